@@ -40,7 +40,7 @@ bench: $(VENV)/dev.stamp  ## one JSON line per figure
 	$(BIN)/python -m bench
 
 schemas: $(VENV)/dev.stamp  ## write schemas/ from the records
-	$(BIN)/python -m workbench.model.schemas schemas
+	$(BIN)/python -m workbench.app.schemas schemas
 
 screenshot: $(VENV)/dev.stamp  ## the README's picture, from the real app
 	$(BIN)/python docs/screenshot.py

@@ -18,12 +18,12 @@ import krippendorff
 import numpy as np
 
 from bench.figures import median, report
-from workbench.analysis.agreement.alpha import alpha
-from workbench.analysis.agreement.ratings import Ratings, units
-from workbench.analysis.agreement.resampling import intervals
-from workbench.analysis.arrays import FloatArray
-from workbench.model.agreement import Level
-from workbench.services.labelling.agreement.measuring import agreement_of_file
+from workbench.labelling.agreement.measuring import agreement_of_file
+from workbench.statistics.agreement.coefficients import alpha
+from workbench.statistics.agreement.ratings import Ratings, units
+from workbench.statistics.agreement.resampling import intervals
+from workbench.statistics.arrays import FloatArray
+from workbench.statistics.records.agreement import Level
 
 _VALUES = 5
 _LABELS = 3

@@ -24,14 +24,15 @@ import numpy as np
 
 from bench.figures import median, report
 from bench.synthetic import FULL, QUESTIONS, cached, verifier
-from workbench.analysis.intervals import Z95
-from workbench.analysis.metric_intervals import metric_intervals
-from workbench.model.report import AccuracyReport
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.columns import columns
-from workbench.services.project import Project, open_project
-from workbench.store import column_files, verdicts
+from workbench.core.database import column_files
+from workbench.core.project import Project, open_project
+from workbench.core.verdict import Outcome, Verdict
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.columns import columns
+from workbench.runs.store import verdicts
+from workbench.statistics.intervals import Z95
+from workbench.statistics.metric_intervals import metric_intervals
+from workbench.statistics.records.report import AccuracyReport
 
 RUNS = 5
 BY = "subtype"

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 from bench.figures import left_out, median, p90, p95, report
 from bench.terminal import Terminal, workbench
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project, open_project
+from workbench.core.project import Project, open_project
+from workbench.labelling.people import assign
 
 ROWS = Path(__file__).resolve().parents[2] / "shared" / "data" / "verifybench_hard_dev.jsonl"
 PEOPLE = ("ann", "bob")

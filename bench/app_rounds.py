@@ -18,9 +18,9 @@ from typing import Any, Final
 
 from bench.figures import report
 from bench.synthetic import FULL, cached
-from workbench.services.project import open_project
-from workbench.tui.allocating import process_of_its_own
-from workbench.tui.app import SCREENS, WorkbenchApp
+from workbench.app.tui.allocating import process_of_its_own
+from workbench.app.tui.app import SCREENS, WorkbenchApp
+from workbench.core.project import open_project
 
 _KEYS: Final = {
     "browse": ("pagedown", "end", "home"),

@@ -13,10 +13,10 @@ from pathlib import Path
 from bench.figures import median, p95, report
 from bench.synthetic import FULL, VERIFIER, cached
 from bench.terminal import Terminal, workbench
-from workbench.model.browse import BrowseQuery
-from workbench.model.selection import parse_condition
-from workbench.services.items.browsing import ItemTable
-from workbench.services.project import Project, open_project
+from workbench.core.project import Project, open_project
+from workbench.core.selection import parse_condition
+from workbench.data.records.browse import BrowseQuery
+from workbench.measuring.browsing import ItemTable
 
 _SMALL = 1_000
 _KEY_MS, _RATIO, _VIEW_MS = 20.0, 1.2, 1_000.0

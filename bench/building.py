@@ -17,9 +17,9 @@ from typing import Final
 
 from bench.figures import report
 from bench.synthetic import FULL, cached, verifier
-from workbench.services.building.hard import HardSetOptions, build_hard
-from workbench.services.measuring.columns import columns
-from workbench.services.project import Project, open_project
+from workbench.benchmarks.building.hard import HardSetOptions, build_hard
+from workbench.core.project import Project, open_project
+from workbench.measuring.columns import columns
 
 _JUDGES: Final = 5
 _GOAL_S: Final = 60.0

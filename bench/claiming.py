@@ -13,12 +13,12 @@ from pathlib import Path
 from bench.figures import median, report
 from tests.claiming import assigned, rank, team, verifying, work
 from tests.helpers import make_project, numbered
-from workbench.model.policy import AnnotationPolicy
-from workbench.services.labelling import serving
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project
-from workbench.services.status import status
-from workbench.store import states
+from workbench.config.policy import AnnotationPolicy
+from workbench.core.database import states
+from workbench.core.project import Project
+from workbench.labelling import serving
+from workbench.labelling.people import assign
+from workbench.measuring.status import status
 
 _PEOPLE = (1, 2, 8, 16)
 _ITEMS, _LARGE, _TIMES = 300, 100_000, 20

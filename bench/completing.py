@@ -25,10 +25,10 @@ from bench.load import prompt
 from bench.load import report as print_load
 from tests.drawn_pool import make_drawn_pool
 from tests.servers.faulty import launched
-from workbench.services.project import opened_project
-from workbench.services.sampling.completing import complete
-from workbench.services.sampling.plan_file import plan_in
-from workbench.services.sampling.planning import planned
+from workbench.benchmarks.sampling.completing import complete
+from workbench.benchmarks.sampling.plan_file import plan_in
+from workbench.benchmarks.sampling.planning import planned
+from workbench.core.project import opened_project
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -17,10 +17,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from workbench.analysis.accuracy import AccuracyColumns, accuracy_rows
-from workbench.analysis.arrays import FloatArray, IntArray
-from workbench.analysis.intervals import Z95, wilson
-from workbench.model.verdict import Outcome
+from workbench.core.verdict import Outcome
+from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows
+from workbench.statistics.arrays import FloatArray, IntArray
+from workbench.statistics.intervals import Z95, wilson
 
 _LOW, _HIGH = 0.94, 0.96
 _ITEMS: Final = 1 << 20

@@ -14,10 +14,10 @@ from typing import Final
 
 from bench.figures import median, report
 from bench.synthetic import FULL, cached
-from workbench.model.review import Queue
-from workbench.services.measuring.columns import columns
-from workbench.services.project import Project, open_project
-from workbench.services.reviewing.queues import queue
+from workbench.core.project import Project, open_project
+from workbench.measuring.columns import columns
+from workbench.measuring.records.review import Queue
+from workbench.measuring.reviewing.queues import queue
 
 _RUNS: Final = 5
 _PAGE: Final = 50

@@ -27,8 +27,8 @@ from typing import Any
 from bench.checkers import PACKAGES
 from bench.environments import environment
 from bench.figures import left_out, report
-from workbench.model.assertion import assertion_of
-from workbench.model.code import CodeTest, Level, Program
+from workbench.core.code import CodeTest, Level, Program
+from workbench.core.code_tests.assertion import assertion_of
 from workbench.verifiers.execution.levels import best_level
 from workbench.verifiers.execution.pool import SandboxPool
 from workbench.verifiers.execution.settings import PoolSettings

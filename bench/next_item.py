@@ -20,8 +20,8 @@ from typing import NamedTuple
 from bench.figures import median, p95, report
 from bench.synthetic import cached
 from bench.terminal import Terminal, workbench
-from workbench.services.labelling.people import assign
-from workbench.services.project import open_project
+from workbench.core.project import open_project
+from workbench.labelling.people import assign
 
 _ITEMS, _CHARACTERS, _LABELS = 240, 56_000, 100
 _SIZES = ((80, 24), (120, 40))

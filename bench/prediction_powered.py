@@ -18,9 +18,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from workbench.analysis.arrays import BoolArray, FloatArray, IntArray
-from workbench.analysis.intervals import Z95
-from workbench.analysis.prediction_powered import Powered, powered
+from workbench.statistics.arrays import BoolArray, FloatArray, IntArray
+from workbench.statistics.intervals import Z95
+from workbench.statistics.prediction_powered import Powered, powered
 
 _LOW, _HIGH = 0.93, 0.97
 

@@ -26,9 +26,9 @@ from msgspec import Struct, field
 from bench.figures import median, p95, report
 from tests.helpers import make_project, numbered
 from tests.served_app import Tab, browser, labels, server_process, tab
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project
-from workbench.web.serve.addresses import Address
+from workbench.app.web.serve.addresses import Address
+from workbench.core.project import Project
+from workbench.labelling.people import assign
 
 _PAUSE_S = 0.25
 _QUIET_S = 0.15

@@ -23,9 +23,9 @@ from msgspec import Struct
 from bench.figures import report
 from tests.helpers import make_project
 from tests.servers.faulty import launched
-from workbench.model.run import RunInfo
-from workbench.services.project import Project
-from workbench.services.running.verifying import start, wait
+from workbench.core.project import Project
+from workbench.core.run import RunInfo
+from workbench.runs.verifying import start, wait
 from workbench.verifiers.limits import peak_of_process
 
 _WORDS = "The solution was compared with the reference. " * 30

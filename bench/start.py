@@ -18,7 +18,7 @@ HEAVY = ("textual", "pandas", "scipy", "sympy", "numpy", "sqlite_utils")
 _GOAL_MS = 150.0
 _ROUNDS = 15
 _LOOK = (
-    "import sys\nfrom workbench.cli import root\n"
+    "import sys\nfrom workbench.app.cli import root\n"
     "try:\n    root(['--help'])\nexcept SystemExit:\n    pass\n"
     f"sys.stderr.write(' '.join(name for name in {HEAVY!r} if name in sys.modules))"
 )

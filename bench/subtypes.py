@@ -13,8 +13,8 @@ from pathlib import Path
 
 from bench import synthetic
 from bench.figures import report
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.project import open_project
+from workbench.core.project import open_project
+from workbench.measuring.accuracy import accuracy
 
 _LABELLED = 10
 _LIMIT_S = 1.0

@@ -21,13 +21,13 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from bench.figures import left_out, report
-from workbench.analysis.disagreement.suspects import outvoted
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.measuring.columns import columns
-from workbench.services.measuring.judged import judged
-from workbench.services.project import Project, open_project
-from workbench.services.reviewing.queues import queue
-from workbench.services.running.verifying import start, wait
+from workbench.core.project import Project, open_project
+from workbench.interchange.importing import import_files, plan_import
+from workbench.measuring.columns import columns
+from workbench.measuring.judged import judged
+from workbench.measuring.reviewing.queues import queue
+from workbench.runs.verifying import start, wait
+from workbench.statistics.disagreement import outvoted
 
 ROWS: Final = Path(__file__).resolve().parents[2] / "shared" / "data" / "verifybench_hard_dev.jsonl"
 VERIFIERS: Final = ("rules", "math-verify", "exact", "always-incorrect")

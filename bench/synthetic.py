@@ -12,9 +12,9 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
-from workbench.model.taxonomy import SUBTYPES, type_display
-from workbench.store.connection import Database
-from workbench.store.schema import DATA_INDEXES
+from workbench.core.database.connection import Database
+from workbench.core.database.schema import DATA_INDEXES
+from workbench.core.taxonomy import SUBTYPES, type_display
 
 QUESTIONS = 8_012
 """Questions of the full size; smaller sizes have at least one completion each."""

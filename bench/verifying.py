@@ -23,10 +23,10 @@ from typing import Any
 
 from bench.figures import report
 from bench.synthetic import released_rows
-from workbench.model.run import RunInfo
-from workbench.model.verdict import VerifierInput
-from workbench.services.project import open_project
-from workbench.services.running.verifying import start, wait
+from workbench.core.project import open_project
+from workbench.core.run import RunInfo
+from workbench.core.verdict import VerifierInput
+from workbench.runs.verifying import start, wait
 from workbench.verifiers.base import Pending
 from workbench.verifiers.limits import peak_of_process
 from workbench.verifiers.rules.verifier import Rules

@@ -9,23 +9,23 @@ from pathlib import Path
 
 from textual.screen import Screen
 
-from workbench.model.selection import Selection
-from workbench.services.demo import load_sample, sample_folder, verify_sample
-from workbench.services.items.browsing import find
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.labelling.labels import import_labels
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project, open_project
-from workbench.services.running.run_status import wait
-from workbench.services.running.verifying import start
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.accuracy import AccuracyScreen
-from workbench.tui.screens.add_judge import AddJudgeScreen
-from workbench.tui.screens.agreement import AgreementScreen
-from workbench.tui.screens.annotate import AnnotateScreen
-from workbench.tui.screens.code_problem import CodeProblemScreen
-from workbench.tui.screens.disagreements import DisagreementsScreen
-from workbench.tui.screens.item import ItemScreen
+from workbench.app.demo import load_sample, sample_folder, verify_sample
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.screens.accuracy import AccuracyScreen
+from workbench.app.tui.screens.add_judge import AddJudgeScreen
+from workbench.app.tui.screens.agreement import AgreementScreen
+from workbench.app.tui.screens.annotate import AnnotateScreen
+from workbench.app.tui.screens.code_problem import CodeProblemScreen
+from workbench.app.tui.screens.disagreements import DisagreementsScreen
+from workbench.app.tui.screens.item import ItemScreen
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection
+from workbench.interchange.importing import import_files, plan_import
+from workbench.labelling.labels import import_labels
+from workbench.labelling.people import assign
+from workbench.measuring.browsing import find
+from workbench.runs.run_status import wait
+from workbench.runs.verifying import start
 
 HERE = Path(__file__).resolve().parent
 SIZE = (120, 30)

@@ -16,9 +16,9 @@ from typing import Any
 
 from playwright.async_api import Page, async_playwright
 
-from workbench.services.demo import load_sample
-from workbench.services.labelling.people import assign
-from workbench.services.project import open_project
+from workbench.app.demo import load_sample
+from workbench.core.project import open_project
+from workbench.labelling.people import assign
 
 HERE = Path(__file__).resolve().parent
 VIEW: Any = {"width": 1080, "height": 630}

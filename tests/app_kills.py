@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from tests.app_on_pty import AppOnPty, Mark
 from tests.helpers import make_project, numbered
-from workbench.services.care import doctor
-from workbench.services.labelling import ledger
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project
+from workbench.care.backups import doctor
+from workbench.core.project import Project
+from workbench.labelling import ledger
+from workbench.labelling.people import assign
 
 KEYS = "1a8"
 """A verdict, then the answer type."""

@@ -24,7 +24,7 @@ import time
 from contextlib import contextmanager
 
 from workbench.services.labelling import annotating
-from workbench.store.connection import Database
+from workbench.core.database.connection import Database
 
 def file(name):
     return os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)

@@ -17,11 +17,11 @@ import psutil
 import pytest
 
 from tests.helpers import make_project, numbered
+from workbench.core.project import Project
 from workbench.runs.liveness import is_alive
-from workbench.services.project import Project
-from workbench.services.running.verifying import runs as runs_of
-from workbench.services.running.verifying import start, wait
-from workbench.store import runs
+from workbench.runs.store import runs
+from workbench.runs.verifying import runs as runs_of
+from workbench.runs.verifying import start, wait
 
 PLUGIN = Path(__file__).resolve().parent / "plugin"
 PATIENCE_S = 60.0

@@ -15,14 +15,14 @@ from msgspec.structs import replace
 from tests.helpers import make_project, numbered
 from tests.killed_steps import EVER, Done, Killer, When
 from tests.unit.services.labelling.canonical import canonical
-from workbench.services.labelling import ledger
-from workbench.services.labelling.annotating import AnnotationSession
-from workbench.services.labelling.answers import Answer
-from workbench.services.labelling.bundling import bundle
-from workbench.services.labelling.merging import merge
-from workbench.services.labelling.people import assign
-from workbench.services.project import open_project
-from workbench.store import events
+from workbench.core.database import events
+from workbench.core.project import open_project
+from workbench.labelling import ledger
+from workbench.labelling.annotating import AnnotationSession
+from workbench.labelling.answers import Answer
+from workbench.labelling.bundling import bundle
+from workbench.labelling.merging import merge
+from workbench.labelling.people import assign
 
 EDITS = 4
 

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.helpers import make_project, numbered
-from workbench.model.selection import Selection
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project, open_project
-from workbench.store import runs, verdicts
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome, Verdict
+from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.labelling.people import assign
+from workbench.runs.store import runs, verdicts
 
 ROOT = Path(__file__).parents[1]
 GROUP = 500

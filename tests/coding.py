@@ -9,11 +9,11 @@ from typing import Any, Self, TypeVar
 from msgspec import structs
 
 from tests.helpers import CREATED, add_items, make_project
-from workbench.model.code import CodeTest, Execution, Level, Problem, Program, Provenance
+from workbench.core.code import CodeTest, Execution, Level, Problem, Program, Provenance
+from workbench.core.project import Project
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
-from workbench.services.project import Project
-from workbench.services.running.verifying import run_info, start
+from workbench.runs.verifying import run_info, start
 from workbench.verifiers.execution.settings import PoolSettings
 
 K = TypeVar("K")

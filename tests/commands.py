@@ -12,7 +12,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from workbench.cli import main
+from workbench.app.cli import main
 from workbench.verifiers.execution import levels
 
 Call = Callable[..., tuple[int, str, str]]

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from workbench.config.trust import FOLDER_VARIABLE
-from workbench.store import connection
+from workbench.core.database import connection
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "data"

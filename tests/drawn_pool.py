@@ -7,9 +7,9 @@ from hashlib import blake2b
 from pathlib import Path
 
 from tests.helpers import CREATED
-from workbench.model.sets import NewSet, QuestionMember
-from workbench.services.project import Project, open_project
-from workbench.store import sets
+from workbench.core.database import sets
+from workbench.core.project import Project, open_project
+from workbench.core.sets import NewSet, QuestionMember
 
 DRAW = "draw"
 """The set."""

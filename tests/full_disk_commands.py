@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import click
 
-from workbench.cli import root
-from workbench.cli.writing import OutputPath
+from workbench.app.cli import root
+from workbench.app.cli.writing import OutputPath
 
 DATABASES = {
     "DB": "p.db",

@@ -23,14 +23,14 @@ from tests.publishing import SAMPLE, freeze, sample_project
 from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
 from tests.unit.services.measuring.scored_runs import add_complete_run
 from tests.unit.verifiers.judges.modelled import modelled
-from workbench.model.selection import Selection
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.items.archiving import write_archive
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.labelling.annotating import AnnotationSession
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project, open_project
-from workbench.store import runs
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome, Verdict
+from workbench.interchange.archive import write_archive
+from workbench.interchange.importing import import_files, plan_import
+from workbench.labelling.annotating import AnnotationSession
+from workbench.labelling.people import assign
+from workbench.runs.store import runs
 
 REFINED = {
     "question": "Write total(numbers), their sum.",

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from workbench.benchmarks.writing import WritingRequest
-from workbench.model.code import Execution, Program
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.project import Project, open_project
+from workbench.core.code import Execution, Program
+from workbench.core.project import Project, open_project
+from workbench.interchange.importing import import_files, plan_import
+from workbench.runs.writing import WritingRequest
 
 K = TypeVar("K")
 Solve = Callable[[int], int]

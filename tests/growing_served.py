@@ -17,9 +17,9 @@ import pytest
 from tests.growing import limited, own_project, tops
 from tests.servers.scripted import ScriptedServer, chat_reply, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.errors import VerifierError
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.project import Project, open_project
+from workbench.core.errors import VerifierError
+from workbench.core.project import Project, open_project
+from workbench.interchange.importing import import_files, plan_import
 from workbench.verifiers.execution.levels import best_level
 
 NEXT = 4

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project, open_project
-from workbench.store.connection import Database
-from workbench.store.schema_analysis import LENGTHS
-from workbench.store.text_hashes import shown_hash
+from workbench.core.database.connection import Database
+from workbench.core.database.hashes import shown_hash
+from workbench.core.database.schema_analysis import LENGTHS
+from workbench.core.project import Project, open_project
+from workbench.labelling.people import assign
 
 CREATED = "2025-01-01T00:00:00.000000Z"
 

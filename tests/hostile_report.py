@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tests.helpers import make_project, numbered
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.project import Project
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome, Verdict
 
 SCRIPT = "<script>window.hacked = 1</script>"
 TEXTS = (

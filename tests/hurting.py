@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.helpers import make_project, numbered
-from workbench.model.health import Finding, Rescued
-from workbench.model.label import LabelEvent
-from workbench.services.labelling import ledger
-from workbench.services.labelling.people import assign
-from workbench.store import events, people
-from workbench.store.pages import LEAF_TABLE, PageFile
+from workbench.care.store.pages import LEAF_TABLE, PageFile
+from workbench.core.database import events, people
+from workbench.core.health import Finding, Rescued
+from workbench.core.label import LabelEvent
+from workbench.labelling import ledger
+from workbench.labelling.people import assign
 
 PAGE: Final = 4096
 

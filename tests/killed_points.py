@@ -121,7 +121,7 @@ class _Points:
 
 
 def _child(folder: str, words: list[str], point: int, telling: int) -> None:
-    from workbench.cli import main
+    from workbench.app.cli import main
 
     points = _Points(point)
     connect = sqlite3.connect
@@ -152,7 +152,7 @@ def _child(folder: str, words: list[str], point: int, telling: int) -> None:
 def main() -> None:
     """Run the commands that are asked for on standard input."""
     for name in _LOADED:
-        import_module(f"workbench.cli.{name}")
+        import_module(f"workbench.app.cli.{name}")
     for line in sys.stdin:
         folder, words, point = json.loads(line)
         told, telling = os.pipe()

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workbench.services.labelling.bundling import bundle
-from workbench.services.labelling.merging import merge
-from workbench.services.project import opened_project
+from workbench.core.project import opened_project
+from workbench.labelling.bundling import bundle
+from workbench.labelling.merging import merge
 
 
 class Done(NamedTuple):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.helpers import CREATED, make_project
-from workbench.services.project import Project
+from workbench.core.project import Project
 
 _STATES = {
     "+": ("final", 1, "agreed", None),

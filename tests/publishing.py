@@ -9,14 +9,14 @@ from pathlib import Path
 
 import msgspec
 
-from workbench.model.publication import Publication
-from workbench.model.sets import ItemMember, NewSet, QuestionMember, SetKind, SetName, SetReport, StoredSet
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.labelling.labels import import_labels
-from workbench.services.project import Project, open_project
-from workbench.services.publishing.publishing import PublisherCard, publish
-from workbench.store import sets
-from workbench.store.selection import FROM_ITEMS, GOLD, GOLD_FROM, SUBTYPE
+from workbench.benchmarks.publication import Publication
+from workbench.benchmarks.publishing.publishing import PublisherCard, publish
+from workbench.core.database import sets
+from workbench.core.database.selection import FROM_ITEMS, GOLD, GOLD_FROM, SUBTYPE
+from workbench.core.project import Project, open_project
+from workbench.core.sets import ItemMember, NewSet, QuestionMember, SetKind, SetName, SetReport, StoredSet
+from workbench.interchange.importing import import_files, plan_import
+from workbench.labelling.labels import import_labels
 
 SAMPLE = Path(__file__).resolve().parent.parent / "sample_data"
 

@@ -21,8 +21,8 @@ from msgspec import Struct, field
 import workbench
 from tests.rewarding import Answer, Client, Launched
 from tests.unit.verifiers.rules.hostile import HOSTILE
-from workbench.model.verdict import Verdict, VerifierInput
-from workbench.services.rewarding.serving import LONG
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.training.serving import LONG
 from workbench.verifiers.base import Pending
 from workbench.verifiers.rules.verifier import Rules
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.servers.wire import Received, Scripted
-from workbench.model.sampling import CompletionsWritten
-from workbench.services.project import Project
-from workbench.services.sampling.completing import complete
-from workbench.services.sampling.plan import CompletionPlan
-from workbench.services.sampling.plan_file import plan_in
+from workbench.benchmarks.records import CompletionsWritten
+from workbench.benchmarks.sampling.completing import complete
+from workbench.benchmarks.sampling.plan import CompletionPlan
+from workbench.benchmarks.sampling.plan_file import plan_in
+from workbench.core.project import Project
 
 Answer = Callable[[str, str], str | Scripted]
 """What a model says to a question: called with the model's name and the question."""

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.coding import make_code_project
-from workbench.model.code import CodeTest, Execution, Problem
-from workbench.model.selection import Selection
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.project import Project
-from workbench.services.running.binding import bound_run
-from workbench.store import runs, test_results, verdicts
-from workbench.store.test_results import TestResult
+from workbench.core.code import CodeTest, Execution, Problem
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome, Verdict
+from workbench.runs.binding import bound_run
+from workbench.runs.store import runs, test_results, verdicts
+from workbench.runs.store.test_results import TestResult
 from workbench.verifiers.execution.verifier import ExecutionVerifier
 
 Outcomes = Mapping[str, Mapping[str, str]]

@@ -15,10 +15,10 @@ from typing import Any
 import aiohttp
 from aiohttp import ClientWebSocketResponse, WSMsgType
 
-from workbench.services.labelling import tokens
-from workbench.services.project import Project
-from workbench.web.serve.addresses import Address
-from workbench.web.serve.server import serving
+from workbench.app.web.serve.addresses import Address
+from workbench.app.web.serve.server import serving
+from workbench.core.project import Project
+from workbench.labelling import tokens
 
 STAND_IN = Path(__file__).resolve().parent / "servers" / "drawn.py"
 SIZE = "width=120&height=40"

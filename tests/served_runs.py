@@ -17,14 +17,14 @@ import pytest
 from tests.background import install_plugin, runner_pid, stopped_between_writes, until, until_writing
 from tests.helpers import add_items, make_project
 from tests.servers.faulty import Launched, launched
-from workbench.model.run import RunInfo
-from workbench.model.selection import Selection
+from workbench.core.project import Project
+from workbench.core.run import RunInfo
+from workbench.core.selection import Selection
 from workbench.runs import runner
 from workbench.runs.lease import Lease
+from workbench.runs.run_costs import run_costs
 from workbench.runs.runner import Runner
-from workbench.services.project import Project
-from workbench.services.running.run_costs import run_costs
-from workbench.services.running.verifying import resume, run_info, start, wait
+from workbench.runs.verifying import resume, run_info, start, wait
 
 VERIFIER = "asker"
 

@@ -72,7 +72,7 @@ def test_documents_speak_of_what_is_there(name: str) -> None:
 def test_every_command_is_in_help_and_has_its_own() -> None:
     from click.testing import CliRunner
 
-    from workbench.cli import COMMANDS, code, root
+    from workbench.app.cli import COMMANDS, code, root
 
     for group, commands in ([], COMMANDS), (["code"], code.COMMANDS):
         overview = CliRunner().invoke(root, [*group, "--help"]).output
@@ -128,7 +128,7 @@ def test_the_shown_combinations_of_verifiers_work(
 def test_the_shown_runs_of_code_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from click.testing import CliRunner
 
-    from workbench.cli import root
+    from workbench.app.cli import root
 
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
@@ -169,7 +169,7 @@ def test_the_shown_python_runs(
 def test_the_shown_reports_are_written(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from click.testing import CliRunner
 
-    from workbench.cli import root
+    from workbench.app.cli import root
 
     monkeypatch.chdir(sample.parent)
     commands = shown_commands("docs/report.md")

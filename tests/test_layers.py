@@ -23,8 +23,8 @@ def loaded(code: str, *arguments: str) -> set[str]:
 
 def test_help_imports_no_front_end_and_nothing_heavy() -> None:
     code = (
-        "import click.testing, workbench.cli\n"
-        "assert click.testing.CliRunner().invoke(workbench.cli.root, ['--help']).exit_code == 0"
+        "import click.testing, workbench.app.cli\n"
+        "assert click.testing.CliRunner().invoke(workbench.app.cli.root, ['--help']).exit_code == 0"
     )
     assert loaded(code) & (HEAVY | {"textual", "numpy", "msgspec"}) == set()
 
@@ -32,22 +32,23 @@ def test_help_imports_no_front_end_and_nothing_heavy() -> None:
 def test_a_command_that_only_counts_imports_nothing_heavy(tmp_path: Path) -> None:
     path = make_project(tmp_path, numbered(2)).path
     code = (
-        "import sys, click.testing, workbench.cli\n"
-        "assert click.testing.CliRunner().invoke(workbench.cli.root, ['status', sys.argv[1], '--json']).exit_code == 0"
+        "import sys, click.testing\n"
+        "from workbench.app.cli import root\n"
+        "assert click.testing.CliRunner().invoke(root, ['status', sys.argv[1], '--json']).exit_code == 0"
     )
     assert loaded(code, str(path)) & (HEAVY | {"textual", "numpy"}) == set()
 
 
 @pytest.mark.parametrize("annotator", [None, "ann"])
 def test_the_app_starts_without_anything_heavy(tmp_path: Path, annotator: str | None) -> None:
-    from workbench.services.labelling.people import add_annotators
+    from workbench.labelling.people import add_annotators
 
     project = make_project(tmp_path, numbered(2))
     add_annotators(project, ["ann"])
     code = f"""
 import asyncio, sys
-from workbench.services.project import open_project
-from workbench.tui.app import WorkbenchApp
+from workbench.core.project import open_project
+from workbench.app.tui.app import WorkbenchApp
 async def main():
     app = WorkbenchApp(open_project(sys.argv[1]), {annotator!r})
     async with app.run_test() as pilot:
@@ -59,4 +60,4 @@ asyncio.run(main())
 
 
 def test_the_server_of_the_app_is_not_the_app() -> None:
-    assert loaded("import workbench.web.serve.server") & ((HEAVY - {"aiohttp"}) | {"textual", "numpy"}) == set()
+    assert loaded("import workbench.app.web.serve.server") & ((HEAVY - {"aiohttp"}) | {"textual", "numpy"}) == set()

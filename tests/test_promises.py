@@ -16,16 +16,16 @@ import pytest
 from tests.commands import in_process
 from tests.documents import ROOT
 from tests.helpers import add_items, make_project
-from workbench.cli import root
-from workbench.errors import VerifierError
-from workbench.formats import writing
-from workbench.model.reasons import REASONS
+from workbench.app.cli import root
+from workbench.core.errors import VerifierError
+from workbench.core.reasons import REASONS
+from workbench.data.formats import writing
+from workbench.measuring.accuracy import accuracy
 from workbench.runs import runner
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.running.verdicts import verdict_lines
-from workbench.services.running.verifying import start
+from workbench.runs.running_verdicts import verdict_lines
+from workbench.runs.verifying import start
 from workbench.verifiers.judges.strategies import STRATEGIES
 from workbench.verifiers.registry import Registry
 
@@ -102,7 +102,7 @@ def test_limits_of_the_sandbox_are_those_shown() -> None:
 
 
 def test_limits_of_the_reward_server_are_those_shown() -> None:
-    from workbench.web.reward import gate
+    from workbench.app.web.reward import gate
 
     text = (ROOT / "docs" / "rewards.md").read_text(encoding="utf-8")
     assert f"`--max-body`, {gate.MOST_BODY >> 20} MiB" in text

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from workbench.api import Project
+    from workbench.app.api import Project
     from workbench.training.reward import Reward
 
 __version__ = "0.1.0"
@@ -16,12 +16,12 @@ __all__ = ["open_project", "reward"]
 
 
 def open_project(path: Path | str) -> Project:
-    """Open a database for a notebook or a script; see `workbench.api.Project`.
+    """Open a database for a notebook or a script; see `workbench.app.api.Project`.
 
     Raises:
         StoreError: There is none, or it can't be read.
     """
-    from workbench import api
+    from workbench.app import api
 
     return api.open_project(path)
 

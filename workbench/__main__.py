@@ -1,6 +1,6 @@
 """``python -m workbench`` is the command line."""
 
-from workbench.cli import main
+from workbench.app.cli import main
 
 if __name__ == "__main__":
     main()

@@ -13,11 +13,11 @@ from tests.commands import run
 from tests.conftest import SHARED
 from tests.golden.scenes import JUDGE, RULES, SAMPLE, Scenes
 from tests.golden.settling import settled, told
-from workbench.cli import root
-from workbench.model import schemas
-from workbench.services.project import open_project
-from workbench.services.running import configuring
-from workbench.services.running.parsing import parser_names
+from workbench.app import schemas
+from workbench.app.cli import root
+from workbench.core.project import open_project
+from workbench.runs import configuring
+from workbench.runs.parsing import parser_names
 
 Pieces = Iterator[tuple[str, str]]
 

@@ -16,7 +16,7 @@ from tests.documents import ROOT
 from tests.publishing import freeze
 from tests.replaying import replay
 from workbench.config.trust import FOLDER_VARIABLE
-from workbench.services.project import open_project
+from workbench.core.project import open_project
 
 SAMPLE = ROOT / "sample_data"
 RULES = ("rules", "exact", "normalized-exact", "math-verify")

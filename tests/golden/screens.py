@@ -11,11 +11,11 @@ from textual.pilot import Pilot
 from tests.golden.scenes import Scenes
 from tests.golden.settling import settled
 from tests.tui.stage import opened, settle
-from workbench.services.project import open_project
-from workbench.tui.app import ANNOTATOR_SCREENS, SCREENS, WorkbenchApp
-from workbench.tui.registry import every_screen
-from workbench.tui.screen import WorkbenchScreen
-from workbench.tui.screens.help import HelpScreen
+from workbench.app.tui.app import ANNOTATOR_SCREENS, SCREENS, WorkbenchApp
+from workbench.app.tui.registry import every_screen
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.app.tui.screens.help import HelpScreen
+from workbench.core.project import open_project
 
 
 def shown(scenes: Scenes, size: tuple[int, int], person: str | None) -> Iterator[tuple[str, str]]:

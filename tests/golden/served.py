@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Iterator
 from tests.golden.scenes import Scenes
 from tests.golden.settling import settled
 from tests.rewarding import Client
-from workbench.services.rewarding.choosing import chosen
-from workbench.services.rewarding.scale import Scale
-from workbench.web.reward.gate import RequestRules
-from workbench.web.reward.server import serving
-from workbench.web.serve.addresses import Address
+from workbench.app.web.reward.gate import RequestRules
+from workbench.app.web.reward.server import serving
+from workbench.app.web.serve.addresses import Address
+from workbench.training.choosing import chosen
+from workbench.training.scale import Scale
 
 _ITEM = {"question": "1 + 1?", "reference": "2", "completion": "2"}
 _REQUESTS: tuple[tuple[str, bytes], ...] = (

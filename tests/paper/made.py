@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.paper.figures import BENCH, HARD, JUDGES, SUBTYPES, TABLE_2, TABLE_3, TABLE_4, TABLE_5, TYPES
-from workbench.model.taxonomy import type_display
+from workbench.core.taxonomy import type_display
 
 HARD_TYPES = {"A": 252, "B": 88, "C": 430, "D": 230}
 HARD_DOMAINS = (("general_reasoning", 303), ("logic_reasoning", 315), ("math_reasoning", 382))

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from tests.paper import made
 from tests.paper.figures import BENCH, HARD, JUDGES, SCOUT, SKYWORK, SLIPS, TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5
-from workbench.cli import root
-from workbench.model.taxonomy import type_name
+from workbench.app.cli import root
+from workbench.core.taxonomy import type_name
 
 Tables = Callable[..., str]
 SHORT = ("Num", "Exp", "MC", "Str", "AVG")

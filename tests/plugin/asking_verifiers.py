@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, cast
 
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask, CallFailed, Chat, Halt, PromptMessage, Sampling
 from workbench.llm.server import Limits, ModelServer
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation, Judged
 from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, server_from
 

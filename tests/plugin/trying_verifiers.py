@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import ClassVar, cast
 
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation, Pending
 
 

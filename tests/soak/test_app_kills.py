@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.app_kills import check, kill_while_labelling, labelling_project
-from workbench.services.labelling import ledger
-from workbench.services.project import Project, open_project
+from workbench.core.project import Project, open_project
+from workbench.labelling import ledger
 
 KILLS = 200
 

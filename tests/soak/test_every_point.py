@@ -24,13 +24,13 @@ from tests.publishing import SAMPLE, freeze, sample_project
 from tests.soak.test_restore_kills import outcome as restored
 from tests.soak.test_restore_kills import scene as restore_scene
 from tests.soak.test_restore_kills import set_up as set_up_restore
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.labelling import ledger
-from workbench.services.labelling.labels import import_labels
-from workbench.services.labelling.people import assign
-from workbench.services.project import open_project
-from workbench.store import event_digests, migrations
-from workbench.store.connection import Database
+from workbench.core.database import event_digests, migrations
+from workbench.core.database.connection import Database
+from workbench.core.project import open_project
+from workbench.interchange.importing import import_files, plan_import
+from workbench.labelling import ledger
+from workbench.labelling.labels import import_labels
+from workbench.labelling.people import assign
 
 scene = restore_scene
 

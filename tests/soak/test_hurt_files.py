@@ -26,9 +26,9 @@ from tests.hurting import (
     spared,
 )
 from tests.older import make_older
-from workbench.errors import StoreError
-from workbench.services.examining import examine
-from workbench.services.rescuing import rescue
+from workbench.care.doctor import examine
+from workbench.care.rescuing import rescue
+from workbench.core.errors import StoreError
 
 pytestmark = pytest.mark.soak
 

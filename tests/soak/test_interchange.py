@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from workbench.formats.label_studio import CONFIG
-from workbench.services.items.exporting import export
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.labelling.label_export import current_lines
-from workbench.services.labelling.labels import import_labels
-from workbench.services.project import Project, open_project
+from workbench.core.project import Project, open_project
+from workbench.data.formats.label_studio import CONFIG
+from workbench.interchange.exporting import export
+from workbench.interchange.importing import import_files, plan_import
+from workbench.labelling.label_export import current_lines
+from workbench.labelling.labels import import_labels
 
 PEERS = Path(__file__).resolve().parents[1] / "peers"
 SAID = ('"correct"', '"incorrect"', '"unsuitable", "reason": "proof"', '"correct", "note": "[b]<i>*so*</i>[/b]"')

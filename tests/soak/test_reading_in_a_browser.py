@@ -16,8 +16,8 @@ from tests.mathematics import canonical, first_lost, must_be_seen
 from tests.served_app import server_process, until
 from tests.unit.render.test_faithful import wanted
 from tests.web.test_browser import Page, chromium, opened
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project
+from workbench.core.project import Project
+from workbench.labelling.people import assign
 
 __all__ = ["chromium"]
 

@@ -18,12 +18,12 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.unit.store.test_logs import crash
-from workbench.errors import StoreError
-from workbench.services.care import backup
-from workbench.services.items.archiving import write_archive
-from workbench.services.items.restoring_backups import restore
-from workbench.services.project import open_project
-from workbench.store.connection import Database
+from workbench.care.backups import backup
+from workbench.care.restoring_backups import restore
+from workbench.core.database.connection import Database
+from workbench.core.errors import StoreError
+from workbench.core.project import open_project
+from workbench.interchange.archive import write_archive
 
 COMMANDS = {
     "restore": ("restore", "p.db", "copy.db"),
@@ -184,8 +184,8 @@ def test_whatever_is_killed_is_whole_or_not_there(scene: Path, tmp_path: Path, n
 
 WRITER = """
 import itertools, os, sys, time
-from workbench.errors import WorkbenchError
-from workbench.store.connection import Database
+from workbench.core.errors import WorkbenchError
+from workbench.core.database.connection import Database
 _, path, stop, stays = sys.argv
 for n in itertools.count():
     if os.path.exists(stop):

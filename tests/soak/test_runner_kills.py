@@ -16,7 +16,7 @@ from tests.background import (
     until_writing,
 )
 from tests.helpers import make_project, numbered
-from workbench.services.running.verifying import start, wait
+from workbench.runs.verifying import start, wait
 
 KILLS = 50
 ITEMS = 25_000

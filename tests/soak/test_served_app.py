@@ -28,10 +28,10 @@ from tests.served_app import PATIENCE_S, at_hand, log_of, server_process
 from tests.served_windows import Told, Window
 from tests.servers import faulty
 from tests.web.test_browser import chromium, opened
-from workbench.services.care import doctor
-from workbench.services.labelling import ledger
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project, open_project
+from workbench.care.backups import doctor
+from workbench.core.project import Project, open_project
+from workbench.labelling import ledger
+from workbench.labelling.people import assign
 
 __all__ = ["chromium"]
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(1800)]

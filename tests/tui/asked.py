@@ -7,14 +7,14 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from workbench.core.database.values import now
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.journal import JournaledCall, Response
 from workbench.llm.records import Usage
-from workbench.model.selection import Selection
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.project import Project
-from workbench.store import calls, runs, verdict_calls, verdicts
-from workbench.store.clock import now
-from workbench.store.verdict_calls import MadeCall
+from workbench.runs.store import calls, runs, verdict_calls, verdicts
+from workbench.runs.store.verdict_calls import MadeCall
 
 CORRECT = Verdict(outcome=Outcome.CORRECT)
 

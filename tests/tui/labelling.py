@@ -12,12 +12,12 @@ from textual.widgets import Static
 
 from tests.helpers import make_project
 from tests.tui.stage import press, settle
-from workbench.services.labelling import people
-from workbench.services.project import Project
-from workbench.services.settings import Settings
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.annotate import AnnotateScreen
-from workbench.tui.widgets.title_bar import TitleBar
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.screens.annotate import AnnotateScreen
+from workbench.config.services_settings import Settings
+from workbench.core.project import Project
+from workbench.labelling import people
 
 MARK = "ZQXMARK"
 ITEMS = 6

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from tests.coding import make_code_project
 from tests.tui.stage import add_run
-from workbench.model.code import PASS, CodeTest, Execution, Failure, Problem
-from workbench.model.selection import Selection
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.project import Project
-from workbench.store import runs, test_results, verdicts
-from workbench.store.test_results import TestResult
+from workbench.core.code import PASS, CodeTest, Execution, Failure, Problem
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome, Verdict
+from workbench.runs.store import runs, test_results, verdicts
+from workbench.runs.store.test_results import TestResult
 
 HOSTILE = "\x1b[31m[bold]\u202e"
 """A control sequence, markup and a character that turns a line round."""

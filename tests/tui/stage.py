@@ -13,12 +13,12 @@ from textual.widgets import Static
 from textual.worker import WorkerCancelled, WorkerFailed
 
 from tests.tui.quiet import quiet
-from workbench.model.selection import Selection
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.project import Project
-from workbench.services.settings import Settings
-from workbench.store import runs, verdicts
-from workbench.tui.app import WorkbenchApp
+from workbench.app.tui.app import WorkbenchApp
+from workbench.config.services_settings import Settings
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome, Verdict
+from workbench.runs.store import runs, verdicts
 
 AnyScreen = TypeVar("AnyScreen", bound=Screen[None])
 

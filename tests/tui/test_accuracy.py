@@ -11,20 +11,20 @@ from textual.pilot import Pilot
 
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, add_run, notices, opened, press, settle, text_of
-from workbench.model.selection import Condition, Selection
-from workbench.model.verdict import Outcome, Protocol3
-from workbench.render.bars import NONE, percent
-from workbench.render.heat import GLYPHS
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.accuracy_items import Which
-from workbench.services.measuring.entries import BASELINES
-from workbench.services.project import Project, open_project
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.accuracy import AccuracyScreen, OpenedGroup, SheetQuery
-from workbench.tui.screens.accuracy_items import AccuracyItemsScreen
-from workbench.tui.widgets.accuracy_figures import FIGURES
-from workbench.tui.widgets.matrix import Matrix
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.accuracy_figures import FIGURES
+from workbench.app.tui.kit.matrix import Matrix
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.accuracy import AccuracyScreen, OpenedGroup, SheetQuery
+from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Condition, Selection
+from workbench.core.text.figures import NONE, percent
+from workbench.core.text.heat import GLYPHS
+from workbench.core.verdict import Outcome, Protocol3
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.accuracy_items import Which
+from workbench.measuring.entries import BASELINES
 
 SUBTYPES = ("A1", "A1", "A8", "A8", "B5", "B5", None, None)
 TYPE_A = Selection((Condition("type", "=", "A"),))

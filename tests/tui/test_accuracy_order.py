@@ -9,14 +9,14 @@ import pytest
 from tests.helpers import make_project, numbered
 from tests.tui.stage import add_run, more_verdicts, opened, press, settle, text_of, until
 from tests.tui.test_accuracy import cells, judged_project, matrix_of, names, screen_of, to_cell
-from workbench.model.selection import Selection
-from workbench.model.verdict import Outcome
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.entries import BASELINES
-from workbench.services.project import Project, open_project
-from workbench.store import runs
-from workbench.tui.screens.accuracy import AccuracyScreen
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.accuracy import AccuracyScreen
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.entries import BASELINES
+from workbench.runs.store import runs
 
 IN_REPORT = ["good", "bad", "unsure", *BASELINES]
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from workbench.model.report import AccuracyReport, AccuracyRow
-from workbench.render.bars import NONE
-from workbench.tui.widgets.accuracy_figures import FIGURES
-from workbench.tui.widgets.accuracy_sheet import AccuracySheet, SheetOrder, of_group
-from workbench.tui.widgets.accuracy_view import caption, cell_sentence, legend, notes
+from workbench.app.tui.kit.accuracy_figures import FIGURES
+from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, SheetOrder, of_group
+from workbench.app.tui.kit.accuracy_view import caption, cell_sentence, legend, notes
+from workbench.core.text.figures import NONE
+from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 
 def row(verifier: str, group: str | None, accuracy: float | None, n: int = 100, **fields: Any) -> AccuracyRow:

@@ -14,17 +14,17 @@ from textual.widgets import Input, Static
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, add_run, opened, press, settle, text_of
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.prompt_bar import CompletingInput
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.screens.add_judge import AddJudgeScreen, PreviewScreen
+from workbench.app.tui.screens.option_section import OptionSection
 from workbench.config.trust import FOLDER_VARIABLE
-from workbench.model.verdict import Outcome
-from workbench.services.project import Project
-from workbench.services.running import verifying
-from workbench.services.trust import NotTrustedError
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.add_judge import AddJudgeScreen, PreviewScreen
-from workbench.tui.widgets.option_field import OptionField
-from workbench.tui.widgets.option_section import OptionSection
-from workbench.tui.widgets.prompt_bar import CompletingInput
-from workbench.tui.widgets.reader import Reader
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome
+from workbench.runs import verifying
+from workbench.runs.trust import NotTrustedError
 
 URL = "http://h:9/v1"
 KEY = "sk-proj-0123456789abcdef"
@@ -212,7 +212,7 @@ async def test_leaving_asks_before_something_is_lost(project: Project) -> None:
 
 
 async def test_an_annotator_adds_no_judge(project: Project) -> None:
-    from workbench.services.labelling.people import add_annotators
+    from workbench.labelling.people import add_annotators
 
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):

@@ -12,18 +12,18 @@ from textual.widgets import DataTable
 from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, notices, opened, press, settle, text_of, until
 from tests.unit.services.labelling.said import Record
-from workbench.services.labelling.agreement import measuring as service
-from workbench.services.labelling.agreement.measuring import agreement
-from workbench.services.labelling.agreement.pair_items import pair_items
-from workbench.services.project import Project
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens import agreement as module
-from workbench.tui.screens.agreement import AgreementScreen
-from workbench.tui.screens.agreement_items import AgreementItemsScreen
-from workbench.tui.screens.item import ItemScreen
-from workbench.tui.widgets import agreement_view as view
-from workbench.tui.widgets.sources import FixedSource
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit import agreement_view as view
+from workbench.app.tui.kit.sources import FixedSource
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens import agreement as module
+from workbench.app.tui.screens.agreement import AgreementScreen
+from workbench.app.tui.screens.agreement_items import AgreementItemsScreen
+from workbench.app.tui.screens.item import ItemScreen
+from workbench.core.project import Project
+from workbench.labelling.agreement import measuring as service
+from workbench.labelling.agreement.measuring import agreement
+from workbench.measuring.agreement_items import pair_items
 
 
 def labelled(folder: Path, names: tuple[str, str, str] = ("ann", "bob", "cy")) -> Project:

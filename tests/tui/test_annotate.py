@@ -15,13 +15,13 @@ from textual.widgets import Input
 from tests.helpers import make_project
 from tests.tui.labelling import ITEMS, MARK, Desktop, desk, labels, make, rows
 from tests.tui.stage import SIZES, until
-from workbench.services.labelling import people
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.project import Project, open_project
-from workbench.store import people as people_store
-from workbench.tui.item_flow import ItemFeed
-from workbench.tui.widgets.card import WholeText
-from workbench.tui.widgets.type_picker import TypePicker
+from workbench.app.tui.item_flow import ItemFeed
+from workbench.app.tui.kit.card import WholeText
+from workbench.app.tui.kit.type_picker import TypePicker
+from workbench.core.database import people as people_store
+from workbench.core.project import Project, open_project
+from workbench.labelling import people
+from workbench.labelling.annotating import AnnotationSession, Answer
 
 
 @pytest.fixture

@@ -13,14 +13,14 @@ from textual.pilot import Pilot
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import notices, opened, press, settle
-from workbench.errors import RunError
-from workbench.services.labelling.people import add_annotators
-from workbench.services.settings import Settings
-from workbench.tui import registry
-from workbench.tui.actions import Action
-from workbench.tui.app import ANNOTATOR_SCREENS, SCREENS, WorkbenchApp
-from workbench.tui.keymap import key_names, problems
-from workbench.tui.screen import WorkbenchScreen
+from workbench.app.tui import registry
+from workbench.app.tui.actions import Action
+from workbench.app.tui.app import ANNOTATOR_SCREENS, SCREENS, WorkbenchApp
+from workbench.app.tui.keymap import key_names, problems
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.config.services_settings import Settings
+from workbench.core.errors import RunError
+from workbench.labelling.people import add_annotators
 
 EVERY_SCREEN = sorted(registry.every_screen(), key=lambda kind: kind.__name__)
 TAKEN_BY_MULTIPLEXERS = {"ctrl+a", "ctrl+b", "ctrl+j", "ctrl+o", "ctrl+s"}
@@ -34,9 +34,9 @@ def name_of(app: WorkbenchApp) -> str:
 
 START = """
 import asyncio, sys
-from workbench.services.project import open_project
-from workbench.services.settings import settings_of
-from workbench.tui.app import WorkbenchApp
+from workbench.core.project import open_project
+from workbench.config.services_settings import settings_of
+from workbench.app.tui.app import WorkbenchApp
 
 async def start(path):
     project = open_project(path)

@@ -13,8 +13,8 @@ import pytest
 from tests.commands import run
 from tests.tui.labelling import Desktop, desk, labels, make
 from tests.tui.stage import SIZES, text_of, until
-from workbench.services.project import Project
-from workbench.tui.screens.confirm import ConfirmScreen
+from workbench.app.tui.screens.confirm import ConfirmScreen
+from workbench.core.project import Project
 
 
 @pytest.mark.parametrize("size", SIZES)

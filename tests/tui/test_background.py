@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.model.progress import stepping
-from workbench.tui.allocating import Garbage
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screen import WorkbenchScreen
+from workbench.app.tui.allocating import Garbage
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.core.progress import stepping
 
 MOST = 100_000
 

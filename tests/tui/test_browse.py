@@ -13,18 +13,18 @@ from textual.widgets import Input, OptionList
 from bench.synthetic import build
 from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
-from workbench.model.selection import Condition
-from workbench.model.verdict import Outcome
-from workbench.services.project import Project, open_project
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.browse import BrowseScreen
-from workbench.tui.screens.item import ItemScreen
-from workbench.tui.screens.sort_by import SortByScreen
-from workbench.tui.table_screen import ConditionSuggester
-from workbench.tui.widgets.prompt_bar import PromptBar
-from workbench.tui.widgets.reader import Reader
-from workbench.tui.widgets.title_bar import TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.browse import BrowseScreen
+from workbench.app.tui.screens.item import ItemScreen
+from workbench.app.tui.screens.sort_by import SortByScreen
+from workbench.app.tui.table_screen import ConditionSuggester
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Condition
+from workbench.core.verdict import Outcome
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from tests.tui.stage import SIZES, until
-from workbench.services.labelling.annotating import AnnotationItem
-from workbench.tui.widgets.card import FinalAnswerCard
-from workbench.tui.widgets.card_texts import Answered, CardTexts, card_texts
-from workbench.tui.widgets.reader import Reader
+from workbench.app.tui.kit.card import FinalAnswerCard
+from workbench.app.tui.kit.card_texts import Answered, CardTexts, card_texts
+from workbench.app.tui.kit.reader import Reader
+from workbench.labelling.annotating import AnnotationItem
 
 PLAIN = "".join(f"Line {number} of the reasoning ends like this.\n" for number in range(30))
 PARTS: tuple[Answered, Answered] = ("reference", "completion")

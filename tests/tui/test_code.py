@@ -11,17 +11,17 @@ from textual.widgets import Input
 
 from tests.tui.solved import OUTCOMES, add_outcomes, solved_project
 from tests.tui.stage import add_run, notices, opened, press, screen_of, settle, text_of, until
-from workbench.model.verdict import Outcome
-from workbench.services.project import Project, open_project
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.code import CodeScreen
-from workbench.tui.screens.code_problem import CodeProblemScreen
-from workbench.tui.screens.code_solution import CodeSolutionScreen
-from workbench.tui.screens.item import ItemScreen
-from workbench.tui.widgets.pass_grid import PassGrid
-from workbench.tui.widgets.reader import Reader
-from workbench.tui.widgets.title_bar import TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.pass_grid import PassGrid
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.code import CodeScreen
+from workbench.app.tui.screens.code_problem import CodeProblemScreen
+from workbench.app.tui.screens.code_solution import CodeSolutionScreen
+from workbench.app.tui.screens.item import ItemScreen
+from workbench.core.project import Project, open_project
+from workbench.core.verdict import Outcome
 
 
 @pytest.fixture(scope="module")

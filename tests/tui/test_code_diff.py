@@ -10,14 +10,14 @@ from textual.pilot import Pilot
 
 from tests.tui.solved import solved_project
 from tests.tui.stage import notices, opened, press, screen_of, settle, text_of
-from workbench.services.coding.matrix import read_matrix
-from workbench.services.project import Project, open_project
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.code_diff import CodeDiffScreen
-from workbench.tui.screens.code_problem import CodeProblemScreen
-from workbench.tui.widgets.pass_grid import PassGrid
-from workbench.tui.widgets.reader import Reader
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.pass_grid import PassGrid
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.code_diff import CodeDiffScreen
+from workbench.app.tui.screens.code_problem import CodeProblemScreen
+from workbench.coding.matrix import read_matrix
+from workbench.core.project import Project, open_project
 
 
 @pytest.fixture(scope="module")

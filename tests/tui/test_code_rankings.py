@@ -7,17 +7,17 @@ from pathlib import Path
 from tests.growing import ActingModel, ActingSandbox, own_project
 from tests.tui.solved import solved_project
 from tests.tui.stage import opened, press, screen_of, text_of
-from workbench.model.evolution import EvolutionSettings
-from workbench.services.coding.evolution import evolving
-from workbench.services.coding.ranking.measuring import ranking
-from workbench.services.coding.ranking.truth import truth_of
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.code_problem import CodeProblemScreen
-from workbench.tui.screens.code_rankings import CodeRankingsScreen, figure_rows
-from workbench.tui.screens.code_rounds import CodeRoundsScreen
-from workbench.tui.widgets.pass_grid import PassGrid
-from workbench.tui.widgets.reader import Reader
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.pass_grid import PassGrid
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.code_problem import CodeProblemScreen
+from workbench.app.tui.screens.code_rankings import CodeRankingsScreen, figure_rows
+from workbench.app.tui.screens.code_rounds import CodeRoundsScreen
+from workbench.coding.evolution import evolving
+from workbench.coding.ranking.measuring import ranking
+from workbench.coding.ranking.truth import truth_of
+from workbench.coding.records.evolution import EvolutionSettings
 
 
 def drawn(app: WorkbenchApp, selector: str) -> list[list[str]]:

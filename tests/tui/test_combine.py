@@ -14,20 +14,20 @@ from textual.widgets import Input, OptionList, Static
 
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Outcome
-from workbench.services.measuring.combined import combined_as
-from workbench.services.measuring.combining import ensemble
-from workbench.services.measuring.downstream import downstream
-from workbench.services.measuring.estimating import estimate
-from workbench.services.measuring.selecting import best_of
-from workbench.services.project import Project
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens import combine
-from workbench.tui.screens.combine import CombineScreen, read
-from workbench.tui.widgets.prompt_bar import PromptBar
-from workbench.tui.widgets.title_bar import TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens import combine
+from workbench.app.tui.screens.combine import CombineScreen, read
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome
+from workbench.measuring.combined import combined_as
+from workbench.measuring.combining import ensemble
+from workbench.measuring.downstream import downstream
+from workbench.measuring.estimating import estimate
+from workbench.measuring.selecting import best_of
 
 NAMES = ("good", "fair", "poor")
 

@@ -8,18 +8,18 @@ import pytest
 
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Outcome
-from workbench.services.measuring.comparing import compare, compared
-from workbench.services.measuring.comparing_tables import comparison_as, verdict
-from workbench.services.measuring.selected_by import note
-from workbench.services.project import Project
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.compare import DRAWS, CompareScreen, Pair
-from workbench.tui.screens.item import ItemScreen
-from workbench.tui.widgets.choices import ChoiceMenu
-from workbench.tui.widgets.compare_view import figures, group_rows, head
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.choices import ChoiceMenu
+from workbench.app.tui.kit.compare_view import figures, group_rows, head
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.compare import DRAWS, CompareScreen, Pair
+from workbench.app.tui.screens.item import ItemScreen
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome
+from workbench.measuring.comparing import compare, compared
+from workbench.measuring.comparing_tables import comparison_as, verdict
+from workbench.measuring.selected_by import note
 
 
 def project_of_two(folder: Path) -> Project:

@@ -12,14 +12,14 @@ from textual.widgets import Static
 
 from tests.tui.stage import SIZES, notices, press, settle, until
 from tests.unit.services.labelling.conflicting import judge, project_of, put, rows
-from workbench.services.labelling import people
-from workbench.services.project import Project
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.adjudicate import AdjudicateScreen
-from workbench.tui.screens.conflict_class import ConflictClassScreen, LeftOutList, SettleMany
-from workbench.tui.screens.conflicts import ConflictsScreen
-from workbench.tui.widgets.title_bar import TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.adjudicate import AdjudicateScreen
+from workbench.app.tui.screens.conflict_class import ConflictClassScreen, LeftOutList, SettleMany
+from workbench.app.tui.screens.conflicts import ConflictsScreen
+from workbench.core.project import Project
+from workbench.labelling import people
 
 NOTE = "[red]half a period[/red] is missing \x1b[31m"
 

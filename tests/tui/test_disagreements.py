@@ -12,17 +12,17 @@ from textual.widgets import Input, OptionList, Static
 
 from tests.helpers import add_items, make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
-from workbench.model.verdict import Outcome
-from workbench.services.items.browsing import coordinator_name
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project
-from workbench.services.reviewing import deciding
-from workbench.tui.screens.disagreements import DisagreementsScreen
-from workbench.tui.widgets.prompt_bar import PromptBar
-from workbench.tui.widgets.queue_view import QueueRequest
-from workbench.tui.widgets.title_bar import TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.app.tui.kit.queue_view import QueueRequest
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.disagreements import DisagreementsScreen
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome
+from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.labelling.people import assign
+from workbench.measuring.browsing import coordinator_name
+from workbench.measuring.reviewing import deciding
 
 YES, NO, ABSTAIN = Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAIN
 

@@ -14,11 +14,11 @@ from textual.widgets import DataTable
 
 from tests.helpers import add_items, make_project, numbered
 from tests.tui.stage import SIZES, add_run, notices, opened, press, settle, text_of
-from workbench.model.verdict import Outcome
-from workbench.services.project import Project
-from workbench.services.reviewing import deciding
-from workbench.tui.screens.error_counts import ErrorCountsScreen
-from workbench.tui.screens.item import ItemScreen
+from workbench.app.tui.screens.error_counts import ErrorCountsScreen
+from workbench.app.tui.screens.item import ItemScreen
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome
+from workbench.measuring.reviewing import deciding
 
 ALPHA, BETA = "alpha", "[bold]beta\x1b[0m" + "β" * 60
 

@@ -10,18 +10,18 @@ from textual.pilot import Pilot
 
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Outcome
-from workbench.services.measuring.comparing import comparable
-from workbench.services.measuring.comparing_tables import comparison_as
-from workbench.services.measuring.family import family
-from workbench.services.measuring.joint_errors import SAMPLES, joint_errors
-from workbench.services.measuring.selected_by import note
-from workbench.services.project import Project
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.compare import CompareScreen, Pair
-from workbench.tui.screens.family import FamilyQuery, FamilyScreen, FamilySheet, turned
-from workbench.tui.widgets.matrix import Matrix
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.matrix import Matrix
+from workbench.app.tui.screens.compare import CompareScreen, Pair
+from workbench.app.tui.screens.family import FamilyQuery, FamilyScreen, FamilySheet, turned
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome
+from workbench.measuring.comparing import comparable
+from workbench.measuring.comparing_tables import comparison_as
+from workbench.measuring.family import family
+from workbench.measuring.joint_errors import SAMPLES, joint_errors
+from workbench.measuring.selected_by import note
 
 
 def project_of_three(folder: Path) -> Project:

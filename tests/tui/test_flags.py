@@ -9,14 +9,14 @@ import pytest
 
 from tests.tui.labelling import desk, make, rows
 from tests.tui.stage import SIZES, notices, opened, press, settle, text_of, until
-from workbench.services.labelling import flags, guidelines
-from workbench.services.labelling.annotating import AnnotationSession
-from workbench.services.project import Project
-from workbench.tui.screens.browse import BrowseScreen
-from workbench.tui.screens.flags import FlagsScreen
-from workbench.tui.screens.item import ItemScreen
-from workbench.tui.widgets.title_bar import TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.browse import BrowseScreen
+from workbench.app.tui.screens.flags import FlagsScreen
+from workbench.app.tui.screens.item import ItemScreen
+from workbench.core.project import Project
+from workbench.labelling import flags, labelling_guidelines
+from workbench.labelling.annotating import AnnotationSession
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ async def test_the_answer_and_new_guidelines_reach_who_is_at_work(project: Proje
         at = it.completion
         await it.press("1")
         flags.answer(project, at, "Because.", by="dora")
-        new = guidelines.add_case(project, "a sum left undone is incorrect", by="dora").version
+        new = labelling_guidelines.add_case(project, "a sum left undone is incorrect", by="dora").version
         it.screen._look_for_answers()
         it.screen._look_at_guidelines()
         await it.settle()

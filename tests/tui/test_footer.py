@@ -8,10 +8,10 @@ import pytest
 
 from tests.helpers import make_project
 from tests.tui.stage import opened, press, until
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screen import WorkbenchScreen
-from workbench.tui.screens.help import HelpScreen
-from workbench.tui.widgets.footer import KEPT, Footer, FooterKey, left_out_of
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.footer import KEPT, Footer, FooterKey, left_out_of
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.app.tui.screens.help import HelpScreen
 
 
 def test_least_is_left_out_first_then_from_the_end() -> None:

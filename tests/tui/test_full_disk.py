@@ -11,8 +11,8 @@ import pytest
 from tests.full_disk import SmallDisk, small_disk
 from tests.tui.labelling import Desktop, desk, make
 from tests.tui.stage import notices, opened, press, settle, text_of, until
-from workbench.services.project import Project, open_project
-from workbench.tui import item_flow
+from workbench.app.tui import item_flow
+from workbench.core.project import Project, open_project
 
 
 @pytest.fixture(scope="module")

@@ -19,10 +19,10 @@ from textual.widgets import Input, Static
 from tests.full_disk import SmallDisk, small_disk
 from tests.full_disk_given import Given, prepare
 from tests.tui.stage import notices, press, settle
-from workbench.services.project import Project, open_project
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.registry import every_screen
-from workbench.tui.screen import WorkbenchScreen
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.registry import every_screen
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.core.project import Project, open_project
 
 FULL = re.compile("disk is full|No space left|disk I/O error", re.IGNORECASE)
 

@@ -9,9 +9,9 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import SIZES, opened, press, settle, text_of
-from workbench.services.settings import Settings
-from workbench.tui.app import SCREENS, WorkbenchApp
-from workbench.tui.screen import WorkbenchScreen
+from workbench.app.tui.app import SCREENS, WorkbenchApp
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.config.services_settings import Settings
 
 
 @pytest.mark.parametrize(("name", "size"), list(zip(SCREENS, cycle(SIZES), strict=False)))
@@ -52,7 +52,7 @@ async def test_keys_of_a_table_are_there_where_one_is(tmp_path: Path) -> None:
 
 async def test_an_annotators_help_names_only_what_they_may_open(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
-    from workbench.services.labelling.people import add_annotators
+    from workbench.labelling.people import add_annotators
 
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):

@@ -8,11 +8,11 @@ from textual.widgets import OptionList
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import opened, press, settle
-from workbench.services.labelling import people
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.project import Project
-from workbench.tui.screens.annotate import AnnotateScreen
-from workbench.tui.screens.history import HistoryScreen
+from workbench.app.tui.screens.annotate import AnnotateScreen
+from workbench.app.tui.screens.history import HistoryScreen
+from workbench.core.project import Project
+from workbench.labelling import people
+from workbench.labelling.annotating import AnnotationSession, Answer
 
 
 def labelled(folder: Path) -> tuple[Project, list[int]]:

@@ -9,13 +9,13 @@ from textual.widgets import OptionList
 
 from tests.helpers import add_items, make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
-from workbench.model.verdict import Outcome
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.labelling import people
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.project import Project
-from workbench.store.people import add
-from workbench.tui.app import SCREENS
+from workbench.app.tui.app import SCREENS
+from workbench.core.database.people import add
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome
+from workbench.interchange.importing import import_files, plan_import
+from workbench.labelling import people
+from workbench.labelling.annotating import AnnotationSession, Answer
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,18 +15,19 @@ from textual.worker import WorkerCancelled
 
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, SIZES, notices, opened, press, settle, text_of
-from workbench.model.label import LabelEvent
-from workbench.model.selection import Selection
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.labelling import ledger
-from workbench.services.project import Project
-from workbench.store import events, people, runs, verdicts
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.item import ItemScreen
-from workbench.tui.widgets.item_panes import PANES
-from workbench.tui.widgets.prompt_bar import PromptBar
-from workbench.tui.widgets.reader import Reader
-from workbench.tui.widgets.title_bar import TitleBar
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.item_panes import PANES
+from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.screens.item import ItemScreen
+from workbench.core.database import events, people
+from workbench.core.label import LabelEvent
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome, Verdict
+from workbench.labelling import ledger
+from workbench.runs.store import runs, verdicts
 
 WORK = "".join(f"This is step {number}.\n\n" for number in range(200))
 TEXT = f"<think>secret\nthoughts</think>{WORK}Perhaps 9.\n\nSo the answer is \\boxed{{8}}.\n"
@@ -263,8 +264,8 @@ async def test_texts_and_names_are_data(tmp_path: Path, size: tuple[int, int]) -
 
 
 async def test_real_items_open_at_both_sizes(real_file: Path, tmp_path: Path) -> None:
-    from workbench.services.items.importing import import_files, plan_import
-    from workbench.services.project import open_project
+    from workbench.core.project import open_project
+    from workbench.interchange.importing import import_files, plan_import
 
     project = open_project(tmp_path / "real.db", create=True)
     import_files(project, plan_import([real_file]))

@@ -11,13 +11,13 @@ from textual.pilot import Pilot
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import notices, opened, press, settle, text_of
-from workbench.services.items.browsing import coordinator_name
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.item import ItemScreen
-from workbench.tui.widgets.reader import Reader
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.screens.item import ItemScreen
+from workbench.core.project import Project
+from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.labelling.people import assign
+from workbench.measuring.browsing import coordinator_name
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ from textual.pilot import Pilot
 
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, until
-from workbench.model.selection import Selection
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.project import Project
-from workbench.store import runs, verdicts
-from workbench.tui.screens.item import ItemScreen
-from workbench.tui.widgets.reader import Reader
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.screens.item import ItemScreen
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome, Verdict
+from workbench.runs.store import runs, verdicts
 
 LONG = "".join(f"Step {number}.\n\n" for number in range(60))
 REFERENCE = LONG + r"Hence $\boxed{\frac{1}{4}}$ or $\boxed{2}$." + "\n\n" + LONG
@@ -287,7 +287,7 @@ async def test_long_answers_are_cut_and_stay_in_their_columns(tmp_path: Path) ->
 
 
 async def test_from_a_filter_by_verdict_its_verifier_is_chosen(tmp_path: Path) -> None:
-    from workbench.model.selection import Condition
+    from workbench.core.selection import Condition
 
     project = make_project(tmp_path, [{}, {}])
     add_run(project, "other", {1: Outcome.CORRECT})

@@ -10,9 +10,9 @@ import pytest
 
 from tests.tui.labelling import desk, make, rows
 from tests.tui.stage import SIZES
-from workbench.model.label import TAGS
-from workbench.services.project import Project
-from workbench.tui.screens.annotate import PARTIAL_SCORES
+from workbench.app.tui.screens.annotate import PARTIAL_SCORES
+from workbench.core.label import TAGS
+from workbench.core.project import Project
 
 
 @pytest.fixture

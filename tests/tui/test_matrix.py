@@ -11,7 +11,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from tests.tui.stage import HOSTILE
-from workbench.tui.widgets.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow
+from workbench.app.tui.kit.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow
 
 LONG = "a-very-long-verifier-name-" * 3
 

@@ -6,8 +6,8 @@ from textual import on
 from textual.app import App, ComposeResult
 
 from tests.tui.stage import HOSTILE
-from workbench.tui.widgets.columns import TableCell
-from workbench.tui.widgets.pass_grid import GridRow, PassGrid, PassHead, PassTest
+from workbench.app.tui.kit.columns import TableCell
+from workbench.app.tui.kit.pass_grid import GridRow, PassGrid, PassHead, PassTest
 
 HEADS = [PassHead("solution"), PassHead("pass", "right"), PassHead("G")]
 

@@ -11,9 +11,9 @@ from textual.widgets import Input
 
 from tests.tui.labelling import desk, labels, make, rows
 from tests.tui.stage import settle
-from workbench import tui
-from workbench.services.project import Project
-from workbench.web.serve import frames
+from workbench.app import tui
+from workbench.app.web.serve import frames
+from workbench.core.project import Project
 
 LONG = "word " * 100_000
 

@@ -13,16 +13,16 @@ from textual.widgets import OptionList
 from tests.helpers import make_project, numbered
 from tests.tui.stage import SIZES, notices, opened, press, settle, text_of, until
 from tests.unit.services.labelling.conflicting import label_all
-from workbench.services.items.browsing import coordinator_name, detail
-from workbench.services.labelling import people, roles
-from workbench.services.labelling.adjudicating import AdjudicationSession, Ruling
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.project import Project
-from workbench.services.status import status
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.person import PersonScreen
-from workbench.tui.widgets.choices import ChoiceMenu
-from workbench.tui.widgets.title_bar import TitleBar
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.choices import ChoiceMenu
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.person import PersonScreen
+from workbench.core.project import Project
+from workbench.labelling import people, roles
+from workbench.labelling.adjudicating import AdjudicationSession, Ruling
+from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.measuring.browsing import coordinator_name, detail
+from workbench.measuring.status import status
 
 
 @pytest.fixture

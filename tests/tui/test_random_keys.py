@@ -18,12 +18,12 @@ from textual import events
 
 from tests.helpers import make_project
 from tests.tui.labelling import Desktop, desk, rows
-from workbench.services.labelling import ledger, people
-from workbench.services.labelling.annotating import AnnotationSession
-from workbench.services.project import Project
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.widgets.card import FinalAnswerCard
-from workbench.tui.widgets.card_texts import CardTexts
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.card import FinalAnswerCard
+from workbench.app.tui.kit.card_texts import CardTexts
+from workbench.core.project import Project
+from workbench.labelling import ledger, people
+from workbench.labelling.annotating import AnnotationSession
 
 ITEMS = 30
 MOVES = (

@@ -10,10 +10,10 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
 
-from workbench.render.document import RenderedLine, RenderedText, Span, StyleName
-from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.reader import Reader
-from workbench.tui.widgets.wrapping import Hit, prepare, wrap_line
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.wrapping import Hit, prepare, wrap_line
+from workbench.core.text.document import RenderedLine, RenderedText, Span, StyleName
 
 
 def document(*lines: str, **marks: list[int]) -> RenderedText:

@@ -15,18 +15,18 @@ from textual.widgets import Input, OptionList
 
 from tests.helpers import add_items, make_project, numbered
 from tests.tui.stage import SIZES, add_run, notices, opened, press, settle, text_of, until
-from workbench.model.review import ERROR_CATEGORIES, Review
-from workbench.model.verdict import Outcome
-from workbench.services.items.browsing import coordinator_name
-from workbench.services.labelling.people import add_annotators
-from workbench.services.project import Project
-from workbench.services.reviewing import deciding
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.disagreements import DisagreementsScreen
-from workbench.tui.screens.item import ItemScreen
-from workbench.tui.screens.review_item import ReviewItemScreen
-from workbench.tui.widgets.reader import Reader
-from workbench.tui.widgets.title_bar import TitleBar
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.screens.disagreements import DisagreementsScreen
+from workbench.app.tui.screens.item import ItemScreen
+from workbench.app.tui.screens.review_item import ReviewItemScreen
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome
+from workbench.labelling.people import add_annotators
+from workbench.measuring.browsing import coordinator_name
+from workbench.measuring.records.review import ERROR_CATEGORIES, Review
+from workbench.measuring.reviewing import deciding
 
 YES, NO, ABSTAIN = Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAIN
 ME = coordinator_name()

@@ -13,16 +13,16 @@ from textual.widgets import Input, OptionList
 from tests.background import hurry, install_plugin, kill, runner_ends, stored, until_writing
 from tests.helpers import add_items, make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, add_run, more_verdicts, notices, opened, press, text_of, until
-from workbench.errors import UsageError
-from workbench.model.run import RunInfo
-from workbench.model.verdict import Outcome
-from workbench.services.project import Project
-from workbench.services.running import verifying
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.runs import RunsScreen
-from workbench.tui.screens.start_run import read_options
-from workbench.tui.widgets import run_view
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit import run_view
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.runs import RunsScreen
+from workbench.app.tui.screens.start_run import read_options
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.run import RunInfo
+from workbench.core.verdict import Outcome
+from workbench.runs import verifying
 
 ITEMS = 400
 

@@ -12,13 +12,13 @@ from tests.helpers import make_project, numbered
 from tests.tui.asked import Told, add_judged
 from tests.tui.stage import SIZES, notices, opened, press, settle, text_of, until
 from tests.unit.verifiers.judges.coin import PROBLEM, Coin, judged
-from workbench.services.items.searching import search_of
-from workbench.services.project import Project
-from workbench.services.running.transcripts import transcript
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.search_tree import SearchTreeScreen
-from workbench.tui.screens.transcript import TranscriptScreen
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.search_tree import SearchTreeScreen
+from workbench.app.tui.screens.transcript import TranscriptScreen
+from workbench.core.project import Project
+from workbench.runs.searching import search_of
+from workbench.runs.transcripts import transcript
 from workbench.verifiers.base import Judged
 
 OPTIONS = {"rollouts": "6", "gamma": "1", "delta": "1"}

@@ -13,10 +13,10 @@ from tests.background import runner_ends
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
 from tests.tui.stage import notices, opened, press, settle, text_of, until
+from workbench.app.tui.app import WorkbenchApp
 from workbench.config.trust import FOLDER_VARIABLE
-from workbench.services.project import Project
-from workbench.services.running.run_status import run_info
-from workbench.tui.app import WorkbenchApp
+from workbench.core.project import Project
+from workbench.runs.run_status import run_info
 
 ITEMS = 6
 

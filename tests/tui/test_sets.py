@@ -19,23 +19,23 @@ from tests.helpers import make_project, numbered
 from tests.publishing import freeze, with_gold
 from tests.tui.stage import HOSTILE, SIZES, notices, opened, press, screen_of, settle, text_of, until
 from tests.unit.services.reviewing.desk import add_run
-from workbench.model.label import LabelLine
-from workbench.services.building.balanced import BalancedTargets, build_balanced
-from workbench.services.building.hard import HardSetOptions, build_hard
-from workbench.services.building.picks import build_picks
-from workbench.services.building.showing import every_set
-from workbench.services.labelling.labels import put_lines
-from workbench.services.labelling.people import add_annotators
-from workbench.services.project import Project, open_project
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.accuracy import AccuracyScreen
-from workbench.tui.screens.browse import BrowseScreen
-from workbench.tui.screens.build_set import BuildSetScreen, SetPlanScreen
-from workbench.tui.screens.pool import PoolScreen
-from workbench.tui.screens.publish_set import PublishSetScreen
-from workbench.tui.screens.sets import SetsScreen
-from workbench.tui.widgets.option_field import OptionField
-from workbench.tui.widgets.title_bar import TitleBar
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.screens.accuracy import AccuracyScreen
+from workbench.app.tui.screens.browse import BrowseScreen
+from workbench.app.tui.screens.build_set import BuildSetScreen, SetPlanScreen
+from workbench.app.tui.screens.pool import PoolScreen
+from workbench.app.tui.screens.publish_set import PublishSetScreen
+from workbench.app.tui.screens.sets import SetsScreen
+from workbench.benchmarks.building.balanced import BalancedTargets, build_balanced
+from workbench.benchmarks.building.hard import HardSetOptions, build_hard
+from workbench.benchmarks.building.picks import build_picks
+from workbench.benchmarks.building.showing import every_set
+from workbench.core.label import LabelLine
+from workbench.core.project import Project, open_project
+from workbench.labelling.labels import put_lines
+from workbench.labelling.people import add_annotators
 
 JUDGES = {"a": "++--", "b": "+--+", "c": "-+--"}
 

@@ -10,11 +10,11 @@ import pytest
 
 from tests.tui.stage import notices, opened, press
 from tests.tui.test_accuracy import judged_project, to_cell
-from workbench.model.selection import Condition, Selection
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.tables import accuracy_table
-from workbench.tui import sharing
-from workbench.tui import sharing as clipboard
+from workbench.app.tui import sharing
+from workbench.app.tui import sharing as clipboard
+from workbench.core.selection import Condition, Selection
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.tables import accuracy_table
 
 SPEAKER = "#!/bin/sh\ncat > '{target}'\nexit {code}\n"
 

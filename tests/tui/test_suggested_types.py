@@ -10,10 +10,10 @@ import pytest
 from tests.tui.labelling import ITEMS, labels, make
 from tests.tui.stage import opened, press, text_of
 from tests.unit.services.measuring.scored_runs import add_complete_run, types
-from workbench.model.suggestion import ANSWER_TYPE
-from workbench.services.project import Project
-from workbench.services.settings import Settings
-from workbench.tui.widgets.type_picker import TypePicker
+from workbench.app.tui.kit.type_picker import TypePicker
+from workbench.config.services_settings import Settings
+from workbench.core.project import Project
+from workbench.core.suggestion import ANSWER_TYPE
 
 ON = Settings(suggest_types="typist")
 

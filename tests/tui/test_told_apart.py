@@ -8,9 +8,9 @@ from pathlib import Path
 from tests.helpers import make_project, numbered
 from tests.tui.labelling import desk
 from tests.tui.stage import notices
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.labelling import checks, people
-from workbench.services.project import Project
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.labelling import checks, people
 
 KEYS = (
     *("w", "v", "u", "f", "enter", "f", "1", "[", "0", "]", "z", "z", "z", "s", "1"),

@@ -10,14 +10,14 @@ from textual.pilot import Pilot
 from tests.helpers import make_project, numbered
 from tests.tui.asked import Told, add_judged
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.project import Project
-from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.item import ItemScreen
-from workbench.tui.screens.transcript import TranscriptScreen
-from workbench.tui.widgets.prompt_bar import CompletingInput, PromptBar
-from workbench.tui.widgets.reader import Reader
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.prompt_bar import CompletingInput, PromptBar
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.item import ItemScreen
+from workbench.app.tui.screens.transcript import TranscriptScreen
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome, Verdict
 
 ANALYSE = Told("analyse", asked="Look [at] it.", reply="It is wrong.\nReally.", reasoning="Hm [/]")
 SUMMARISE = Told("summarise", asked="So?", reply="No", finish="length", reused=True)

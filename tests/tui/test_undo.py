@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.tui.labelling import Desktop, desk, make, rows
-from workbench.services.labelling import ledger
-from workbench.services.project import Project
+from workbench.core.project import Project
+from workbench.labelling import ledger
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import pytest
 
 from tests.helpers import make_project
 from tests.tui.stage import SIZES, add_run, opened, press, text_of, until
-from workbench.model.verdict import Outcome
-from workbench.services.measuring.validity import validity
-from workbench.services.project import Project
-from workbench.tui.screens.validity import ValidityScreen
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.validity import ValidityScreen
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome
+from workbench.measuring.validity import validity
 
 
 def project_of_one(folder: Path) -> Project:

@@ -17,11 +17,11 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.worker import WorkerFailed
 
-from workbench.tui.widgets.cells import fit, printable
-from workbench.tui.widgets.columns import CellStyle, Sort, TableCell, TableColumn, TableRow, fit_widths
-from workbench.tui.widgets.page_cache import PAGE, PageCache
-from workbench.tui.widgets.sources import MemorySource, rank
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.app.tui.kit.cells import fit, printable
+from workbench.app.tui.kit.columns import CellStyle, Sort, TableCell, TableColumn, TableRow, fit_widths
+from workbench.app.tui.kit.page_cache import PAGE, PageCache
+from workbench.app.tui.kit.sources import MemorySource, rank
+from workbench.app.tui.kit.virtual_table import VirtualTable
 
 COLUMNS = (
     TableColumn("id", "id", 6, 10, "right"),

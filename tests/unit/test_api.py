@@ -10,10 +10,10 @@ import pytest
 import workbench
 from tests.helpers import make_project, numbered
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.errors import StoreError, UsageError
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.project import Project
+from workbench.core.errors import StoreError, UsageError
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome, Verdict
+from workbench.measuring.accuracy import accuracy
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench.config import FILE_NAME, Settings, load
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 
 
 def written(folder: Path, text: str | bytes) -> Path:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.unit.test_sample_data import FOLDER, read
-from workbench.model.assertion import parsed
+from workbench.core.code_tests.assertion import parsed
 
 Rows = list[dict[str, Any]]
 

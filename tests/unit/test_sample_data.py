@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from workbench.model.label import EXCLUSION_REASONS
-from workbench.model.taxonomy import SUBTYPES, parse_type, type_display
+from workbench.core.label import EXCLUSION_REASONS
+from workbench.core.taxonomy import SUBTYPES, parse_type, type_display
 
 Rows = list[dict[str, Any]]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from workbench.model.taxonomy import SUBTYPES
-from workbench.services.running.replaying import Book, open_book
+from workbench.core.taxonomy import SUBTYPES
+from workbench.runs.replaying import Book, open_book
 
 Rows = list[dict[str, Any]]
 

@@ -16,10 +16,10 @@ from aiohttp import web
 from tests.helpers import add_items, make_project, numbered
 from tests.served_app import PATIENCE_S, at_hand, labels, server_process, until
 from tests.unit.services.labelling.conflicting import put
-from workbench.services.labelling import flags, guidelines, tokens
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project
-from workbench.web.serve.addresses import Address
+from workbench.app.web.serve.addresses import Address
+from workbench.core.project import Project
+from workbench.labelling import flags, labelling_guidelines, tokens
+from workbench.labelling.people import assign
 
 playwright = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -256,7 +256,7 @@ async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(proj
         await until(lambda: [flag.asked for flag in flags.flags(project)] == ["Units too?"])
         (flag,) = flags.flags(project)
         flags.answer(project, flag.completion, "Only where asked.", by="lead")
-        version = guidelines.add_case(project, "a unit not asked for is ignored", by="lead").version
+        version = labelling_guidelines.add_case(project, "a unit not asked for is ignored", by="lead").version
         await ann.shows("an answer: F")
         for page in (ann, ben, dora):
             await page.shows("new guidelines: g")
@@ -267,7 +267,7 @@ async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(proj
         await ann.page.keyboard.press("Escape")
         await ben.page.keyboard.press("g")
         await ben.shows("New in version")
-        await until(lambda: guidelines.of_version(project, version).read_by == ("lead", "ben"))
+        await until(lambda: labelling_guidelines.of_version(project, version).read_by == ("lead", "ben"))
         await ben.page.keyboard.press("g")
         await asyncio.gather(
             ann.press_until("1", lambda: any(name == "ann" for name, *_ in given(project))),

@@ -1,4 +1,6 @@
-"""Building data sets: the rules by which questions, completions and tests are chosen, on plain data.
+"""Building sets in the manner of VerifyBench, and publishing them.
 
-`draws`: chance that can be repeated. `alike`: which of many are too similar. `writing`: what models are asked.
+building: balanced, hard and picks. quotas, capping: what a set is drawn by. curating: pools of questions.
+sampling: completions that models write. card: the data card. publishing: the folder. set_text: sets as text.
+records: sets as they are listed and published. store: what is read besides figures.
 """

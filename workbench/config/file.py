@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from workbench.beside.own_files import NotOwnFileError, TooLargeError, read_own, require_own
-from workbench.beside.parts import whole_file
 from workbench.config.toml import loads
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
+from workbench.core.files import whole_file
+from workbench.core.own_files import NotOwnFileError, TooLargeError, read_own, require_own
 
 FILE_NAME = "workbench.toml"
 

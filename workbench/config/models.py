@@ -6,7 +6,7 @@ from pathlib import Path
 
 from workbench.config.file import file_of, read
 from workbench.config.verifiers import options_in
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 
 _TABLE = "models"
 _EXAMPLE = '[models.qwen] base_url = "http://localhost:8000/v1", model = "…"'

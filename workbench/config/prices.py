@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.config.file import file_of, read
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 from workbench.llm.server import Price
 
 _EXAMPLE = '[prices."a-model"] input = 0.15, output = 0.6, cached_input = 0.075, date = "2026-11-01"'

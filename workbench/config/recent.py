@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from workbench.config.file import read_settings, write_whole
 from workbench.config.trust import user_folder
-from workbench.errors import WorkbenchError
+from workbench.core.errors import WorkbenchError
 
 _FILE: Final = "recent.json"
 _MOST: Final = 10

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from workbench.config.file import file_of, read
-from workbench.errors import UsageError
-from workbench.model.policy import AnnotationPolicy
+from workbench.config.policy import AnnotationPolicy
+from workbench.core.errors import UsageError
 
 
 class Settings(Struct, frozen=True, kw_only=True):

@@ -24,7 +24,7 @@ from platformdirs import user_config_path
 
 from workbench.config.file import write_whole
 from workbench.config.verifiers import TEMPLATE, read_template
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 from workbench.llm.profiles import PROFILES
 from workbench.llm.server import ModelServer
 

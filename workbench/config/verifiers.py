@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from workbench.config.file import file_of, read, read_text
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 
 NAME = re.compile(r"[\w.+@/-]{1,100}")
 """What verifiers may be called."""

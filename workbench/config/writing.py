@@ -10,7 +10,7 @@ from typing import Any
 from workbench.config.file import read_settings, write_whole
 from workbench.config.toml import loads
 from workbench.config.verifiers import NAME
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 
 Value = str | int | float | bool
 

@@ -1,7 +1,6 @@
-"""The client for model servers: dialects, retries, limits. It knows nothing of judging and nothing of SQL.
+"""The client for model servers: requests out, replies in, every attempt written down before it is sent.
 
-``records`` says what is asked and answered, ``server`` whom, ``journal`` what must be kept. ``caller`` takes one call
-through all of it: ``lane`` is one server to it, with its ``profiles`` entry and its ``dialects``; ``budget`` and
-``pace`` hold it back, ``transport`` sends it, ``failures`` and ``waiting`` say what follows when that fails. ``check``
-tells people whether a server can be worked with.
+caller: one call through everything. lane: one role's server. budget: what may be spent. pace: how fast, how often.
+journal: what must be kept. records: requests and replies. dialects, profiles: forms and kinds of servers.
+server: which one, and its address. check: whether it can be worked with. transport: bytes. clock: time and chance.
 """

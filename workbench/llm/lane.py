@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 from workbench.llm import urls
 from workbench.llm.budget import ASSUMED_REPLY, CHARACTERS_A_TOKEN, CallEstimate, cost_of
 from workbench.llm.clock import Clock

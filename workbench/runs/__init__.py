@@ -1,8 +1,9 @@
-"""Background work: runs as rows, one runner process a database, worker pools, progress.
+"""Background work: runs, the one process that does them, and what verifiers were asked and said.
 
-`launch`, `runner`, `lease`, `standing_in`: which process works on a database.
-`local` (with `second_stage`), `serving`, `executing` (with `isolation`), `duelling`: the items of a run, by verifier.
-`probing`, `probing_servers`: probes. `generating`, `completing`: texts that models write.
-`desk` (with `long_texts`), `answering`: items that callers wait for, judged on this machine and by model servers.
-`journal`, `accounting`: what calls came to.
+verifying: start, pause, cancel, resume. choosing, configuring, trust: which verifier, how, and who allowed it.
+run_status: what runs have done; deleting one. verdict_files: verdicts out and in.
+runner: the process; launch and life of it: liveness, lease. local, second_stage, long_texts: verifiers on this machine.
+serving, journal: verifiers that ask model servers. executing: verifiers that run programs.
+executor: single items for callers in any thread. generation, generating: texts that models write.
+probes, probing: attempts to hack a verifier. previewing, transcripts, replaying, parsing: calls, seen and seen again.
 """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from workbench.core.run import RunUsage
 from workbench.llm.journal import RunUsed
 from workbench.llm.records import FailureCode, Usage
-from workbench.model.run import RunUsage
-from workbench.store.calls import AttemptOutcome
-from workbench.store.verdict_calls import MadeCall
+from workbench.runs.store.calls import AttemptOutcome
+from workbench.runs.store.verdict_calls import MadeCall
 
 _UNSURE: frozenset[FailureCode] = frozenset({"timeout", "transport", "malformed"})
 """Failures after which a call may have been paid for all the same."""

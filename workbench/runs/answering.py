@@ -12,17 +12,17 @@ from typing import Final
 
 from msgspec import structs
 
-from workbench.errors import RunError, StoreError
+from workbench.core.database.connection import Database
+from workbench.core.database.secrets import secret
+from workbench.core.errors import RunError, StoreError
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.caller import Caller
 from workbench.llm.records import Halt
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs.accounting import add_item
 from workbench.runs.journal import NO_ITEM, RunJournal
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.serving import GRACE_S, caller_of, reader_of, verdict_of
 from workbench.runs.trouble import clock
-from workbench.store.connection import Database
-from workbench.store.secrets import secret
 from workbench.verifiers.base import ServedVerifier
 
 _GO_ON: Final = "What was answered is stored; start the server again to go on."

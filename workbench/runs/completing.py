@@ -17,7 +17,8 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from workbench.errors import StoreError
+from workbench.core.database.connection import Database
+from workbench.core.errors import StoreError
 from workbench.llm.budget import Budget
 from workbench.llm.caller import Caller
 from workbench.llm.journal import RunUsed
@@ -26,8 +27,7 @@ from workbench.llm.server import Limits, ModelServer, Price
 from workbench.runs.journal import NO_ITEM, RunJournal
 from workbench.runs.lease import Lease
 from workbench.runs.serving import GRACE_S
-from workbench.store import calls
-from workbench.store.connection import Database
+from workbench.runs.store import calls
 
 MOST_DETAILS: Final = 5
 """Failed calls of a model that are spelled out."""

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import structs
 
+from workbench.core.database.connection import Database
+from workbench.core.verdict import VerifierInput
 from workbench.llm.dialects import reread
 from workbench.llm.journal import Response
 from workbench.llm.records import CallFailed, Usage
-from workbench.model.verdict import VerifierInput
-from workbench.store import verdict_calls
-from workbench.store.connection import Database
-from workbench.store.verdict_calls import CallRow
+from workbench.runs.store import verdict_calls
+from workbench.runs.store.verdict_calls import CallRow
 from workbench.verifiers.duel.verifier import JudgeDuel
 
 if TYPE_CHECKING:

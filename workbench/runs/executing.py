@@ -10,14 +10,14 @@ from typing import Protocol
 
 from msgspec import Struct, structs
 
-from workbench.errors import VerifierError
-from workbench.model.code import CodeTest, Execution, Level, Problem, Program, Provenance
-from workbench.model.verdict import VerifierInput
-from workbench.store import tests
-from workbench.store.connection import Database
-from workbench.store.suites import tests_of
-from workbench.store.test_results import TestResult
-from workbench.store.tests import Solution
+from workbench.core.code import CodeTest, Execution, Level, Problem, Program, Provenance
+from workbench.core.database.connection import Database
+from workbench.core.errors import VerifierError
+from workbench.core.verdict import VerifierInput
+from workbench.data.store import tests
+from workbench.data.store.suites import tests_of
+from workbench.data.store.tests import Solution
+from workbench.runs.store.test_results import TestResult
 from workbench.verifiers.base import Judged, SandboxedVerifier
 from workbench.verifiers.execution.evidence import not_runnable
 from workbench.verifiers.execution.pool import SandboxPool

@@ -17,7 +17,8 @@ from typing import Self
 from msgspec import Struct
 
 from workbench.config.prices import prices_of
-from workbench.errors import RunError, WorkbenchError
+from workbench.core.database.connection import Database
+from workbench.core.errors import RunError, WorkbenchError
 from workbench.llm.caller import Caller
 from workbench.llm.endings import ending
 from workbench.llm.records import CallFailed, Halt, Reply, Request
@@ -25,7 +26,6 @@ from workbench.llm.server import Limits, ModelServer
 from workbench.runs.journal import NO_ITEM, RunJournal
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.serving import GRACE_S
-from workbench.store.connection import Database
 
 _LOOK_S = 0.1
 _GO_ON = "What was answered is stored; the same command goes on from there."

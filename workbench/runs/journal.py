@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec import Struct, field
 
-from workbench.errors import StoreError
+from workbench.core.database.connection import Database
+from workbench.core.database.failures import explained
+from workbench.core.database.values import now
+from workbench.core.errors import StoreError
+from workbench.core.run import RunUsage
 from workbench.llm.journal import JournaledCall, Response, RunUsed
 from workbench.llm.records import FailureCode, Halt
-from workbench.model.run import RunUsage
 from workbench.runs.accounting import add_item, add_outcome, add_reply, spent
 from workbench.runs.lease import Lease
-from workbench.store import calls, usage, verdict_calls, verdicts
-from workbench.store.calls import Attempt, AttemptOutcome, ResponseQuery
-from workbench.store.clock import now
-from workbench.store.connection import Database
-from workbench.store.failures import explained
-from workbench.store.verdict_calls import MadeCall
+from workbench.runs.store import calls, usage, verdict_calls, verdicts
+from workbench.runs.store.calls import Attempt, AttemptOutcome, ResponseQuery
+from workbench.runs.store.verdict_calls import MadeCall
 from workbench.verifiers.base import Judged
 
 if TYPE_CHECKING:

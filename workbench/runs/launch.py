@@ -9,11 +9,11 @@ import threading
 import time
 from pathlib import Path
 
-from workbench.beside.own_files import append_own, open_own
-from workbench.errors import RunError
+from workbench.core.database.connection import Database
+from workbench.core.errors import RunError
+from workbench.core.own_files import append_own, open_own
 from workbench.runs.liveness import is_alive
-from workbench.store import runs
-from workbench.store.connection import Database
+from workbench.runs.store import runs
 
 _START_S = 30.0
 _LOOK_S = 0.02

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from workbench.beside import processes
-from workbench.errors import StoreError
+from workbench.core import processes
+from workbench.core.database.connection import Database
+from workbench.core.errors import StoreError
 from workbench.runs.liveness import DEAD_AFTER_S, is_alive, is_gone
 from workbench.runs.lock import Lock, Notice
+from workbench.runs.store import runs
+from workbench.runs.store.runs import LeaseRow
 from workbench.runs.trouble import Trouble
-from workbench.store import runs
-from workbench.store.connection import Database
-from workbench.store.runs import LeaseRow
 
 if TYPE_CHECKING:
     import sqlite3

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.beside import processes
+from workbench.core import processes
 from workbench.runs.lock import Notice, look
+from workbench.runs.store import runs
+from workbench.runs.store.runs import LeaseRow
 from workbench.runs.trouble import WAITING, clock
-from workbench.store import runs
-from workbench.store.runs import LeaseRow
 
 if TYPE_CHECKING:
     import sqlite3

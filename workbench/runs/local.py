@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, Self, cast
 
-from workbench.model.verdict import Verdict, VerifierInput
+from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.second_stage import SecondStage, filled_in
 from workbench.verifiers.base import AnyVerifier, Pending, StagedVerifier, Verifier, identity
 from workbench.verifiers.judging import judged, quickly_judged

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from workbench.beside.processes import Process
+from workbench.core.processes import Process
 
 _BYTES = 1024
 _WORDS = 500

@@ -15,9 +15,9 @@ from asyncio.subprocess import PIPE, Process
 import msgspec
 from msgspec import Struct
 
-from workbench.errors import VerifierError
-from workbench.model.verdict import Verdict, VerifierInput
-from workbench.runs.desk import NICENESS, first_stage
+from workbench.core.errors import VerifierError
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.runs.executor import NICENESS, first_stage
 from workbench.verifiers.base import Pending
 from workbench.verifiers.registry import Registry
 from workbench.verifiers.wire import LENGTH, pack, read

@@ -9,7 +9,8 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from workbench.errors import RunError
+from workbench.core.database.connection import Database
+from workbench.core.errors import RunError
 from workbench.llm.dialects import reread
 from workbench.llm.records import Halt
 from workbench.runs.journal import RunJournal, Waiter
@@ -17,9 +18,8 @@ from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.probing import Collector, Subject
 from workbench.runs.serving import judge_on_servers, work_on
 from workbench.runs.standing_in import standing_in
-from workbench.store import usage
-from workbench.store.connection import Database
-from workbench.store.verdict_calls import MadeCall
+from workbench.runs.store import usage
+from workbench.runs.store.verdict_calls import MadeCall
 from workbench.verifiers.base import Judged, ServedVerifier
 
 

@@ -18,18 +18,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from workbench.config.trust import NotTrustedError, UnsafeError, model_grants, require, require_grants
-from workbench.errors import RunError, WorkbenchError
+from workbench.core.code import Provenance
+from workbench.core.database.connection import Database
+from workbench.core.errors import RunError, WorkbenchError
+from workbench.core.run import STATE_AFTER, Request, RunState
+from workbench.core.verdict import Verdict, VerifierInput
 from workbench.llm.records import Halt
-from workbench.model.code import Provenance
-from workbench.model.run import STATE_AFTER, Request, RunState
-from workbench.model.verdict import Verdict, VerifierInput
 from workbench.runs.launch import log_path
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.local import judge_locally
-from workbench.store import provenance, runs, test_results, verdict_cache, verdicts
-from workbench.store.connection import Database
-from workbench.store.runs import RunRow
-from workbench.store.test_results import TestResult
+from workbench.runs.store import provenance, runs, test_results, verdict_cache, verdicts
+from workbench.runs.store.runs import RunRow
+from workbench.runs.store.test_results import TestResult
 from workbench.verifiers.base import AnyVerifier, Judged, SandboxedVerifier, ServedVerifier, is_identity
 from workbench.verifiers.duel.verifier import JudgeDuel
 from workbench.verifiers.registry import Registry
@@ -248,7 +248,7 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
     elif verifier.isolation == "sandbox":
         # The sandbox is for those runs alone that need one.
         from workbench.runs.executing import judge_by_execution
-        from workbench.runs.isolation import allowed_level
+        from workbench.verifiers.execution.isolation import allowed_level
 
         sandboxed = cast("SandboxedVerifier", verifier)
         level = allowed_level(database.path, sandboxed)

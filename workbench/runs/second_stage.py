@@ -9,7 +9,7 @@ from typing import Self
 
 from msgspec import structs
 
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.pool import WorkerPool
 
 Commit = Callable[[Sequence[tuple[int, Verdict]], Mapping[bytes, Verdict]], None]

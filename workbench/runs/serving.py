@@ -13,13 +13,13 @@ from functools import partial
 from msgspec import Struct
 
 from workbench.config.prices import prices_of
+from workbench.core.database.connection import Database
+from workbench.core.database.secrets import secret
+from workbench.core.verdict import Outcome, VerifierInput
 from workbench.llm.caller import Caller, Filtered
 from workbench.llm.records import Halt, Reply, Request
-from workbench.model.verdict import Outcome, VerifierInput
 from workbench.runs.journal import RunJournal, Waiter
-from workbench.store.connection import Database
-from workbench.store.secrets import secret
-from workbench.store.verdict_calls import MadeCall
+from workbench.runs.store.verdict_calls import MadeCall
 from workbench.verifiers.asking import judged_by_server
 from workbench.verifiers.base import Judged, ServedVerifier
 

@@ -6,11 +6,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from workbench.errors import RunError
+from workbench.core.database.connection import Database
+from workbench.core.errors import RunError
 from workbench.runs.launch import ensure_runner
 from workbench.runs.lease import Lease, LeaseLost
-from workbench.store import runs
-from workbench.store.connection import Database
+from workbench.runs.store import runs
 
 _PATIENCE_S = 5.0
 """A runner stays for a moment when its last run has ended; it is gone by then."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from workbench.beside import processes
-from workbench.errors import Cause, StoreError
+from workbench.core import processes
+from workbench.core.errors import Cause, StoreError
 
 _BUSY_S = 10.0
 """Others may keep a database locked for so long without a word."""

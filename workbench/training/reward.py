@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from workbench.model.verdict import Verdict, VerifierInput
-from workbench.services.rewarding import openrlhf, trl, verl
-from workbench.services.rewarding.choosing import chosen
-from workbench.services.rewarding.scale import Scale, is_undecided
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.training import frameworks, rewarding_verl, trl
+from workbench.training.choosing import chosen
+from workbench.training.scale import Scale, is_undecided
 
 if TYPE_CHECKING:
-    from workbench.runs.desk import LocalExecutor
+    from workbench.runs.executor import LocalExecutor
 
 
 class Reward:
@@ -122,15 +122,15 @@ class Reward:
             UsageError: A value is no text.
             VerifierError: The workers can't start.
         """
-        verdicts = self.verdicts([verl.one_input(solution_str, ground_truth, extra_info)])
-        return structs.asdict(verl.score(verdicts[0], self._scale))
+        verdicts = self.verdicts([rewarding_verl.one_input(solution_str, ground_truth, extra_info)])
+        return structs.asdict(rewarding_verl.score(verdicts[0], self._scale))
 
     def compute_scores(
         self, data_sources: Any, solution_strs: Any, ground_truths: Any, extra_infos: Any = None, **_: Any
     ) -> list[dict[str, Any]]:
         """The scores of a batch, as verl's batch reward manager asks for them; errors as with `compute_score`."""
-        verdicts = self.verdicts(verl.batch_inputs(solution_strs, ground_truths, extra_infos))
-        return [structs.asdict(verl.score(verdict, self._scale)) for verdict in verdicts]
+        verdicts = self.verdicts(rewarding_verl.batch_inputs(solution_strs, ground_truths, extra_infos))
+        return [structs.asdict(rewarding_verl.score(verdict, self._scale)) for verdict in verdicts]
 
     def reward_func(self, queries: Any, prompts: Any, labels: Any, **_: Any) -> dict[str, Any]:
         """The rewards of completions, as OpenRLHF asks for them: tensors where torch is loaded, else lists.
@@ -139,7 +139,7 @@ class Reward:
             UsageError: A value is no text.
             VerifierError: The workers can't start.
         """
-        found = openrlhf.rewards(self.verdicts(openrlhf.inputs(queries, prompts, labels)), self._scale)
+        found = frameworks.rewards(self.verdicts(frameworks.inputs(queries, prompts, labels)), self._scale)
         return {
             "rewards": _tensor(found.rewards),
             "scores": _tensor(found.scores),

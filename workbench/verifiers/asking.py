@@ -7,8 +7,8 @@ import time
 import msgspec
 from msgspec import structs
 
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask, CallFailed, Halt
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Judged, ServedVerifier
 from workbench.verifiers.judging import failure, trimmed
 

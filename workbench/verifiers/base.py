@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Final, Literal, Protocol
 
 from msgspec import Struct
 
+from workbench.core.code import Execution, Problem, Program, SolutionForm
+from workbench.core.verdict import Verdict, VerifierInput
 from workbench.llm.records import Ask
 from workbench.llm.server import Limits, ModelServer
-from workbench.model.code import Execution, Problem, Program, SolutionForm
-from workbench.model.verdict import Verdict, VerifierInput
 from workbench.verifiers.execution.settings import PoolSettings
 
 Isolation = Literal["inline", "process", "staged", "served", "sandbox"]

@@ -7,8 +7,8 @@ from collections import deque
 from decimal import Decimal
 from typing import ClassVar
 
-from workbench.final_answer import reference_answer, reply_start
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.final_answer import reference_answer, reply_start
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
 from workbench.verifiers.canonical import canonical_text
 

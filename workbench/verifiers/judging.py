@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Pending, StagedVerifier, Verifier
 
 _LONGEST_REASON = 100

@@ -11,7 +11,7 @@ from typing import Any
 
 from math_verify import parse, verify
 
-from workbench.model.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, Verdict
 from workbench.verifiers.limits import peak_kb
 
 _SHOWN = 500

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 from typing import ClassVar
 
-from workbench.errors import VerifierError
-from workbench.model.verdict import Verdict, VerifierInput
+from workbench.core.errors import VerifierError
+from workbench.core.verdict import Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
 from workbench.verifiers.limits import Allowance
 

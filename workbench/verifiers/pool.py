@@ -19,8 +19,8 @@ from typing import Self
 import msgspec
 from msgspec import structs
 
-from workbench.errors import VerifierError
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.errors import VerifierError
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.limits import CPU_SLACK_S, Allowance, HeavyVerifier, peak_of_process
 from workbench.verifiers.meter import Cause, Meter, in_words
 from workbench.verifiers.registry import Registry

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from workbench.errors import OptionError, UsageError, VerifierError, WorkbenchError
+from workbench.core.errors import OptionError, UsageError, VerifierError, WorkbenchError
 from workbench.verifiers.base import AnyVerifier, Configured, Isolation, Verifier, identity
 
 GROUP = "workbench.verifiers"

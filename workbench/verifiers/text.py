@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from workbench.final_answer import completion_answer, reference_answer
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.final_answer import completion_answer, reference_answer
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
 from workbench.verifiers.canonical import canonical_text
 

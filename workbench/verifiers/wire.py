@@ -12,7 +12,7 @@ from typing import BinaryIO
 import msgspec
 from msgspec import Struct
 
-from workbench.model.verdict import Verdict
+from workbench.core.verdict import Verdict
 
 LENGTH = struct.Struct("!Q")
 """What stands before each message."""

@@ -25,7 +25,7 @@ import msgspec
 import psutil
 from msgspec import structs
 
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Verifier
 from workbench.verifiers.judging import failure, judged
 from workbench.verifiers.limits import HeavyVerifier, lift_memory_limit, limit_cpu, limit_memory, peak_kb

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.analysis.arrays import BoolArray, IntArray
-from workbench.analysis.intervals import clustering, wilson
+from workbench.statistics.arrays import BoolArray, IntArray
+from workbench.statistics.intervals import clustering, wilson
 
 
 class ClusteredInterval(NamedTuple):

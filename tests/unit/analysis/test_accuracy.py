@@ -11,11 +11,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.analysis.clustered import clustered_wilson
-from workbench.analysis.accuracy import AccuracyColumns, accuracy_rows, group_order
-from workbench.analysis.confusion import count
-from workbench.model.report import AccuracyReport, AccuracyRow
-from workbench.model.taxonomy import SUBTYPES, TYPES
-from workbench.model.verdict import Outcome, Protocol3
+from workbench.core.taxonomy import SUBTYPES, TYPES
+from workbench.core.verdict import Outcome, Protocol3
+from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows, group_order
+from workbench.statistics.confusion import count
+from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 PROTOCOLS: tuple[Protocol3, ...] = get_args(Protocol3)
 NAMES = ("B1", "untyped", "A2", "A10")

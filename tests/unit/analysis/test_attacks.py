@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from workbench.analysis.attacks import Judgement, VariantJudgements, by_type, family_figures, figures
-from workbench.analysis.intervals import wilson
-from workbench.model.verdict import Outcome
+from workbench.core.verdict import Outcome
+from workbench.statistics.attacks import Judgement, VariantJudgements, by_type, family_figures, figures
+from workbench.statistics.intervals import wilson
 
 C, W, A, E = Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAIN, Outcome.ERROR
 

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.analysis.baselines import always, majority
-from workbench.model.verdict import Outcome
+from workbench.core.verdict import Outcome
+from workbench.statistics.baselines import always, majority
 
 ITEMS = st.lists(st.tuples(st.integers(-1, 1), st.integers(0, 3)), max_size=40)
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from workbench.analysis import bootstrap
-from workbench.analysis.arrays import FloatArray, IntArray
-from workbench.analysis.bootstrap import intervals, resampled
-from workbench.analysis.confusion import Confusion
-from workbench.analysis.metrics import mcc
+from workbench.statistics import bootstrap
+from workbench.statistics.arrays import FloatArray, IntArray
+from workbench.statistics.bootstrap import intervals, resampled
+from workbench.statistics.confusion import Confusion
+from workbench.statistics.metrics import mcc
 
 Figure = Callable[[FloatArray], FloatArray]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 from statsmodels.stats.contingency_tables import mcnemar as oracle
 
-from workbench.analysis.compare import (
+from workbench.statistics.compare import (
     compare,
     detectable,
     difference_deff,
@@ -22,8 +22,8 @@ from workbench.analysis.compare import (
     power,
     quadrants,
 )
-from workbench.analysis.permuting import permutation
-from workbench.model.comparison import PairedFigures
+from workbench.statistics.permuting import permutation
+from workbench.statistics.records.comparison import PairedFigures
 
 ITEMS = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 6)), min_size=1, max_size=60)
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.analysis import confusion as confusion_module
-from workbench.analysis.confusion import Confusion, confusion, count, coverage, grade, tally
-from workbench.model.verdict import Outcome, Protocol3
+from workbench.core.verdict import Outcome, Protocol3
+from workbench.statistics import confusion as confusion_module
+from workbench.statistics.confusion import Confusion, confusion, count, coverage, grade, tally
 
 PROTOCOLS: tuple[Protocol3, ...] = get_args(Protocol3)
 ROWS = st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 1)), max_size=60)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from workbench.analysis.correlation import METHODS, Correlation, correlations
+from workbench.statistics.correlation import METHODS, Correlation, correlations
 
 
 def test_a_table_worked_by_hand() -> None:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.analysis import metrics
-from workbench.analysis.confusion import Confusion
-from workbench.analysis.differences import PairedItems, metric_differences
-from workbench.model.comparison import Bootstrap, MetricDifference
+from workbench.statistics import metrics
+from workbench.statistics.confusion import Confusion
+from workbench.statistics.differences import PairedItems, metric_differences
+from workbench.statistics.records.comparison import Bootstrap, MetricDifference
 
 
 class Item(NamedTuple):

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.analysis.duel import duel_row
-from workbench.analysis.intervals import wilson
-from workbench.model.study import Winner
+from workbench.statistics.duel import duel_row
+from workbench.statistics.intervals import wilson
+from workbench.statistics.records.study import Winner
 
 WINNERS = st.lists(st.sampled_from(["a", "b", "tie", None]), max_size=40)
 

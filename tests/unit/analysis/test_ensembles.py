@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from workbench.analysis.arrays import IntArray
-from workbench.analysis.confusion import grade
-from workbench.analysis.cross_fitting import best_outside, fold_of
-from workbench.analysis.ensembles import (
+from workbench.core.verdict import Outcome
+from workbench.statistics.arrays import IntArray
+from workbench.statistics.confusion import grade
+from workbench.statistics.cross_fitting import best_outside, fold_of
+from workbench.statistics.ensembles import (
     MOST_MEMBERS,
     Ballots,
     at_least,
@@ -26,7 +27,6 @@ from workbench.analysis.ensembles import (
     weighted,
     weighted_outside,
 )
-from workbench.model.verdict import Outcome
 
 NO, YES, ABSTAIN, ERROR = Outcome
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from msgspec import structs
 from sklearn.metrics import cohen_kappa_score, matthews_corrcoef
 
-from workbench.analysis.confusion import grade
-from workbench.analysis.joint_errors import Verdicts, judge_pair, said
-from workbench.model.comparison import Bootstrap, JudgePair
-from workbench.model.verdict import Outcome, Protocol3
+from workbench.core.verdict import Outcome, Protocol3
+from workbench.statistics.confusion import grade
+from workbench.statistics.joint_errors import Verdicts, judge_pair, said
+from workbench.statistics.records.comparison import Bootstrap, JudgePair
 
 OUTCOMES = st.integers(-1, 3)
 ROWS = st.lists(st.tuples(OUTCOMES, OUTCOMES, st.integers(-1, 1), st.integers(0, 6)), min_size=1, max_size=60)

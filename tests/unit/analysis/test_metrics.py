@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, matthews_corrcoef
 
-from workbench.analysis import metrics
-from workbench.analysis.confusion import Confusion, count
-from workbench.model.verdict import Outcome, Protocol3
+from workbench.core.verdict import Outcome, Protocol3
+from workbench.statistics import metrics
+from workbench.statistics.confusion import Confusion, count
 
 PROTOCOLS: tuple[Protocol3, ...] = get_args(Protocol3)
 

@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from workbench.analysis.pairs import Pairs, pair_row, pair_up
-from workbench.model.reward import Unpaired
+from workbench.statistics.pairs import Pairs, pair_row, pair_up
+from workbench.statistics.records.reward import Unpaired
 
 NAN = float("nan")
 

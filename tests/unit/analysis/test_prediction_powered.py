@@ -12,9 +12,9 @@ from msgspec import structs
 from scipy.stats import chi2_contingency
 
 from tests.unit.analysis.clustered import clustered_wilson
-from workbench.analysis.arrays import FloatArray, IntArray
-from workbench.analysis.intervals import wilson
-from workbench.analysis.prediction_powered import FEWEST, mix_p, powered
+from workbench.statistics.arrays import FloatArray, IntArray
+from workbench.statistics.intervals import wilson
+from workbench.statistics.prediction_powered import FEWEST, mix_p, powered
 
 ROWS = st.lists(
     st.tuples(st.sampled_from([-1, -1, 0, 1]), st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 12)),

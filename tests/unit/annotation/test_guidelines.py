@@ -7,7 +7,7 @@ from hashlib import blake2b
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.annotation.guidelines import CASES, VERSION, next_version, number_of, with_case
+from workbench.labelling.guidelines import CASES, VERSION, next_version, number_of, with_case
 
 
 def test_versions_count_on_from_the_highest_and_name_their_text() -> None:

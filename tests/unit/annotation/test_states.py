@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import make_project, numbered
-from workbench.annotation.states import current_exclusions, current_labels, item_state, task_state
-from workbench.errors import AnnotationError
-from workbench.model.label import EventKind, LabelEvent, LabelVerdict, State, Task, TaskState
-from workbench.services.labelling import ledger
-from workbench.services.project import Project
-from workbench.store import events, people
+from workbench.core.database import events, people
+from workbench.core.errors import AnnotationError
+from workbench.core.label import EventKind, LabelEvent, LabelVerdict, State, Task, TaskState
+from workbench.core.project import Project
+from workbench.core.states import current_exclusions, current_labels, item_state, task_state
+from workbench.labelling import ledger
 
 SUBJECTS = 200
 VERDICTS: tuple[LabelVerdict, ...] = ("correct", "incorrect", "unsuitable")

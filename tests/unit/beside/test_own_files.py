@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.beside.own_files import NotOwnFileError, append_own, open_own, read_own
-from workbench.beside.parts import whole_file
+from workbench.app.screenshots import write_screenshot
 from workbench.config import file as settings
 from workbench.config.writing import save_verifier
-from workbench.errors import RunError, StoreError, UsageError
+from workbench.core.database import column_files
+from workbench.core.errors import RunError, StoreError, UsageError
+from workbench.core.files import whole_file
+from workbench.core.own_files import NotOwnFileError, append_own, open_own, read_own
+from workbench.core.project import open_project
+from workbench.measuring import browsing
 from workbench.runs import launch
-from workbench.services.items import browsing
-from workbench.services.project import open_project
-from workbench.services.screenshots import write_screenshot
-from workbench.store import column_files
 
 ANOTHER = 65534
 

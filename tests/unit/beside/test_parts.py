@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from workbench.beside.parts import new_mark, part_folder, remove_marked, sweep, temporary_folder, whole_file
-from workbench.beside.processes import started, this_process
+from workbench.core.files import new_mark, part_folder, remove_marked, sweep, temporary_folder, whole_file
+from workbench.core.processes import started, this_process
 
 DIES = """
 import os, sys, tempfile
 from pathlib import Path
-from workbench.beside.parts import new_mark, part_folder, temporary_folder, whole_file
+from workbench.core.files import new_mark, part_folder, temporary_folder, whole_file
 tempfile.tempdir = sys.argv[1]
 place = Path(sys.argv[1]) / "out.csv"
 with whole_file(place) as file, part_folder(place.with_name("new.db")) as part, temporary_folder("merge") as other:

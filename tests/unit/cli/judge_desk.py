@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from tests.servers.scripted import Received, ScriptedServer
-from workbench.cli import main
+from workbench.app.cli import main
 
 KEY = "sk-live-RECOGNISABLE-0123456789abcdef"
 VARIABLE = "OPENAI_API_KEY"

@@ -14,12 +14,12 @@ from click.testing import CliRunner
 
 from tests.helpers import make_project, numbered
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.cli import root
-from workbench.errors import UsageError
-from workbench.model.schemas import schema
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.measuring.table_files import FORMATS
-from workbench.services.measuring.tables import SORT_KEYS
+from workbench.app.cli import root
+from workbench.app.schemas import schema
+from workbench.core.errors import UsageError
+from workbench.core.verdict import Outcome, Verdict
+from workbench.measuring.tables import SORT_KEYS
+from workbench.tables.files import FORMATS
 
 ITEMS = 24
 

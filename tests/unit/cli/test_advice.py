@@ -16,8 +16,8 @@ import pytest
 import workbench
 from tests.commands import run
 from tests.helpers import make_project, numbered
-from workbench.cli import root
-from workbench.services.labelling.people import assign
+from workbench.app.cli import root
+from workbench.labelling.people import assign
 
 _COMMAND = re.compile(r"workbench ((?:'[^\n']*'|[^\s'();]+|[ ])+)")
 

@@ -16,7 +16,7 @@ import pytest
 from tests.helpers import make_project, numbered
 from tests.unit.analysis.agreement.tables import KRIPPENDORFF
 from tests.unit.services.labelling.said import Record
-from workbench.model.schemas import schema
+from workbench.app.schemas import schema
 
 CONTRACT = {
     "items",

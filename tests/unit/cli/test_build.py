@@ -16,10 +16,10 @@ from tests.documents import shown_commands
 from tests.pools import Asked, make_pool
 from tests.unit.services.measuring.scored_runs import add_complete_run
 from tests.unit.services.reviewing.desk import add_later_run, add_run
-from workbench.model.schemas import schema
-from workbench.services.project import open_project
-from workbench.services.running import verifying
-from workbench.store import verdicts
+from workbench.app.schemas import schema
+from workbench.core.project import open_project
+from workbench.runs import verifying
+from workbench.runs.store import verdicts
 from workbench.verifiers.base import Verifier
 from workbench.verifiers.registry import Registry
 

@@ -16,8 +16,8 @@ from tests.commands import Call, in_process
 from tests.growing import ActingSandbox, own_project
 from tests.growing_served import answering, own_tests
 from tests.servers.scripted import ScriptedServer, scripted
-from workbench.model.code import Provenance
-from workbench.services.coding.evolution import running
+from workbench.coding.evolution import running
+from workbench.core.code import Provenance
 
 PROVENANCE = Provenance(
     interpreter="CPython", flags=(), packages="", hash_seed=0, level="L3", limits={}, extractor="fence-1"

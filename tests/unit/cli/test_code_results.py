@@ -12,13 +12,13 @@ import pytest
 
 from tests.coding import make_code_project
 from tests.commands import in_process
-from workbench.model.code import Execution
-from workbench.model.selection import Selection
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.project import Project
-from workbench.services.running.binding import bound_run
-from workbench.store import runs, test_results, verdicts
-from workbench.store.test_results import TestResult
+from workbench.core.code import Execution
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome, Verdict
+from workbench.runs.binding import bound_run
+from workbench.runs.store import runs, test_results, verdicts
+from workbench.runs.store.test_results import TestResult
 from workbench.verifiers.execution.verifier import ExecutionVerifier
 from workbench.verifiers.text import Exact
 

@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from tests.helpers import make_project
 from tests.tui.stage import add_run
 from tests.unit.services.measuring.scored_runs import add_complete_run, scores
-from workbench.cli import root
-from workbench.errors import UsageError
-from workbench.model.schemas import schema
-from workbench.model.verdict import Outcome
+from workbench.app.cli import root
+from workbench.app.schemas import schema
+from workbench.core.errors import UsageError
+from workbench.core.verdict import Outcome
 
 ITEMS = 40
 SAMPLE = Path(__file__).resolve().parents[3] / "sample_data" / "downstream.jsonl"

@@ -17,7 +17,7 @@ from tests.commands import Call, in_process
 from tests.drawn_pool import make_drawn_pool
 from tests.sampling import answering, carry_out, completions, plan, write_plan
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
-from workbench.services.project import Project
+from workbench.core.project import Project
 
 MODELS = {"a": "samples = 2\ntemperature = 1\nconcurrency = 2", "b": "concurrency = 1"}
 QUESTIONS = 40

@@ -9,8 +9,8 @@ import pytest
 from tests.commands import run
 from tests.unit.cli.test_contract import document
 from tests.unit.services.labelling.conflicting import project_of, put, rows
-from workbench.services.labelling import people
-from workbench.services.project import open_project
+from workbench.core.project import open_project
+from workbench.labelling import people
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from tests.commands import run
 from tests.helpers import make_project, numbered
 from tests.unit.cli.test_contract import document
-from workbench.services.labelling.labels import import_labels
+from workbench.labelling.labels import import_labels
 
 
 @pytest.fixture

@@ -11,17 +11,17 @@ from textual.widgets import Static
 
 from tests.commands import Call, in_process
 from tests.helpers import make_project, numbered
+from workbench.app.tui.start import StartApp, here
 from workbench.config.recent import RecentProject, recent, remember
 from workbench.config.trust import FOLDER_VARIABLE
-from workbench.errors import UsageError
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.items.exporting import format_of
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.tables import accuracy_text
-from workbench.services.project import Project, open_project
-from workbench.services.running.deleting import delete
-from workbench.store import runs, verdicts
-from workbench.tui.start import StartApp, here
+from workbench.core.errors import UsageError
+from workbench.core.project import Project, open_project
+from workbench.core.verdict import Outcome, Verdict
+from workbench.interchange.exporting import format_of
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.tables import accuracy_text
+from workbench.runs.deleting import delete
+from workbench.runs.store import runs, verdicts
 
 
 @pytest.fixture

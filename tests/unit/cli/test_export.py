@@ -12,9 +12,9 @@ import pytest
 
 from tests.commands import Call, in_process
 from tests.documents import ROOT, shown_commands
-from workbench.model.archive import Manifest, Restored
-from workbench.model.exporting import ExportReport
-from workbench.services import care
+from workbench.care import backups
+from workbench.interchange.model_archive import Manifest, Restored
+from workbench.interchange.records import ExportReport
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp
 
 def test_the_commands_of_the_guide_work(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # The doctor is here for the database; attacks on the sandbox take it seconds.
-    monkeypatch.setattr(care, "sandbox", list)
+    monkeypatch.setattr(backups, "sandbox", list)
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
     commands = shown_commands("docs/interchange.md")
     assert {"sft", "pairs", "workbench"} < {word for command in commands for word in command}

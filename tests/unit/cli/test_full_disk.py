@@ -18,7 +18,7 @@ from tests.full_disk import SmallDisk, small_disk
 from tests.full_disk_commands import ELSEWHERE, every_command, untried
 from tests.full_disk_given import Given, prepared
 from tests.full_disk_trial import Trial
-from workbench.cli import root
+from workbench.app.cli import root
 
 SHORT = ("import", "import new", "export", "labels import", "guidelines set", "bundle", "publish", "restore")
 CRASH = """

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from tests.helpers import make_project, numbered
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.cli import root
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.measuring.selected_by import note
+from workbench.app.cli import root
+from workbench.core.verdict import Outcome, Verdict
+from workbench.measuring.selected_by import note
 
 ITEMS = 12
 MARKED = "judge †"

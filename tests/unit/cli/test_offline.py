@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests.helpers import make_project, numbered
-from workbench.cli import root
-from workbench.errors import AnnotationError
-from workbench.services.labelling.annotating import AnnotationSession
-from workbench.services.labelling.answers import Answer
-from workbench.services.project import open_project
+from workbench.app.cli import root
+from workbench.core.errors import AnnotationError
+from workbench.core.project import open_project
+from workbench.labelling.annotating import AnnotationSession
+from workbench.labelling.answers import Answer
 
 
 def run(*arguments: object) -> Result:

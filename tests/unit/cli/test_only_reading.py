@@ -13,8 +13,8 @@ import pytest
 from tests.commands import Call, in_process
 from tests.helpers import make_project, numbered
 from tests.unit.store.test_logs import crash
-from workbench.cli import root
-from workbench.store import generation
+from workbench.app.cli import root
+from workbench.core.database import generation
 
 MAKES = {"import", "demo"}
 """Commands that make a database where there is none."""
@@ -79,7 +79,7 @@ def everything(folder: Path) -> dict[str, bytes | None]:
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
     # What doctor does elsewhere takes seconds.
-    monkeypatch.setattr("workbench.services.care.sandbox", list)
+    monkeypatch.setattr("workbench.care.backups.sandbox", list)
     return in_process(monkeypatch, capfd)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.config.trust import FOLDER_VARIABLE
-from workbench.services.labelling.people import add_annotators
+from workbench.labelling.people import add_annotators
 
 WORKBENCH = [sys.executable, "-m", "workbench"]
 

@@ -48,8 +48,8 @@ def disk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def test_a_command_does_all_or_says_that_it_did_not(
     given: Given, disk: SmallDisk, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbench.services.care.LITTLE_SPACE", 0)
-    monkeypatch.setattr("workbench.services.care.sandbox", list)
+    monkeypatch.setattr("workbench.care.backups.LITTLE_SPACE", 0)
+    monkeypatch.setattr("workbench.care.backups.sandbox", list)
     lefts = (0, 1, 2, 3, 5) if isinstance(disk, FewFiles) else (0, 40_000, 200_000, 620_000)
     found = Trial(given, disk, command).run(lefts if command not in SHORT else lefts[::2])
     assert found.total() == len(lefts if command not in SHORT else lefts[::2])
@@ -68,7 +68,7 @@ def read_only(given: Given, tmp_path: Path) -> Iterator[Path]:
 def test_on_a_read_only_disk_each_command_says_so_and_a_copy_can_be_made(
     given: Given, read_only: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbench.services.care.sandbox", list)
+    monkeypatch.setattr("workbench.care.backups.sandbox", list)
     texts = {"IN/": f"{given.folder}/", "FILE": f"{read_only}/new", "FOLDER": f"{read_only}/folder"}
     texts |= {"ITEM": given.item, "FLAGGED": given.flagged}
     for name, text in {**READS, **COMMANDS}.items():
@@ -130,8 +130,8 @@ def test_a_disk_on_which_files_run_out_is_called_full_and_not_forbidden(given: G
 SORTING = """
 import sqlite3, sys
 from pathlib import Path
-from workbench.errors import StoreError
-from workbench.store.failures import explained
+from workbench.core.errors import StoreError
+from workbench.core.database.failures import explained
 
 numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000)"
 try:

@@ -14,8 +14,8 @@ import pytest
 
 from tests.background import install_plugin
 from tests.helpers import make_project
-from workbench.model.schemas import schema
-from workbench.services.project import Project
+from workbench.app.schemas import schema
+from workbench.core.project import Project
 
 
 @pytest.fixture

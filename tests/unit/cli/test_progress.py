@@ -15,13 +15,13 @@ import pytest
 from msgspec import structs
 
 from tests.helpers import make_project, numbered
-from workbench.cli import progress
-from workbench.cli.following import shown
-from workbench.cli.progress import line_of, one_line, showing_progress
-from workbench.model.progress import BYTES, Listener, Step, Stopped, heard_by, step
-from workbench.model.run import RunInfo
-from workbench.services import care
-from workbench.store.interrupting import interruptibly
+from workbench.app.cli import progress
+from workbench.app.cli.following import shown
+from workbench.app.cli.progress import line_of, one_line, showing_progress
+from workbench.care import backups
+from workbench.core.database.interrupting import interruptibly
+from workbench.core.progress import BYTES, Listener, Step, Stopped, heard_by, step
+from workbench.core.run import RunInfo
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
@@ -118,8 +118,8 @@ def test_who_waits_no_more_ends_it_too_and_results_and_errors_come_back() -> Non
 def test_backup_and_doctor_can_be_ended_and_leave_nothing(tmp_path: Path, command: str) -> None:
     with closing(make_project(tmp_path, numbered(50))) as project:
         works: dict[str, Callable[[], object]] = {
-            "backup": partial(care.backup, project, tmp_path / "copy.db"),
-            "doctor": partial(care.doctor, project),
+            "backup": partial(backups.backup, project, tmp_path / "copy.db"),
+            "doctor": partial(backups.doctor, project),
         }
         before = {path.name for path in tmp_path.iterdir()}
         stopped = Listener()
@@ -127,7 +127,7 @@ def test_backup_and_doctor_can_be_ended_and_leave_nothing(tmp_path: Path, comman
         with heard_by(stopped), pytest.raises(Stopped):
             works[command]()
         assert {path.name for path in tmp_path.iterdir()} == before
-        assert all(finding.ok for finding in care.doctor(project) if finding.name == "integrity")
+        assert all(finding.ok for finding in backups.doctor(project) if finding.name == "integrity")
 
 
 def test_what_a_run_waits_for_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:

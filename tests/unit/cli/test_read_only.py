@@ -19,10 +19,10 @@ from tests.full_disk_trial import SENTENCES
 from tests.older import make_older
 from tests.unit.store.test_logs import crash, files
 from tests.unprivileged import open_folder, ordinary_user
-from workbench.errors import StoreError
-from workbench.services.project import open_project, opened_project
-from workbench.services.status import status
-from workbench.store import generation
+from workbench.core.database import generation
+from workbench.core.errors import StoreError
+from workbench.core.project import open_project, opened_project
+from workbench.measuring.status import status
 
 READABLE = ("p.db", "pool.db", "code.db")
 ELSEWHERE = {
@@ -44,7 +44,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Given]:
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     # What doctor does elsewhere takes seconds.
-    monkeypatch.setattr("workbench.services.care.sandbox", list)
+    monkeypatch.setattr("workbench.care.backups.sandbox", list)
 
 
 @contextmanager

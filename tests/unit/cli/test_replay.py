@@ -17,12 +17,12 @@ import pytest
 
 from tests.background import runner_ends
 from tests.replaying import Replay, replay, write_lines
+from workbench.core.project import open_project
+from workbench.interchange.importing import import_files, plan_import
 from workbench.llm.caller import ORIGIN_HEADER
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.project import open_project
-from workbench.services.running.models import check_servers
-from workbench.services.running.verifying import start, verdict_lines, wait
+from workbench.measuring.accuracy import accuracy
+from workbench.runs.models import check_servers
+from workbench.runs.verifying import start, verdict_lines, wait
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -10,7 +10,7 @@ from tests.commands import run
 from tests.helpers import add_items
 from tests.unit.cli.test_contract import document
 from tests.unit.services.reviewing.desk import voted
-from workbench.services.labelling.people import add_annotators
+from workbench.labelling.people import add_annotators
 
 
 @pytest.fixture
@@ -124,8 +124,8 @@ def test_items_are_sent_back_and_files_written_and_read(database: Path, tmp_path
 def test_wrong_usage_exits_with_2(database: Path, arguments: tuple[str, ...]) -> None:
     from click.testing import CliRunner
 
-    from workbench.cli import root
-    from workbench.errors import UsageError
+    from workbench.app.cli import root
+    from workbench.core.errors import UsageError
 
     found = CliRunner().invoke(root, [str(database) if word == "DB" else word for word in arguments])
     assert isinstance(found.exception, UsageError)

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 from tests.helpers import make_project, numbered
 from tests.unit.services.measuring.scored_runs import add_complete_run, scores, types
-from workbench.cli import root
-from workbench.errors import UsageError
-from workbench.model.schemas import schema
-from workbench.model.suggestion import ANSWER_TYPE
+from workbench.app.cli import root
+from workbench.app.schemas import schema
+from workbench.core.errors import UsageError
+from workbench.core.suggestion import ANSWER_TYPE
 
 ITEMS = 12
 

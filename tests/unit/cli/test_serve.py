@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests.helpers import make_project
-from workbench.cli import root
-from workbench.errors import UsageError
-from workbench.services.labelling import tokens
-from workbench.services.labelling.people import add_annotators
-from workbench.services.project import Project
-from workbench.web.serve import server
-from workbench.web.serve.addresses import Address
+from workbench.app.cli import root
+from workbench.app.web.serve import server
+from workbench.app.web.serve.addresses import Address
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.labelling import tokens
+from workbench.labelling.people import add_annotators
 
 
 @pytest.fixture
@@ -103,14 +103,14 @@ def test_nobody_is_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("options", "known"), [([], "accuracy"), (["--as=ann"], "annotate")])
 def test_the_app_begins_on_a_screen_there_is(project: Project, options: list[str], known: str) -> None:
-    runner = CliRunner(env={"TEXTUAL_DRIVER": "workbench.tui.served:ServedDriver"})
+    runner = CliRunner(env={"TEXTUAL_DRIVER": "workbench.app.tui.served:ServedDriver"})
     done = runner.invoke(root, ["open", str(project.path), "--at=nowhere", *options])
     assert isinstance(done.exception, UsageError)
     assert known in done.exception.hint
 
 
 def test_the_coordinators_screens_are_not_served(project: Project) -> None:
-    runner = CliRunner(env={"TEXTUAL_DRIVER": "workbench.tui.served:ServedDriver"})
+    runner = CliRunner(env={"TEXTUAL_DRIVER": "workbench.app.tui.served:ServedDriver"})
     done = runner.invoke(root, ["open", str(project.path), "--at=accuracy", "--as=ann"])
     assert isinstance(done.exception, UsageError)
 

@@ -18,7 +18,7 @@ from tests.background import install_plugin, runner_ends, until
 from tests.helpers import make_project
 from tests.served_runs import VERIFIER, rows
 from tests.servers.scripted import Received, Scripted, ScriptedServer, chat_reply, scripted
-from workbench.services.project import Project
+from workbench.core.project import Project
 
 ITEMS = 40
 

@@ -15,10 +15,10 @@ from tests.background import runner_ends
 from tests.helpers import make_project, numbered
 from tests.replaying import replay
 from tests.servers.scripted import ScriptedServer, scripted
-from workbench.cli import root
+from workbench.app.cli import root
 from workbench.config.trust import FOLDER_VARIABLE
-from workbench.errors import WorkbenchError
-from workbench.services.project import Project
+from workbench.core.errors import WorkbenchError
+from workbench.core.project import Project
 
 KEY = "sk-never-to-be-shown"
 

@@ -13,9 +13,9 @@ import pytest
 from tests.commands import run
 from tests.helpers import make_project, numbered
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.cli import root
-from workbench.cli.writing import OutputPath
-from workbench.model.verdict import Outcome, Verdict
+from workbench.app.cli import root
+from workbench.app.cli.writing import OutputPath
+from workbench.core.verdict import Outcome, Verdict
 
 WRITERS: dict[str, tuple[tuple[str, ...], str]] = {
     "export": (("DB", "FILE", "--format", "verifybench"), '{"question_id"'),

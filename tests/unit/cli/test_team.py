@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests.helpers import make_project, numbered
-from workbench.cli import root
-from workbench.errors import UsageError
+from workbench.app.cli import root
+from workbench.core.errors import UsageError
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import workbench
 from tests.commands import run
 from tests.helpers import make_project, numbered
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.model.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, Verdict
 
 ITEMS = 24
 
@@ -117,9 +117,9 @@ def test_frames_have_nan(database: str) -> None:
 
 def test_the_app_has_a_dash() -> None:
     from tests.tui.test_accuracy_sheet import row
-    from workbench.model.report import AccuracyReport
-    from workbench.tui.widgets.accuracy_figures import FIGURES
-    from workbench.tui.widgets.accuracy_sheet import AccuracySheet, of_group, of_verifier
+    from workbench.app.tui.kit.accuracy_figures import FIGURES
+    from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, of_group, of_verifier
+    from workbench.statistics.records.report import AccuracyReport
 
     rows = [row("v", None, 0.5, mcc=None), row("w", None, 0.5, mcc=-0.5)]
     gold = {"adjudicated": 0, "agreed": 100, "imported": 0, "none": 0}

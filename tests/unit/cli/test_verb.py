@@ -8,10 +8,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from workbench.cli import COMMANDS, GROUPS
-from workbench.cli.verb import Output, params_of, verb
-from workbench.errors import UsageError
-from workbench.model.options import Options, Seed, Whole, argument, option
+from workbench.app.cli import COMMANDS, GROUPS
+from workbench.app.cli.verb import Output, params_of, verb
+from workbench.core.errors import UsageError
+from workbench.core.options import Options, Seed, Whole, argument, option
 
 
 def _pair(text: str) -> tuple[int, ...]:

@@ -15,8 +15,8 @@ import pytest
 
 from tests.background import install_plugin, runner_ends, runner_pid, until, until_writing
 from tests.helpers import add_items, make_project, numbered
-from workbench.services.project import Project
-from workbench.services.running.verifying import run_info, runs
+from workbench.core.project import Project
+from workbench.runs.verifying import run_info, runs
 
 ITEMS = 600
 

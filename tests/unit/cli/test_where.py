@@ -14,11 +14,11 @@ import workbench
 from tests.commands import run
 from tests.helpers import make_project, numbered
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.cli import root
-from workbench.errors import UsageError
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.project import open_project
-from workbench.services.running.verifying import start
+from workbench.app.cli import root
+from workbench.core.errors import UsageError
+from workbench.core.project import open_project
+from workbench.core.verdict import Outcome, Verdict
+from workbench.runs.verifying import start
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "accuracy": ("DB",),

@@ -8,7 +8,7 @@ import pytest
 
 from workbench.config.file import FILE_NAME
 from workbench.config.prices import prices_of
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 from workbench.llm.server import Price
 
 

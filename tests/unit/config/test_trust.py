@@ -10,9 +10,9 @@ import pytest
 from tests.helpers import make_project
 from workbench.config import trust
 from workbench.config.trust import FOLDER_VARIABLE, NotTrustedError
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 from workbench.llm.server import ModelServer
-from workbench.services.trust import require_trust
+from workbench.runs.trust import require_trust
 from workbench.verifiers.registry import Registry
 from workbench.verifiers.reward import local
 

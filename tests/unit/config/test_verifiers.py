@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from workbench.config.file import FILE_NAME, MOST_BYTES
 from workbench.config.verifiers import NamedVerifier, named_verifier, verifiers
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 
 GOOD = "[verifiers.good]\nkind = 'exact'\n"
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.config.writing import save_verifier
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 
 FILE = """# Our project
 theme = 'nord'   # dark

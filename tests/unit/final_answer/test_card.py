@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.answers import ANYTHING
-from workbench.final_answer import FinalAnswer
-from workbench.final_answer.card import (
+from workbench.core.final_answer import FinalAnswer
+from workbench.core.final_answer.card import (
     COMPLETION_TAIL,
     SHOWN,
     Card,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.answers import ANYTHING
-from workbench.final_answer import boxed_spans, completion_answer, reference_answer
+from workbench.core.final_answer import boxed_spans, completion_answer, reference_answer
 
 LONG = "The reasoning goes on without any end or result. " * 6
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from workbench.errors import FormatError
-from workbench.formats.downstream import read
-from workbench.formats.lines import DEFAULT_MAX_LINE
-from workbench.model.downstream import DownstreamLine
+from workbench.core.errors import FormatError
+from workbench.data.formats.downstream import read
+from workbench.data.formats.lines import DEFAULT_MAX_LINE
+from workbench.statistics.records.downstream import DownstreamLine
 
 LINE = DownstreamLine(verifier="rules", benchmark="sums", score=0.5, step=200, seed=1, n=500)
 

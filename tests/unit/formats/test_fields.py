@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.errors import FormatError, UsageError
-from workbench.formats.fields import parse_map, resolve_columns
+from workbench.core.errors import FormatError, UsageError
+from workbench.data.formats.fields import parse_map, resolve_columns
 
 
 def test_common_names_are_recognised() -> None:

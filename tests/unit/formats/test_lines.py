@@ -7,8 +7,8 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.formats.lines import BLOCK, read_lines
-from workbench.model.item import KEPT_RAW
+from workbench.core.item import KEPT_RAW
+from workbench.data.formats.lines import BLOCK, read_lines
 
 
 class _Drops:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.project import open_project
+from workbench.core.project import open_project
+from workbench.interchange.importing import import_files, plan_import
 
 ROW = {"question_id": "q", "completion_id": "c", "question": "1/0?", "answer": "NaN.", "completion": "It is NaN."}
 

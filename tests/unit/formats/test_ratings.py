@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from workbench.errors import FormatError, UsageError
-from workbench.formats.ratings import RatingColumns, read
-from workbench.model.agreement import Level
+from workbench.core.errors import FormatError, UsageError
+from workbench.labelling.agreement.ratings import RatingColumns, read
+from workbench.statistics.records.agreement import Level
 
 
 def written(folder: Path, *lines: Any) -> Path:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from workbench.errors import FormatError
-from workbench.formats import documents
-from workbench.formats.reading import plan_file, read_items
-from workbench.model.item import ItemRecord, Refusal
+from workbench.core.errors import FormatError
+from workbench.core.item import ItemRecord, Refusal
+from workbench.data.formats import documents
+from workbench.data.formats.reading import plan_file, read_items
 
 GOOD = {"question": "Two and two?", "answer": "4", "completion": "It is 4.", "gold_correct": True}
 

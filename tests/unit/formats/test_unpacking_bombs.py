@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.helpers import make_project
-from workbench.errors import FormatError
-from workbench.formats import documents, source
-from workbench.formats.lines import Stream
-from workbench.formats.source import file_hash, first_bytes, open_once, open_stream
-from workbench.services.items.importing import import_files, plan_import
+from workbench.core.errors import FormatError
+from workbench.data.formats import documents, source
+from workbench.data.formats.lines import Stream
+from workbench.data.formats.source import file_hash, first_bytes, open_once, open_stream
+from workbench.interchange.importing import import_files, plan_import
 
 ROW = b'{"question": "a", "answer": "b", "completion": "c"}\n'
 NOISE = random.Random(1).randbytes(200_000)

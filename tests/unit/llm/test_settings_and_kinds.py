@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from tests.helpers import make_project
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 from workbench.llm.check import check
 from workbench.llm.dialects import build, sendable, unsent
 from workbench.llm.profiles import PROFILES
 from workbench.llm.records import Chat, PromptMessage, Sampling
 from workbench.llm.server import ModelServer
-from workbench.services.generation import models_from
+from workbench.runs.generation import models_from
 from workbench.verifiers.judges.verifier import LlmJudge
 
 URL = "http://127.0.0.1:9/v1"

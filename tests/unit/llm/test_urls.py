@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.llm.calling import caller_of
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.model.assertion import LONGEST, assertion_of, form_of
+from workbench.core.code_tests.assertion import LONGEST, assertion_of, form_of
 
 EXPRESSIONS = {
     "plain": ("assert f(1) == 2", "f(1)", "2"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.model.broken import Fault, broken_tests
-from workbench.model.code import CodeTest, Form, Problem
+from workbench.core.code import CodeTest, Form, Problem
+from workbench.core.code_tests.broken import Fault, broken_tests
 
 ADD = Problem(
     task_id="add",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.model.callees import callees
+from workbench.core.code_tests.callees import callees
 
 OUTSIDE = [
     "assert f(3) == 23757",

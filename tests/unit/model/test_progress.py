@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from workbench.model.progress import Listener, Step, Stopped, heard_by, heed, step, stepping
+from workbench.core.progress import Listener, Step, Stopped, heard_by, heed, step, stepping
 
 
 def after(pace: list[tuple[float, int]], total: int = 1000) -> Step:

@@ -12,8 +12,8 @@ from typing import get_args
 import pytest
 
 import workbench.verifiers
+from workbench.core.reasons import REASONS, RULES, named, sentence, title
 from workbench.llm.records import FailureCode
-from workbench.model.reasons import REASONS, RULES, named, sentence, title
 
 VERIFIERS = Path(workbench.verifiers.__file__).parent
 RULE = re.compile(r"[a-z]+\.[a-z_]+")

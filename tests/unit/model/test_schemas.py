@@ -9,9 +9,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from workbench.formats.fields import RELEASED_KEYS
-from workbench.model.files import VerifyBenchRow
-from workbench.model.schemas import DOCUMENTS, schema, text
+from workbench.app.files import VerifyBenchRow
+from workbench.app.schemas import DOCUMENTS, schema, text
+from workbench.data.formats.fields import RELEASED_KEYS
 
 ROOT = Path(__file__).resolve().parents[3]
 

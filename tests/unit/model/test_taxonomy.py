@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.model.taxonomy import SUBTYPES, TYPES, parse_type, type_display
+from workbench.core.taxonomy import SUBTYPES, TYPES, parse_type, type_display
 
 
 def test_four_types_and_eighteen_subtypes() -> None:

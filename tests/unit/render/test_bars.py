@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.render.bars import bar, compact_count, counted, interval_bar, percent
+from workbench.core.text.figures import bar, compact_count, counted, interval_bar, percent
 
 
 @pytest.mark.parametrize(

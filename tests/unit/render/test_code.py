@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.render.code import code_lines
-from workbench.render.document import Span
-from workbench.render.inert import inert
+from workbench.core.text.code import code_lines
+from workbench.core.text.document import Span
+from workbench.core.text.inert import inert
 
 
 def text(lines: list[tuple[Span, ...]]) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.render.excerpt import excerpt
-from workbench.render.inert import inert
+from workbench.core.text.excerpt import excerpt
+from workbench.core.text.inert import inert
 
 
 def test_only_the_line_of_the_answer_is_shown() -> None:

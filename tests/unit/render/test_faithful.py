@@ -12,11 +12,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.mathematics import FORMULAS, LATEX, canonical, first_lost, must_be_seen
-from workbench.render import markdown
-from workbench.render.fragments import fragments
-from workbench.render.math import render_math
-from workbench.render.text import render, render_raw
-from workbench.tui.widgets.wrapping import prepare
+from workbench.app.tui.kit.wrapping import prepare
+from workbench.core.text import markdown
+from workbench.core.text.fragments import fragments
+from workbench.core.text.math import render_math
+from workbench.core.text.text import render, render_raw
 
 FIELDS = ("question", "answer", "completion")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from workbench.model.code import Provenance
-from workbench.model.run import RunInfo
-from workbench.render.isolation import isolation_lines
+from workbench.core.code import Provenance
+from workbench.core.run import RunInfo
+from workbench.core.text.isolation import isolation_lines
 
 RUN = RunInfo(
     run=1,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from workbench.render.fragments import fragments
-from workbench.render.math import MAX_DEPTH, MAX_LENGTH, render_math
+from workbench.core.text.fragments import fragments
+from workbench.core.text.math import MAX_DEPTH, MAX_LENGTH, render_math
 
 STRUCTURES = r"\frac \sqrt \binom \boxed \text \alpha \sin \gcd \not \pmod \overline \foo \mathbb \left( \right. \, \\"
 ENVIRONMENTS = r"\begin{pmatrix} \end{pmatrix} \begin{cases} \end{cases} \begin{array} \end{array} &"

@@ -10,7 +10,7 @@ import pytest
 from tests.commands import run
 from tests.helpers import make_project, numbered
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.model.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, Verdict
 
 
 @pytest.fixture

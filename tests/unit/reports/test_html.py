@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 from tests.hostile_report import TEXTS
-from workbench.reports.document import (
+from workbench.tables.document import (
     Case,
     Cell,
     Document,
@@ -31,8 +31,8 @@ from workbench.reports.document import (
     Section,
     Table,
 )
-from workbench.reports.elements import element, text
-from workbench.reports.html import html
+from workbench.tables.elements import element, text
+from workbench.tables.html import html
 
 OWN_TAGS = """html head meta title style body header main nav a p h1 h2 h3 h4 h5 section div dl dt dd table thead tbody
 tr th td small ul li figure figcaption svg line circle rect text details summary article pre"""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.reports.document import Lines, Series
-from workbench.reports.svg import drawing
-from workbench.reports.table_text import lines_text
+from workbench.tables.document import Lines, Series
+from workbench.tables.svg import drawing
+from workbench.tables.table_text import lines_text
 
 PLOT = Lines(
     caption="What <b>changes</b>",

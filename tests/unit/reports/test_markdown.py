@@ -8,8 +8,8 @@ from markdown_it.token import Token
 
 from tests.hostile_report import TEXTS
 from tests.unit.reports.test_html import document
-from workbench.reports.document import Cell, Head, Row, Table
-from workbench.reports.markdown import escaped, markdown, markdown_table
+from workbench.tables.document import Cell, Head, Row, Table
+from workbench.tables.markdown import escaped, markdown, markdown_table
 
 
 def tokens(text: str) -> list[Token]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.reports.document import Cell, Head, Row
-from workbench.reports.table import Columns, cells, column, count, ends, figure, listed, table, text, word
-from workbench.reports.table_text import csv_table, plain_table
+from workbench.tables.document import Cell, Head, Row
+from workbench.tables.table import Columns, cells, column, count, ends, figure, listed, table, text, word
+from workbench.tables.table_text import csv_table, plain_table
 
 
 class Rule(NamedTuple):

@@ -7,9 +7,9 @@ import io
 
 import pytest
 
-from workbench.reports.document import Cell, Head, Row, Table
-from workbench.reports.figures import difference, percentage
-from workbench.reports.table_text import csv_table, latex_table, plain_table
+from workbench.tables.document import Cell, Head, Row, Table
+from workbench.tables.figures import difference, percentage
+from workbench.tables.table_text import csv_table, latex_table, plain_table
 
 TABLE = Table(
     caption="What it shows.",

@@ -11,10 +11,10 @@ import psutil
 import pytest
 
 from tests.background import install_plugin, until
-from workbench.errors import VerifierError
-from workbench.model.verdict import Verdict, VerifierInput
-from workbench.runs import desk as desks
-from workbench.runs.desk import DeskClosed, Left, LocalExecutor
+from workbench.core.errors import VerifierError
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.runs import executor as desks
+from workbench.runs.executor import DeskClosed, Left, LocalExecutor
 from workbench.runs.long_texts import LongTexts
 from workbench.verifiers.base import Pending
 from workbench.verifiers.pool import WorkerPool

@@ -12,19 +12,20 @@ import pytest
 from tests.background import stored
 from tests.coding import ScriptedSandbox, make_code_project
 from tests.helpers import make_project
+from workbench.coding.results import results
 from workbench.config.trust import FOLDER_VARIABLE, UnsafeError
-from workbench.errors import RunError, UsageError
-from workbench.model.code import Execution, Failure, Program
-from workbench.model.run import RunInfo
-from workbench.model.selection import Selection, parse_condition
-from workbench.runs import executing, isolation, runner
+from workbench.core.code import Execution, Failure, Program
+from workbench.core.errors import RunError, UsageError
+from workbench.core.project import Project
+from workbench.core.run import RunInfo
+from workbench.core.selection import Selection, parse_condition
+from workbench.runs import executing, runner
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
-from workbench.services.coding.results import results
-from workbench.services.project import Project
-from workbench.services.running.verifying import pause, resume, run_info, start, verdict_lines
-from workbench.services.trust import NotTrustedError
-from workbench.store import provenance, runs, test_results, verdicts
+from workbench.runs.store import provenance, runs, test_results, verdicts
+from workbench.runs.trust import NotTrustedError
+from workbench.runs.verifying import pause, resume, run_info, start, verdict_lines
+from workbench.verifiers.execution import isolation
 
 SOLUTIONS: dict[str, list[dict[str, Any]]] = {
     "add": [{"completion": text} for text in ("pp", "pf", "ss", "die")],

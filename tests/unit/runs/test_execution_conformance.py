@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from workbench.errors import VerifierError
-from workbench.model.selection import Selection, parse_condition
+from workbench.coding.results import results
+from workbench.core.errors import VerifierError
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection, parse_condition
+from workbench.interchange.importing import import_files, plan_import
 from workbench.runs import runner
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
-from workbench.services.coding.results import results
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.project import Project, open_project
-from workbench.services.running.verifying import run_info, start
+from workbench.runs.verifying import run_info, start
 from workbench.verifiers.execution.levels import best_level
 
 

@@ -12,9 +12,9 @@ import pytest
 from tests.background import kill, runner_ends, runner_pid, stored, until
 from tests.coding import make_code_project
 from workbench.config.trust import FOLDER_VARIABLE
-from workbench.errors import VerifierError
-from workbench.services.project import Project
-from workbench.services.running.verifying import obeyed, pause, run_info, start
+from workbench.core.errors import VerifierError
+from workbench.core.project import Project
+from workbench.runs.verifying import obeyed, pause, run_info, start
 from workbench.verifiers.execution.levels import best_level
 
 GOOD = "def add(a, b):\n    return a + b\n"

@@ -14,19 +14,19 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from tests.helpers import make_project, numbered
-from workbench.errors import StoreError
+from workbench.core.errors import StoreError
+from workbench.core.project import Project
+from workbench.core.run import RunUsage
+from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.journal import JournaledCall, Response
 from workbench.llm.records import Halt, Usage
-from workbench.model.run import RunUsage
-from workbench.model.verdict import Outcome, Verdict
 from workbench.runs import journal as journals
 from workbench.runs import lease as leases
 from workbench.runs.accounting import add_outcome, add_reply
 from workbench.runs.journal import RunJournal
 from workbench.runs.lease import Lease, LeaseLost
-from workbench.services.project import Project
-from workbench.store import calls, runs, usage
-from workbench.store.verdict_calls import MadeCall
+from workbench.runs.store import calls, runs, usage
+from workbench.runs.store.verdict_calls import MadeCall
 from workbench.verifiers.base import Judged
 
 YES = Judged(verdict=Verdict(outcome=Outcome.CORRECT))

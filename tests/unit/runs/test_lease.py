@@ -23,19 +23,19 @@ from msgspec import structs
 
 from tests.background import hurry, install_plugin, runner_ends, runner_pid, stands_still, until, until_writing
 from tests.helpers import make_project, numbered
-from workbench.beside import processes
-from workbench.cli import root
-from workbench.errors import Cause, RunError, StoreError
+from workbench.app.cli import root
+from workbench.core import processes
+from workbench.core.errors import Cause, RunError, StoreError
+from workbench.core.project import Project
 from workbench.runs import lease as leases
+from workbench.runs.deleting import removal
 from workbench.runs.launch import ensure_runner, log_path
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.liveness import is_alive
 from workbench.runs.lock import Lock, lock_path, look
-from workbench.services.project import Project
-from workbench.services.running.deleting import removal
-from workbench.services.running.verifying import pause, runs, start, wait
-from workbench.store import runs as stored
-from workbench.store.runs import LeaseRow
+from workbench.runs.store import runs as stored
+from workbench.runs.store.runs import LeaseRow
+from workbench.runs.verifying import pause, runs, start, wait
 
 
 @pytest.fixture

@@ -10,18 +10,17 @@ import pytest
 
 from tests.background import install_plugin, stored
 from tests.helpers import add_items, make_project, numbered
-from workbench.beside import processes
-from workbench.model.run import RunInfo
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Outcome, Verdict
-from workbench.runs import local, runner
+from workbench.core import processes
+from workbench.core.project import Project, open_project
+from workbench.core.run import RunInfo
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome, Verdict
+from workbench.runs import local, runner, verifying
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.runner import Runner
-from workbench.services.project import Project, open_project
-from workbench.services.running import verifying
-from workbench.services.running.verifying import cancel, pause, resume, run_info, start, verdict_counts, verdict_lines
-from workbench.store import runs as rows
-from workbench.store import verdicts
+from workbench.runs.store import runs as rows
+from workbench.runs.store import verdicts
+from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_counts, verdict_lines
 
 
 @pytest.fixture(autouse=True)

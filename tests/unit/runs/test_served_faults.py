@@ -23,10 +23,10 @@ from tests.served_runs import (
 )
 from tests.servers.faulty import launched
 from tests.servers.scripted import Received, Scripted, scripted
+from workbench.core.project import Project
 from workbench.llm import waiting
-from workbench.services.project import Project
-from workbench.services.running.run_costs import run_costs
-from workbench.services.running.verifying import run_info, start, wait
+from workbench.runs.run_costs import run_costs
+from workbench.runs.verifying import run_info, start, wait
 
 ITEMS = 400
 AT_ONCE = 8

@@ -14,16 +14,16 @@ from tests.background import stored
 from tests.helpers import add_items, numbered
 from tests.served_runs import HereRunner, check_sums, here, options
 from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
-from workbench.errors import RunError, UsageError
+from workbench.core.database.connection import Database
+from workbench.core.errors import RunError, UsageError
+from workbench.core.run import RunInfo
+from workbench.core.selection import Selection
+from workbench.core.verdict import VerifierInput
 from workbench.llm import waiting
-from workbench.model.run import RunInfo
-from workbench.model.selection import Selection
-from workbench.model.verdict import VerifierInput
 from workbench.runs import serving
-from workbench.services.running.run_costs import run_costs
-from workbench.services.running.verifying import cancel, pause, resume, run_info, start, verdict_lines
-from workbench.store import verdicts
-from workbench.store.connection import Database
+from workbench.runs.run_costs import run_costs
+from workbench.runs.store import verdicts
+from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_lines
 from workbench.verifiers.asking import judged_by_server
 
 ITEMS = 30

@@ -10,15 +10,15 @@ import pytest
 
 from tests.background import hurry, install_plugin, kill, runner_ends, stored, until_writing
 from tests.helpers import add_items, make_project
-from workbench.model.run import RunInfo, VerdictLine
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.project import Project
+from workbench.core.run import RunInfo, VerdictLine
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs import local, runner
 from workbench.runs.lease import Lease
 from workbench.runs.local import judge_staged
 from workbench.runs.runner import Runner
-from workbench.services.project import Project
-from workbench.services.running.verifying import cancel, pause, resume, run_info, start, verdict_lines, wait
-from workbench.store import runs as rows
+from workbench.runs.store import runs as rows
+from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_lines, wait
 from workbench.verifiers.registry import Registry
 
 

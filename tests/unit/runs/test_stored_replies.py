@@ -13,15 +13,16 @@ import pytest
 from tests.helpers import make_project
 from tests.served_runs import HereRunner, check_sums, here, rows
 from tests.servers.scripted import Scripted, ScriptedServer, chat_reply, scripted
-from workbench.errors import UsageError
+from workbench.care.store import checks
+from workbench.core.database import migrations
+from workbench.core.database.connection import Database
+from workbench.core.errors import UsageError
+from workbench.core.project import open_project
+from workbench.core.run import RunInfo
+from workbench.core.selection import Selection
 from workbench.llm.lane import reply_key
 from workbench.llm.urls import place_of
-from workbench.model.run import RunInfo
-from workbench.model.selection import Selection
-from workbench.services.project import open_project
-from workbench.services.running.verifying import start
-from workbench.store import checks, migrations
-from workbench.store.connection import Database
+from workbench.runs.verifying import start
 
 ITEMS = 6
 ALL_YES = {"correct": ITEMS, "incorrect": 0, "abstain": 0, "error": 0}

@@ -21,20 +21,20 @@ from msgspec import structs
 
 from tests.background import runner_pid
 from tests.helpers import make_project, numbered
-from workbench.beside import processes
-from workbench.beside.processes import Process
-from workbench.cli import root
-from workbench.errors import StoreError
+from workbench.app.cli import root
+from workbench.core import processes
+from workbench.core.errors import StoreError
+from workbench.core.processes import Process
+from workbench.core.project import Project, open_project
+from workbench.data.store import unfinished_imports
+from workbench.runs import deleting
 from workbench.runs import lease as leases
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.liveness import is_alive, is_gone
 from workbench.runs.lock import Lock, Notice, lock_path, look
-from workbench.services.project import Project, open_project
-from workbench.services.running import deleting
-from workbench.services.running.verifying import pause, runs, start
-from workbench.store import runs as stored
-from workbench.store import unfinished_imports
-from workbench.store.runs import LeaseRow
+from workbench.runs.store import runs as stored
+from workbench.runs.store.runs import LeaseRow
+from workbench.runs.verifying import pause, runs, start
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_who_has_no_file_left_to_open_calls_nobody_dead(project: Project, sleepe
 FORGETFUL = """
 import os, resource
 soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-from workbench.beside import processes
+from workbench.core import processes
 import platform; platform.node()
 resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
 assert processes.boot_id() == "", "boot"
@@ -345,7 +345,7 @@ def elsewhere() -> Iterator[subprocess.Popen[bytes]]:
     if shutil.which("unshare") is None or subprocess.run([*words, "true"], capture_output=True, check=False).returncode:
         pytest.skip("namespaces can't be made here")
     code = (
-        "import sys\nfrom workbench.beside.processes import this_process, life\nus = this_process()\n"
+        "import sys\nfrom workbench.core.processes import this_process, life\nus = this_process()\n"
         "print(us.encode(), life(us), flush=True)\nsys.stdin.read()"
     )
     with subprocess.Popen(

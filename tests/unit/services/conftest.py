@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.project import open_project
-from workbench.services.running.run_status import wait
-from workbench.services.running.verifying import start
+from workbench.core.project import open_project
+from workbench.interchange.importing import import_files, plan_import
+from workbench.runs.run_status import wait
+from workbench.runs.verifying import start
 
 
 @pytest.fixture(scope="session")

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.errors import StoreError
-from workbench.services.care import backup, diagnosis, sandbox
-from workbench.services.items.exporting import export
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.labelling.label_export import export_labels
-from workbench.services.labelling.people import assign
-from workbench.services.project import open_project
-from workbench.services.repairing import repair
+from workbench.care.backups import backup, diagnosis, sandbox
+from workbench.care.repairing import repair
+from workbench.core.errors import StoreError
+from workbench.core.project import open_project
+from workbench.interchange.exporting import export
+from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.labelling.label_export import export_labels
+from workbench.labelling.people import assign
 from workbench.verifiers.execution import levels, runners
 from workbench.verifiers.execution.attacks.attack import AttackResult
 from workbench.verifiers.execution.levels import LevelStatus

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.hurting import KINDS, PAGE, false_words, hurt, owners, rich_project
-from workbench.services.examining import examine
-from workbench.services.repairing import NotRepairedError, repair
-from workbench.services.rescuing import rescue
+from workbench.care.doctor import examine
+from workbench.care.repairing import NotRepairedError, repair
+from workbench.care.rescuing import rescue
 
 
 @pytest.fixture(scope="module")

@@ -11,20 +11,20 @@ import pytest
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.benchmarks.writing import WritingRequest
-from workbench.errors import RunError, UsageError
+from workbench.core.errors import RunError, UsageError
+from workbench.core.project import Project
+from workbench.data.store.browsing import newest_runs, runs_so_far
 from workbench.llm.records import PromptMessage, Sampling
-from workbench.model.study import JUDGES_NOTHING
+from workbench.measuring.accuracy import accuracy
 from workbench.runs import standing_in
+from workbench.runs.generation import Models, ServerGeneration, generating, models_from
 from workbench.runs.journal import RunJournal
 from workbench.runs.lease import Lease
-from workbench.services.generation import Models, ServerGeneration, generating, models_from
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.project import Project
-from workbench.services.running.run_status import run_info, runs
-from workbench.services.running.verifying import configured, resume, start
-from workbench.services.trust import NotTrustedError
-from workbench.store.browsing import newest_runs, runs_so_far
+from workbench.runs.run_status import run_info, runs
+from workbench.runs.trust import NotTrustedError
+from workbench.runs.verifying import configured, resume, start
+from workbench.runs.writing import WritingRequest
+from workbench.statistics.records.study import JUDGES_NOTHING
 
 
 @pytest.fixture

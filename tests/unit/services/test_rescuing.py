@@ -12,10 +12,10 @@ import pytest
 
 from tests.commands import Call, in_process
 from tests.hurting import KINDS, PAGE, hurt, owners, places, rich_project, spared
-from workbench.services.care import doctor
-from workbench.services.project import open_project
-from workbench.services.rescuing import rescue
-from workbench.store.text_hashes import COVERED
+from workbench.care.backups import doctor
+from workbench.care.rescuing import rescue
+from workbench.core.database.hashes import COVERED
+from workbench.core.project import open_project
 
 MADE_ANEW = {"changes", "generation", "sqlite_sequence", "_sqlite_migrations"}
 

@@ -11,13 +11,13 @@ from tests.background import kill, runner_ends, runner_pid
 from tests.helpers import add_items, make_project, numbered
 from tests.servers.scripted import ScriptedServer, scripted
 from workbench.config.trust import FOLDER_VARIABLE
-from workbench.errors import UsageError
-from workbench.model.run import RunInfo
-from workbench.services.project import Project
-from workbench.services.running.models import check_servers
-from workbench.services.running.previewing import preview_calls
-from workbench.services.running.verifying import kinds, resume, settings_problems, start, wait
-from workbench.services.trust import NotTrustedError
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.run import RunInfo
+from workbench.runs.models import check_servers
+from workbench.runs.previewing import preview_calls
+from workbench.runs.trust import NotTrustedError
+from workbench.runs.verifying import kinds, resume, settings_problems, start, wait
 
 ITEMS = 4
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.model.label import LabelEvent
-from workbench.services.care import doctor
-from workbench.services.labelling import ledger
-from workbench.services.project import open_project
-from workbench.store import migrations, people
+from workbench.care.backups import doctor
+from workbench.core.database import migrations, people
+from workbench.core.label import LabelEvent
+from workbench.core.project import open_project
+from workbench.labelling import ledger
 
 CHANGES = (
     "UPDATE label_events SET verdict = 'incorrect'",

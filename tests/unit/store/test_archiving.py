@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from workbench.services.items.archiving import write_archive
-from workbench.services.items.restoring import restore
-from workbench.services.project import Project, open_project
-from workbench.store.archive_tables import CALLS, EVENTS, NEVER, PARTS
+from workbench.care.restoring import restore
+from workbench.core.project import Project, open_project
+from workbench.interchange.archive import write_archive
+from workbench.interchange.store.archive_tables import CALLS, EVENTS, NEVER, PARTS
 
 TABLES = tuple(dict.fromkeys(table for part in PARTS for table in part.tables))
 

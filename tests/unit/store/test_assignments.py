@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, mean_nobody, numbered
-from workbench.model.policy import AnnotationPolicy
-from workbench.services.labelling import people, serving
-from workbench.services.project import Project
-from workbench.store import assignments, claiming
+from workbench.config.policy import AnnotationPolicy
+from workbench.core.project import Project
+from workbench.labelling import people, serving
+from workbench.labelling.store import assignments, claiming
 
 ITEMS = 12
 

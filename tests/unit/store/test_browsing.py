@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from bench.synthetic import VERIFIER, build
 from tests.helpers import add_items, make_project
-from workbench.errors import UsageError
-from workbench.model.browse import SORTABLE, BrowseQuery
-from workbench.model.selection import parse_condition
-from workbench.services.project import Project
-from workbench.store import browsing
-from workbench.store.browsing import first_ids, first_ids_query, ids, newest_runs, rows, with_key
-from workbench.store.cancelling import Cancelled, cancellable
-from workbench.store.connection import Database
+from workbench.core.database.cancelling import Cancelled, cancellable
+from workbench.core.database.connection import Database
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import parse_condition
+from workbench.data.records.browse import SORTABLE, BrowseQuery
+from workbench.data.store import browsing
+from workbench.data.store.browsing import first_ids, first_ids_query, ids, newest_runs, rows, with_key
 
 ITEMS = 1_000
 

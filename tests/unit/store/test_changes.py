@@ -6,10 +6,11 @@ import shutil
 from pathlib import Path
 
 from tests.helpers import make_project, numbered
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.labelling import coordinating
-from workbench.services.project import Project, open_project
-from workbench.store import changes, runs, verdicts
+from workbench.core.database import changes
+from workbench.core.project import Project, open_project
+from workbench.core.verdict import Outcome, Verdict
+from workbench.labelling import coordinating
+from workbench.runs.store import runs, verdicts
 
 
 def _run(project: Project) -> int:

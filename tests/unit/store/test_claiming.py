@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.model.policy import AnnotationPolicy
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.labelling import coordinating, people, serving
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.project import Project
-from workbench.store import claiming
+from workbench.config.policy import AnnotationPolicy
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.labelling import coordinating, people, serving
+from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.labelling.store import claiming
 
 PLAIN = AnnotationPolicy(check_rate=0, repeat_share=0)
 

@@ -8,12 +8,12 @@ import threading
 from pathlib import Path
 
 from tests.helpers import make_project, numbered
-from workbench.store.connection import Database
+from workbench.core.database.connection import Database
 
 READING = """
 import random, sys, threading, time
 from pathlib import Path
-from workbench.store.connection import Database
+from workbench.core.database.connection import Database
 
 def read(database, begun, done):
     try:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.errors import StoreError
-from workbench.services.care import backup
+from workbench.care.backups import backup
+from workbench.core.errors import StoreError
 
 _PERSON = "INSERT INTO annotators (id, name, role, created_at) VALUES (7, 'a', 'annotator', '')"
 _EVENT = (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project
-from workbench.store import conflicts
+from workbench.labelling.store import conflicts
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.unit.store.test_schema_check import TABLES, TWELVE, columns_of, trigger
-from workbench.errors import WrittenError
-from workbench.store import migrations
-from workbench.store.connection import Database
-from workbench.store.counted import CountedConnection
+from workbench.core.database import migrations
+from workbench.core.database.connection import Database
+from workbench.core.database.counted import CountedConnection
+from workbench.core.errors import WrittenError
 
 VALUES: dict[str, Any] = {"INTEGER": 1, "TEXT": "x", "REAL": 1.0, "BLOB": b"x"}
 OWN = "append-only|frozen"

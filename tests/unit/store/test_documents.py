@@ -6,8 +6,9 @@ import sqlite3
 
 import pytest
 
-from workbench.errors import StoreError
-from workbench.store import evolutions, provenance, test_results
+from workbench.coding.store import evolutions
+from workbench.core.errors import StoreError
+from workbench.runs.store import provenance, test_results
 
 TABLES = {
     "provenance": "(run_id, document)",

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.services.examining import examine
-from workbench.services.items.archiving import write_archive
-from workbench.services.items.restoring_backups import restore
-from workbench.services.labelling.annotating import AnnotationSession
-from workbench.services.labelling.answers import Answer
-from workbench.services.labelling.bundling import bundle
-from workbench.services.labelling.merging import merge
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project, open_project
-from workbench.services.rescuing import rescue
-from workbench.store import event_digests, events, migrations
+from workbench.care.doctor import examine
+from workbench.care.rescuing import rescue
+from workbench.care.restoring_backups import restore
+from workbench.core.database import event_digests, events, migrations
+from workbench.core.project import Project, open_project
+from workbench.interchange.archive import write_archive
+from workbench.labelling.annotating import AnnotationSession
+from workbench.labelling.answers import Answer
+from workbench.labelling.bundling import bundle
+from workbench.labelling.merging import merge
+from workbench.labelling.people import assign
 
 OTHER = {
     "kind": "'check'",

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.errors import StoreError
-from workbench.store import foreign
+from workbench.core.errors import StoreError
+from workbench.labelling.store import foreign
 
 
 @pytest.fixture

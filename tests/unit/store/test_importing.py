@@ -17,19 +17,14 @@ from typing import Any
 import pytest
 
 from tests.helpers import add_items, numbered
-from workbench.errors import StoreError
-from workbench.model.item import ItemRecord
-from workbench.store import overview
-from workbench.store.connection import Database, Durability
-from workbench.store.importing import (
-    CHUNK,
-    FileImport,
-    ImportKey,
-    import_session,
-)
-from workbench.store.schema import DATA_INDEXES
-from workbench.store.unfinished_imports import OF_DATASETS, discard_dead_imports
-from workbench.store.vocabularies import dataset_names
+from workbench.core.database.connection import Database, Durability
+from workbench.core.database.schema import DATA_INDEXES
+from workbench.core.database.vocabularies import dataset_names
+from workbench.core.errors import StoreError
+from workbench.core.item import ItemRecord
+from workbench.data.store.importing import CHUNK, FileImport, ImportKey, import_session
+from workbench.data.store.unfinished_imports import OF_DATASETS, discard_dead_imports
+from workbench.measuring.store import overview
 
 ROWS = 40_000
 VISIBLE = "SELECT count(*) FROM completions WHERE id < (SELECT completion_id FROM horizon)"

@@ -14,16 +14,16 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.errors import StoreError
-from workbench.services.care import backup
-from workbench.services.project import open_project
-from workbench.store import logs, migrations
-from workbench.store.connection import Database
+from workbench.care.backups import backup
+from workbench.core.database import logs, migrations
+from workbench.core.database.connection import Database
+from workbench.core.errors import StoreError
+from workbench.core.project import open_project
 
 KILLED = """
 import os, sys
 from pathlib import Path
-from workbench.store.connection import Database
+from workbench.core.database.connection import Database
 database = Database(Path(sys.argv[1]))
 for number in range(int(sys.argv[2])):
     with database.write("full") as connection:
@@ -246,8 +246,8 @@ def test_a_crashed_migration_is_gone_on_with(tmp_path: Path, monkeypatch: pytest
 HALF = """
 import os, sys
 from pathlib import Path
-from workbench.store.connection import Database
-from workbench.store.importing import import_session
+from workbench.core.database.connection import Database
+from workbench.data.store.importing import import_session
 database = Database(Path(sys.argv[1]))
 with import_session(database, "d") as session:
     bulk = session._bulk

@@ -8,8 +8,8 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.unit.store.test_logs import crash, files
-from workbench.errors import StoreError
-from workbench.store.looking import looked_at
+from workbench.core.database.looking import looked_at
+from workbench.core.errors import StoreError
 
 
 @pytest.fixture
@@ -47,6 +47,6 @@ def test_a_copy_that_was_made_while_somebody_wrote_is_none(crashed: Path, monkey
         with crashed.open("ab") as file:
             file.write(b"\0")
 
-    monkeypatch.setattr("workbench.store.looking.shutil.copyfile", written_meanwhile)
+    monkeypatch.setattr("workbench.core.database.looking.shutil.copyfile", written_meanwhile)
     with looked_at(crashed) as database, pytest.raises(StoreError, match="somebody has written"):
         database.require_place()

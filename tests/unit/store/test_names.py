@@ -15,9 +15,9 @@ import pytest
 from tests.commands import run
 from tests.helpers import make_project, numbered
 from tests.unit.store.test_logs import crash, models
-from workbench.errors import StoreError
-from workbench.services.examining import examine
-from workbench.store.connection import Database
+from workbench.care.doctor import examine
+from workbench.core.database.connection import Database
+from workbench.core.errors import StoreError
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def names(tmp_path: Path) -> tuple[Path, Path]:
 def opened_elsewhere(path: Path) -> Iterator[None]:
     """Another process has written to it and has it open still."""
     script = (
-        "import sys; from pathlib import Path; from workbench.store.connection import Database\n"
+        "import sys; from pathlib import Path; from workbench.core.database.connection import Database\n"
         "database = Database(Path(sys.argv[1]))\n"
         "with database.write('full') as connection:\n"
         "    connection.execute('INSERT INTO models (name) SELECT count(*) FROM models')\n"

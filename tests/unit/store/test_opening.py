@@ -12,22 +12,13 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.errors import StoreError
-from workbench.services.labelling import ledger
-from workbench.services.project import open_project
-from workbench.store import (
-    checks,
-    events,
-    filesystem,
-    migrations,
-    runs,
-    schema,
-    secrets,
-    usage,
-    verdict_lines,
-    verdicts,
-)
-from workbench.store.connection import Database
+from workbench.care.store import checks
+from workbench.core.database import events, filesystem, migrations, schema, secrets
+from workbench.core.database.connection import Database
+from workbench.core.errors import StoreError
+from workbench.core.project import open_project
+from workbench.labelling import ledger
+from workbench.runs.store import runs, usage, verdict_lines, verdicts
 
 ROOT = Path(__file__).resolve().parents[3]
 

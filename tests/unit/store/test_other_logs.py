@@ -17,16 +17,16 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.unit.store.test_logs import cp, files
-from workbench.errors import StoreError
-from workbench.services.care import backup
-from workbench.services.project import Project, open_project
-from workbench.store import logs, migrations
-from workbench.store.connection import Database
+from workbench.care.backups import backup
+from workbench.core.database import logs, migrations
+from workbench.core.database.connection import Database
+from workbench.core.errors import StoreError
+from workbench.core.project import Project, open_project
 
 WRITER = """
 import os, sys
 from pathlib import Path
-from workbench.store.connection import Database
+from workbench.core.database.connection import Database
 database = Database(Path(sys.argv[1]))
 for number in range(int(sys.argv[3])):
     with database.write("full") as connection:
@@ -397,7 +397,7 @@ def test_a_crashed_database_of_an_older_version_loses_nothing(
 RESTLESS = """
 import os, sys
 from pathlib import Path
-from workbench.store.connection import Database
+from workbench.core.database.connection import Database
 for round in range(10**9):
     database = Database(Path(sys.argv[1]))
     for number in range(4):

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.project import Project
-from workbench.store import verdicts
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.runs.store import verdicts
 
 STEP = 100
 

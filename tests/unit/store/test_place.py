@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.errors import StoreError
-from workbench.services.project import Project, open_project
-from workbench.store import generation, logs, place
-from workbench.store.backup import backup
+from workbench.core.database import generation, logs, place
+from workbench.core.database.backup import backup
+from workbench.core.errors import StoreError
+from workbench.core.project import Project, open_project
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_every_way_to_the_file_is_guarded(project: Project, tmp_path: Path) -> N
 
 
 def test_a_database_that_others_close_and_open_is_no_other(project: Project) -> None:
-    program = "import sys; from workbench.services.project import open_project; open_project(sys.argv[1]).close()"
+    program = "import sys; from workbench.core.project import open_project; open_project(sys.argv[1]).close()"
     subprocess.run([sys.executable, "-c", program, project.path], check=True)
     _write(project)
     project.database.close()

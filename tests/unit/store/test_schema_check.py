@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.errors import SchemaError
-from workbench.services.care import diagnosis
-from workbench.services.repairing import repair
-from workbench.store import migrations, schema_check, schema_findings
-from workbench.store.bringing_back import bring_back
-from workbench.store.connection import Database
-from workbench.store.looking import looked_at
+from workbench.care.backups import diagnosis
+from workbench.care.repairing import repair
+from workbench.care.store import schema_findings
+from workbench.care.store.bringing_back import bring_back
+from workbench.core.database import migrations, schema_check
+from workbench.core.database.connection import Database
+from workbench.core.database.looking import looked_at
+from workbench.core.errors import SchemaError
 
 LATEST = migrations.latest_version()
 TABLES = sorted(

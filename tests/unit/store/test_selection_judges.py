@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project
-from workbench.store import selection_judges
-from workbench.store.connection import Database
-from workbench.store.selection_judges import SelectionJudge
+from workbench.core.database.connection import Database
+from workbench.measuring.store import selection_judges
+from workbench.measuring.store.selection_judges import SelectionJudge
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.errors import UsageError
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.sets import ItemMember, NewSet, QuestionMember, SetName, StoredSet
-from workbench.services.project import Project
-from workbench.store import sets
-from workbench.store.selection import chosen_ids
+from workbench.core.database import sets
+from workbench.core.database.selection import chosen_ids
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.sets import ItemMember, NewSet, QuestionMember, SetName, StoredSet
 
 
 @pytest.fixture

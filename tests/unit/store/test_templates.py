@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from workbench.store import generation, migrations
-from workbench.store.connection import Database
-from workbench.store.schema_check import NAMES, quoted
+from workbench.core.database import generation, migrations
+from workbench.core.database.connection import Database
+from workbench.core.database.schema_check import NAMES, quoted
 
 LATEST = migrations.latest_version()
 _TIME = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}\+00:00")
@@ -83,7 +83,8 @@ def test_a_template_holds_the_schema_alone(version: int) -> None:
 
 def test_two_new_databases_share_no_random_value(tmp_path: Path) -> None:
     one, two = (made(tmp_path / name).read_bytes() for name in ("one.db", "two.db"))
-    script = "import sys; from workbench.store.connection import Database; Database(sys.argv[1], create=True).close()"
+    connection = "workbench.core.database.connection"
+    script = f"import sys; from {connection} import Database; Database(sys.argv[1], create=True).close()"
     subprocess.run([sys.executable, "-c", script, tmp_path / "three.db"], check=True)
     elsewhere = (tmp_path / "three.db").read_bytes()
     one, two, elsewhere = (_TIME.sub(b"", content) for content in (one, two, elsewhere))

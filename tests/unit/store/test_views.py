@@ -8,15 +8,15 @@ from typing import Any
 from tests.helpers import make_project
 from tests.unit.services.measuring.scored_runs import add_complete_run
 from tests.unit.services.reviewing.desk import voted
-from workbench.analysis.arrays import IntArray
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.labelling import coordinating, people
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.measuring.columns import columns
-from workbench.services.project import Project
-from workbench.services.reviewing.decided import reviews_of
-from workbench.services.reviewing.deciding import confirm, mark_error, take_back
-from workbench.store.querying import query, view
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome, Verdict
+from workbench.data.store.querying import query, view
+from workbench.labelling import coordinating, people
+from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.measuring.columns import columns
+from workbench.measuring.reviewing.decided import reviews_of
+from workbench.measuring.reviewing.deciding import confirm, mark_error, take_back
+from workbench.statistics.arrays import IntArray
 
 ROWS: list[dict[str, Any]] = [
     {"type": "A", "subtype": "A1", "source": "math/one", "domain": "math", "model": "m", "gold": True},

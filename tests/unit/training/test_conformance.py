@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import workbench
-from workbench.model.verdict import VerifierInput
+from workbench.core.project import open_project
+from workbench.core.verdict import VerifierInput
+from workbench.interchange.importing import import_files, plan_import
 from workbench.runs import runner
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.project import open_project
-from workbench.services.running.verifying import start, verdict_lines
+from workbench.runs.verifying import start, verdict_lines
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample_data" / "tuples.jsonl"
 

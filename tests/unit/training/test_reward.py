@@ -16,8 +16,8 @@ import pytest
 import workbench
 from tests.background import install_plugin
 from tests.helpers import make_project
-from workbench.errors import UsageError
-from workbench.model.verdict import Outcome, VerifierInput
+from workbench.core.errors import UsageError
+from workbench.core.verdict import Outcome, VerifierInput
 from workbench.training import verl
 from workbench.training.reward import Reward
 
@@ -191,7 +191,7 @@ def test_verl_s_configuration_chooses_the_verifier() -> None:
     ],
 )
 def test_openrlhf_s_query_is_prompt_and_completion(query: str, completion: str) -> None:
-    from workbench.services.rewarding.openrlhf import inputs
+    from workbench.training.frameworks import inputs
 
     prompt = "[INST] 1+1? [/INST]" if "[INST]" in query else "1+1?"
     (item,) = inputs([query], [prompt], ["2"])
@@ -199,7 +199,7 @@ def test_openrlhf_s_query_is_prompt_and_completion(query: str, completion: str) 
 
 
 def test_a_megabyte_of_end_tokens_takes_no_time() -> None:
-    from workbench.services.rewarding.openrlhf import completion_of
+    from workbench.training.frameworks import completion_of
 
     assert completion_of("q" + "</s> " * 200_000, "q") == ""
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import workbench
-from workbench.model.rewarding import OpenRlhfRequest, OpenRlhfRewards
 from workbench.training import verl
+from workbench.training.records import OpenRlhfRequest, OpenRlhfRewards
 from workbench.training.reward import Reward
 
 READ: dict[str, Any] = json.loads(

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from workbench.render.document import RenderedText
-from workbench.services.labelling.annotating import AnnotationItem
-from workbench.tui.widgets.card_texts import card_texts
+from workbench.app.tui.kit.card_texts import card_texts
+from workbench.core.text.document import RenderedText
+from workbench.labelling.annotating import AnnotationItem
 
 
 def item(question: str, reference: str, completion: str) -> AnnotationItem:

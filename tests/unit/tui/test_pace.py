@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.tui.pace import ENOUGH, Pace, about, pace_parts
-from workbench.tui.widgets.title_bar import RemarkPiece, fitted
+from workbench.app.tui.kit.title_bar import RemarkPiece, fitted
+from workbench.app.tui.pace import ENOUGH, Pace, about, pace_parts
 
 
 def paced(*seconds: float) -> Pace:

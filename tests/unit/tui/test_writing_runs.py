@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from workbench.model.calls import Amount, RunCosts
-from workbench.model.run import GENERATION, RunInfo, RunUsage
-from workbench.tui.widgets import overview, run_view
+from workbench.app.tui.kit import overview, run_view
+from workbench.core.calls import Amount, RunCosts
+from workbench.core.run import GENERATION, RunInfo, RunUsage
 
 GO_ON = "It goes on with the command that began it."
 

@@ -6,8 +6,8 @@ import os
 import time
 from typing import ClassVar
 
-from workbench.errors import VerifierError
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.errors import VerifierError
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
 from workbench.verifiers.limits import Allowance
 

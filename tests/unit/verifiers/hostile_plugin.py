@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any, ClassVar, cast
 
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
 
 

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Sequence
 
 from tests.servers.memory import HeldClock, MemoryJournal
+from workbench.core.verdict import VerifierInput
 from workbench.llm.caller import Caller
 from workbench.llm.records import CallFailed, Reply, Request
-from workbench.model.verdict import VerifierInput
 from workbench.verifiers.base import Judged, ServedVerifier
 
 SECRET = b"a secret of thirty-two bytes ..."

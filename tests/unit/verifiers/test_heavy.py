@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.verifiers.conftest import Install
-from workbench.errors import VerifierError
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.errors import VerifierError
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.pool import WorkerPool
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.verifiers.conftest import Install
-from workbench.errors import VerifierError
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.errors import VerifierError
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Pending, StagedVerifier
 from workbench.verifiers.judging import judged, quickly_judged
 from workbench.verifiers.registry import Registry

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.pool import WorkerPool
 
 BOMBS = {

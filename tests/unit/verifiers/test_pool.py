@@ -13,8 +13,8 @@ from collections.abc import Iterable
 import psutil
 import pytest
 
-from workbench.errors import UsageError, VerifierError
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.errors import UsageError, VerifierError
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.pool import WorkerPool
 
 MEMORY = 300_000_000
@@ -285,7 +285,7 @@ def test_the_kernel_ends_a_worker_whose_owner_no_longer_looks() -> None:
 _OWNER = """
 import sys
 sys.path[:] = {path!r}
-from workbench.model.verdict import VerifierInput
+from workbench.core.verdict import VerifierInput
 from workbench.verifiers.pool import WorkerPool
 pool = WorkerPool(("hostile", {{}}), 2, deadline=600.0)
 while pool.free < 2:

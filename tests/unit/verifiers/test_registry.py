@@ -11,8 +11,8 @@ import pytest
 
 from tests.unit.verifiers.conftest import Install
 from tests.unit.verifiers.hostile_plugin import Hostile
-from workbench.errors import UsageError, VerifierError
-from workbench.model.verdict import Outcome, VerifierInput
+from workbench.core.errors import UsageError, VerifierError
+from workbench.core.verdict import Outcome, VerifierInput
 from workbench.verifiers.base import Verifier, identity
 from workbench.verifiers.baseline import AlwaysIncorrect
 from workbench.verifiers.math_verify import MathVerify

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.errors import UsageError
-from workbench.web.serve.addresses import Address, public_url
+from workbench.app.web.serve.addresses import Address, public_url
+from workbench.core.errors import UsageError
 
 HERE = Address(host="127.0.0.1", port=8000)
 OPEN = Address(host="0.0.0.0", port=8000)

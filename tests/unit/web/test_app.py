@@ -29,12 +29,12 @@ from tests.served_app import (
     tab,
     until,
 )
-from workbench.services.care import doctor
-from workbench.services.labelling.annotating import AnnotationSession
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project
-from workbench.web.serve.addresses import Address
-from workbench.web.serve.sessions import Ending
+from workbench.app.web.serve.addresses import Address
+from workbench.app.web.serve.sessions import Ending
+from workbench.care.backups import doctor
+from workbench.core.project import Project
+from workbench.labelling.annotating import AnnotationSession
+from workbench.labelling.people import assign
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.served_app import at_hand, come_in, labels, real_app, served, tab, until
-from workbench.services.labelling.bringing_in import bring_in_left
-from workbench.services.labelling.people import assign
-from workbench.web.serve.sessions import Ending
+from workbench.app.web.serve.sessions import Ending
+from workbench.labelling.bringing_in import bring_in_left
+from workbench.labelling.people import assign
 
 
 async def test_what_a_killed_window_had_kept_is_saved_by_the_next(tmp_path: Path) -> None:

@@ -13,12 +13,12 @@ from yarl import URL
 
 from tests.helpers import make_project
 from tests.served_app import SIZE, browser, come_in, origin, served, tab
-from workbench.services.labelling import tokens
-from workbench.services.labelling.people import add_annotators
-from workbench.services.project import Project
-from workbench.web.serve import server
-from workbench.web.serve.addresses import Address
-from workbench.web.serve.pages import FILES, HEADERS, OPEN_FILES
+from workbench.app.web.serve import server
+from workbench.app.web.serve.addresses import Address
+from workbench.app.web.serve.pages import FILES, HEADERS, OPEN_FILES
+from workbench.core.project import Project
+from workbench.labelling import tokens
+from workbench.labelling.people import add_annotators
 
 GOOD_SOCKET = f"/ws?{SIZE}"
 UPGRADE = {
@@ -368,7 +368,7 @@ async def test_logs_hold_neither_links_nor_cookies(
 async def test_a_database_that_is_busy_is_no_crash(
     project: Project, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workbench.errors import StoreError
+    from workbench.core.errors import StoreError
 
     def fail(*_: object) -> None:
         raise StoreError("it is locked")

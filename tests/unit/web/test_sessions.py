@@ -19,12 +19,12 @@ from aiohttp import ClientSession
 from tests.helpers import make_project
 from tests.served_app import STAND_IN, Tab, come_in, origin, served, tab, until
 from tests.unit.web.test_frames import MALFORMED
-from workbench.services.labelling import tokens
-from workbench.services.labelling.people import add_annotators
-from workbench.services.project import Project
-from workbench.web.serve import app_process, frames, server
-from workbench.web.serve.addresses import Address
-from workbench.web.serve.sessions import Ending
+from workbench.app.web.serve import app_process, frames, server
+from workbench.app.web.serve.addresses import Address
+from workbench.app.web.serve.sessions import Ending
+from workbench.core.project import Project
+from workbench.labelling import tokens
+from workbench.labelling.people import add_annotators
 
 
 @pytest.fixture
@@ -311,7 +311,7 @@ async def test_connections_on_which_nothing_comes_are_dropped(
 async def test_a_body_that_never_comes_is_not_waited_for(
     project: Project, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbench.web.serve.gate._BODY_S", 0.1)
+    monkeypatch.setattr("workbench.app.web.serve.gate._BODY_S", 0.1)
     reader, writer = await asyncio.open_connection("127.0.0.1", address.port)
     head = f"POST /enter HTTP/1.1\r\nHost: 127.0.0.1:{address.port}\r\nOrigin: {origin(address)}\r\nContent-Length: 43"
     writer.write(f"{head}\r\n\r\nAA".encode())

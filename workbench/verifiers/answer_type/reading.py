@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from workbench.model.taxonomy import SUBTYPES, parse_type
+from workbench.core.taxonomy import SUBTYPES, parse_type
 from workbench.verifiers.judges.parsers.reply import own_lines
 
 OUTSIDE = {"PROOF": "proof", "OPEN": "open_ended"}

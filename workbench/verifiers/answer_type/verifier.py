@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from workbench.core.suggestion import ANSWER_TYPE
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask
 from workbench.llm.server import Limits, ModelServer
-from workbench.model.suggestion import ANSWER_TYPE
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.answer_type.reading import suggestion
 from workbench.verifiers.answer_type.request import PROMPT, READING
 from workbench.verifiers.base import SERVER_AT, Isolation, Judged

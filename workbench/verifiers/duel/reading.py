@@ -6,7 +6,7 @@ import re
 from functools import partial
 from typing import Final, Literal, get_args
 
-from workbench.model.study import Dimension, Winner
+from workbench.statistics.records.study import Dimension, Winner
 from workbench.verifiers.judges.parsers.reply import last_found, own_lines
 
 DIMENSIONS: Final[tuple[Dimension, ...]] = get_args(Dimension)

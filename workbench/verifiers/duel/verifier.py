@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar, Final
 
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask
 from workbench.llm.server import Limits, ModelServer
-from workbench.model.study import DUEL
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.statistics.records.study import DUEL
 from workbench.verifiers.base import SERVER_AT, Isolation, Judged
 from workbench.verifiers.duel.reading import DIMENSIONS, preferences, winner
 from workbench.verifiers.judges.case import JudgeCase

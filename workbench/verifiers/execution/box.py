@@ -17,8 +17,8 @@ from pathlib import Path
 import psutil
 from msgspec import Struct
 
-from workbench.errors import VerifierError
-from workbench.model.code import Level
+from workbench.core.code import Level
+from workbench.core.errors import VerifierError
 from workbench.verifiers.execution.inside.server import AHEAD, NEWS, ORDER
 from workbench.verifiers.execution.interpreter import Interpreter, interpreter
 from workbench.verifiers.execution.process import ServerProcess

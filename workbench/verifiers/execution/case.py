@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from workbench.model.code import BROKEN, PASS, Execution, Failure, Level, Program
+from workbench.core.code import BROKEN, PASS, Execution, Failure, Level, Program
 from workbench.verifiers.execution.compare import MalformedOutputError, decoded, equal, same_output, shortened, shown
 from workbench.verifiers.execution.converting import NotPlainError, Raised, satisfies
 from workbench.verifiers.execution.inside.child import FAILED, NO_CODE

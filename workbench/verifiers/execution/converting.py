@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from workbench.model.assertion import AS_LIST, ISCLOSE, Via
+from workbench.core.code_tests.assertion import AS_LIST, ISCLOSE, Via
 from workbench.verifiers.execution.compare import MalformedOutputError, opened, scalar
 
 _SCALARS: Final = (str, int, float, bool, type(None))

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from workbench.model.code import BROKEN, NOT_RUN, PASS, CodeTest, Execution, Failure, Problem
-from workbench.model.verdict import Outcome, Verdict
+from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest, Execution, Failure, Problem
+from workbench.core.verdict import Outcome, Verdict
 from workbench.verifiers.execution.programs import Code
 
 _REASONS: Final = {

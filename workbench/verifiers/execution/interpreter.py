@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from workbench.errors import VerifierError
+from workbench.core.errors import VerifierError
 
 _LONGEST_S = 30
 _INSTALLED = ("site-packages", "dist-packages")

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from workbench.model.code import CodeTest
+from workbench.core.code import CodeTest
 from workbench.verifiers.execution.runners import ExpressionTest, LanguageRunner, RunnerTask
 
 _CALL: Final = re.compile(r"assert\.(deepStrictEqual|strictEqual)\((.*)\)\s*;?", re.DOTALL)

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 from msgspec import Struct
 
-from workbench.model.code import BROKEN, NOT_RUN, PASS, Execution, Failure, Level, Program
+from workbench.core.code import BROKEN, NOT_RUN, PASS, Execution, Failure, Level, Program
 from workbench.verifiers.execution.box import FLAGS, HOME, namespaces, own_user
 from workbench.verifiers.execution.case import ended
 from workbench.verifiers.execution.compare import same_output, shortened

@@ -26,8 +26,8 @@ from msgspec import Struct
 from platformdirs import user_cache_path
 
 from workbench.config.file import write_whole
-from workbench.errors import UsageError, VerifierError
-from workbench.model.code import Level
+from workbench.core.code import Level
+from workbench.core.errors import UsageError, VerifierError
 from workbench.verifiers.execution.attacks.attack import AttackResult, corpus
 from workbench.verifiers.execution.attacks.watching import UnusableLevelError, attacked
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-from workbench.model.code import Execution, Level, Program, Provenance
+from workbench.core.code import Execution, Level, Program, Provenance
 from workbench.verifiers.execution.box import FLAGS
 from workbench.verifiers.execution.interpreter import interpreter, packages_hash
 from workbench.verifiers.execution.settings import DEFAULTS, PoolSettings

@@ -9,10 +9,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.final_answer import reply_start
-from workbench.model.assertion import parsed
-from workbench.model.broken import broken_tests
-from workbench.model.code import CodeTest, Problem, Program, SolutionForm
+from workbench.core.code import CodeTest, Problem, Program, SolutionForm
+from workbench.core.code_tests.assertion import parsed
+from workbench.core.code_tests.broken import broken_tests
+from workbench.core.final_answer import reply_start
 
 DEFAULT_SECONDS: Final = 3.0
 """Wall time of a test (Scoring Verifiers, and the paper's released code)."""

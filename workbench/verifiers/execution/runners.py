@@ -20,8 +20,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.errors import VerifierError
-from workbench.model.code import CodeTest, Level
+from workbench.core.code import CodeTest, Level
+from workbench.core.errors import VerifierError
 from workbench.verifiers.execution.inside.launch import FOLDER
 
 GROUP: Final = "workbench.runners"

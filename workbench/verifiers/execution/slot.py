@@ -6,8 +6,8 @@ import select
 import time
 from typing import Final
 
-from workbench.errors import VerifierError
-from workbench.model.code import Execution, Level, Program
+from workbench.core.code import Execution, Level, Program
+from workbench.core.errors import VerifierError
 from workbench.verifiers.execution.box import Box, BoxLostError
 from workbench.verifiers.execution.case import SolutionProgress
 from workbench.verifiers.execution.interpreter import interpreter

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.errors import VerifierError
-from workbench.model.broken import broken_tests
-from workbench.model.callees import callees
-from workbench.model.code import CodeTest, Problem, Where
+from workbench.core.code import CodeTest, Problem, Where
+from workbench.core.code_tests.broken import broken_tests
+from workbench.core.code_tests.callees import callees
+from workbench.core.errors import VerifierError
 from workbench.verifiers.execution.runners import runner_of
 
 

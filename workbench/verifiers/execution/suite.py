@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from msgspec import Struct, structs
 
-from workbench.model.assertion import Assertion, Via
-from workbench.model.callees import Callees, callees
-from workbench.model.code import CodeTest, Form
-from workbench.model.constants import constant_of
+from workbench.core.code import CodeTest, Form
+from workbench.core.code_tests.assertion import Assertion, Via
+from workbench.core.code_tests.callees import Callees, callees
+from workbench.core.code_tests.constants import constant_of
 from workbench.verifiers.execution.compare import decoded, equal
 from workbench.verifiers.execution.inside.encoding import encoded
 

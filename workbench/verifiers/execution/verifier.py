@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import ClassVar, Final, get_args
 
-from workbench.model.code import BASE, Execution, Level, Problem, Program, SolutionForm
+from workbench.core.code import BASE, Execution, Level, Problem, Program, SolutionForm
 from workbench.verifiers.base import Isolation, Judged
 from workbench.verifiers.execution.evidence import unstable, verdict_on, without_tests
 from workbench.verifiers.execution.programs import DEFAULT_SECONDS, EXTRACTORS, code_of, program_of

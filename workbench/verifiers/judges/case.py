@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from workbench.final_answer import reply_start
+from workbench.core.final_answer import reply_start
 from workbench.llm.endings import Ending, ending
 from workbench.llm.records import Ask, Chat, PromptMessage, Reply
 from workbench.verifiers.control_tokens import neutralised, neutralised_within

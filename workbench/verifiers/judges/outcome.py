@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.model.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, Verdict
 from workbench.verifiers.judges.case import DelimitedReply
 from workbench.verifiers.judges.parsers import Parser, Reading
 from workbench.verifiers.judges.parsers.base import NoVerdict

@@ -6,8 +6,8 @@ from contextlib import suppress
 
 from msgspec import Struct
 
+from workbench.core.verdict import VerifierInput
 from workbench.llm.records import CallFailed, Chat, Reply, Request
-from workbench.model.verdict import VerifierInput
 from workbench.verifiers.base import ServedVerifier
 
 _ENOUGH = 2000

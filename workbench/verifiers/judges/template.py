@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta, Struct, structs
 
 from workbench.config.toml import loads
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 from workbench.llm.records import Role, Sampling
 from workbench.verifiers.judges.parsers import parser
 from workbench.verifiers.judges.placeholders import misplaced, required, used

@@ -9,9 +9,9 @@ from typing import ClassVar
 import msgspec
 from msgspec import structs
 
+from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Ask, Sampling
 from workbench.llm.server import Limits, ModelServer
-from workbench.model.verdict import VerifierInput
 from workbench.verifiers.base import SERVER_AT, Isolation, Judged
 from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.parsers import PARSERS, parser

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask, Reply, Request
-from workbench.model.verdict import Outcome, Verdict
 from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.strategy import Strategy

@@ -9,9 +9,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from workbench.final_answer import completion_answer
-from workbench.model.probe import BaseRow, SkipReason
-from workbench.model.verdict import VerifierInput
+from workbench.core.final_answer import completion_answer
+from workbench.core.verdict import VerifierInput
+from workbench.statistics.records.probe import BaseRow, SkipReason
 from workbench.verifiers.probes.payloads import Family, Payload, VerifierClass
 from workbench.verifiers.probes.programs import program
 from workbench.verifiers.probes.values import CARRIER, Skipped, Values

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 
 SUITE_VERSION = "2"
 """Raised with every change to a payload or to how probes are built: results name the suite they come from."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from workbench.final_answer import completion_answer, reference_answer
-from workbench.model.probe import BaseRow, SkipReason
+from workbench.core.final_answer import completion_answer, reference_answer
+from workbench.statistics.records.probe import BaseRow, SkipReason
 from workbench.verifiers.probes import altered, programs
 from workbench.verifiers.probes.guard import RightAnswers
 from workbench.verifiers.probes.wrong import wrong_answer

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from workbench.model.verdict import VerifierInput
+from workbench.core.verdict import VerifierInput
 from workbench.verifiers.control_tokens import neutralised, neutralised_within
 from workbench.verifiers.serving import switch
 

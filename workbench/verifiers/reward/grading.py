@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.model.numbers import is_figure
-from workbench.model.verdict import Outcome, Verdict
+from workbench.core.numbers import is_figure
+from workbench.core.verdict import Outcome, Verdict
 from workbench.verifiers.serving import number, whole
 
 GRADING_OPTIONS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from workbench.errors import VerifierError
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.errors import VerifierError
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
 from workbench.verifiers.limits import Allowance
 from workbench.verifiers.reward.form import FORM_OPTIONS, form_from

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Final, get_args
 
+from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Ask, CallFailed, Reply, Scoring, Task
 from workbench.llm.server import Limits, ModelServer
-from workbench.model.verdict import VerifierInput
 from workbench.verifiers.base import SERVER_AT, Isolation, Judged
 from workbench.verifiers.reward.form import FORM_OPTIONS, form_from
 from workbench.verifiers.reward.grading import GRADING_OPTIONS, chosen, graded, label_from, threshold_from

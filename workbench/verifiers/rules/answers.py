@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from workbench.final_answer import FinalAnswer, How, boxed_spans, completion_answer, reference_answer, reply_start
+from workbench.core.final_answer import FinalAnswer, How, boxed_spans, completion_answer, reference_answer, reply_start
 from workbench.verifiers.rules.envelopes import closing_line, enveloped
 from workbench.verifiers.rules.structure import MOST_PARTS
 from workbench.verifiers.rules.units import unit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from workbench.final_answer import FinalAnswer, completion_answer
+from workbench.core.final_answer import FinalAnswer, completion_answer
 from workbench.verifiers.rules.affirmation import affirmed, completes
 from workbench.verifiers.rules.answers import (
     Answers,

@@ -6,7 +6,7 @@ import json
 import re
 from json import JSONDecodeError
 
-from workbench.final_answer import FinalAnswer
+from workbench.core.final_answer import FinalAnswer
 
 _TAGGED = re.compile(r"<(answer|final_answer|final)>\s*((?:(?!</?\1>).)*?)\s*</\1>", re.DOTALL | re.IGNORECASE)
 _KEY = re.compile(r'"(?:final[_ ]?answer|answer|final|result|solution|value|答案)"\s*:\s*', re.IGNORECASE)

@@ -7,17 +7,7 @@ from itertools import permutations
 from typing import NamedTuple
 
 from workbench.verifiers.rules.evaluate import CONSTANTS, features, same_value
-from workbench.verifiers.rules.nodes import (
-    MINUS_ONE,
-    ONE,
-    Name,
-    Node,
-    Number,
-    negative,
-    product,
-    substituted,
-    total,
-)
+from workbench.verifiers.rules.nodes import MINUS_ONE, ONE, Name, Node, Number, negative, product, substituted, total
 from workbench.verifiers.rules.proportion import proportional
 
 _CONSTANT = re.compile(r'[CcKk](?:_\w+)?|"const|[ABD]')

@@ -6,7 +6,7 @@ import re
 from collections import deque
 from typing import NamedTuple
 
-from workbench.final_answer import FinalAnswer, reply_start
+from workbench.core.final_answer import FinalAnswer, reply_start
 from workbench.verifiers.rules.units import unit
 
 _REACH, _REACH_BEFORE = 300, 180

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import ClassVar
 
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation, Pending
 from workbench.verifiers.rules.answers import Answers, answers
 from workbench.verifiers.rules.decision import Decision, decide

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from workbench.final_answer import boxed_spans
+from workbench.core.final_answer import boxed_spans
 from workbench.verifiers.rules.alike import (
     asked_words,
     currencies,

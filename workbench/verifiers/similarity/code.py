@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 from typing import ClassVar
 
-from workbench.errors import VerifierError
+from workbench.core.errors import VerifierError
 from workbench.verifiers.similarity.verifier import HINT, Similarity, TooLongError, installed
 
 LANGUAGES = ("c", "c_sharp", "cpp", "go", "java", "javascript", "php", "python", "ruby", "rust")

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from importlib.metadata import PackageNotFoundError, version
 from typing import ClassVar, NamedTuple
 
-from workbench.errors import VerifierError
-from workbench.final_answer import completion_answer, reference_answer
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.errors import VerifierError
+from workbench.core.final_answer import completion_answer, reference_answer
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
 
 HINT = "Run: pip install 'verifier-workbench[similarity]'"

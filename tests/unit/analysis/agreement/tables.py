@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from workbench.analysis.agreement.ratings import Ratings
-from workbench.analysis.arrays import IntArray
+from workbench.statistics.agreement.ratings import Ratings
+from workbench.statistics.arrays import IntArray
 
 KRIPPENDORFF = (
     "1 2 3 3 2 1 4 1 2 . . .",

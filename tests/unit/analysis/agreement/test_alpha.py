@@ -11,9 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.analysis.agreement.tables import KRIPPENDORFF, by_person, grids, of_cells, of_two
-from workbench.analysis.agreement.alpha import MOST_RATIOS, alpha
-from workbench.analysis.agreement.ratings import Ratings, units
-from workbench.model.agreement import Level
+from workbench.statistics.agreement.coefficients import MOST_RATIOS, alpha
+from workbench.statistics.agreement.ratings import Ratings, units
+from workbench.statistics.records.agreement import Level
 
 GOLDEN: dict[Level, float] = {
     "nominal": 0.743421052632,

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from tests.unit.analysis.agreement.tables import FLEISS, KRIPPENDORFF, by_counts, by_person, drawn, grids, of_two
-from workbench.analysis.agreement.gwet import ac1
-from workbench.analysis.agreement.kappa import LabelPairs, fleiss, interval, pabak, pairs
-from workbench.analysis.agreement.ratings import Ratings, units
+from workbench.statistics.agreement.gwet import ac1
+from workbench.statistics.agreement.kappa import LabelPairs, fleiss, interval, pabak, pairs
+from workbench.statistics.agreement.ratings import Ratings, units
 
 
 def cohen(table: list[list[int]]) -> LabelPairs:

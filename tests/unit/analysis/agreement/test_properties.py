@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.analysis.agreement.tables import grids, of_cells
-from workbench.analysis.agreement.figures import Rated, blocks, figures, with_intervals
-from workbench.analysis.agreement.ratings import Ratings, alike, units
-from workbench.model.agreement import Figures, Level
+from workbench.statistics.agreement.figures import Rated, blocks, figures, with_intervals
+from workbench.statistics.agreement.ratings import Ratings, alike, units
+from workbench.statistics.records.agreement import Figures, Level
 
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")
 

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.analysis.agreement.tables import KRIPPENDORFF, by_person, drawn, grids, of_cells, of_two
-from workbench.analysis import bootstrap
-from workbench.analysis.agreement.alpha import alpha
-from workbench.analysis.agreement.observed import percent
-from workbench.analysis.agreement.ratings import Ratings, units
-from workbench.analysis.agreement.resampling import intervals
-from workbench.analysis.arrays import IntArray
-from workbench.analysis.bootstrap import Interval
+from workbench.statistics import bootstrap
+from workbench.statistics.agreement.coefficients import alpha
+from workbench.statistics.agreement.observed import percent
+from workbench.statistics.agreement.ratings import Ratings, units
+from workbench.statistics.agreement.resampling import intervals
+from workbench.statistics.arrays import IntArray
+from workbench.statistics.bootstrap import Interval
 
 
 def of_alpha(ratings: Ratings, cluster: IntArray | None = None, *, samples: int = 400, seed: int = 0) -> Interval:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.analysis.disagreement.ballots import Ballot, ballots
-from workbench.analysis.disagreement.split import splits, uneven, weights
-from workbench.analysis.disagreement.votes import counted
+from workbench.statistics.split import splits, uneven, weights
+from workbench.statistics.votes import counted
 
 YES, NO, ABSTAIN = 1, 0, 2
 

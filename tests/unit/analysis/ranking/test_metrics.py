@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, rankdata, spearmanr
 
-from workbench.analysis.ranking.metrics import (
+from workbench.statistics.ranking import (
     MetricFigures,
     ProblemFigures,
     ProblemScores,

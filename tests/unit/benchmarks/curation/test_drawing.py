@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.benchmarks.curation.drawing import Drawable, draw_questions
-from workbench.benchmarks.curation.typing import NamedType, type_in_force, why_untyped
-from workbench.model.curation import PoolQuestion
+from workbench.benchmarks.curating.curation_drawing import Drawable, draw_questions
+from workbench.benchmarks.curating.typing import NamedType, type_in_force, why_untyped
+from workbench.measuring.records.curation import PoolQuestion
 
 QUOTAS = {"A": 5, "B": 5}
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.benchmarks.alike import OfMatrix, OfVectors, alike
-from workbench.benchmarks.evolution.duplicates import duplicates, neighbour_means, overlaps
+from workbench.coding.evolution_duplicates import duplicates, neighbour_means, overlaps
+from workbench.data.alike import OfMatrix, OfVectors, alike
 
 
 def of_angles(degrees: Sequence[float]) -> OfVectors:

@@ -9,16 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from workbench.benchmarks.evolution.filters import (
-    columns,
-    perfect,
-    rate,
-    shown_to_beat,
-    shown_to_split,
-    splits,
-    stays,
-)
-from workbench.model.evolution import EvolutionSettings
+from workbench.coding.evolution.filters import columns, perfect, rate, shown_to_beat, shown_to_split, splits, stays
+from workbench.coding.records.evolution import EvolutionSettings
 
 SETTINGS = EvolutionSettings(model="m")
 MATRICES = st.tuples(st.integers(1, 8), st.integers(0, 14)).flatmap(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.benchmarks.evolution.replies import proposed, rewritten_of, taken_of
-from workbench.model.evolution import REJECTIONS
-from workbench.model.spelling import LONGEST_TEST, bound_names
+from workbench.coding.evolution.replies import proposed, rewritten_of, taken_of
+from workbench.coding.records.evolution import REJECTIONS
+from workbench.core.code_tests.spelling import LONGEST_TEST, bound_names
 
 
 def said(*tests: object) -> str:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.benchmarks.evolution.representatives import adversarial, discriminative, distance
+from workbench.coding.evolution.representatives import adversarial, discriminative, distance
 
 VECTORS = st.integers(0, 6).flatmap(
     lambda length: st.lists(st.text("01", min_size=length, max_size=length), max_size=12)

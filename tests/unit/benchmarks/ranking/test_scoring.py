@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.benchmarks.ranking.scoring import letters_of, only_errors, only_stderr, score_of, stderrs_of
-from workbench.model.code import Failure
+from workbench.coding.ranking.scoring import letters_of, only_errors, only_stderr, score_of, stderrs_of
+from workbench.core.code import Failure
 
 
 def test_the_released_rule_rounds_to_two_decimals_and_the_paper_does_not() -> None:

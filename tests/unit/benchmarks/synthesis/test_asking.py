@@ -8,10 +8,10 @@ import re
 import pytest
 from msgspec import structs
 
-from workbench.benchmarks.synthesis.asking import PROMPTS, request_for_solution, request_for_tests
-from workbench.benchmarks.synthesis.tests import extracted
+from workbench.coding.synthesis.asking import PROMPTS, request_for_solution, request_for_tests
+from workbench.coding.synthesis.tests import extracted
+from workbench.core.code import Problem
 from workbench.llm.records import PromptMessage
-from workbench.model.code import Problem
 
 SECRET = bytes(32)
 ADD = Problem(task_id="own/add", prompt='def add(a, b):\n    """The sum."""\n', entry_point="add")

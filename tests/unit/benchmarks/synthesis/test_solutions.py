@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.benchmarks.synthesis.solutions import Gathering
+from workbench.coding.synthesis.solutions import Gathering
 
 
 def test_scores_are_told_apart_by_two_decimals() -> None:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from workbench.benchmarks.synthesis.tests import FILTERS, MOST_FOUND, ParsedTests, ReplyReading, extracted, read_tests
-from workbench.model.code import Problem
+from workbench.coding.synthesis.tests import FILTERS, MOST_FOUND, ParsedTests, ReplyReading, extracted, read_tests
+from workbench.core.code import Problem
 
 ADD = Problem(task_id="own/add", prompt="", entry_point="add", setup="candidate = add")
 AS_RELEASED = ReplyReading(filters=frozenset())

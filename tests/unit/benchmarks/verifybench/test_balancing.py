@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.benchmarks.verifybench.asked import question
-from workbench.benchmarks.verifybench.balancing import balance, choose
-from workbench.benchmarks.verifybench.capping import Caps, Chosen
-from workbench.benchmarks.verifybench.questions import Question, lack
-from workbench.benchmarks.verifybench.quotas import Quotas, undivided
-from workbench.model.sets import Fill
+from workbench.benchmarks.balancing import balance, choose
+from workbench.benchmarks.capping import Caps, Chosen
+from workbench.benchmarks.questions import Question, lack
+from workbench.benchmarks.quotas import Quotas, undivided
+from workbench.core.sets import Fill
 
 NO_CAPS = Caps()
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from tests.unit.benchmarks.verifybench.asked import question
-from workbench.benchmarks.verifybench.quota_files import read_quotas
-from workbench.benchmarks.verifybench.quotas import PAPER, Quotas, apportioned, preset, undivided
-from workbench.errors import UsageError
-from workbench.model.sets import Fill, Preset
-from workbench.model.taxonomy import UNTYPED
+from workbench.benchmarks.quota_files import read_quotas
+from workbench.benchmarks.quotas import PAPER, Quotas, apportioned, preset, undivided
+from workbench.core.errors import UsageError
+from workbench.core.sets import Fill, Preset
+from workbench.core.taxonomy import UNTYPED
 
 # The fractions of table 5: tuples of each subtype, 500 a type.
 TABLE_5 = {

@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from workbench.formats.code import kinds
-from workbench.formats.documents import SourceDocument
-from workbench.formats.source import CODE_FORMATS
-from workbench.model.code_record import CodeRecord, ProblemRecord
-from workbench.model.item import Refusal
+from workbench.core.code_record import CodeRecord, ProblemRecord
+from workbench.core.item import Refusal
+from workbench.data.formats.code import kinds
+from workbench.data.formats.documents import SourceDocument
+from workbench.data.formats.source import CODE_FORMATS
 
 DOCUMENT = Path(__file__).resolve().parents[4] / "docs" / "code-formats.md"
 SECTION = re.compile(r"^## (\S+)\n.*?```json\n(.*?)\n```", re.DOTALL | re.MULTILINE)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from workbench.formats.code.candidates import CandidateLine, read
-from workbench.model.item import Refusal
+from workbench.coding.formats import CandidateLine, read
+from workbench.core.item import Refusal
 
 ONE = {"id": "a", "average_test_score": 1, "average_time_taken": 0.5, "rank": 1}
 TWO = {"id": 2, "average_test_score": 0.5, "average_time_taken": 1}

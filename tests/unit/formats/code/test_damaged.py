@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from workbench.errors import FormatError
-from workbench.formats import embeddings
-from workbench.formats.code import candidates, vectors
+from workbench.coding import formats, vectors
+from workbench.core.errors import FormatError
+from workbench.data.formats import embeddings
 
 
 @pytest.mark.parametrize(
     "read",
-    [embeddings.read, lambda path: list(vectors.read(path)), lambda path: list(candidates.read(path))],
+    [embeddings.read, lambda path: list(vectors.read(path)), lambda path: list(formats.read(path))],
     ids=["embeddings", "vectors", "candidates"],
 )
 def test_a_compressed_file_that_is_cut_off_is_an_error(tmp_path: Path, read: Callable[[Path], object]) -> None:

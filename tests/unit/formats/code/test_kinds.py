@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.formats.code.documented_rows import EXAMPLES, problem, read, refused, suites
-from workbench.errors import FormatError, UsageError
-from workbench.formats.code import kinds
-from workbench.formats.documents import SourceDocument
-from workbench.formats.reading import plan_file, read_records
-from workbench.formats.source import CODE_FORMATS
-from workbench.model.code import CodeTest
-from workbench.model.code_record import ProblemRecord, SolutionRecord
-from workbench.model.item import Refusal
+from workbench.core.code import CodeTest
+from workbench.core.code_record import ProblemRecord, SolutionRecord
+from workbench.core.errors import FormatError, UsageError
+from workbench.core.item import Refusal
+from workbench.data.formats.code import kinds
+from workbench.data.formats.documents import SourceDocument
+from workbench.data.formats.reading import plan_file, read_records
+from workbench.data.formats.source import CODE_FORMATS
 
 
 @pytest.mark.parametrize("name", CODE_FORMATS)

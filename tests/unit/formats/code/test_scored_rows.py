@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from workbench.errors import FormatError
-from workbench.formats.code import pass_counts, scored_rows
-from workbench.model.code_figures import PassCount
+from workbench.coding import pass_counts, scored_rows
+from workbench.coding.records.figures import PassCount
+from workbench.core.errors import FormatError
 
 ROW = {
     "dataset": "HE_plus",

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.documents import ROOT
-from workbench.formats.documents import SourceDocument
-from workbench.formats.lines import DEFAULT_MAX_LINE
-from workbench.formats.logs import kinds
-from workbench.formats.logs.logged import Grade
-from workbench.formats.source import detect_format, open_stream
-from workbench.model.item import Refusal
+from workbench.core.item import Refusal
+from workbench.data.formats.documents import SourceDocument
+from workbench.data.formats.lines import DEFAULT_MAX_LINE
+from workbench.data.formats.logs import kinds
+from workbench.data.formats.logs.logged import Grade
+from workbench.data.formats.source import detect_format, open_stream
 
 FILES = ROOT / "tests" / "data" / "logs"
 SECTION = re.compile(r"^## (\S+)\n(?:(?!^## ).)*?```json\n(.*?)\n```", re.DOTALL | re.MULTILINE)

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from tests.unit.formats.logs.evaluation_logs import HEADER, SAMPLE, archive, document, members, options, row, written
 from tests.unit.formats.logs.test_hostile_logs import VALUES, sorted_out
-from workbench.errors import FormatError
-from workbench.formats.logs.inspect_ai import begins
-from workbench.model.item import Refusal
+from workbench.core.errors import FormatError
+from workbench.core.item import Refusal
+from workbench.data.formats.logs.inspect_ai import begins
 
 ROWS = {"text": row(), "options": options("5", "7", likelihoods=[-1.0, -2.0], metrics=["acc"], acc=0.0)}
 DEEP = 100_000

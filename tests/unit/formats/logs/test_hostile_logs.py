@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.formats.logs.documented_logs import EXAMPLES
-from workbench.formats.reading import plan_file, read_grades, read_records
-from workbench.model.item import Refusal
+from workbench.core.item import Refusal
+from workbench.data.formats.reading import plan_file, read_grades, read_records
 
 REQUEST = {
     "custom_id": "request-1",

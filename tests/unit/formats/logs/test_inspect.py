@@ -18,13 +18,13 @@ from tests.unit.formats.logs.evaluation_logs import (
     document,
     members,
 )
-from workbench.errors import FormatError
-from workbench.formats.logs import inspect_zip
-from workbench.formats.logs.inspect_ai import dataset_of
-from workbench.formats.logs.inspect_zip import opened
-from workbench.formats.logs.logged import Grade
-from workbench.formats.reading import plan_file
-from workbench.model.item import Refusal
+from workbench.core.errors import FormatError
+from workbench.core.item import Refusal
+from workbench.data.formats.logs import inspect_zip
+from workbench.data.formats.logs.inspect_ai import dataset_of
+from workbench.data.formats.logs.inspect_zip import opened
+from workbench.data.formats.logs.logged import Grade
+from workbench.data.formats.reading import plan_file
 
 INSPECT = FILES / "inspect"
 

@@ -11,10 +11,10 @@ import pytest
 
 from tests.unit.formats.logs.documented_logs import read, said
 from tests.unit.formats.logs.evaluation_logs import options, row, rows, samples, written
-from workbench.formats.logs.lm_eval import dataset_of
-from workbench.formats.logs.prompts import question_in, text_of
-from workbench.formats.reading import plan_file, read_records
-from workbench.model.item import ItemRecord, Refusal
+from workbench.core.item import ItemRecord, Refusal
+from workbench.data.formats.logs.lm_eval import dataset_of
+from workbench.data.formats.logs.prompts import question_in, text_of
+from workbench.data.formats.reading import plan_file, read_records
 
 STRICT = "lm-eval/sample_numbers/exact_match-strict-match"
 FLEXIBLE = "lm-eval/sample_numbers/exact_match-flexible-extract"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.unit.formats.logs.documented_logs import FILES, changed, item, read, read_rows, refused, said
-from workbench.model.item import Refusal
+from workbench.core.item import Refusal
 
 EVAL = "openai-evals"
 BATCH = "openai-batch"

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.unit.formats.logs.documented_logs import FILES, changed, item, read, read_rows, refused, said
-from workbench.formats.logs import kinds
-from workbench.formats.reading import plan_file, read_records
-from workbench.model.item import QuestionRecord, Refusal
+from workbench.core.item import QuestionRecord, Refusal
+from workbench.data.formats.logs import kinds
+from workbench.data.formats.reading import plan_file, read_records
 
 TRL = "trl-completions"
 VERL = "verl-rollouts"

@@ -12,12 +12,12 @@ import pytest
 from tests.documents import ROOT
 from tests.unit.formats.code.documented_rows import EXAMPLES as CODE
 from tests.unit.formats.logs.documented_logs import EXAMPLES, FILES
-from workbench.formats.code import kinds as code_kinds
-from workbench.formats.logs import kinds
-from workbench.formats.logs.kind import LogKind, always
-from workbench.formats.logs.logged import Grade, Logged
-from workbench.formats.reading import plan_file, read_grades, read_records
-from workbench.model.item import Refusal
+from workbench.core.item import Refusal
+from workbench.data.formats.code import kinds as code_kinds
+from workbench.data.formats.logs import kinds
+from workbench.data.formats.logs.kind import LogKind, always
+from workbench.data.formats.logs.logged import Grade, Logged
+from workbench.data.formats.reading import plan_file, read_grades, read_records
 
 WRITTEN: dict[str, str] = {
     "tests/data/logs/openai_evals/includes.jsonl": "openai-evals",

@@ -10,8 +10,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.render.inert import inert
-from workbench.reports.card.document import front_matter
+from workbench.benchmarks.card.document import front_matter
+from workbench.core.text.inert import inert
 
 TEXTS = st.text(max_size=30) | st.sampled_from(
     [

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from tests.pools import Asked, make_pool
-from workbench.benchmarks.verifybench.quotas import PAPER
-from workbench.errors import UsageError
-from workbench.model.label import LabelLine
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.sets import Fill, ItemMember, SetName, SetReport, Stratum
-from workbench.services.building.balanced import BalancedTargets, build_balanced
-from workbench.services.labelling.labels import put_lines
-from workbench.services.project import Project
-from workbench.store import sets
+from workbench.benchmarks.building.balanced import BalancedTargets, build_balanced
+from workbench.benchmarks.quotas import PAPER
+from workbench.core.database import sets
+from workbench.core.errors import UsageError
+from workbench.core.label import LabelLine
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.sets import Fill, ItemMember, SetName, SetReport, Stratum
+from workbench.labelling.labels import put_lines
 
 PRESET = BalancedTargets(quota="verifybench")
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from tests.pools import Asked, make_pool
-from workbench.errors import UsageError
-from workbench.model.sets import ItemMember, NewSet, QuestionMember
-from workbench.services.building.balanced import BalancedTargets, build_balanced
-from workbench.services.building.checking import sets_finding
-from workbench.services.building.comparing import set_diff
-from workbench.services.building.showing import every_set, set_detail
-from workbench.services.care import doctor
-from workbench.services.project import Project
-from workbench.store import sets
+from workbench.benchmarks.building.balanced import BalancedTargets, build_balanced
+from workbench.benchmarks.building.checking import sets_finding
+from workbench.benchmarks.building.comparing import set_diff
+from workbench.benchmarks.building.showing import every_set, set_detail
+from workbench.care.backups import doctor
+from workbench.core.database import sets
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.sets import ItemMember, NewSet, QuestionMember
 
 
 @pytest.fixture

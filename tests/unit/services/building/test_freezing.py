@@ -10,11 +10,12 @@ import pytest
 
 from tests.pools import Asked, make_pool
 from tests.unit.services.reviewing.desk import add_run
-from workbench.errors import UsageError
-from workbench.services.building.balanced import BalancedTargets, build_balanced
-from workbench.services.building.picks import build_picks
-from workbench.services.project import Project, open_project
-from workbench.store import selection_judges, sets
+from workbench.benchmarks.building.balanced import BalancedTargets, build_balanced
+from workbench.benchmarks.building.picks import build_picks
+from workbench.core.database import sets
+from workbench.core.errors import UsageError
+from workbench.core.project import Project, open_project
+from workbench.measuring.store import selection_judges
 
 ONE = BalancedTargets(per_type=1)
 

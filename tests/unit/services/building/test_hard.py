@@ -9,16 +9,16 @@ import pytest
 
 from tests.helpers import make_project
 from tests.unit.services.reviewing.desk import add_later_run, add_run
-from workbench.errors import UsageError
-from workbench.model.label import LabelLine
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.sets import SetName, Shortfall, Stratum
-from workbench.services.building.hard import HardSetOptions, build_hard
-from workbench.services.building.showing import set_detail
-from workbench.services.labelling.labels import put_lines
-from workbench.services.measuring import selected_by
-from workbench.services.project import Project
-from workbench.store import sets
+from workbench.benchmarks.building.hard import HardSetOptions, build_hard
+from workbench.benchmarks.building.showing import set_detail
+from workbench.core.database import sets
+from workbench.core.errors import UsageError
+from workbench.core.label import LabelLine
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.sets import SetName, Shortfall, Stratum
+from workbench.labelling.labels import put_lines
+from workbench.measuring import selected_by
 
 FIVE = ("a", "b", "c", "d", "e")
 VOTES = ("+++--", "---++", "+++++", "++++-", "+-+-?", "+-+-!", "+-+-.", "+-+-+", "-+-+-", "--+-+")

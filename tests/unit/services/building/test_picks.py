@@ -8,13 +8,13 @@ import pytest
 
 from tests.pools import Asked, make_pool
 from tests.unit.services.reviewing.desk import add_later_run, add_run, label
-from workbench.errors import UsageError
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.sets import NewSet, QuestionMember, SetName, Stratum
-from workbench.services.building.picks import build_picks
-from workbench.services.measuring import selected_by
-from workbench.services.project import Project
-from workbench.store import sets
+from workbench.benchmarks.building.picks import build_picks
+from workbench.core.database import sets
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.sets import NewSet, QuestionMember, SetName, Stratum
+from workbench.measuring import selected_by
 
 DRAW = Selection((parse_condition("set=draw"),))
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from tests.pools import Asked, make_pool
 from tests.unit.services.reviewing.desk import add_run
-from workbench.model.label import LabelLine
-from workbench.services.building.balanced import BalancedTargets, build_balanced
-from workbench.services.building.picks import build_picks
-from workbench.services.building.showing import every_set, set_detail
-from workbench.services.labelling.labels import put_lines
+from workbench.benchmarks.building.balanced import BalancedTargets, build_balanced
+from workbench.benchmarks.building.picks import build_picks
+from workbench.benchmarks.building.showing import every_set, set_detail
+from workbench.core.label import LabelLine
+from workbench.labelling.labels import put_lines
 
 
 def test_states_are_todays_and_shortfalls_those_of_freezing(tmp_path: Path) -> None:

@@ -13,12 +13,13 @@ from tests.coding import ScriptedSandbox, make_code_project, ran
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received
 from workbench.config.trust import FOLDER_VARIABLE
-from workbench.model.code import Execution, Program
-from workbench.runs import executing, isolation, runner
-from workbench.services.items.browsing import read
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.project import Project
-from workbench.services.reviewing.queues import queue
+from workbench.core.code import Execution, Program
+from workbench.core.project import Project
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.browsing import read
+from workbench.measuring.reviewing.queues import queue
+from workbench.runs import executing, runner
+from workbench.verifiers.execution import isolation
 
 SOLUTIONS: dict[str, list[dict[str, Any]]] = {
     "add": [

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.tui.solved import OUTCOMES, add_outcomes, solved_project
-from workbench.errors import UsageError
-from workbench.model.code import CodeTest
-from workbench.model.pass_matrix import PROBLEM_KINDS, PROBLEM_SORTS, ProblemKind, ProblemQuery
-from workbench.services.coding.matrix import read_matrix, solution_code
-from workbench.services.coding.problems import ProblemTable, datasets, find, problem_of, suite_runs
-from workbench.services.project import Project, open_project
-from workbench.store import suites
+from workbench.coding.matrix import read_matrix, solution_code
+from workbench.coding.problems import ProblemTable, datasets, find, problem_of, suite_runs
+from workbench.core.code import CodeTest
+from workbench.core.errors import UsageError
+from workbench.core.project import Project, open_project
+from workbench.data.records.pass_matrix import PROBLEM_KINDS, PROBLEM_SORTS, ProblemKind, ProblemQuery
+from workbench.data.store import suites
 
 
 @pytest.fixture(scope="module")

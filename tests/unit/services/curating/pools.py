@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.project import Project, open_project
+from workbench.core.project import Project, open_project
+from workbench.interchange.importing import import_files, plan_import
 
 EVERYTHING: dict[str, dict[str, Any]] = {
     "sum": {"question": "What is 2 + 3?", "answer": "5", "source": "math/sums", "licence": "MIT", "type": "A1"},

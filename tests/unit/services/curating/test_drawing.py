@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from tests.unit.services.curating.pools import add_questions, pool_of, typed
-from workbench.errors import UsageError
-from workbench.model.curation import Scope
-from workbench.model.sets import SetName
-from workbench.services.curating.drawing import DrawWish, draw
-from workbench.services.curating.exclusion import exclude
-from workbench.services.curating.status import pool_status
-from workbench.services.curating.types import TypeSaid, accept_types, say_types
-from workbench.services.project import Project
-from workbench.store import sets
+from workbench.benchmarks.curating.drawing import DrawWish, draw
+from workbench.benchmarks.curating.exclusion import exclude
+from workbench.benchmarks.curating.status import pool_status
+from workbench.benchmarks.curating.types import TypeSaid, accept_types, say_types
+from workbench.core.database import sets
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.sets import SetName
+from workbench.measuring.records.curation import Scope
 
 WISH = DrawWish(name="pool", per_type=3)
 

@@ -13,18 +13,18 @@ import pytest
 
 from tests.servers.scripted import Received, scripted
 from tests.unit.services.curating.pools import EVERYTHING, add_questions, pool_of
-from workbench.benchmarks.curation.near import near_duplicates
-from workbench.benchmarks.curation.tokens import signature
-from workbench.benchmarks.curation.wording import wording
-from workbench.errors import UsageError
-from workbench.model.curation import DUPLICATE, DuplicatesReport, Scope
-from workbench.services import transactions
-from workbench.services.curating import duplicates, pool
-from workbench.services.curating.duplicates import by_file, by_server, by_text, find_duplicates, take_in_again
-from workbench.services.curating.exclusion import exclude, out_questions
-from workbench.services.generation import models_from
-from workbench.services.project import Project
-from workbench.store import curation
+from workbench.benchmarks.curating import duplicates, pool
+from workbench.benchmarks.curating.duplicates import by_file, by_server, by_text, find_duplicates, take_in_again
+from workbench.benchmarks.curating.exclusion import exclude, out_questions
+from workbench.benchmarks.curating.near import near_duplicates
+from workbench.benchmarks.curating.tokens import signature
+from workbench.benchmarks.curating.wording import wording
+from workbench.core import transactions
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.measuring.records.curation import DUPLICATE, DuplicatesReport, Scope
+from workbench.measuring.store import curation
+from workbench.runs.generation import models_from
 
 
 @pytest.fixture

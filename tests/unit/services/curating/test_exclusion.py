@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.unit.services.curating.pools import add_questions, pool_of
-from workbench.errors import UsageError
-from workbench.model.curation import PoolChanged, Scope
-from workbench.services.curating.duplicates import by_text, find_duplicates
-from workbench.services.curating.exclusion import accept, candidate_questions, exclude, out_questions, restore
-from workbench.services.curating.status import pool_status
-from workbench.services.project import Project
+from workbench.benchmarks.curating.duplicates import by_text, find_duplicates
+from workbench.benchmarks.curating.exclusion import accept, candidate_questions, exclude, out_questions, restore
+from workbench.benchmarks.curating.status import pool_status
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.measuring.records.curation import PoolChanged, Scope
 
 EVERY = Scope()
 
@@ -103,7 +103,7 @@ def test_status_counts_every_source_and_names_what_is_stale(project: Project) ->
 
 
 def test_code_problems_are_not_of_the_pool(tmp_path: Path) -> None:
-    from workbench.services.items.importing import import_files, plan_import
+    from workbench.interchange.importing import import_files, plan_import
 
     project = pool_of(tmp_path)
     sample = Path(__file__).resolve().parents[4] / "sample_data" / "code_problems.jsonl"

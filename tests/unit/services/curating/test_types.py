@@ -12,11 +12,8 @@ import pytest
 
 from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
 from tests.unit.services.curating.pools import pool_of, typed
-from workbench.errors import UsageError
-from workbench.model.curation import Scope, TypesProposed
-from workbench.model.label import LabelLine
-from workbench.services.curating.exclusion import candidate_questions
-from workbench.services.curating.types import (
+from workbench.benchmarks.curating.exclusion import candidate_questions
+from workbench.benchmarks.curating.types import (
     TypeSaid,
     accept_types,
     proposals,
@@ -24,13 +21,16 @@ from workbench.services.curating.types import (
     say_types,
     types_report,
 )
-from workbench.services.generation import models_from
-from workbench.services.labelling.label_export import export_labels
-from workbench.services.labelling.labels import LabelsImported, import_labels, put_lines
-from workbench.services.project import Project
-from workbench.services.running.run_status import run_info
-from workbench.store import curation
-from workbench.store.blind import READABLE
+from workbench.core.errors import UsageError
+from workbench.core.label import LabelLine
+from workbench.core.project import Project
+from workbench.labelling.label_export import export_labels
+from workbench.labelling.labels import LabelsImported, import_labels, put_lines
+from workbench.labelling.store.blind import READABLE
+from workbench.measuring.records.curation import Scope, TypesProposed
+from workbench.measuring.store import curation
+from workbench.runs.generation import models_from
+from workbench.runs.run_status import run_info
 
 EVERY = Scope()
 ROWS: dict[str, dict[str, Any]] = {

@@ -20,24 +20,25 @@ from msgspec.structs import asdict
 from tests.helpers import add_items, make_project, numbered
 from tests.unit.services.labelling.said import Record
 from tests.unit.services.labelling.test_merging import add, copy, history
-from workbench.errors import FormatError, StoreError, UsageError
-from workbench.model.label import LabelEvent
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.sets import ItemMember, NewSet, SetName, SetReport
-from workbench.services.items.archiving import write_archive
-from workbench.services.items.exporting import ExportFormat, Table, export
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.items.restoring import restore
-from workbench.services.labelling.agreement.measuring import agreement
-from workbench.services.labelling.checks import add_checks
-from workbench.services.labelling.labels import import_labels
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.project import Project, open_project
-from workbench.services.publishing.publishing import publish
-from workbench.services.running.verdict_files import import_verdicts
-from workbench.services.status import status
-from workbench.store import archiving, sets
-from workbench.store.archive_tables import NEVER
+from workbench.benchmarks.publishing.publishing import publish
+from workbench.care.restoring import restore
+from workbench.core.database import sets
+from workbench.core.errors import FormatError, StoreError, UsageError
+from workbench.core.label import LabelEvent
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.sets import ItemMember, NewSet, SetName, SetReport
+from workbench.interchange.archive import write_archive
+from workbench.interchange.exporting import ExportFormat, Table, export
+from workbench.interchange.importing import import_files, plan_import
+from workbench.interchange.store import archiving
+from workbench.interchange.store.archive_tables import NEVER
+from workbench.labelling.agreement.measuring import agreement
+from workbench.labelling.checks import add_checks
+from workbench.labelling.labels import import_labels
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.status import status
+from workbench.runs.verdict_files import import_verdicts
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample_data"
 DERIVED = ("task_states", "item_states")

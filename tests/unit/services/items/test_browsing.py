@@ -11,17 +11,18 @@ from threading import Event, Thread
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.errors import StoreError, UsageError
-from workbench.model.browse import BrowseQuery
-from workbench.model.label import LabelEvent
-from workbench.model.run import RunState
-from workbench.model.selection import Condition, parse_condition
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.items import browsing
-from workbench.services.items.browsing import ItemTable
-from workbench.services.labelling import ledger
-from workbench.services.project import Project
-from workbench.store import events, people, runs, verdicts
+from workbench.core.database import events, people
+from workbench.core.errors import StoreError, UsageError
+from workbench.core.label import LabelEvent
+from workbench.core.project import Project
+from workbench.core.run import RunState
+from workbench.core.selection import Condition, parse_condition
+from workbench.core.verdict import Outcome, Verdict
+from workbench.data.records.browse import BrowseQuery
+from workbench.labelling import ledger
+from workbench.measuring import browsing
+from workbench.measuring.browsing import ItemTable
+from workbench.runs.store import runs, verdicts
 
 
 @pytest.fixture

@@ -17,17 +17,17 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from workbench.errors import UsageError
-from workbench.formats.reading import read_records
-from workbench.model.code_record import Record
-from workbench.model.item import Refusal
-from workbench.services.items.exporting import export
-from workbench.services.items.importing import ImportReport, import_files, plan_import, preview_import
-from workbench.services.project import Project, open_project
-from workbench.services.status import status
-from workbench.store.connection import Database
-from workbench.store.importing import ImportKey, import_session
-from workbench.store.unfinished_imports import discard_dead_imports
+from workbench.core.code_record import Record
+from workbench.core.database.connection import Database
+from workbench.core.errors import UsageError
+from workbench.core.item import Refusal
+from workbench.core.project import Project, open_project
+from workbench.data.formats.reading import read_records
+from workbench.data.store.importing import ImportKey, import_session
+from workbench.data.store.unfinished_imports import discard_dead_imports
+from workbench.interchange.exporting import export
+from workbench.interchange.importing import ImportReport, import_files, plan_import, preview_import
+from workbench.measuring.status import status
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample_data"
 PROBLEMS, SOLUTIONS = SAMPLE / "code_problems.jsonl", SAMPLE / "code_solutions.jsonl"

@@ -18,11 +18,11 @@ import pytest
 from hypothesis import given, settings
 
 from tests.released import released_row, released_rows
-from workbench.errors import FormatError, UsageError
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.items.exporting import ExportFormat, export
-from workbench.services.items.importing import ImportReport, import_files, plan_import, preview_import
-from workbench.services.project import Project, open_project
+from workbench.core.errors import FormatError, UsageError
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection, parse_condition
+from workbench.interchange.exporting import ExportFormat, export
+from workbench.interchange.importing import ImportReport, import_files, plan_import, preview_import
 
 CONTENT = ("questions", "question_text", "completions", "completion_text", "sources", "models")
 

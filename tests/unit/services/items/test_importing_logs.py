@@ -14,11 +14,11 @@ from tests.commands import Call, in_process
 from tests.unit.formats.logs.documented_logs import FILES
 from tests.unit.formats.logs.evaluation_logs import MODEL_A, changed, document, row, samples, written
 from tests.unit.services.items.labelling_logs import GOLD, labelled
-from workbench.services.items import importing
-from workbench.services.items.importing import ImportReport, import_files, plan_import, preview_import
-from workbench.services.project import Project, open_project
-from workbench.services.running.verifying import verdict_lines
-from workbench.store import verdicts as stored
+from workbench.core.project import Project, open_project
+from workbench.interchange import importing
+from workbench.interchange.importing import ImportReport, import_files, plan_import, preview_import
+from workbench.runs.store import verdicts as stored
+from workbench.runs.verifying import verdict_lines
 
 MODEL_B = FILES / "lm_eval" / "sample__model-b"
 STRICT, FLEXIBLE = (f"lm-eval/sample_numbers/exact_match-{name}" for name in ("strict-match", "flexible-extract"))

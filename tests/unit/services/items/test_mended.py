@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from workbench.services.items.import_report import ImportReport
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.project import Project, open_project
-from workbench.services.status import status
+from workbench.core.project import Project, open_project
+from workbench.interchange.import_report import ImportReport
+from workbench.interchange.importing import import_files, plan_import
+from workbench.measuring.status import status
 
 ROWS: list[dict[str, Any]] = [
     {"question_id": f"q{n}", "completion_id": f"c{n}", "question": "1?", "answer": "1", "completion": f"It is {n}."}

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from workbench.errors import FormatError, UsageError
-from workbench.formats.reading import plan_file, read_records
-from workbench.model.item import QuestionRecord
-from workbench.services.items.exporting import export
-from workbench.services.items.importing import ImportReport, import_files, plan_import, preview_import
-from workbench.services.project import Project, open_project
-from workbench.services.status import status
-from workbench.store.importing import ImportKey, import_session
+from workbench.core.errors import FormatError, UsageError
+from workbench.core.item import QuestionRecord
+from workbench.core.project import Project, open_project
+from workbench.data.formats.reading import plan_file, read_records
+from workbench.data.store.importing import ImportKey, import_session
+from workbench.interchange.exporting import export
+from workbench.interchange.importing import ImportReport, import_files, plan_import, preview_import
+from workbench.measuring.status import status
 
 ROWS: list[dict[str, Any]] = [
     {"question_id": "q1", "question": "1 + 1?", "answer": "2", "source": "math/sums", "licence": "MIT", "level": 3},

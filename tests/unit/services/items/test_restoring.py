@@ -15,14 +15,14 @@ import msgspec
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.errors import FormatError, StoreError
-from workbench.formats.archive import unpacking
-from workbench.model.sets import ItemMember, NewSet, SetReport
-from workbench.services.items import restoring
-from workbench.services.items.archiving import write_archive
-from workbench.services.items.restoring import restore
-from workbench.services.project import open_project
-from workbench.store import migrations, sets
+from workbench.care import restoring
+from workbench.care.restoring import restore
+from workbench.core.database import migrations, sets
+from workbench.core.errors import FormatError, StoreError
+from workbench.core.project import open_project
+from workbench.core.sets import ItemMember, NewSet, SetReport
+from workbench.interchange import unpacking
+from workbench.interchange.archive import write_archive
 
 Files = dict[str, bytes]
 Change = Callable[[Files], None]

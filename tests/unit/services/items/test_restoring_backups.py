@@ -15,13 +15,13 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.unit.store.test_logs import HALF, cp, crash, files, models, mv
-from workbench.errors import FormatError, StoreError
-from workbench.services.care import backup, doctor
-from workbench.services.items.archiving import write_archive
-from workbench.services.items.restoring_backups import restore
-from workbench.services.project import open_project
-from workbench.store import logs, migrations, replacing
-from workbench.store.connection import Database
+from workbench.care.backups import backup, doctor
+from workbench.care.restoring_backups import restore
+from workbench.core.database import logs, migrations, replacing
+from workbench.core.database.connection import Database
+from workbench.core.errors import FormatError, StoreError
+from workbench.core.project import open_project
+from workbench.interchange.archive import write_archive
 
 
 @pytest.fixture

@@ -10,18 +10,18 @@ import msgspec
 import pytest
 
 from tests.helpers import add_items, make_project, numbered
-from workbench.errors import UsageError
-from workbench.model.exporting import ExportReport, PairLine, SftLine
-from workbench.model.label import LabelLine
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.items.browsing import read_conditions
-from workbench.services.items.exporting import FORMATS, ExportFormat, export
-from workbench.services.labelling.label_export import export_labels
-from workbench.services.labelling.labels import import_labels
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.project import Project
-from workbench.services.running.verdict_files import import_verdicts
-from workbench.store.selection import check_names, chosen_ids
+from workbench.core.database.selection import check_names, chosen_ids
+from workbench.core.errors import UsageError
+from workbench.core.label import LabelLine
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.interchange.exporting import FORMATS, ExportFormat, export
+from workbench.interchange.records import ExportReport, PairLine, SftLine
+from workbench.labelling.label_export import export_labels
+from workbench.labelling.labels import import_labels
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.browsing import read_conditions
+from workbench.runs.verdict_files import import_verdicts
 
 SAID = {"a": "ccccii-x", "b": "cic.caic"}
 """Of eight items, c0 to c7: correct, incorrect, abstain, error (x), nothing (. and -)."""

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import structs
 
-from workbench.services.labelling.label_export import history_lines
-from workbench.services.project import Project
-from workbench.store import events, flags, label_lines, people
+from workbench.core.database import events, people
+from workbench.core.project import Project
+from workbench.data.store import label_lines
+from workbench.labelling.label_export import history_lines
+from workbench.labelling.store import flags
 
 _TASKS = """SELECT t.task, d.name, q.key, c.key, t.state, t.verdict, t.subtype, t.reason, t.decided_by, t.round
     FROM task_states AS t LEFT JOIN completions AS c ON t.task = 'correctness' AND c.id = t.subject

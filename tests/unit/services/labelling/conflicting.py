@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.helpers import make_project, numbered
-from workbench.model.label import LabelEvent, LabelVerdict, Task
-from workbench.services.labelling import ledger, people
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.project import Project
-from workbench.store import events
-from workbench.store.people import add as add_person
+from workbench.core.database import events
+from workbench.core.database.people import add as add_person
+from workbench.core.label import LabelEvent, LabelVerdict, Task
+from workbench.core.project import Project
+from workbench.labelling import ledger, people
+from workbench.labelling.annotating import AnnotationSession, Answer
 
 
 def project_of(folder: Path, count: int, **fields: Any) -> Project:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from workbench.services.labelling.annotating import AnnotationSession
-from workbench.services.project import Project
+from workbench.core.project import Project
+from workbench.labelling.annotating import AnnotationSession
 
 
 @pytest.fixture

@@ -10,19 +10,19 @@ from typing import Any
 
 from tests.helpers import add_items, make_project, numbered
 from tests.unit.services.labelling.canonical import canonical
-from workbench.annotation.states import current_adjudication, current_labels, current_round
-from workbench.errors import AnnotationError
-from workbench.model.label import LabelEvent, LabelVerdict
-from workbench.model.policy import AnnotationPolicy
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.labelling import ledger
-from workbench.services.labelling.adjudicating import AdjudicationSession
-from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer
-from workbench.services.labelling.checks import add_checks
-from workbench.services.labelling.merging import merge
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project, open_project
-from workbench.store import events, states
+from workbench.config.policy import AnnotationPolicy
+from workbench.core.database import events, states
+from workbench.core.errors import AnnotationError
+from workbench.core.label import LabelEvent, LabelVerdict
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.states import current_adjudication, current_labels, current_round
+from workbench.labelling import ledger
+from workbench.labelling.adjudicating import AdjudicationSession
+from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer
+from workbench.labelling.checks import add_checks
+from workbench.labelling.merging import merge
+from workbench.labelling.people import assign
 
 PEOPLE = ("ann", "bob", "cy", "dan")
 NEED = 2

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from workbench.model.label import EventKind, LabelEvent, LabelVerdict, Task
-from workbench.services.labelling import ledger
-from workbench.services.project import Project
-from workbench.store import events, people
+from workbench.core.database import events, people
+from workbench.core.label import EventKind, LabelEvent, LabelVerdict, Task
+from workbench.core.project import Project
+from workbench.labelling import ledger
 
 WORDS: dict[str, LabelVerdict] = {"c": "correct", "i": "incorrect", "u": "unsuitable"}
 

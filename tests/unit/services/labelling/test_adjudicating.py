@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.unit.services.labelling.conflicting import judge, label_all, project_of, put, relabel, rows
-from workbench.errors import AnnotationError, UsageError
-from workbench.model.label import LabelVerdict
-from workbench.services.labelling import people
-from workbench.services.labelling.adjudicating import AdjudicationSession, Conflict, Ruling
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.labelling.guidelines import add_case
-from workbench.services.project import Project
+from workbench.core.errors import AnnotationError, UsageError
+from workbench.core.label import LabelVerdict
+from workbench.core.project import Project
+from workbench.labelling import people
+from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling
+from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.labelling.labelling_guidelines import add_case
 
 
 @pytest.fixture

@@ -12,16 +12,16 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.unit.services.labelling.said import Record
-from workbench.analysis.intervals import clustered_wilson, wilson
-from workbench.errors import FormatError, UsageError
-from workbench.model.agreement import AgreementReport, AnnotatorQuality
-from workbench.model.label import Task
-from workbench.services.labelling import people
-from workbench.services.labelling.agreement.measuring import agreement, agreement_of_file, save_agreement
-from workbench.services.labelling.agreement.pair_items import pair_items
-from workbench.services.labelling.agreement.text import agreement_text
-from workbench.services.project import Project
-from workbench.store import effort
+from workbench.core.errors import FormatError, UsageError
+from workbench.core.label import Task
+from workbench.core.project import Project
+from workbench.labelling import people
+from workbench.labelling.agreement.measuring import agreement, agreement_of_file, save_agreement
+from workbench.labelling.agreement.text import agreement_text
+from workbench.measuring.agreement_items import pair_items
+from workbench.measuring.store import effort
+from workbench.statistics.intervals import clustered_wilson, wilson
+from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality
 
 
 @pytest.fixture

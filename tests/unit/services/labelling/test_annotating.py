@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, make_shared, mean_nobody, numbered
-from workbench.errors import AnnotationError, UsageError
-from workbench.services.items.browsing import coordinator_name, detail
-from workbench.services.labelling import people
-from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer, Progress
-from workbench.services.project import Project
+from workbench.core.errors import AnnotationError, UsageError
+from workbench.core.project import Project
+from workbench.labelling import people
+from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer, Progress
+from workbench.measuring.browsing import coordinator_name, detail
 
 CORRECT = Answer(verdict="correct")
 INCORRECT = Answer(verdict="incorrect")
@@ -356,7 +356,7 @@ def test_a_label_after_a_look_behind_the_curtain_is_marked(project: Project, ami
 def test_an_adjudicator_can_not_label_the_item(
     project: Project, amira: AnnotationSession, ben: AnnotationSession
 ) -> None:
-    from workbench.services.labelling.adjudicating import AdjudicationSession, Ruling
+    from workbench.labelling.adjudicating import AdjudicationSession, Ruling
 
     item = following(amira)
     amira.submit(item, CORRECT)
@@ -376,7 +376,7 @@ def test_an_adjudicator_can_not_label_the_item(
 def test_labels_from_a_file_without_slots_can_be_corrected_and_taken_back(tmp_path: Path) -> None:
     import json
 
-    from workbench.services.labelling.labels import import_labels
+    from workbench.labelling.labels import import_labels
 
     project = make_project(tmp_path, numbered(2))
     path = tmp_path / "labels.jsonl"
@@ -397,7 +397,7 @@ def test_labels_from_a_file_without_slots_can_be_corrected_and_taken_back(tmp_pa
 def test_undo_takes_back_no_label_of_another_question(tmp_path: Path) -> None:
     import json
 
-    from workbench.services.labelling.labels import import_labels
+    from workbench.labelling.labels import import_labels
 
     at = "2025-01-01T00:00:00.000000Z"
     project = make_project(tmp_path, numbered(4))
@@ -416,7 +416,7 @@ def test_undo_takes_back_no_label_of_another_question(tmp_path: Path) -> None:
 
 
 def test_what_is_left_is_what_will_be_served(tmp_path: Path) -> None:
-    from workbench.services.labelling.adjudicating import AdjudicationSession, Ruling
+    from workbench.labelling.adjudicating import AdjudicationSession, Ruling
 
     project = make_project(tmp_path, numbered(3))
     people.assign(project, ["amira", "ben", "chen"], per_item=2)

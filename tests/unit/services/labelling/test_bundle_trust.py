@@ -16,20 +16,20 @@ from msgspec.structs import replace
 
 from tests.helpers import make_project, numbered
 from tests.unit.services.labelling.canonical import canonical
-from workbench.errors import StoreError
-from workbench.model.label import LabelEvent
-from workbench.services.labelling import flags, ledger
-from workbench.services.labelling.annotating import AnnotationSession
-from workbench.services.labelling.answers import Answer
-from workbench.services.labelling.bundling import bundle
-from workbench.services.labelling.coordinating import exclude
-from workbench.services.labelling.guidelines import add_version
-from workbench.services.labelling.labels import import_labels
-from workbench.services.labelling.merging import Merged, merge, merge_all
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project, open_project
-from workbench.store import events, migrations, people
-from workbench.store.clock import stamp
+from workbench.core.database import events, migrations, people
+from workbench.core.database.values import stamp
+from workbench.core.errors import StoreError
+from workbench.core.label import LabelEvent
+from workbench.core.project import Project, open_project
+from workbench.labelling import flags, ledger
+from workbench.labelling.annotating import AnnotationSession
+from workbench.labelling.answers import Answer
+from workbench.labelling.bundling import bundle
+from workbench.labelling.coordinating import exclude
+from workbench.labelling.labelling_guidelines import add_version
+from workbench.labelling.labels import import_labels
+from workbench.labelling.merging import Merged, merge, merge_all
+from workbench.labelling.people import assign
 
 Forge = Callable[["Scene"], object]
 
@@ -439,8 +439,8 @@ def test_without_a_record_the_seal_alone_says_whose_it_is(scene: Scene) -> None:
 
 
 def test_more_events_than_people_make_are_not_read(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workbench.services.labelling.believing.MOST_EVENTS", 0)
-    monkeypatch.setattr("workbench.services.labelling.believing.Believed.most", 3)
+    monkeypatch.setattr("workbench.labelling.believing.MOST_EVENTS", 0)
+    monkeypatch.setattr("workbench.labelling.believing.Believed.most", 3)
     report = scene.merge()
     assert "more than 3 events" in report.not_believed
     assert report.events_new == 0

@@ -9,22 +9,23 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.errors import AnnotationError, StoreError, UsageError
-from workbench.model.selection import Condition, Selection
-from workbench.services.labelling import ledger
-from workbench.services.labelling.annotating import AnnotationSession
-from workbench.services.labelling.answers import Answer
-from workbench.services.labelling.bundling import bundle
-from workbench.services.labelling.checks import add_checks
-from workbench.services.labelling.coordinating import reopen
-from workbench.services.labelling.guidelines import add_version, current
-from workbench.services.labelling.merging import merge
-from workbench.services.labelling.people import add_annotators, annotators, assign
-from workbench.services.labelling.serving import Progress
-from workbench.services.project import Project, open_project
-from workbench.services.status import status
-from workbench.store import assignments, events
-from workbench.tui.widgets.overview import person_line
+from workbench.app.tui.kit.overview import person_line
+from workbench.core.database import events
+from workbench.core.errors import AnnotationError, StoreError, UsageError
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Condition, Selection
+from workbench.labelling import ledger
+from workbench.labelling.annotating import AnnotationSession
+from workbench.labelling.answers import Answer
+from workbench.labelling.bundling import bundle
+from workbench.labelling.checks import add_checks
+from workbench.labelling.coordinating import reopen
+from workbench.labelling.labelling_guidelines import add_version, current
+from workbench.labelling.merging import merge
+from workbench.labelling.people import add_annotators, annotators, assign
+from workbench.labelling.serving import Progress
+from workbench.labelling.store import assignments
+from workbench.measuring.status import status
 
 MARK = "LeakedFromHome"
 

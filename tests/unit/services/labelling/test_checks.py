@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.errors import AnnotationError
-from workbench.model.policy import AnnotationPolicy
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.labelling import checks, people
-from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer, Progress
-from workbench.services.labelling.ledger import recompute, states_differ
-from workbench.services.project import Project
-from workbench.services.status import status
-from workbench.store import claiming
-from workbench.store.exporting import stream_items
-from workbench.store.figures import gold_columns
+from workbench.config.policy import AnnotationPolicy
+from workbench.core.errors import AnnotationError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.data.store.exporting import stream_items
+from workbench.labelling import checks, people
+from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer, Progress
+from workbench.labelling.ledger import recompute, states_differ
+from workbench.labelling.store import claiming
+from workbench.measuring.status import status
+from workbench.measuring.store.figures import gold_columns
 
 EVERY = AnnotationPolicy(check_rate=1, repeat_share=0, check_minimum=100)
 """As long as there is a check, the next item is one."""

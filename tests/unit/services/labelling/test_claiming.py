@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tests.claiming import assigned, labelled, quotas, work
 from tests.helpers import make_project, numbered
-from workbench.model.policy import AnnotationPolicy
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project
+from workbench.config.policy import AnnotationPolicy
+from workbench.core.project import Project
+from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.labelling.people import assign
 
 PLAIN = AnnotationPolicy(check_rate=0, repeat_share=0)
 

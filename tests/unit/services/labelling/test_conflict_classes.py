@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.unit.services.labelling.conflicting import disputed, judge, project_of, put, rows
-from workbench.errors import AnnotationError, UsageError
-from workbench.model.selection import Condition
-from workbench.services.labelling import people
-from workbench.services.labelling.adjudicating import AdjudicationSession, Ruling
-from workbench.services.labelling.conflict_classes import ConflictClasses, LeftOut, OpenClass
-from workbench.services.labelling.coordinating import exclude
-from workbench.services.project import Project
+from workbench.core.errors import AnnotationError, UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Condition
+from workbench.labelling import people
+from workbench.labelling.adjudicating import AdjudicationSession, Ruling
+from workbench.labelling.conflict_classes import ConflictClasses, LeftOut, OpenClass
+from workbench.labelling.coordinating import exclude
 
 CORRECT = Ruling(verdict="correct", note="the same value")
 
@@ -199,7 +199,7 @@ def test_undo_leaves_out_what_was_decided_anew(project: Project, chen: ConflictC
 
 
 def test_more_than_fit_in_a_transaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workbench.services.labelling.conflict_classes.AT_ONCE", 2)
+    monkeypatch.setattr("workbench.labelling.conflict_classes.AT_ONCE", 2)
     project = disputed(tmp_path, 5)
     chen = ConflictClasses(project, "chen")
     opened = chen.open("correct/incorrect")

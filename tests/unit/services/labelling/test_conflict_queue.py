@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.unit.services.labelling.conflicting import label_all, project_of, put, rows
-from workbench.model.selection import Condition, Selection
-from workbench.services.labelling import people
-from workbench.services.labelling.adjudicating import AdjudicationSession, Ruling
-from workbench.services.labelling.annotating import Answer
-from workbench.services.labelling.coordinating import reopen
-from workbench.services.project import Project
+from workbench.core.project import Project
+from workbench.core.selection import Condition, Selection
+from workbench.labelling import people
+from workbench.labelling.adjudicating import AdjudicationSession, Ruling
+from workbench.labelling.annotating import Answer
+from workbench.labelling.coordinating import reopen
 
 
 def test_a_batch_that_names_an_adjudicator_leaves_its_items_to_that_person(tmp_path: Path) -> None:

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.errors import UsageError
-from workbench.model.label import LabelVerdict
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.labelling import ledger
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.labelling.coordinating import exclude, lift, reopen
-from workbench.services.labelling.excluded import candidate_items, excluded_items
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project
-from workbench.services.status import status
+from workbench.core.errors import UsageError
+from workbench.core.label import LabelVerdict
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.labelling import ledger
+from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.labelling.coordinating import exclude, lift, reopen
+from workbench.labelling.excluded import candidate_items, excluded_items
+from workbench.labelling.people import assign
+from workbench.measuring.status import status
 
 
 @pytest.fixture

@@ -10,19 +10,19 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.unit.services.measuring.scored_runs import add_complete_run, scores
-from workbench.model.browse import BrowseQuery
-from workbench.model.selection import Condition, Selection
-from workbench.model.verdict import GoldChoice, Outcome, Verdict
-from workbench.services.items.browsing import ItemTable, detail
-from workbench.services.items.exporting import export
-from workbench.services.labelling.coordinating import exclude
-from workbench.services.labelling.labels import import_labels
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.accuracy_items import AccuracyCell, judged_items
-from workbench.services.measuring.comparing import compare
-from workbench.services.measuring.pairing import pairs
-from workbench.services.project import Project
-from workbench.services.status import status
+from workbench.core.project import Project
+from workbench.core.selection import Condition, Selection
+from workbench.core.verdict import GoldChoice, Outcome, Verdict
+from workbench.data.records.browse import BrowseQuery
+from workbench.interchange.exporting import export
+from workbench.labelling.coordinating import exclude
+from workbench.labelling.labels import import_labels
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.accuracy_items import AccuracyCell, judged_items
+from workbench.measuring.browsing import ItemTable, detail
+from workbench.measuring.comparing import compare
+from workbench.measuring.pairing import pairs
+from workbench.measuring.status import status
 
 OUT = {1, 2, 3}
 CHOICES: tuple[GoldChoice, ...] = ("final", "people", "imported")

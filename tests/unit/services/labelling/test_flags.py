@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import add_items, make_project, numbered
-from workbench.errors import UsageError
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.items.browsing import detail
-from workbench.services.labelling import flags, ledger
-from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer
-from workbench.services.labelling.bundling import bundle
-from workbench.services.labelling.label_export import export_labels
-from workbench.services.labelling.labels import import_labels
-from workbench.services.labelling.merging import merge
-from workbench.services.labelling.people import annotators, assign
-from workbench.services.project import Project, open_project
-from workbench.services.status import status
-from workbench.store.reading import ItemText, item_text
-from workbench.store.selection import chosen_ids
+from workbench.core.database.selection import chosen_ids
+from workbench.core.errors import UsageError
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection, parse_condition
+from workbench.data.store.reading import ItemText, item_text
+from workbench.labelling import flags, ledger
+from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer
+from workbench.labelling.bundling import bundle
+from workbench.labelling.label_export import export_labels
+from workbench.labelling.labels import import_labels
+from workbench.labelling.merging import merge
+from workbench.labelling.people import annotators, assign
+from workbench.measuring.browsing import detail
+from workbench.measuring.status import status
 
 
 @pytest.fixture

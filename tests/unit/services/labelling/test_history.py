@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from tests.helpers import make_project, numbered
 from tests.unit.services.labelling.canonical import canonical
-from workbench.errors import AnnotationError, UsageError
-from workbench.model.label import EXCLUSION_REASONS, TAGS, EventKind, LabelEvent, LabelLine, Task
-from workbench.services.labelling import ledger
-from workbench.services.labelling.history import history
-from workbench.services.labelling.label_export import export_labels
-from workbench.services.labelling.labels import import_labels
-from workbench.services.project import Project, open_project
-from workbench.store import events, people
+from workbench.core.database import events, people
+from workbench.core.errors import AnnotationError, UsageError
+from workbench.core.label import EXCLUSION_REASONS, TAGS, EventKind, LabelEvent, LabelLine, Task
+from workbench.core.project import Project, open_project
+from workbench.labelling import ledger
+from workbench.labelling.history import history
+from workbench.labelling.label_export import export_labels
+from workbench.labelling.labels import import_labels
 
 PEOPLE = ("ann", "bob", "cy [b]", "dora")
 SAYING = ("label", "adjudication", "repeat", "check")

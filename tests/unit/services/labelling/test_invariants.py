@@ -20,15 +20,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from tests.unit.services.labelling.replicas import ITEMS, NEED, PEOPLE, Replica, attempt, make_templates, merged
-from workbench.model.label import LabelVerdict
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.labelling import flags
-from workbench.services.labelling.adjudicating import Ruling
-from workbench.services.labelling.annotating import Answer
-from workbench.services.labelling.coordinating import exclude, lift, reopen
-from workbench.services.labelling.labels import import_labels
-from workbench.services.labelling.merging import merge
-from workbench.services.labelling.people import assign
+from workbench.core.label import LabelVerdict
+from workbench.core.selection import Selection, parse_condition
+from workbench.labelling import flags
+from workbench.labelling.adjudicating import Ruling
+from workbench.labelling.annotating import Answer
+from workbench.labelling.coordinating import exclude, lift, reopen
+from workbench.labelling.labels import import_labels
+from workbench.labelling.merging import merge
+from workbench.labelling.people import assign
 
 ORDERS = ((0, 1, 2), (0, 2, 1), (1, 2, 0), (2, 1, 0))
 """Each of three databases takes the others in; one of them in both orders."""

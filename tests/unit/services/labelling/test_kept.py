@@ -17,18 +17,18 @@ import pytest
 from msgspec import structs
 
 from tests.helpers import make_project, make_shared, numbered
-from workbench.beside.processes import this_process
-from workbench.errors import StoreError
-from workbench.model.policy import AnnotationPolicy
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.labelling import checks, ledger, people
-from workbench.services.labelling import kept as keeping
-from workbench.services.labelling.adjudicating import AdjudicationSession, Conflict, Ruling
-from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer
-from workbench.services.labelling.bringing_in import bring_in, bring_in_left
-from workbench.services.labelling.labels import import_labels, put_lines
-from workbench.services.project import Project, open_project
-from workbench.store import events
+from workbench.config.policy import AnnotationPolicy
+from workbench.core import kept as keeping
+from workbench.core.database import events
+from workbench.core.errors import StoreError
+from workbench.core.processes import this_process
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection, parse_condition
+from workbench.labelling import checks, ledger, people
+from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling
+from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer
+from workbench.labelling.bringing_in import bring_in, bring_in_left
+from workbench.labelling.labels import import_labels, put_lines
 
 
 @pytest.fixture
@@ -263,7 +263,7 @@ def _meanwhile(monkeypatch: pytest.MonkeyPatch, do: Callable[[], object]) -> Cal
         doing.join(0.2)
         return report
 
-    monkeypatch.setattr("workbench.services.labelling.bringing_in.put_lines", put)
+    monkeypatch.setattr("workbench.labelling.bringing_in.put_lines", put)
     return doing.join
 
 

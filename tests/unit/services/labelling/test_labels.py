@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.labelling.coordinating import exclude, reopen
-from workbench.services.labelling.label_export import export_labels
-from workbench.services.labelling.labels import import_labels
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project
-from workbench.services.status import status
+from workbench.core.project import Project
+from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.labelling.coordinating import exclude, reopen
+from workbench.labelling.label_export import export_labels
+from workbench.labelling.labels import import_labels
+from workbench.labelling.people import assign
+from workbench.measuring.status import status
 
 FIRST = "01890000-0000-7000-8000-000000000001"
 

@@ -21,14 +21,14 @@ from hypothesis import strategies as st
 
 from tests.helpers import make_project, numbered
 from tests.unit.services.labelling.canonical import canonical
-from workbench.errors import StoreError
-from workbench.model.label import LabelEvent, Task
-from workbench.services.labelling import ledger
-from workbench.services.labelling.guidelines import add_version, current
-from workbench.services.labelling.merging import Merged, merge
-from workbench.services.labelling.people import assign
-from workbench.services.project import Project, open_project
-from workbench.store import events, migrations, people
+from workbench.core.database import events, migrations, people
+from workbench.core.errors import StoreError
+from workbench.core.label import LabelEvent, Task
+from workbench.core.project import Project, open_project
+from workbench.labelling import ledger
+from workbench.labelling.labelling_guidelines import add_version, current
+from workbench.labelling.merging import Merged, merge
+from workbench.labelling.people import assign
 
 PEOPLE = ("ann", "bob", "eve")
 

@@ -12,15 +12,16 @@ import pytest
 from tests.helpers import make_project
 from tests.tui.stage import add_run
 from tests.unit.services.measuring.scored_runs import add_complete_run, scores
-from workbench.errors import UsageError
-from workbench.model.ordering import BatchOrder
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.labelling import people
-from workbench.services.labelling.annotating import AnnotationSession
-from workbench.services.labelling.ordering import ordering_by
-from workbench.services.project import Project
-from workbench.store import blind, drawing
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome, Verdict
+from workbench.data.store import drawing
+from workbench.labelling import people
+from workbench.labelling.annotating import AnnotationSession
+from workbench.labelling.store import blind
+from workbench.measuring.ordering import ordering_by
+from workbench.statistics.records.ordering import BatchOrder
 
 YES, NO, UNDECIDED, ERROR = Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAIN, Outcome.ERROR
 ITEMS = 12

@@ -10,12 +10,12 @@ from uuid import UUID
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.model.label import EventKind, LabelEvent
-from workbench.services.items.exporting import export
-from workbench.services.labelling import ledger
-from workbench.services.labelling.coordinating import exclude, reopen
-from workbench.services.project import Project
-from workbench.store import people
+from workbench.core.database import people
+from workbench.core.label import EventKind, LabelEvent
+from workbench.core.project import Project
+from workbench.interchange.exporting import export
+from workbench.labelling import ledger
+from workbench.labelling.coordinating import exclude, reopen
 
 NAMES = ("ann", "bob", "cy")
 

@@ -13,19 +13,19 @@ from click.testing import CliRunner
 
 from tests.helpers import make_project
 from tests.tui.stage import add_run
-from workbench.analysis.planning import half_width, needed
-from workbench.cli import root
-from workbench.errors import UsageError
-from workbench.model.label import LabelVerdict
-from workbench.model.plan import Plan, PlanRow
-from workbench.model.schemas import schema
-from workbench.model.verdict import Outcome
-from workbench.services.labelling import people
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.labelling.plan_text import plan_text
-from workbench.services.labelling.planning import plan
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.project import Project
+from workbench.app.cli import root
+from workbench.app.schemas import schema
+from workbench.core.errors import UsageError
+from workbench.core.label import LabelVerdict
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome
+from workbench.labelling import people
+from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.labelling.plan import Plan, PlanRow
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.plan_text import plan_text
+from workbench.measuring.planning import plan
+from workbench.statistics.planning import half_width, needed
 
 GOLD, FREE = 30, 400
 """Items of A1 with gold and without; B2 has ten without, and gold on none."""

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.errors import AnnotationError
-from workbench.model.policy import AnnotationPolicy
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.labelling import coordinating, people
-from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer
-from workbench.services.labelling.ledger import states_differ
-from workbench.services.project import Project
+from workbench.config.policy import AnnotationPolicy
+from workbench.core.errors import AnnotationError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.labelling import coordinating, people
+from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer
+from workbench.labelling.ledger import states_differ
 
 PLAIN = AnnotationPolicy(check_rate=0, repeat_share=0)
 AGAIN = AnnotationPolicy(check_rate=0, repeat_share=1, repeat_after_hours=0)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.unit.services.labelling.conflicting import disputed, judge, label_all, project_of, put, rows
-from workbench.errors import AnnotationError
-from workbench.services.labelling import people
-from workbench.services.labelling.adjudicating import AdjudicationSession, Conflict, Ruling, accepting
-from workbench.services.labelling.annotating import AnnotationSession, Answer
+from workbench.core.errors import AnnotationError
+from workbench.labelling import people
+from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling, accepting
+from workbench.labelling.annotating import AnnotationSession, Answer
 
 
 def following(session: AdjudicationSession) -> Conflict:

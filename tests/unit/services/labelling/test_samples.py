@@ -12,19 +12,19 @@ import pytest
 from tests.commands import run as command
 from tests.helpers import make_project
 from tests.tui.stage import add_run
-from workbench.model.label import LabelVerdict
-from workbench.model.ordering import BatchOrder, BatchSample
-from workbench.model.selection import Selection
-from workbench.model.verdict import Outcome
-from workbench.services.labelling import checks, people
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.labelling.ordering import ordering_by
-from workbench.services.labelling.plan_text import plan_text
-from workbench.services.labelling.planning import plan
-from workbench.services.measuring.estimating import estimate
-from workbench.services.measuring.estimating_text import estimate_text
-from workbench.services.project import Project, open_project
-from workbench.store import migrations
+from workbench.core.database import migrations
+from workbench.core.label import LabelVerdict
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome
+from workbench.labelling import checks, people
+from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.measuring.estimating import estimate
+from workbench.measuring.estimating_text import estimate_text
+from workbench.measuring.ordering import ordering_by
+from workbench.measuring.plan_text import plan_text
+from workbench.measuring.planning import plan
+from workbench.statistics.records.ordering import BatchOrder, BatchSample
 
 QUESTIONS, EACH = 20, 6
 ITEMS = QUESTIONS * EACH

@@ -10,13 +10,13 @@ import pytest
 
 from tests.helpers import make_project
 from tests.unit.services.measuring.scored_runs import add_complete_run, scores, types
-from workbench.errors import UsageError
-from workbench.model.suggestion import ANSWER_TYPE, TypeCell
-from workbench.services.labelling.suggesting import suggested_type, suggestions, type_report, types_text
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.comparing import comparable
-from workbench.services.project import Project
-from workbench.store.blind import open_blind
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.suggestion import ANSWER_TYPE, TypeCell
+from workbench.labelling.store.blind import open_blind
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.comparing import comparable
+from workbench.measuring.suggesting import suggested_type, suggestions, type_report, types_text
 
 SUBTYPES = ["A1", "A1", "B5", "C1", None, "D2"]
 SUGGESTED = {1: "A1", 2: "A1", 3: "A3", 4: "A3", 5: "B5", 6: "B5", 7: None, 8: "C1", 9: "B4", 10: "B4", 11: "proof"}

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project
-from workbench.errors import UsageError
-from workbench.services.labelling import tokens
-from workbench.services.labelling.people import add_annotators
-from workbench.services.project import Project
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.labelling import tokens
+from workbench.labelling.people import add_annotators
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, mean_nobody, numbered
-from workbench.model.policy import AnnotationPolicy
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.labelling import checks, people
-from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer, Progress
-from workbench.services.labelling.bundling import bundle
-from workbench.services.project import Project
+from workbench.config.policy import AnnotationPolicy
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.labelling import checks, people
+from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer, Progress
+from workbench.labelling.bundling import bundle
 
 FRESH = AnnotationPolicy(check_rate=0, repeat_share=0)
 CHECKS = AnnotationPolicy(check_rate=1, repeat_share=0, check_minimum=100)

@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner
 
 from tests.helpers import make_project, numbered
-from workbench.cli import root
-from workbench.errors import UsageError
-from workbench.services.labelling import merging, people
-from workbench.services.labelling.labels import LabelsImported, import_labels
-from workbench.services.project import Project
-from workbench.store import events
+from workbench.app.cli import root
+from workbench.core.database import events
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.labelling import merging, people
+from workbench.labelling.labels import LabelsImported, import_labels
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from workbench.model.report import NO_REASON
-from workbench.model.taxonomy import UNTYPED
-from workbench.model.verdict import GoldChoice
-from workbench.services.measuring.columns import Columns
-from workbench.services.project import Project
+from workbench.core.project import Project
+from workbench.core.taxonomy import UNTYPED
+from workbench.core.verdict import GoldChoice
+from workbench.measuring.columns import Columns
+from workbench.statistics.records.report import NO_REASON
 
 GOLDS: tuple[GoldChoice, ...] = get_args(GoldChoice)
 FIELDS = ("dataset", "source", "domain", "type", "subtype", "model")

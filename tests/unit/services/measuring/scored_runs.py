@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from workbench.model.selection import Selection
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.project import Project, open_project
-from workbench.store import runs, verdicts
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome, Verdict
+from workbench.interchange.importing import import_files, plan_import
+from workbench.runs.store import runs, verdicts
 
 
 def scores(by_item: Mapping[int, float | None]) -> list[tuple[int, Verdict]]:

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project
-from workbench.errors import UsageError
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Protocol3
-from workbench.services.labelling.labels import import_labels
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.tables import accuracy_csv, accuracy_text
-from workbench.services.project import Project
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Protocol3
+from workbench.labelling.labels import import_labels
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.tables import accuracy_csv, accuracy_text
 
 SUBTYPES = ("A1", "A8", "B5", "C1", "D2", None)
 ITEMS = 400

@@ -9,15 +9,15 @@ import pytest
 
 from tests.helpers import make_project
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.errors import UsageError
-from workbench.model.report import AccuracyReport, AccuracyRow
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.refining import refined
-from workbench.services.measuring.selected_by import note
-from workbench.services.project import Project
-from workbench.store import runs
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome, Verdict
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.refining import refined
+from workbench.measuring.selected_by import note
+from workbench.runs.store import runs
+from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 BASELINES = ["always-incorrect", "always-correct", "majority-by-type"]
 
@@ -241,7 +241,7 @@ def test_without_gold_the_notes_say_so(tmp_path: Path) -> None:
 def test_label_noise_is_named_where_gold_is_peoples(tmp_path: Path) -> None:
     import json
 
-    from workbench.services.labelling.labels import import_labels
+    from workbench.labelling.labels import import_labels
 
     project = make_project(tmp_path, rows_of())
     say(project, "good", wrong=set())

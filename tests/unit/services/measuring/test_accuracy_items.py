@@ -9,14 +9,14 @@ import pytest
 
 from tests.helpers import make_project
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.errors import UsageError
-from workbench.model.selection import Condition, Selection
-from workbench.model.verdict import GoldChoice, Outcome, Protocol3, Verdict
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.accuracy_items import AccuracyCell, JudgedItems, Which, judged_items
-from workbench.services.measuring.entries import BASELINES
-from workbench.services.project import Project, open_project
-from workbench.store.selection import chosen_ids
+from workbench.core.database.selection import chosen_ids
+from workbench.core.errors import UsageError
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Condition, Selection
+from workbench.core.verdict import GoldChoice, Outcome, Protocol3, Verdict
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.accuracy_items import AccuracyCell, JudgedItems, Which, judged_items
+from workbench.measuring.entries import BASELINES
 
 ITEMS = 24
 LENGTHS = (999, 1_000, 2_000)

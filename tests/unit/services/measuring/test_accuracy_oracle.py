@@ -13,11 +13,11 @@ import pytest
 from tests.unit.services.measuring import accuracy_oracle as oracle
 from tests.unit.services.measuring.accuracy_oracle import Judged
 from tests.unit.services.measuring.scored_runs import add_complete_run, judged_project
-from workbench.model.report import AccuracyReport
-from workbench.model.verdict import Outcome, Protocol3, Verdict
-from workbench.services.demo import sample_folder
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.project import Project, open_project
+from workbench.app.demo import sample_folder
+from workbench.core.project import Project, open_project
+from workbench.core.verdict import Outcome, Protocol3, Verdict
+from workbench.measuring.accuracy import accuracy
+from workbench.statistics.records.report import AccuracyReport
 from workbench.verifiers.baseline import AlwaysIncorrect
 from workbench.verifiers.rules.verifier import Rules
 from workbench.verifiers.text import Exact, NormalizedExact

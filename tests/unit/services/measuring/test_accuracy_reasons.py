@@ -12,12 +12,12 @@ import pytest
 
 from tests.helpers import make_project
 from tests.tui.stage import add_run
-from workbench.model.report import AccuracyRow
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Outcome
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.tables import accuracy_csv, accuracy_text
-from workbench.services.project import Project
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.tables import accuracy_csv, accuracy_text
+from workbench.statistics.records.report import AccuracyRow
 
 ITEMS = 120
 

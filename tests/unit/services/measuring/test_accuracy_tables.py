@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from msgspec import structs
 from pylatexenc.latex2text import LatexNodes2Text
 
-from workbench.model.comparison import Bootstrap
-from workbench.model.report import AccuracyReport, AccuracyRow, AverageRow, CellTests, TransferRow
-from workbench.render.inert import inert
-from workbench.reports.accuracy import accuracy_tables
-from workbench.services.measuring.table_files import FORMATS
-from workbench.services.measuring.tables import accuracy_table, sorted_by
+from workbench.core.text.inert import inert
+from workbench.measuring.accuracy_tables import accuracy_tables
+from workbench.measuring.tables import accuracy_table, sorted_by
+from workbench.statistics.records.comparison import Bootstrap
+from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, CellTests, TransferRow
+from workbench.tables.files import FORMATS
 
 # Names as data sets, models and sources could bring them.
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)

@@ -15,17 +15,18 @@ import pytest
 from tests.helpers import make_project, numbered
 from tests.unit.services.measuring.plain_columns import agree
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.errors import StoreError
-from workbench.model.report import AccuracyRow
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.care import backup, doctor
-from workbench.services.labelling import coordinating
-from workbench.services.measuring import column_memory, column_tables
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.column_memory import ColumnMemory
-from workbench.services.measuring.columns import Columns, columns
-from workbench.services.project import Project, open_project
-from workbench.store import changes, column_files, verdicts
+from workbench.care.backups import backup, doctor
+from workbench.core.database import changes, column_files
+from workbench.core.errors import StoreError
+from workbench.core.project import Project, open_project
+from workbench.core.verdict import Outcome, Verdict
+from workbench.labelling import coordinating
+from workbench.measuring import column_memory, column_tables
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.column_memory import ColumnMemory
+from workbench.measuring.columns import Columns, columns
+from workbench.runs.store import verdicts
+from workbench.statistics.records.report import AccuracyRow
 
 ITEMS = 60
 
@@ -137,7 +138,7 @@ def test_what_stays_the_same_stays_the_same_array(project: Project) -> None:
 def test_figures_are_counted_again_only_where_something_changed(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workbench.analysis import accuracy as table
+    from workbench.statistics import accuracy as table
 
     add_complete_run(project, "w", [(item, Verdict(outcome=Outcome.CORRECT)) for item in range(1, ITEMS)])
     counted: list[str] = []

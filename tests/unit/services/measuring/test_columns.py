@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from tests.helpers import make_project
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.errors import UsageError
-from workbench.model.breakdown import GROUPS, LENGTH_BOUNDS, LENGTHS, UNKNOWN
-from workbench.model.selection import FIELDS, Condition, Operator, Selection
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.columns import columns, gold_counts
-from workbench.services.project import Project, open_project
-from workbench.store.selection import chosen_ids
+from workbench.core.breakdown import GROUPS, LENGTH_BOUNDS, LENGTHS, UNKNOWN
+from workbench.core.database.selection import chosen_ids
+from workbench.core.errors import UsageError
+from workbench.core.project import Project, open_project
+from workbench.core.selection import FIELDS, Condition, Operator, Selection
+from workbench.core.verdict import Outcome, Verdict
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.columns import columns, gold_counts
 
 SUBTYPES = ("A1", "A10", "B5", None)
 VALUES = {

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from tests.helpers import add_items, make_project
 from tests.unit.services.measuring.plain_columns import agree
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.measuring import column_memory
-from workbench.services.measuring.column_memory import ColumnMemory
-from workbench.services.measuring.columns import Columns, columns
-from workbench.services.project import Project, open_project
-from workbench.store import runs, verdicts
+from workbench.core.project import Project, open_project
+from workbench.core.verdict import Outcome, Verdict
+from workbench.measuring import column_memory
+from workbench.measuring.column_memory import ColumnMemory
+from workbench.measuring.columns import Columns, columns
+from workbench.runs.store import runs, verdicts
 
 RUNS = (1, 2)
 SUBTYPES = (None, "A1", "A2", "B5", "D2")

@@ -14,16 +14,16 @@ from msgspec import structs
 
 from tests.helpers import make_project
 from tests.tui.stage import add_run
-from workbench.model.verdict import Outcome
-from workbench.services.measuring.combined import CombinedReport, combined_as, head, of_rule, save_combined, sheets
-from workbench.services.measuring.combining import ensemble
-from workbench.services.measuring.combining_text import ensemble_text
-from workbench.services.measuring.downstream import downstream
-from workbench.services.measuring.downstream_text import downstream_text
-from workbench.services.measuring.estimating import estimate
-from workbench.services.measuring.selecting import best_of
-from workbench.services.measuring.table_files import TableFormat
-from workbench.services.project import Project
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome
+from workbench.measuring.combined import CombinedReport, combined_as, head, of_rule, save_combined, sheets
+from workbench.measuring.combining import ensemble
+from workbench.measuring.combining_text import ensemble_text
+from workbench.measuring.downstream import downstream
+from workbench.measuring.downstream_text import downstream_text
+from workbench.measuring.estimating import estimate
+from workbench.measuring.selecting import best_of
+from workbench.tables.files import TableFormat
 
 HOSTILE = "=1+1|`<script>\x1b[31m_x_"
 ITEMS = 160

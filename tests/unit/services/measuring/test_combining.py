@@ -11,15 +11,15 @@ import pytest
 
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, add_run
-from workbench.errors import UsageError
-from workbench.model.ensemble import EnsembleReport, EnsembleRow
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Outcome, Protocol3
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.combining import ensemble
-from workbench.services.measuring.combining_text import ensemble_text
-from workbench.services.measuring.comparing import compare
-from workbench.services.project import Project
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome, Protocol3
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.combining import ensemble
+from workbench.measuring.combining_text import ensemble_text
+from workbench.measuring.comparing import compare
+from workbench.statistics.records.ensemble import EnsembleReport, EnsembleRow
 
 ITEMS = 240
 WORTH = {"good": 0.85, "fair": 0.75, "poor": 0.65}

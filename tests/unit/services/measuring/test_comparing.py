@@ -12,13 +12,13 @@ from statsmodels.stats.multitest import multipletests
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, add_run
-from workbench.errors import UsageError
-from workbench.model.comparison import Bootstrap, Quadrant
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Outcome, Protocol3
-from workbench.services.measuring.comparing import comparable, compare
-from workbench.services.measuring.comparing_tables import compare_text, verdict
-from workbench.services.project import Project
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome, Protocol3
+from workbench.measuring.comparing import comparable, compare
+from workbench.measuring.comparing_tables import compare_text, verdict
+from workbench.statistics.records.comparison import Bootstrap, Quadrant
 
 ITEMS = 300
 

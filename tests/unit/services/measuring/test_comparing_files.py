@@ -11,14 +11,14 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import add_run
-from workbench.model.verdict import Outcome
-from workbench.render.inert import inert
-from workbench.services.measuring.comparing import compare
-from workbench.services.measuring.comparing_tables import Report, comparison_as, save_comparison
-from workbench.services.measuring.family import family
-from workbench.services.measuring.joint_errors import joint_errors
-from workbench.services.measuring.table_files import TableFormat
-from workbench.services.project import Project
+from workbench.core.project import Project
+from workbench.core.text.inert import inert
+from workbench.core.verdict import Outcome
+from workbench.measuring.comparing import compare
+from workbench.measuring.comparing_tables import Report, comparison_as, save_comparison
+from workbench.measuring.family import family
+from workbench.measuring.joint_errors import joint_errors
+from workbench.tables.files import TableFormat
 
 HOSTILE = "=a|b`<script>\x1b[31m_x_"
 

@@ -9,13 +9,13 @@ import pytest
 
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, add_run
-from workbench.errors import FormatError, UsageError
-from workbench.model.downstream import DownstreamReport, DownstreamRow
-from workbench.model.verdict import Outcome
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.downstream import downstream
-from workbench.services.measuring.downstream_text import downstream_text
-from workbench.services.project import Project
+from workbench.core.errors import FormatError, UsageError
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.downstream import downstream
+from workbench.measuring.downstream_text import downstream_text
+from workbench.statistics.records.downstream import DownstreamReport, DownstreamRow
 
 ITEMS = 40
 RIGHT = {"best": 36, "middle": 30, "worst": 20}

@@ -11,15 +11,15 @@ import pytest
 
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, add_run
-from workbench.analysis.prediction_powered import powered
-from workbench.errors import UsageError
-from workbench.model.estimate import EstimateReport, EstimateRow, Quantity
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Outcome, Protocol3
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.estimating import estimate
-from workbench.services.measuring.estimating_text import estimate_text
-from workbench.services.project import Project
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome, Protocol3
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.estimating import estimate
+from workbench.measuring.estimating_text import estimate_text
+from workbench.statistics.prediction_powered import powered
+from workbench.statistics.records.estimate import EstimateReport, EstimateRow, Quantity
 
 ITEMS = 400
 LABELLED = 100

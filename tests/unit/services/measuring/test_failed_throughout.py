@@ -9,20 +9,20 @@ import pytest
 
 from tests.helpers import make_project
 from tests.tui.stage import add_run
-from workbench.errors import UsageError
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Outcome, Protocol3
-from workbench.services.labelling.planning import plan
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.combining import ensemble
-from workbench.services.measuring.combining_text import ensemble_text
-from workbench.services.measuring.comparing import compare
-from workbench.services.measuring.estimating import estimate
-from workbench.services.measuring.family import family
-from workbench.services.measuring.family_tables import errors_text, family_text
-from workbench.services.measuring.joint_errors import joint_errors
-from workbench.services.measuring.selecting import best_of
-from workbench.services.project import Project
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome, Protocol3
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.combining import ensemble
+from workbench.measuring.combining_text import ensemble_text
+from workbench.measuring.comparing import compare
+from workbench.measuring.estimating import estimate
+from workbench.measuring.family import family
+from workbench.measuring.family_tables import errors_text, family_text
+from workbench.measuring.joint_errors import joint_errors
+from workbench.measuring.planning import plan
+from workbench.measuring.selecting import best_of
 
 ITEMS = 24
 SAID = f"down failed on all {ITEMS} items it was asked about: nothing is measured."

@@ -12,15 +12,15 @@ from statsmodels.stats.multitest import multipletests
 
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, add_run
-from workbench.errors import UsageError
-from workbench.model.comparison import LEVEL, FamilyReport, PairedFigures
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Outcome
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.comparing import compare
-from workbench.services.measuring.family import family
-from workbench.services.measuring.family_tables import family_text
-from workbench.services.project import Project
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.comparing import compare
+from workbench.measuring.family import family
+from workbench.measuring.family_tables import family_text
+from workbench.statistics.records.comparison import LEVEL, FamilyReport, PairedFigures
 
 ITEMS = 240
 ABILITIES = {"fair": 0.75, "good": 0.9, "alike": 0.89, "poor": 0.5}

@@ -11,13 +11,13 @@ from sklearn.metrics import cohen_kappa_score, matthews_corrcoef
 
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, add_run
-from workbench.errors import UsageError
-from workbench.model.comparison import Bootstrap, JudgePair
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Outcome, Protocol3
-from workbench.services.measuring.family_tables import errors_text
-from workbench.services.measuring.joint_errors import joint_errors
-from workbench.services.project import Project
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome, Protocol3
+from workbench.measuring.family_tables import errors_text
+from workbench.measuring.joint_errors import joint_errors
+from workbench.statistics.records.comparison import Bootstrap, JudgePair
 
 ITEMS = 150
 

@@ -9,11 +9,11 @@ import pytest
 
 from tests.helpers import make_project
 from tests.unit.services.measuring.scored_runs import add_complete_run, scores
-from workbench.errors import UsageError
-from workbench.model.reward import Unpaired
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.measuring.pairing import pairs, pairs_text
-from workbench.services.project import Project
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.measuring.pairing import pairs, pairs_text
+from workbench.statistics.records.reward import Unpaired
 
 
 def row(question: int, gold: bool | None, subtype: str = "A1") -> dict[str, Any]:

@@ -11,12 +11,12 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import add_run
-from workbench.model.progress import Listener, Stopped, heard_by
-from workbench.model.verdict import Outcome
-from workbench.services.measuring import column_memory
-from workbench.services.measuring.column_memory import Remembered, bytes_of
-from workbench.services.measuring.columns import Groups, columns
-from workbench.services.project import Project
+from workbench.core.progress import Listener, Stopped, heard_by
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome
+from workbench.measuring import column_memory
+from workbench.measuring.column_memory import Remembered, bytes_of
+from workbench.measuring.columns import Groups, columns
 
 RUNS = 5
 
@@ -74,7 +74,7 @@ def test_the_verdicts_of_many_runs_are_bounded_and_stay_right(
 ) -> None:
     one = bytes_of(columns(project)._of(1))
     monkeypatch.setattr(column_memory, "VERDICTS_BYTES", 2 * one)
-    monkeypatch.setattr("workbench.services.measuring.columns.VERDICTS_BYTES", 2 * one)
+    monkeypatch.setattr("workbench.measuring.columns.VERDICTS_BYTES", 2 * one)
     known = columns(project)
     for _ in range(2):
         for run in range(1, RUNS + 1):

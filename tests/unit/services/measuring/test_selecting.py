@@ -10,13 +10,13 @@ import pytest
 from tests.helpers import make_project
 from tests.tui.stage import add_run
 from tests.unit.services.measuring.scored_runs import add_complete_run, scores
-from workbench.errors import UsageError
-from workbench.model.best_of import BestOfReport, BestOfRow
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Outcome
-from workbench.services.measuring.selecting import best_of
-from workbench.services.measuring.selecting_text import best_of_text
-from workbench.services.project import Project
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome
+from workbench.measuring.selecting import best_of
+from workbench.measuring.selecting_text import best_of_text
+from workbench.statistics.records.combined import BestOfReport, BestOfRow
 
 # Question -> gold of its completions; one has no gold at all.
 GOLD: dict[str, list[bool | None]] = {

@@ -10,10 +10,10 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 
 from tests.helpers import make_project
 from tests.unit.services.measuring.scored_runs import add_complete_run, scores
-from workbench.errors import UsageError
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.measuring.thresholds import fit, threshold_text
-from workbench.services.project import Project
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.measuring.thresholds import fit, threshold_text
 
 ITEMS = 200
 DRAW = random.Random(5)

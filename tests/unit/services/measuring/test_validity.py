@@ -11,16 +11,16 @@ from click.testing import CliRunner
 
 from tests.helpers import make_project
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.cli import root
-from workbench.errors import UsageError
-from workbench.model.validity import CHECKS, Finding
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.measuring import selected_by
-from workbench.services.measuring.model_names import plain_name
-from workbench.services.measuring.validity import validity
-from workbench.services.measuring.validity_texts import MOST_TEXTS, forms
-from workbench.services.project import Project
-from workbench.store import runs, verdicts
+from workbench.app.cli import root
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome, Verdict
+from workbench.measuring import selected_by
+from workbench.measuring.model_names import plain_name
+from workbench.measuring.records.validity import CHECKS, Finding
+from workbench.measuring.validity import validity
+from workbench.measuring.validity_texts import MOST_TEXTS, forms
+from workbench.runs.store import runs, verdicts
 
 OPTIONS = "Which one?\nA. one\nB. two\nC. three"
 
@@ -153,8 +153,8 @@ def test_a_name_is_compared_without_publisher_and_case() -> None:
 
 
 def test_of_many_completions_an_even_choice_is_read(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    from workbench.services.measuring import validity_texts
-    from workbench.services.measuring.columns import columns
+    from workbench.measuring import validity_texts
+    from workbench.measuring.columns import columns
 
     items = columns(project).item
     assert len(forms(project, items).place) == 120 < MOST_TEXTS

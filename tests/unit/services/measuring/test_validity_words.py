@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.analysis.validity.strata import Effect
-from workbench.services.measuring import validity_words
+from workbench.measuring import validity_words
+from workbench.statistics.strata import Effect
 
 
 def test_too_few_says_how_many_of_each_there_are() -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 from tests.helpers import make_project
 from tests.tui.stage import add_run
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.labelling.agreement.measuring import agreement
-from workbench.services.labelling.agreement.text import agreement_text
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.tables import accuracy_table
-from workbench.services.project import Project
-from workbench.services.reporting.paper import PaperFigures, paper_tables, tables_text
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome, Verdict
+from workbench.labelling.agreement.measuring import agreement
+from workbench.labelling.agreement.text import agreement_text
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.reporting_paper import PaperFigures, paper_tables, tables_text
+from workbench.measuring.tables import accuracy_table
 
 
 def project_of(path: Path, subtypes: tuple[str, ...]) -> Project:

@@ -9,11 +9,11 @@ import pytest
 
 from tests.publishing import copy_of, freeze, sample_project
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.model.publication import Publication
-from workbench.model.sets import SetName
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.project import Project
-from workbench.services.publishing.publishing import publish
+from workbench.benchmarks.publication import Publication
+from workbench.benchmarks.publishing.publishing import publish
+from workbench.core.project import Project
+from workbench.core.sets import SetName
+from workbench.core.verdict import Outcome, Verdict
 
 
 @pytest.fixture(scope="session")

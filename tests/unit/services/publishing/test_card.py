@@ -11,10 +11,10 @@ from tests.helpers import make_project
 from tests.publishing import freeze
 from tests.unit.reports.test_markdown import tokens
 from tests.unit.services.reviewing.desk import label
-from workbench.model.label import LabelVerdict
-from workbench.model.sets import ItemMember, QuestionMember, SetName, SetReport, Shortfall, Stratum
-from workbench.services.project import Project
-from workbench.services.publishing.publishing import PublisherCard, publish
+from workbench.benchmarks.publishing.publishing import PublisherCard, publish
+from workbench.core.label import LabelVerdict
+from workbench.core.project import Project
+from workbench.core.sets import ItemMember, QuestionMember, SetName, SetReport, Shortfall, Stratum
 
 HOSTILE = "](http://x) | <b>*so*</b> --- : { `x` \u202e\x1b[31m # $y$ @me"
 

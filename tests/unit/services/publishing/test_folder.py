@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from workbench.errors import FormatError
-from workbench.model.publication import FORMAT, FORMAT_VERSION, FolderManifest
-from workbench.services.publishing import folder as folders
-from workbench.services.publishing.folder import new_folder
+from workbench.benchmarks.publication import FORMAT, FORMAT_VERSION, FolderManifest
+from workbench.benchmarks.publishing import folder as folders
+from workbench.benchmarks.publishing.folder import new_folder
+from workbench.core.errors import FormatError
 
 
 def publish(path: Path, content: bytes = b"one", *, force: bool = False) -> None:

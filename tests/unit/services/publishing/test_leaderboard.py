@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from workbench.model.publication import Publication
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.sets import SetName
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.project import Project
-from workbench.services.publishing.gathering import PublishingOptions
-from workbench.services.publishing.publishing import publish
+from workbench.benchmarks.publication import Publication
+from workbench.benchmarks.publishing.gathering import PublishingOptions
+from workbench.benchmarks.publishing.publishing import publish
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.sets import SetName
+from workbench.core.verdict import Outcome, Verdict
+from workbench.measuring.accuracy import accuracy
 
 
 def lines(folder: Path) -> dict[str, dict[str, Any]]:
@@ -83,7 +83,7 @@ def test_a_judge_that_chose_the_set_is_marked_with_its_flip_rate(
 
 
 def _run_again(project: Project, verifier: int, found: list[tuple[int, int]]) -> None:
-    from workbench.store import runs, verdicts
+    from workbench.runs.store import runs, verdicts
 
     with project.database.write() as connection:
         run = runs.add(connection, verifier, "2")

@@ -15,20 +15,20 @@ from msgspec import structs
 
 from tests.helpers import make_project
 from tests.publishing import SAMPLE, freeze, with_gold
-from workbench.errors import FormatError, StoreError, UsageError
-from workbench.model.label import EventKind, LabelEvent
-from workbench.model.publication import COLUMNS, FolderManifest, Publication
-from workbench.model.sets import ItemMember, SetName
-from workbench.reports.card.contents import SetContents
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.labelling.agreement.measuring import agreement
-from workbench.services.labelling.labels import import_labels
-from workbench.services.project import Project, open_project
-from workbench.services.publishing import publishing
-from workbench.services.publishing.frozen import frozen_set
-from workbench.services.publishing.gathering import PublishingOptions, gather
-from workbench.services.publishing.publishing import publish
-from workbench.store import events, people
+from workbench.benchmarks.card.contents import SetContents
+from workbench.benchmarks.publication import COLUMNS, FolderManifest, Publication
+from workbench.benchmarks.publishing import publishing
+from workbench.benchmarks.publishing.frozen import frozen_set
+from workbench.benchmarks.publishing.gathering import PublishingOptions, gather
+from workbench.benchmarks.publishing.publishing import publish
+from workbench.core.database import events, people
+from workbench.core.errors import FormatError, StoreError, UsageError
+from workbench.core.label import EventKind, LabelEvent
+from workbench.core.project import Project, open_project
+from workbench.core.sets import ItemMember, SetName
+from workbench.interchange.importing import import_files, plan_import
+from workbench.labelling.agreement.measuring import agreement
+from workbench.labelling.labels import import_labels
 
 Made = tuple[Path, Publication]
 DATA = "data/small/test-00000-of-00001.parquet"

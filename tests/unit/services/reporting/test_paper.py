@@ -12,15 +12,15 @@ from click.testing import CliRunner
 
 from tests.helpers import make_project, numbered
 from tests.unit.services.measuring.scored_runs import add_complete_run, scores
-from workbench.cli import root
-from workbench.errors import UsageError
-from workbench.model.paper import AccuracyTable, PairwiseTable, ReferenceTable
-from workbench.model.schemas import schema
-from workbench.model.selection import Selection
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.project import Project
-from workbench.services.reporting.paper import PaperFigures
-from workbench.store import runs, verdicts
+from workbench.app.cli import root
+from workbench.app.schemas import schema
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome, Verdict
+from workbench.measuring.records.paper import AccuracyTable, PairwiseTable, ReferenceTable
+from workbench.measuring.reporting_paper import PaperFigures
+from workbench.runs.store import runs, verdicts
 
 
 def add_judge(project: Project, name: str, outcomes: str, **config: object) -> None:

@@ -14,19 +14,19 @@ from click.testing import CliRunner
 from tests.helpers import make_project, numbered
 from tests.hostile_report import hostile_project
 from tests.unit.services.measuring.scored_runs import add_complete_run, scores
-from workbench.cli import root
-from workbench.errors import FormatError, StoreError, UsageError
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Outcome, Verdict
-from workbench.reports.contents import Contents
-from workbench.services.demo import sample_folder
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.labelling.labels import import_labels
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.selected_by import note
-from workbench.services.project import Project, open_project
-from workbench.services.reporting.gathering import gather
-from workbench.services.reporting.writing import write_report
+from workbench.app.cli import root
+from workbench.app.demo import sample_folder
+from workbench.core.errors import FormatError, StoreError, UsageError
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome, Verdict
+from workbench.interchange.importing import import_files, plan_import
+from workbench.labelling.labels import import_labels
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.report.contents import Contents
+from workbench.measuring.report.gathering import gather
+from workbench.measuring.report.writing import write_report
+from workbench.measuring.selected_by import note
 
 WHEN = "2025-01-01 00:00 UTC"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.store import describing
+from workbench.measuring.store import describing
 
 
 @pytest.mark.parametrize("piece", [1, 7, 1000])

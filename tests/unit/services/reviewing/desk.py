@@ -7,12 +7,13 @@ from pathlib import Path
 
 from tests.helpers import make_project, numbered
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.model.label import LabelEvent, LabelVerdict
-from workbench.model.selection import Selection
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.labelling import ledger
-from workbench.services.project import Project
-from workbench.store import events, people, runs, verdicts
+from workbench.core.database import events, people
+from workbench.core.label import LabelEvent, LabelVerdict
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome, Verdict
+from workbench.labelling import ledger
+from workbench.runs.store import runs, verdicts
 
 SIGNS = {"+": Outcome.CORRECT, "-": Outcome.INCORRECT, "?": Outcome.ABSTAIN, "!": Outcome.ERROR}
 

@@ -13,21 +13,16 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.unit.services.reviewing.desk import add_run, label, voted
-from workbench.errors import UsageError
-from workbench.model.review import LONGEST_NOTE, ErrorCategory, Review
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.labelling import checks
-from workbench.services.labelling.people import add_annotators, assign, pause
-from workbench.services.project import Project, open_project
-from workbench.services.reviewing.decided import error_counts, reviews_of, standing_reviews
-from workbench.services.reviewing.deciding import (
-    UndecidableError,
-    confirm,
-    mark_error,
-    send_back,
-    take_back,
-)
-from workbench.store import events, reviews
+from workbench.core.database import events
+from workbench.core.errors import UsageError
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection, parse_condition
+from workbench.labelling import checks
+from workbench.labelling.people import add_annotators, assign, pause
+from workbench.measuring.records.review import LONGEST_NOTE, ErrorCategory, Review
+from workbench.measuring.reviewing.decided import error_counts, reviews_of, standing_reviews
+from workbench.measuring.reviewing.deciding import UndecidableError, confirm, mark_error, send_back, take_back
+from workbench.measuring.store import reviews
 
 
 @pytest.fixture
@@ -330,8 +325,8 @@ class TestInterruptions:
         add_annotators(project, ["ann", "ben"])
         script = (
             "import os, sys\n"
-            "from workbench.services.project import open_project\n"
-            "from workbench.services.reviewing import deciding\n"
+            "from workbench.core.project import open_project\n"
+            "from workbench.measuring.reviewing import deciding\n"
             "project = open_project(sys.argv[1])\n"
             "deciding.confirm(project, 1, by='chris')\n"
             "deciding.reviews.append = lambda *_: os._exit(9)\n"

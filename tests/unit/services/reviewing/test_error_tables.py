@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.unit.services.reviewing.desk import label, voted
-from workbench.errors import FormatError
-from workbench.services.project import Project
-from workbench.services.reviewing import deciding
-from workbench.services.reviewing.error_tables import categories_of, error_lines, error_table, save_errors
-from workbench.services.reviewing.reviewed import marked_items, reviewed_items
+from workbench.core.errors import FormatError
+from workbench.core.project import Project
+from workbench.measuring.reviewing import deciding
+from workbench.measuring.reviewing.error_tables import categories_of, error_lines, error_table, save_errors
+from workbench.measuring.reviewing.reviewed import marked_items, reviewed_items
 
 
 @pytest.fixture

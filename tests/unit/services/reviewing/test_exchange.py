@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tests.unit.services.reviewing.desk import voted
-from workbench.errors import FormatError, StoreError
-from workbench.services.project import Project
-from workbench.services.reviewing.decided import standing_reviews
-from workbench.services.reviewing.deciding import confirm, mark_error, take_back
-from workbench.services.reviewing.exchange import export_reviews, import_reviews
+from workbench.core.errors import FormatError, StoreError
+from workbench.core.project import Project
+from workbench.measuring.reviewing.decided import standing_reviews
+from workbench.measuring.reviewing.deciding import confirm, mark_error, take_back
+from workbench.measuring.reviewing.exchange import export_reviews, import_reviews
 
 LINE = {
     "uuid": "u1",

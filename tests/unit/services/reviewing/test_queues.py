@@ -11,14 +11,14 @@ import pytest
 from tests.helpers import add_items, make_project, numbered
 from tests.unit.services.measuring.scored_runs import add_complete_run
 from tests.unit.services.reviewing.desk import add_run, label, voted
-from workbench.errors import UsageError
-from workbench.model.review import QUEUES, Disagreement, Queue
-from workbench.model.selection import Selection, parse_condition
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.project import Project
-from workbench.services.reviewing.deciding import confirm
-from workbench.services.reviewing.queues import queue
-from workbench.store import verdicts
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome, Verdict
+from workbench.measuring.records.review import QUEUES, Disagreement, Queue
+from workbench.measuring.reviewing.deciding import confirm
+from workbench.measuring.reviewing.queues import queue
+from workbench.runs.store import verdicts
 
 
 def rows(project: Project, name: Queue, **options: Any) -> dict[str, Disagreement]:
@@ -235,7 +235,7 @@ def test_queues_equal_a_count_over_the_stored_rows(tmp_path: Path, seed: int) ->
 
 def add_run_again(project: Project, name: str, signs: str) -> None:
     """A further complete run of a verifier that is there."""
-    from workbench.store import runs
+    from workbench.runs.store import runs
 
     with project.database.write() as connection:
         stored = runs.verifier_named(connection, name)

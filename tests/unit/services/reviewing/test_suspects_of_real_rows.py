@@ -9,7 +9,7 @@ from statistics import mean
 import pytest
 
 from bench.suspects import recall
-from workbench.services.project import open_project
+from workbench.core.project import open_project
 
 SEEDS = 50
 

@@ -8,15 +8,15 @@ import pytest
 
 from tests.background import install_plugin
 from tests.helpers import make_project, numbered
-from workbench.errors import UsageError
-from workbench.services.project import open_project
-from workbench.services.rewarding.choosing import RewardVerifier, chosen
-from workbench.services.running import probing
+from workbench.core.errors import UsageError
+from workbench.core.project import open_project
+from workbench.runs import probes
+from workbench.training.choosing import RewardVerifier, chosen
 
 
 def probed(path: Path, kind: str) -> RewardVerifier:
     project = open_project(path)
-    probing.run(project, probing.plan(project, kind, families=("P1", "P5"), limit=2, workers=1))
+    probes.run(project, probes.plan(project, kind, families=("P1", "P5"), limit=2, workers=1))
     project.close()
     return chosen(kind, database=path)
 

@@ -8,12 +8,12 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.config.trust import FOLDER_VARIABLE
-from workbench.errors import OptionError
-from workbench.services.items.choosing import choose
-from workbench.services.project import Project
-from workbench.services.running.configuring import forms, preview, save
-from workbench.services.running.previewing import preview_calls
-from workbench.services.running.verifying import kinds
+from workbench.core.errors import OptionError
+from workbench.core.project import Project
+from workbench.runs.choosing import choose
+from workbench.runs.configuring import forms, preview, save
+from workbench.runs.previewing import preview_calls
+from workbench.runs.verifying import kinds
 
 GOOD = {"base_url": "http://localhost:9/v1", "model": "qwen"}
 KEY = "sk-proj-0123456789abcdef"

@@ -12,8 +12,8 @@ import pytest
 
 from tests.background import runner_ends, until
 from tests.helpers import make_project, numbered
-from workbench.services.running.models import check_servers
-from workbench.services.running.verifying import start, wait
+from workbench.runs.models import check_servers
+from workbench.runs.verifying import start, wait
 
 VARIABLE = "WORKBENCH_LITELLM"
 CACHED = Path(__file__).resolve().parents[4] / "bench" / ".peers" / "litellm" / "bin" / "litellm"

@@ -13,10 +13,10 @@ from tests.helpers import make_project, numbered
 from tests.servers.scripted import Received, Scripted, ScriptedServer, chat_reply, scripted
 from tests.unit.verifiers.judges.modelled import modelled
 from tests.unit.verifiers.judges.recount import check_visits, recounted
-from workbench.model.calls import Transcript
-from workbench.services.project import Project
-from workbench.services.running import verifying
-from workbench.services.running.transcripts import transcript
+from workbench.core.calls import Transcript
+from workbench.core.project import Project
+from workbench.runs import verifying
+from workbench.runs.transcripts import transcript
 
 ITEMS = 3
 # A seed tells the samples of a request apart; without fences databases send the same bytes.

@@ -9,15 +9,15 @@ import pytest
 
 from tests.background import install_plugin
 from tests.helpers import add_items, make_project
-from workbench.errors import UsageError
-from workbench.model.probe import FamilyFigures, ProbeReport
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.project import Project, open_project
-from workbench.services.running.probing import accepted, latest, plan, run
-from workbench.services.running.verifying import runs, start
-from workbench.services.status import status
+from workbench.core.errors import UsageError
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection, parse_condition
+from workbench.interchange.importing import import_files, plan_import
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.status import status
+from workbench.runs.probes import accepted, latest, plan, run
+from workbench.runs.verifying import runs, start
+from workbench.statistics.records.probe import FamilyFigures, ProbeReport
 from workbench.verifiers.probes.payloads import SUITE_VERSION
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample_data" / "tuples.jsonl"

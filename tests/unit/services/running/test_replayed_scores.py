@@ -13,10 +13,10 @@ from scipy import stats
 from tests.background import runner_ends
 from tests.helpers import make_project
 from tests.replaying import replay, write_lines
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.correlating import correlate
-from workbench.services.project import Project
-from workbench.services.running.verifying import start, wait
+from workbench.core.project import Project
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.correlating import correlate
+from workbench.runs.verifying import start, wait
 
 MEASURES = {"kendall": stats.kendalltau, "pearson": stats.pearsonr, "spearman": stats.spearmanr}
 

@@ -11,14 +11,14 @@ from tests.background import runner_ends
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import Received, ScriptedServer, scripted
 from workbench.config.trust import FOLDER_VARIABLE
-from workbench.errors import UsageError
-from workbench.model.selection import parse_condition
-from workbench.services.labelling.suggesting import type_report
-from workbench.services.measuring.pairing import pairs
-from workbench.services.measuring.thresholds import fit, save
-from workbench.services.project import Project
-from workbench.services.running import verifying
-from workbench.services.trust import NotTrustedError
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import parse_condition
+from workbench.measuring.pairing import pairs
+from workbench.measuring.suggesting import type_report
+from workbench.measuring.thresholds import fit, save
+from workbench.runs import verifying
+from workbench.runs.trust import NotTrustedError
 
 ITEMS = 24
 

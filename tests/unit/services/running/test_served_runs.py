@@ -10,13 +10,13 @@ import pytest
 
 from tests.served_runs import VERIFIER, HereRunner, here, options
 from tests.servers.scripted import Received, Scripted, ScriptedServer, chat_reply, scripted
-from workbench.errors import StoreError, UsageError
-from workbench.model.selection import Selection
-from workbench.services.items.exporting import Table, export
-from workbench.services.running import run_status
-from workbench.services.running.run_costs import estimate, run_costs
-from workbench.services.running.transcripts import transcript, transcripts_of
-from workbench.store.secrets import secret
+from workbench.core.database.secrets import secret
+from workbench.core.errors import StoreError, UsageError
+from workbench.core.selection import Selection
+from workbench.interchange.exporting import Table, export
+from workbench.runs import run_status
+from workbench.runs.run_costs import estimate, run_costs
+from workbench.runs.transcripts import transcript, transcripts_of
 
 ITEMS = 10
 PRICES = '[prices."m"]\ninput = 1.0\noutput = 10.0\ndate = "2026-11-01"\n'

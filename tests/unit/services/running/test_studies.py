@@ -13,19 +13,19 @@ from tests.background import runner_ends
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import Received, ScriptedServer, scripted
 from tests.unit.verifiers.judges.modelled import modelled
-from workbench.cli import root
-from workbench.errors import UsageError
-from workbench.model.run import RunInfo
-from workbench.model.selection import Selection
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.comparing import comparable
-from workbench.services.project import Project
-from workbench.services.running import verifying
-from workbench.services.running.duelling import duel_report, start_duel
-from workbench.services.running.study_text import duel_text, sweep_text
-from workbench.services.running.sweeping import point_name, start_sweep, sweep_points, sweep_report
-from workbench.services.running.transcripts import transcript
-from workbench.services.running.verifying import EVERYTHING
+from workbench.app.cli import root
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.run import RunInfo
+from workbench.core.selection import Selection
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.comparing import comparable
+from workbench.measuring.duelling import duel_report, start_duel
+from workbench.measuring.studies import point_name, start_sweep, sweep_points, sweep_report
+from workbench.measuring.study_text import duel_text, sweep_text
+from workbench.runs import verifying
+from workbench.runs.transcripts import transcript
+from workbench.runs.verifying import EVERYTHING
 
 ITEMS = 4
 SMALL = {"strategy": "mcts", "model": "m", "seed": "7", "delta": "1", "gamma": "1", "beta": "1"}

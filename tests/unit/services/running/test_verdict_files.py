@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import make_project, numbered
-from workbench.cli import root
-from workbench.errors import FormatError, UsageError
-from workbench.services.measuring.accuracy import accuracy
-from workbench.services.project import Project
-from workbench.services.running import verdict_files, verifying
-from workbench.services.running.verdict_files import import_verdicts
-from workbench.services.running.verdicts import verdict_lines
-from workbench.services.transactions import some_at_a_time
+from workbench.app.cli import root
+from workbench.core.errors import FormatError, UsageError
+from workbench.core.project import Project
+from workbench.core.transactions import some_at_a_time
+from workbench.measuring.accuracy import accuracy
+from workbench.runs import verdict_files, verifying
+from workbench.runs.running_verdicts import verdict_lines
+from workbench.runs.verdict_files import import_verdicts
 
 
 @pytest.fixture

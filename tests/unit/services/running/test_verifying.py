@@ -10,13 +10,13 @@ import pytest
 
 from tests.background import hurry, install_plugin, kill, runner_ends, runner_pid, stored, until, until_writing
 from tests.helpers import add_items, make_project, numbered
-from workbench.errors import RunError, UsageError, VerifierError
-from workbench.model.run import RunInfo
-from workbench.model.selection import Selection, parse_condition
-from workbench.services.project import Project, open_project
-from workbench.services.running import verifying
-from workbench.services.running.run_status import runs
-from workbench.services.running.verifying import Watch, run_info, start, wait
+from workbench.core.errors import RunError, UsageError, VerifierError
+from workbench.core.project import Project, open_project
+from workbench.core.run import RunInfo
+from workbench.core.selection import Selection, parse_condition
+from workbench.runs import verifying
+from workbench.runs.run_status import runs
+from workbench.runs.verifying import Watch, run_info, start, wait
 from workbench.verifiers.text import Exact
 
 ITEMS = 1200

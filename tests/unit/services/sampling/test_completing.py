@@ -12,25 +12,26 @@ from msgspec import structs
 from tests.drawn_pool import make_drawn_pool
 from tests.sampling import answering, carry_out, completions, plan
 from tests.servers.scripted import Received, Scripted, ScriptedServer, chat_reply, scripted
-from workbench.errors import RunError, StoreError, UsageError
+from workbench.app.demo import sample_folder
+from workbench.benchmarks.sampling import asking
+from workbench.benchmarks.sampling.asking import as_written
+from workbench.benchmarks.sampling.completing import complete
+from workbench.benchmarks.sampling.plan_file import plan_in, plan_of
+from workbench.benchmarks.sampling.planning import planned
+from workbench.core.database import sets
+from workbench.core.database.connection import Database
+from workbench.core.errors import RunError, StoreError, UsageError
+from workbench.core.project import Project, opened_project
+from workbench.core.sets import NewSet
+from workbench.interchange.importing import import_files, plan_import
 from workbench.llm.records import Reply
-from workbench.model.sets import NewSet
+from workbench.measuring.columns import columns
 from workbench.runs import completing as driver
 from workbench.runs.lease import Lease
-from workbench.services.demo import sample_folder
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.measuring.columns import columns
-from workbench.services.project import Project, opened_project
-from workbench.services.running.run_status import run_info
-from workbench.services.sampling import asking
-from workbench.services.sampling.asking import as_written
-from workbench.services.sampling.completing import complete
-from workbench.services.sampling.plan_file import plan_in, plan_of
-from workbench.services.sampling.planning import planned
-from workbench.services.trust import NotTrustedError
-from workbench.store import completing as stored
-from workbench.store import runs, sets
-from workbench.store.connection import Database
+from workbench.runs.run_status import run_info
+from workbench.runs.store import completing as stored
+from workbench.runs.store import runs
+from workbench.runs.trust import NotTrustedError
 
 QUESTIONS = [f"What is {number}?" for number in range(5)]
 REFUSED = Scripted(401, body={"error": {"message": "wrong key"}})

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.drawn_pool import make_drawn_pool
-from workbench.errors import UsageError
+from workbench.benchmarks.sampling.plan import CompletionPlan, QuestionPrompt
+from workbench.benchmarks.sampling.plan_file import only, plan_in, plan_of
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.sets import SetName
 from workbench.llm.records import PromptMessage, Sampling
 from workbench.llm.server import Limits, Price
-from workbench.model.sets import SetName
-from workbench.services.project import Project
-from workbench.services.sampling.plan import CompletionPlan, QuestionPrompt
-from workbench.services.sampling.plan_file import only, plan_in, plan_of
 
 MODEL = '[[models]]\nname = "m"\nbase_url = "http://localhost:8000/v1"\n'
 WHOLE = r"""

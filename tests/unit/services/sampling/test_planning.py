@@ -10,12 +10,12 @@ import pytest
 from tests.drawn_pool import make_drawn_pool
 from tests.sampling import answering, carry_out, plan
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
-from workbench.model.sampling import Expected
-from workbench.services.project import Project
-from workbench.services.sampling.asking import Asking
-from workbench.services.sampling.plan_file import plan_in
-from workbench.services.sampling.planning import planned
-from workbench.store.connection import Database
+from workbench.benchmarks.records import Expected
+from workbench.benchmarks.sampling.asking import Asking
+from workbench.benchmarks.sampling.plan_file import plan_in
+from workbench.benchmarks.sampling.planning import planned
+from workbench.core.database.connection import Database
+from workbench.core.project import Project
 
 NOWHERE = "http://127.0.0.1:9/v1"
 PRICE = 'price = { input = 10, output = 100, date = "2026-11-01" }'

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.servers.memory import MemoryJournal
 from tests.servers.scripted import Scripted, chat_reply, scripted
 from tests.unit.verifiers.over_http import judged_over_http
-from workbench.model.taxonomy import SUBTYPES, TYPES, type_display
-from workbench.model.verdict import Outcome, VerifierInput
+from workbench.core.taxonomy import SUBTYPES, TYPES, type_display
+from workbench.core.verdict import Outcome, VerifierInput
 from workbench.verifiers.answer_type.reading import OUTSIDE, suggestion
 from workbench.verifiers.answer_type.verifier import AnswerType
 from workbench.verifiers.base import Judged, identity

@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from tests.unit.verifiers.judges.asking import SECRET, Script, Scripted
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
+from workbench.core.verdict import Outcome, VerifierInput
 from workbench.llm.records import Reply
-from workbench.model.verdict import Outcome, VerifierInput
 from workbench.verifiers.base import Judged
 from workbench.verifiers.duel.reading import Place, preferences, winner
 from workbench.verifiers.duel.verifier import JudgeDuel

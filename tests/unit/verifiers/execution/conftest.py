@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 
-from workbench.errors import VerifierError
-from workbench.model.code import CodeTest, Execution, Level, Program
+from workbench.core.code import CodeTest, Execution, Level, Program
+from workbench.core.errors import VerifierError
 from workbench.verifiers.execution.pool import SandboxPool
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from workbench.model.assertion import assertion_of
-from workbench.model.code import Execution, Level
+from workbench.core.code import Execution, Level
+from workbench.core.code_tests.assertion import assertion_of
 from workbench.verifiers.execution.attacks import watching
 from workbench.verifiers.execution.attacks.attack import Attack, corpus
 from workbench.verifiers.execution.attacks.scene import ANY, Scene, Stage, staged

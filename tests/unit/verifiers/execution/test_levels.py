@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from workbench.errors import VerifierError
-from workbench.model.code import Level
+from workbench.core.code import Level
+from workbench.core.errors import VerifierError
 from workbench.verifiers.execution import levels
 from workbench.verifiers.execution.attacks.attack import Attack, AttackResult, corpus
 from workbench.verifiers.execution.attacks.watching import UnusableLevelError

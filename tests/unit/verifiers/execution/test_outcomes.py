@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from tests.unit.verifiers.execution.conftest import one
-from workbench.model.code import CodeTest, Form, Level, Program
+from workbench.core.code import CodeTest, Form, Level, Program
 from workbench.verifiers.execution.pool import SandboxPool
 from workbench.verifiers.execution.settings import PoolSettings
 

@@ -14,8 +14,8 @@ import psutil
 import pytest
 
 from tests.unit.verifiers.execution.conftest import one
-from workbench.errors import VerifierError
-from workbench.model.code import CodeTest, Level, Program
+from workbench.core.code import CodeTest, Level, Program
+from workbench.core.errors import VerifierError
 from workbench.verifiers.execution import box, process
 from workbench.verifiers.execution.inside.server import AHEAD
 from workbench.verifiers.execution.pool import SandboxPool

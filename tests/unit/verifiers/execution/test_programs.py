@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from tests.coding import ADD
-from workbench.model.code import SolutionForm
+from workbench.core.code import SolutionForm
 from workbench.verifiers.execution import programs
 from workbench.verifiers.execution.programs import EXTRACTORS, code_of, form_of, program_of
 

@@ -15,8 +15,8 @@ import psutil
 import pytest
 from msgspec import structs
 
-from workbench.errors import VerifierError
-from workbench.model.code import CodeTest, Execution, Form, Level, Program
+from workbench.core.code import CodeTest, Execution, Form, Level, Program
+from workbench.core.errors import VerifierError
 from workbench.verifiers.execution import runners
 from workbench.verifiers.execution.javascript import JAVASCRIPT
 from workbench.verifiers.execution.pool import SandboxPool
@@ -274,7 +274,7 @@ def test_limits_and_settings_hold_as_for_python(pool: SandboxPool) -> None:
 
 HARNESS = """
 import sys
-from workbench.model.code import CodeTest, Program
+from workbench.core.code import CodeTest, Program
 from workbench.verifiers.execution.pool import SandboxPool
 hang = Program(source="for (;;);", language="javascript", seconds=50, tests=(CodeTest(form="statement", source=""),))
 with SandboxPool("L3", 1) as pool:

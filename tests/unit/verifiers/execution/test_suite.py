@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.model.code import CodeTest
+from workbench.core.code import CodeTest
 from workbench.verifiers.execution.compare import MalformedOutputError
 from workbench.verifiers.execution.inside.frames import HEAD
 from workbench.verifiers.execution.reading import Results

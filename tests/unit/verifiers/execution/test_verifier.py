@@ -8,10 +8,10 @@ import pytest
 from msgspec import structs
 
 from tests.coding import ADD
-from workbench.errors import OptionError, UsageError
-from workbench.model.code import CodeTest, Execution, Failure, Problem, SolutionForm
-from workbench.model.reasons import sentence
-from workbench.model.verdict import Outcome, Verdict
+from workbench.core.code import CodeTest, Execution, Failure, Problem, SolutionForm
+from workbench.core.errors import OptionError, UsageError
+from workbench.core.reasons import sentence
+from workbench.core.verdict import Outcome, Verdict
 from workbench.verifiers.base import identity
 from workbench.verifiers.execution.settings import PoolSettings
 from workbench.verifiers.execution.verifier import HARNESS_VERSION, ExecutionVerifier

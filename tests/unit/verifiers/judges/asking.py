@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Chat, Reply, Request
-from workbench.model.verdict import VerifierInput
 from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.verifier import LlmJudge
 

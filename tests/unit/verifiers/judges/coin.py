@@ -11,8 +11,8 @@ from zlib import crc32
 from msgspec import structs
 
 from tests.unit.verifiers.judges.asking import SECRET, llm_judge
+from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Chat, Reply, Request
-from workbench.model.verdict import VerifierInput
 from workbench.verifiers.base import Judged
 
 PROBLEM = VerifierInput(

@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from tests.unit.verifiers.judges.asking import ITEM, SECRET, Asked, Script, judged, llm_judge
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
+from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import CallFailed, Reply, Request
-from workbench.model.verdict import Outcome, Verdict
 from workbench.verifiers.base import identity
 from workbench.verifiers.judges.verifier import LlmJudge
 from workbench.verifiers.judges.voting import majority

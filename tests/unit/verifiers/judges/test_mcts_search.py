@@ -10,9 +10,9 @@ from msgspec import structs
 
 from tests.unit.verifiers.judges.asking import SECRET, llm_judge
 from tests.unit.verifiers.judges.coin import PROBLEM, Coin, judged, numbered, trace
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
+from workbench.core.verdict import Outcome
 from workbench.llm.records import CallFailed, Halt, Reply, Request
-from workbench.model.verdict import Outcome
 from workbench.verifiers.registry import Registry
 
 NO_TESTS = {"reformat": "There are none."}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 from workbench.verifiers.judges.parsers import PARSERS, Parser, parser
 
 BOTH = ("correct", "incorrect")

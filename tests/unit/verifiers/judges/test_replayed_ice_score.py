@@ -14,8 +14,8 @@ import pytest
 from scipy import stats
 
 from tests.unit.verifiers.judges.asking import SECRET, Scripted, llm_judge
-from workbench.analysis.correlation import correlations
-from workbench.model.verdict import Verdict, VerifierInput
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.statistics.correlation import correlations
 
 pytestmark = pytest.mark.real_data
 PUBLISHED = {"nsnr": (0.5902, 0.330, 0.427, 113), "nswr": (0.7279, 0.412, 0.388, 115)}

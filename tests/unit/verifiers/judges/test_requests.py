@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from tests.unit.verifiers.judges.asking import ITEM, judged, llm_judge, requests
-from workbench.model.verdict import VerifierInput
+from workbench.core.verdict import VerifierInput
 from workbench.verifiers.judges.parsers import PARSERS
 
 JUDGES: dict[str, tuple[dict[str, str], int]] = {

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.verifiers.judges.asking import ITEM, SECRET, Scripted, judged, llm_judge, requests
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 from workbench.verifiers.base import identity
 from workbench.verifiers.judges import template
 from workbench.verifiers.judges.placeholders import fill

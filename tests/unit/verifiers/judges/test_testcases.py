@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from tests.unit.verifiers.judges.coin import PROBLEM, Coin, as_json, judged, numbered
-from workbench.model.reasons import REASONS
-from workbench.model.verdict import Outcome
+from workbench.core.reasons import REASONS
+from workbench.core.verdict import Outcome
 from workbench.verifiers.judges.testcases.execution import ComparisonTally
 from workbench.verifiers.judges.testcases.reading import TestCase, read_comparison, read_tests, read_validation
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from workbench.model.probe import BaseRow
+from workbench.statistics.records.probe import BaseRow
 from workbench.verifiers.probes.building import Probe, probes
 from workbench.verifiers.probes.payloads import families_named
 

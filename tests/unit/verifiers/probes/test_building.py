@@ -11,9 +11,9 @@ from msgspec import structs
 
 from tests.unit.verifiers.probes.rows import PROGRAM, SUM, made, texts
 from tests.unit.verifiers.rules.table import TABLE
-from workbench.final_answer import reference_answer
-from workbench.model.probe import BaseRow
-from workbench.model.verdict import Outcome, VerifierInput
+from workbench.core.final_answer import reference_answer
+from workbench.core.verdict import Outcome, VerifierInput
+from workbench.statistics.records.probe import BaseRow
 from workbench.verifiers.base import Pending
 from workbench.verifiers.probes import programs
 from workbench.verifiers.probes.building import asked, companions, probes

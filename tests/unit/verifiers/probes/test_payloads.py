@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from tests.unit.verifiers.probes.rows import PROGRAM, SUM, made, texts
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 from workbench.verifiers.probes.payloads import SUITE_VERSION, families_named, suite
 from workbench.verifiers.probes.values import PLACEHOLDER, STUB, Values
 

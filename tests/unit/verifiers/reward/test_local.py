@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from workbench.errors import UsageError, VerifierError
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.errors import UsageError, VerifierError
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.registry import Registry
 

@@ -10,8 +10,8 @@ import pytest
 from tests.servers.memory import MemoryJournal
 from tests.servers.scripted import Received, Scripted, scripted
 from tests.unit.verifiers.over_http import judged_over_http
+from workbench.core.verdict import Outcome, VerifierInput
 from workbench.llm.records import CallFailed
-from workbench.model.verdict import Outcome, VerifierInput
 from workbench.verifiers.base import Judged, identity
 from workbench.verifiers.reward.served import RewardModel
 

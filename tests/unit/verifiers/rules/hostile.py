@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from tests.unit.verifiers.rules.table import boxed
-from workbench.model.verdict import VerifierInput
+from workbench.core.verdict import VerifierInput
 
 MEGA = 1_000_000
 KILO = 1_000

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import structs
 
-from workbench.model.verdict import Verdict, VerifierInput
+from workbench.core.verdict import Verdict, VerifierInput
 from workbench.verifiers.base import Pending
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.rules.verifier import Rules

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from workbench.model.probe import BaseRow
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.statistics.records.probe import BaseRow
 from workbench.verifiers.probes.building import asked, companions, probes
 from workbench.verifiers.probes.payloads import families_named
 

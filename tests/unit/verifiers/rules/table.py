@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from workbench.model.verdict import VerifierInput
+from workbench.core.verdict import VerifierInput
 
 FOLDER = Path(__file__).resolve().parent / "equality"
 ANSWERS = ("equal", "unequal", "undecided")

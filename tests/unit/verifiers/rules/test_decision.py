@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.verifiers.rules.judging import by_rules
-from workbench.analysis.confusion import Confusion
-from workbench.analysis.metrics import balanced_accuracy, mcc
-from workbench.model.reasons import REASONS
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.reasons import REASONS
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.statistics.confusion import Confusion
+from workbench.statistics.metrics import balanced_accuracy, mcc
 from workbench.verifiers.base import Pending
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.rules import verifier

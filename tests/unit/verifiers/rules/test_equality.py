@@ -8,8 +8,8 @@ import pytest
 
 from tests.unit.verifiers.rules.judging import by_rules, in_workers
 from tests.unit.verifiers.rules.table import PAIRS, TABLE, Pair
-from workbench.model.taxonomy import SUBTYPES
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.taxonomy import SUBTYPES
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.text import NormalizedExact
 

@@ -13,9 +13,9 @@ from tests.background import runner_ends, runner_pid
 from tests.helpers import make_project, numbered
 from tests.unit.verifiers.rules.hostile import BOMBS, HOSTILE, Hostile
 from tests.unit.verifiers.rules.judging import by_rules
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.project import Project
-from workbench.services.running import verifying
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome, Verdict
+from workbench.runs import verifying
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.rules.verifier import Rules
 

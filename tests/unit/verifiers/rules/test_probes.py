@@ -13,8 +13,8 @@ import pytest
 from tests.unit.verifiers.rules.judging import by_rules
 from tests.unit.verifiers.rules.probes import FAMILIES, Judge, attack, base_rows
 from tests.unit.verifiers.rules.table import TABLE
-from workbench.model.probe import BaseRow
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.statistics.records.probe import BaseRow
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.probes.building import asked, probes
 from workbench.verifiers.probes.payloads import families_named

@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.verifiers.rules.judging import by_rules
 from tests.unit.verifiers.rules.table import boxed
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.pool import WorkerPool
 
 FOLDER = Path(__file__).resolve().parent / "twins"

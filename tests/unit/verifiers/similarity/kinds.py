@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from workbench.model.verdict import VerifierInput
+from workbench.core.verdict import VerifierInput
 
 TEXT_KINDS = ("bleu", "chrf", "rouge-l", "meteor-nosyn")
 needs_codebleu = pytest.mark.skipif(sys.version_info >= (3, 13), reason="codebleu's tree-sitter has no wheels here")

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.verifiers.similarity.kinds import KINDS, TEXT_KINDS, item, needs_codebleu
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Verifier
 from workbench.verifiers.registry import Registry
 

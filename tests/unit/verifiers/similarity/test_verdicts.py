@@ -10,8 +10,8 @@ import pytest
 from msgspec import structs
 
 from tests.unit.verifiers.similarity.kinds import KINDS, item, needs_codebleu
-from workbench.errors import UsageError, VerifierError
-from workbench.model.verdict import Outcome
+from workbench.core.errors import UsageError, VerifierError
+from workbench.core.verdict import Outcome
 from workbench.verifiers.base import identity
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.registry import Registry

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from tests.background import install_plugin
-from workbench.services.rewarding.choosing import chosen
-from workbench.services.rewarding.scale import Scale
-from workbench.web.reward.gate import RequestRules
-from workbench.web.reward.server import RewardServer, serving
-from workbench.web.serve.addresses import Address
+from workbench.app.web.reward.gate import RequestRules
+from workbench.app.web.reward.server import RewardServer, serving
+from workbench.app.web.serve.addresses import Address
+from workbench.training.choosing import chosen
+from workbench.training.scale import Scale
 
 Serving = Callable[..., AbstractAsyncContextManager[RewardServer]]
 

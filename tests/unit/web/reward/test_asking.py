@@ -19,20 +19,20 @@ from tests.helpers import make_project
 from tests.replaying import replay
 from tests.rewarding import Answer, asked, launched
 from tests.servers.scripted import Received, Scripted, scripted
-from workbench.errors import RunError, UsageError
-from workbench.model.run import RunInfo
+from workbench.app.web.reward.gate import RequestRules
+from workbench.app.web.reward.server import RewardServer, serving
+from workbench.app.web.serve.addresses import Address
+from workbench.core.errors import RunError, UsageError
+from workbench.core.project import Project
+from workbench.core.run import RunInfo
+from workbench.interchange.importing import import_files, plan_import
 from workbench.runs import runner, standing_in
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.project import Project
-from workbench.services.rewarding.choosing import chosen
-from workbench.services.rewarding.scale import Scale
-from workbench.services.running.verifying import run_info, start, verdict_lines
-from workbench.store import runs
-from workbench.web.reward.gate import RequestRules
-from workbench.web.reward.server import RewardServer, serving
-from workbench.web.serve.addresses import Address
+from workbench.runs.store import runs
+from workbench.runs.verifying import run_info, start, verdict_lines
+from workbench.training.choosing import chosen
+from workbench.training.scale import Scale
 
 YES = "Final Judgment: Yes"
 Serving = Callable[..., AbstractAsyncContextManager[RewardServer]]

@@ -19,8 +19,8 @@ from tests.rewarding import asked, launched
 from tests.servers import faulty
 from tests.servers.scripted import Received, Scripted, scripted
 from tests.unit.web.reward.test_asking import YES, Serving, health, item, judge, post, told
+from workbench.core.project import Project
 from workbench.runs import answering
-from workbench.services.project import Project
 
 __all__ = ["judge"]
 

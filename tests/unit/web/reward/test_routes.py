@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from tests.rewarding import Client
 from tests.unit.web.reward.conftest import Serving
-from workbench.model.schemas import schema
+from workbench.app.schemas import schema
 
 
 @pytest_asyncio.fixture

@@ -14,17 +14,17 @@ import pytest
 
 from tests.rewarding import Answer, Client
 from tests.unit.web.reward.conftest import Serving
-from workbench.errors import UsageError
-from workbench.model.verdict import Verdict, VerifierInput
+from workbench.app.web.reward import gate, server
+from workbench.app.web.reward.gate import RequestRules
+from workbench.app.web.reward.server import RewardServer, serve
+from workbench.app.web.serve.addresses import Address
+from workbench.core.errors import UsageError
+from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.long_texts import LongTexts
-from workbench.services.rewarding import serving as judging
-from workbench.services.rewarding.choosing import chosen
-from workbench.services.rewarding.scale import Scale
+from workbench.training import serving as judging
+from workbench.training.choosing import chosen
+from workbench.training.scale import Scale
 from workbench.verifiers.base import Pending
-from workbench.web.reward import gate, server
-from workbench.web.reward.gate import RequestRules
-from workbench.web.reward.server import RewardServer, serve
-from workbench.web.serve.addresses import Address
 
 TOKEN = "0123456789abcdef-token"
 NOW = b'{"reference": "r", "completion": "now"}'

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from workbench.model.code import OUTCOMES, PASS, CodeTest, Execution, Level, Program
+from workbench.core.code import OUTCOMES, PASS, CodeTest, Execution, Level, Program
 from workbench.verifiers.execution.attacks.scene import Scene
 
 _FOLDER: Final = Path(__file__).parent / "corpus"

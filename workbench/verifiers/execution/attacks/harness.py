@@ -20,8 +20,8 @@ import msgspec
 import psutil
 from msgspec import Struct
 
-from workbench.errors import WorkbenchError
-from workbench.model.code import CodeTest, Execution, Level, Program
+from workbench.core.code import CodeTest, Execution, Level, Program
+from workbench.core.errors import WorkbenchError
 from workbench.verifiers.execution.attacks.attack import Attack, corpus
 from workbench.verifiers.execution.attacks.scene import Scene
 from workbench.verifiers.execution.pool import SandboxPool

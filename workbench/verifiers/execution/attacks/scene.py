@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.beside.parts import new_mark, remove_marked, sweep, temporary_folder
+from workbench.core.files import new_mark, remove_marked, sweep, temporary_folder
 
 VARIABLE: Final = "WORKBENCH_PLANTED"
 """Environment variable of the attacked process that holds the secret."""

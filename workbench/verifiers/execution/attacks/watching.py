@@ -17,8 +17,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from workbench.errors import VerifierError
-from workbench.model.code import Level
+from workbench.core.code import Level
+from workbench.core.errors import VerifierError
 from workbench.verifiers.execution.attacks.attack import Attack, AttackResult
 from workbench.verifiers.execution.attacks.harness import Order, Report
 from workbench.verifiers.execution.attacks.scene import ANY, VARIABLE, Stage, staged

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import msgspec
 
+from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer
-from workbench.model.verdict import Outcome, Verdict
 from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.draws import Draws

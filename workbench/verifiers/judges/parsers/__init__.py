@@ -8,7 +8,7 @@ give other figures under another parser.
 
 from __future__ import annotations
 
-from workbench.errors import UsageError
+from workbench.core.errors import UsageError
 from workbench.verifiers.judges.parsers import (
     codejudge,
     codejudge_fault,

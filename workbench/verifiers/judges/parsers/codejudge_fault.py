@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
 
-from workbench.final_answer import reply_start
+from workbench.core.final_answer import reply_start
 from workbench.verifiers.judges.parsers.base import Reading, said
 
 Severity = Literal["fatal", "major", "small", "negligible"]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
-from workbench.final_answer import reply_start
+from workbench.core.final_answer import reply_start
 
 Found = TypeVar("Found")
 

@@ -14,18 +14,11 @@ import pytest
 from tests.growing import own_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.errors import FormatError, RunError, StoreError, UsageError
-from workbench.services.coding.evolution.duplicates import (
-    find,
-    from_file,
-    from_local,
-    from_server,
-    read_kept,
-    write_kept,
-)
-from workbench.services.coding.evolution.tables import duplicates_text
-from workbench.services.generation import Models, models_from
-from workbench.services.project import Project
+from workbench.coding.duplicates import find, from_file, from_local, from_server, read_kept, write_kept
+from workbench.coding.evolution.tables import duplicates_text
+from workbench.core.errors import FormatError, RunError, StoreError, UsageError
+from workbench.core.project import Project
+from workbench.runs.generation import Models, models_from
 
 LINES = [
     {"task_id": "a", "vector": [1, 0], "source": "taco"},

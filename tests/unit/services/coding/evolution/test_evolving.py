@@ -12,15 +12,16 @@ import pytest
 from msgspec import structs
 
 from tests.growing import ActingModel, ActingSandbox, own_project
-from workbench.benchmarks.evolution.filters import columns, rate, splits
-from workbench.errors import UsageError
-from workbench.model.evolution import EvolutionSettings, Evolved, GrowthStep
-from workbench.model.evolution_report import EvolutionReport
-from workbench.services.coding.evolution import evolved, evolving
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.project import Project, open_project
-from workbench.store import evolutions, suites
-from workbench.store.tests import problems_of
+from workbench.coding.evolution import evolved, evolving
+from workbench.coding.evolution.filters import columns, rate, splits
+from workbench.coding.records.evolution import EvolutionSettings, Evolved, GrowthStep
+from workbench.coding.records.evolution_report import EvolutionReport
+from workbench.coding.store import evolutions
+from workbench.core.errors import UsageError
+from workbench.core.project import Project, open_project
+from workbench.data.store import suites
+from workbench.data.store.tests import problems_of
+from workbench.interchange.importing import import_files, plan_import
 
 SETTINGS = EvolutionSettings(model="m")
 SUITES = ["grown-round-1", "grown-round-2", "grown-round-3", "grown"]

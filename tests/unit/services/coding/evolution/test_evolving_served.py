@@ -14,14 +14,14 @@ import pytest
 from tests.background import until
 from tests.growing_served import answering, call, command, need_a_sandbox, own_served, real_project
 from tests.servers.scripted import ScriptedServer, scripted
-from workbench.benchmarks.evolution.filters import columns, rate, splits
-from workbench.model.evolution import EvolutionSettings
-from workbench.services.coding.evolution import evolved
-from workbench.services.coding.evolution.refining import USUAL
-from workbench.services.coding.evolution.running import export, run
-from workbench.services.generation import models_from
-from workbench.services.project import Project
-from workbench.store import evolutions
+from workbench.coding.evolution import evolved
+from workbench.coding.evolution.filters import columns, rate, splits
+from workbench.coding.evolution.refining import USUAL
+from workbench.coding.evolution.running import export, run
+from workbench.coding.records.evolution import EvolutionSettings
+from workbench.coding.store import evolutions
+from workbench.core.project import Project
+from workbench.runs.generation import models_from
 
 SETTINGS = EvolutionSettings(model="m")
 SHORT = EvolutionSettings(model="m", rounds=2)

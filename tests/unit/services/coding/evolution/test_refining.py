@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.growing import K
-from workbench.benchmarks.writing import WritingRequest
-from workbench.errors import FormatError
-from workbench.model.code import Execution, Program
-from workbench.model.refinement import RefineReport
-from workbench.services.coding.evolution.refining import RefinementOptions, refine
-from workbench.services.coding.targets import code_dataset
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.project import Project, open_project
+from workbench.coding.evolution.refining import RefinementOptions, refine
+from workbench.coding.records.refinement import RefineReport
+from workbench.coding.targets import code_dataset
+from workbench.core.code import Execution, Program
+from workbench.core.errors import FormatError
+from workbench.core.project import Project, open_project
+from workbench.interchange.importing import import_files, plan_import
+from workbench.runs.writing import WritingRequest
 
 NEW = {
     "question": "Write total(numbers), their sum.",

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.scored_code import put_scores, scored_project
-from workbench.model.ranking import Missing, RankingReport
-from workbench.model.verdict import Outcome
-from workbench.services.coding.ranking.measuring import compared, ranking
-from workbench.services.coding.ranking.tables import ranking_as
-from workbench.services.coding.ranking.truth import truth_of
-from workbench.services.project import Project
+from workbench.coding.ranking.measuring import compared, ranking
+from workbench.coding.ranking.tables import ranking_as
+from workbench.coding.ranking.truth import truth_of
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome
+from workbench.statistics.records.ranking import Missing, RankingReport
 
 TASKS = {f"t{number}": {"a": "pppp|", "b": "ppff|", "c": "ffff|"} for number in range(4)}
 SCORES = {"a": 0.9, "b": 0.5, "c": 0.1}

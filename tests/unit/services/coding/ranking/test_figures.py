@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.scored_code import outcomes_of, put_scores, real_solutions, scored_project
-from workbench.model.code_figures import HistogramsReport
-from workbench.services.coding.ranking.histograms import histograms, outcome_shares
-from workbench.services.coding.ranking.passing import pass_by_tests, pass_by_verdict, pass_of_file
-from workbench.services.coding.ranking.saturating import saturation
-from workbench.services.coding.ranking.selecting import How, select_stored
-from workbench.services.coding.ranking.tables import histograms_text, passes_as, saturation_as
-from workbench.services.coding.ranking.truth import truth_of
+from workbench.coding.ranking.histograms import histograms, outcome_shares
+from workbench.coding.ranking.passing import pass_by_tests, pass_by_verdict, pass_of_file
+from workbench.coding.ranking.saturating import saturation
+from workbench.coding.ranking.selecting import How, select_stored
+from workbench.coding.ranking.tables import histograms_text, passes_as, saturation_as
+from workbench.coding.ranking.truth import truth_of
+from workbench.coding.records.figures import HistogramsReport
 
 LADDER = {f"s{passed}": "p" * passed + "f" * (16 - passed) + "|" for passed in range(0, 17, 4)}
 

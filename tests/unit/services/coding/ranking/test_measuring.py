@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from tests.scored_code import put_scores, scored_project
-from workbench.errors import UsageError
-from workbench.model.ranking import RankingReport, RankingRow
-from workbench.services.coding.ranking import measuring
-from workbench.services.coding.ranking.measuring import ranking
-from workbench.services.coding.ranking.tables import ranking_as
-from workbench.services.coding.ranking.truth import truth_of
-from workbench.services.project import Project
+from workbench.coding.ranking import measuring
+from workbench.coding.ranking.measuring import ranking
+from workbench.coding.ranking.tables import ranking_as
+from workbench.coding.ranking.truth import truth_of
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.statistics.records.ranking import RankingReport, RankingRow
 
 OUTCOMES = {
     "t": {"a": "pppp|", "b": "pppp|", "c": "ppff|", "d": "ffff|"},

@@ -10,18 +10,18 @@ import pytest
 
 from tests.helpers import make_project
 from tests.scored_code import outcomes_of, real_solutions, scored_project
-from workbench.errors import FormatError, StoreError, UsageError
-from workbench.formats.code import scoring
-from workbench.formats.code.row import CodeRow
-from workbench.model.candidates import SelectedLine
-from workbench.model.code import Execution, Failure
-from workbench.model.code_record import SolutionRecord
-from workbench.services.coding.ranking.selecting import How, SelectedSet, select_from, select_stored
-from workbench.services.coding.ranking.set_files import write_rows, write_stored
-from workbench.services.coding.ranking.truth import truth_of
-from workbench.services.project import Project
-from workbench.store import test_results
-from workbench.store.test_results import TestResult
+from workbench.coding.ranking.selecting import How, SelectedSet, select_from, select_stored
+from workbench.coding.ranking.set_files import write_rows, write_stored
+from workbench.coding.ranking.truth import truth_of
+from workbench.core.code import Execution, Failure
+from workbench.core.code_record import SolutionRecord
+from workbench.core.errors import FormatError, StoreError, UsageError
+from workbench.core.project import Project
+from workbench.data.formats.code import scoring
+from workbench.data.formats.code.row import CodeRow
+from workbench.runs.store import test_results
+from workbench.runs.store.test_results import TestResult
+from workbench.statistics.records.candidates import SelectedLine
 
 SPREAD = {"a": "pppp|", "b": "pppf|", "c": "ppff|", "d": "pfff|", "e": "ffff|", "f": "ppff|"}
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.scored_code import complete_run, put_scores, scored_project
-from workbench.errors import UsageError
-from workbench.model.code import Execution
-from workbench.model.selection import Condition, Selection
-from workbench.services.coding.ranking.scored import ranks_of, raters, scored
-from workbench.services.coding.ranking.truth import outcomes_by_problem, truth_of
-from workbench.services.project import Project
-from workbench.store import test_results
-from workbench.store.test_results import TestResult
+from workbench.coding.ranking.scored import ranks_of, raters, scored
+from workbench.coding.ranking.truth import outcomes_by_problem, truth_of
+from workbench.core.code import Execution
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Condition, Selection
+from workbench.runs.store import test_results
+from workbench.runs.store.test_results import TestResult
 
 
 def scores_of(project: Project, *suites: str) -> dict[str, float | None]:

@@ -7,11 +7,12 @@ from pathlib import Path
 from tests.growing import own_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.services.coding.synthesis.pooling import fill
-from workbench.services.coding.targets import Targets
-from workbench.services.generation import Models, models_from
-from workbench.services.project import Project
-from workbench.store import browsing, evolutions, solutions
+from workbench.coding.store import evolutions
+from workbench.coding.synthesis.pooling import fill
+from workbench.coding.targets import Targets
+from workbench.core.project import Project
+from workbench.data.store import browsing, solutions
+from workbench.runs.generation import Models, models_from
 
 
 def answer(received: Received) -> str | Scripted:

@@ -13,16 +13,16 @@ import pytest
 from tests.coding import ADD, DOUBLE, ScriptedSandbox, make_code_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.errors import RunError, UsageError
+from workbench.coding.records.synthesis import SolutionsWritten
+from workbench.coding.synthesis import solution_writing
+from workbench.coding.synthesis.solution_writing import SolutionOptions, kinds_of, write_solutions
+from workbench.coding.targets import Targets
+from workbench.core.code import Execution, Program
+from workbench.core.errors import RunError, UsageError
+from workbench.core.project import Project, open_project
+from workbench.interchange.importing import import_files, plan_import
 from workbench.llm.records import Sampling
-from workbench.model.code import Execution, Program
-from workbench.model.synthesis import SolutionsWritten
-from workbench.services.coding.synthesis import solution_writing
-from workbench.services.coding.synthesis.solution_writing import SolutionOptions, kinds_of, write_solutions
-from workbench.services.coding.targets import Targets
-from workbench.services.generation import models_from
-from workbench.services.items.importing import import_files, plan_import
-from workbench.services.project import Project, open_project
+from workbench.runs.generation import models_from
 from workbench.verifiers.execution.settings import PoolSettings
 
 WRONG = "def {name}(a, b=0):\n    return 0  # {outcomes}\n"

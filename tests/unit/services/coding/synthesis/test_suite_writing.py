@@ -13,16 +13,16 @@ import pytest
 from tests.coding import ADD, DOUBLE, make_code_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.benchmarks.synthesis.tests import ReplyReading
-from workbench.errors import RunError, UsageError
-from workbench.model.code import CodeTest
-from workbench.model.synthesis import TestsWritten
-from workbench.services.coding.synthesis.suite_writing import SuiteOptions, reading_of, write_tests
-from workbench.services.coding.targets import EVERY_PROBLEM, Targets
-from workbench.services.generation import models_from
-from workbench.services.project import Project
-from workbench.store import suites
-from workbench.store.tests import named_solutions, problems_of
+from workbench.coding.records.synthesis import TestsWritten
+from workbench.coding.synthesis.suite_writing import SuiteOptions, reading_of, write_tests
+from workbench.coding.synthesis.tests import ReplyReading
+from workbench.coding.targets import EVERY_PROBLEM, Targets
+from workbench.core.code import CodeTest
+from workbench.core.errors import RunError, UsageError
+from workbench.core.project import Project
+from workbench.data.store import suites
+from workbench.data.store.tests import named_solutions, problems_of
+from workbench.runs.generation import models_from
 
 SOLUTIONS = {
     "add": [

@@ -11,16 +11,17 @@ import pytest
 from tests.coding import ADD, ScriptedSandbox, make_code_project, ran
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received
+from workbench.coding.ranking.measuring import ranking
+from workbench.coding.ranking.truth import truth_of
+from workbench.coding.results import results
+from workbench.coding.synthesis.suite_writing import SuiteOptions, write_tests
 from workbench.config.trust import FOLDER_VARIABLE
-from workbench.model.code import Execution, Program
-from workbench.model.ranking import RankingRow
-from workbench.runs import executing, isolation, runner
-from workbench.services.coding.ranking.measuring import ranking
-from workbench.services.coding.ranking.truth import truth_of
-from workbench.services.coding.results import results
-from workbench.services.coding.synthesis.suite_writing import SuiteOptions, write_tests
-from workbench.services.generation import models_from
-from workbench.services.project import Project
+from workbench.core.code import Execution, Program
+from workbench.core.project import Project
+from workbench.runs import executing, runner
+from workbench.runs.generation import models_from
+from workbench.statistics.records.ranking import RankingRow
+from workbench.verifiers.execution import isolation
 
 RIGHT, WRONG = ADD.canonical, "def add(a, b):\n    return a - b\n"
 

@@ -12,18 +12,18 @@ from tests.coding import ADD, make_code_project
 from tests.growing_served import need_a_sandbox
 from tests.servers.scripted import scripted
 from tests.servers.wire import Received
+from workbench.coding.results import results
+from workbench.coding.sandbox import opened_sandbox
+from workbench.coding.synthesis.solution_writing import SolutionOptions as Solutions
+from workbench.coding.synthesis.solution_writing import write_solutions
+from workbench.coding.synthesis.suite_writing import SuiteOptions, reading_of, write_tests
+from workbench.core.project import Project
 from workbench.runs import runner
+from workbench.runs.generation import models_from
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
-from workbench.services.coding.results import results
-from workbench.services.coding.sandbox import opened_sandbox
-from workbench.services.coding.synthesis.solution_writing import SolutionOptions as Solutions
-from workbench.services.coding.synthesis.solution_writing import write_solutions
-from workbench.services.coding.synthesis.suite_writing import SuiteOptions, reading_of, write_tests
-from workbench.services.generation import models_from
-from workbench.services.project import Project
-from workbench.services.running.verifying import run_info, start
-from workbench.store.provenance import of_run
+from workbench.runs.store.provenance import of_run
+from workbench.runs.verifying import run_info, start
 
 
 @pytest.fixture

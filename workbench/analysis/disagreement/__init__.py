@@ -1,1 +1,0 @@
-"""Which items verifiers, gold and people disagree on, and how strongly: arrays in, rankings out."""

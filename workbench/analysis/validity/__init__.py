@@ -1,1 +1,0 @@
-"""Whether a verifier's verdicts follow what they should not: length, authorship, form, chance."""

@@ -1,1 +1,0 @@
-"""The human side as pure rules: item states, adjudication, gold."""

@@ -1,0 +1,263 @@
+"""The Python API: a project's items, verdicts, labels and figures as pandas frames.
+
+    import workbench
+
+    with workbench.open_project("p.db") as project:
+        table = project.accuracy(by="type")
+        wrong = project.verdicts("rules", where="type=A").query("right_forced == 0")
+
+Figures come from the same functions as the command line's; nothing here writes to the database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, get_args
+
+from msgspec import structs
+
+from workbench.core import project as projects
+from workbench.core.errors import UsageError
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.data import querying
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from workbench.measuring.records.review import Queue
+
+Where = str | Sequence[str]
+"""One condition such as ``"type=A"`` or several, all of which must hold; the grammar is that of ``--where``."""
+
+Names = str | Sequence[str]
+"""A verifier's name, or several."""
+
+
+class Project:
+    """An open project; use it as a context manager, or call `close`.
+
+    Every frame says in ``attrs`` what its figures rest on: protocol, gold, run, seed. Undefined figures are NaN.
+    """
+
+    def __init__(self, opened: projects.Project) -> None:
+        self._opened = opened
+
+    @property
+    def path(self) -> Path:
+        """The database file."""
+        return self._opened.path
+
+    def close(self) -> None:
+        """Close the database."""
+        self._opened.close()
+
+    def __enter__(self) -> Project:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    # -- what is stored ----------------------------------------------------------------------------
+
+    def items(self, where: Where = (), *, texts: bool = False) -> DataFrame:
+        """One row a completion: ids, type, subtype, domain, source, model, length, state, gold and where it is from.
+
+        Args:
+            texts: Question, reference and completion too.
+
+        Raises:
+            UsageError: A condition is none, or names something unknown.
+        """
+        found = _frame(querying.view(self._opened, "items", _selection(where))).set_index("item")
+        found["gold"] = found["gold"].astype("boolean")
+        if not texts:
+            return found
+        long = _frame(querying.view(self._opened, "item_texts", _selection(where))).set_index("item")
+        # The items have a column of that name: the question's row id.
+        return found.drop(columns="question").join(long)
+
+    def verdicts(self, verifier: str | None = None, where: Where = ()) -> DataFrame:
+        """Counted verdicts beside gold, one row a verifier and item, with the three protocols' verdict on it.
+
+        Items without gold are there too, undefined in ``gold`` and by every protocol; ``attrs["without_gold"]`` counts
+        their rows.
+
+        Args:
+            verifier: Only this one's; all that have a complete run by default.
+
+        Raises:
+            UsageError: A condition is none, or names something unknown, or there is no such verifier.
+        """
+        from workbench.measuring.judged import judges_of
+
+        names = [judge.name for judge in judges_of(self._opened, () if verifier is None else (verifier,))]
+        found = _frame(querying.view(self._opened, "verdicts", _selection(where)))
+        for column in ("gold", "right_forced", "right_strict", "right_decided"):
+            found[column] = found[column].astype("boolean")
+        found = found[found["verifier"].isin(names)].reset_index(drop=True)
+        found.attrs = {"without_gold": int(found["gold"].isna().sum())}
+        return found
+
+    def labels(self, where: Where = ()) -> DataFrame:
+        """What each person says now: labels, adjudications and exclusions in force, in the round under way."""
+        return _frame(querying.view(self._opened, "current_labels", _selection(where)))
+
+    def reviews(self, where: Where = ()) -> DataFrame:
+        """What reviewers have decided of disagreements, as it stands."""
+        return _frame(querying.view(self._opened, "current_reviews", _selection(where)))
+
+    def runs(self) -> DataFrame:
+        """The runs that figures are counted from: each verifier's newest complete one."""
+        return _frame(querying.view(self._opened, "counted_runs"))
+
+    def sql(self, statement: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> DataFrame:
+        """What a statement gives that reads; the views stand in ``docs/sql.md``.
+
+        Raises:
+            UsageError: It does not read, or SQLite does not understand it.
+        """
+        return _frame(querying.query(self._opened, statement, parameters))
+
+    # -- figures -----------------------------------------------------------------------------------
+
+    def accuracy(
+        self,
+        by: str | None = None,
+        verifiers: Names = (),
+        *,
+        protocol: Protocol3 = "forced",
+        gold: GoldChoice = "final",
+        where: Where = (),
+    ) -> DataFrame:
+        """Accuracy of verifiers, one row a verifier and group (None for all items), as ``workbench accuracy``.
+
+        Args:
+            by: ``type``, ``subtype``, ``domain``, ``source``, ``model``, ``dataset``, ``reason``, ``length``, or
+                several with commas between them.
+
+        Raises:
+            UsageError: An unknown verifier, group, protocol, gold or condition, or one that no item meets.
+        """
+        _check(protocol, gold)
+        from workbench.measuring.accuracy import accuracy
+        from workbench.statistics.records.report import AccuracyRow
+
+        report = accuracy(
+            self._opened,
+            verifiers=_all_of(verifiers),
+            by=by,
+            protocol=protocol,
+            gold=gold,
+            selection=self._chosen(where),
+        )
+        found = _of([structs.asdict(row) for row in report.rows])
+        # Columns without any figure would be of None.
+        found = found.astype({field.name: float for field in structs.fields(AccuracyRow) if field.type == float | None})
+        found.attrs = {"protocol": report.protocol, "gold": report.gold_choice, "gold_from": report.gold}
+        return found
+
+    def compare(
+        self, a: str, b: str, *, protocol: Protocol3 = "forced", gold: GoldChoice = "final", where: Where = ()
+    ) -> DataFrame:
+        """Two verifiers on the same items: one row of paired figures, as ``workbench compare``.
+
+        Raises:
+            UsageError: An unknown verifier, protocol, gold or condition, or no item counts for both.
+        """
+        _check(protocol, gold)
+        from workbench.measuring.comparing import compare
+
+        report = compare(self._opened, a, b, protocol=protocol, gold=gold, selection=self._chosen(where))
+        plain = {key: value for key, value in structs.asdict(report).items() if not isinstance(value, dict | list)}
+        found = _of([plain])
+        found.attrs = {"protocol": report.protocol, "gold": report.gold_choice, "gold_from": report.gold}
+        return found
+
+    def disagreements(
+        self,
+        queue: Queue = "verifier-gold",
+        verifiers: Names = (),
+        *,
+        gold: GoldChoice = "final",
+        where: Where = (),
+        limit: int | None = None,
+    ) -> DataFrame:
+        """A queue of disagreements, the most suspicious first, one column a verifier that has judged the items.
+
+        Raises:
+            UsageError: An unknown queue, verifier, gold or condition, or a limit below 0.
+        """
+        _check("forced", gold)
+        if limit is not None and limit < 0:
+            raise UsageError(f"{limit} items can't be listed.", "Leave limit out for all.")
+        from workbench.measuring.reviewing import queues
+
+        found = queues.queue(
+            self._opened, queue, verifiers=_all_of(verifiers), gold=gold, selection=self._chosen(where)
+        )
+        rows = [
+            {
+                "item": row.id,
+                "dataset": row.dataset,
+                "question_id": row.question_id,
+                "completion_id": row.completion_id,
+                "type": row.type,
+                "subtype": row.subtype,
+                "gold": row.gold,
+                "score": row.score,
+                "why": row.why,
+                **{vote.verifier: vote.verdict for vote in row.votes},
+            }
+            for row in found.rows(found.ids[:limit])
+        ]
+        frame = _of(rows)
+        frame.attrs = {"queue": queue, "counted": found.text, "gold": gold}
+        return frame
+
+    def _chosen(self, where: Where) -> Selection:
+        """The items that figures are of: never none of them because of a condition."""
+        selection = _selection(where)
+        if selection is None:
+            return Selection()
+        querying.require_items(self._opened, selection)
+        return selection
+
+
+def open_project(path: Path | str) -> Project:
+    """Open a database.
+
+    Raises:
+        StoreError: There is none, or it can't be read.
+    """
+    return Project(projects.open_project(path))
+
+
+def _check(protocol: str, gold: str) -> None:
+    """Refuse a protocol or a choice of gold that there isn't."""
+    for what, said, known in (("protocol", protocol, Protocol3), ("gold", gold, GoldChoice)):
+        if said not in get_args(known):
+            raise UsageError(f"There is no {what} {said!r}.", f"Use {', '.join(get_args(known))}.")
+
+
+def _all_of(texts: str | Sequence[str]) -> tuple[str, ...]:
+    return (texts,) if isinstance(texts, str) else tuple(texts)
+
+
+def _selection(where: Where) -> Selection | None:
+    texts = _all_of(where)
+    return Selection(tuple(parse_condition(text) for text in texts)) if texts else None
+
+
+def _frame(found: querying.Result) -> DataFrame:
+    from pandas import DataFrame
+
+    return DataFrame.from_records(found.rows, columns=found.columns)
+
+
+def _of(rows: list[dict[str, Any]]) -> DataFrame:
+    from pandas import DataFrame
+
+    return DataFrame(rows)

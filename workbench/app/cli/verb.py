@@ -1,0 +1,270 @@
+"""A command is a record of options and a function of them: `verb` makes the one of the other.
+
+@verb
+def command(project: Project, options: ValidityOptions) -> Output:
+    \"\"\"What ``--help`` says.\"\"\"
+    return Output(validity(project, options), validity_text)
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+
+import click
+from msgspec import NODEFAULT, Meta, structs
+
+from workbench.app.cli.common import (
+    REFUSED_SOME,
+    NotTaken,
+    NumberRange,
+    print_json,
+    project_at,
+    refusal_lines,
+    say,
+    show,
+    some,
+)
+from workbench.app.cli.writing import STDOUT, OutputPath, standard_output
+from workbench.core.errors import UsageError
+from workbench.core.options import Options, Written
+
+T = TypeVar("T")
+Texts = str | Iterable[str] | None
+
+
+class ToStdout:
+    """Which of a record's files may be standard output.
+
+    Args:
+        names: Its fields, paths to write.
+        when: Whether it writes at all.
+    """
+
+    def __init__(self, *names: str, when: Callable[[Any], bool] = lambda _: True) -> None:
+        self._names = names
+        self._when = when
+
+    def meant(self, options: Options) -> str | None:
+        """The field that is standard output, if there is one.
+
+        Raises:
+            UsageError: There are two.
+        """
+        there = [name for name in self._names if getattr(options, name) is STDOUT]
+        if not there or not self._when(options):
+            return None
+        if len(there) > 1:
+            raise UsageError("Two things can't go to standard output.", "Name a file for one of them.")
+        return there[0]
+
+
+Function = Callable[..., "Output | None"]
+
+
+class Output:
+    """What a command has found, and how it is told.
+
+    Args:
+        value: What ``--json`` prints.
+        text: What is printed without it: a text that is fit for a terminal as it is, or lines, of which control
+            characters are shown; None if the function has printed it.
+        after: Lines of narration after it.
+        code: The exit code.
+    """
+
+    def __init__(self, value: T, text: Callable[[T], Texts], *, after: Sequence[str] = (), code: int = 0) -> None:
+        self._value = value
+        self._text: Callable[[Any], Texts] = text
+        self._after = after
+        self._code = code
+
+    def refusing(self, place: object, refused: Sequence[NotTaken]) -> Output:
+        """The same, with the lines of a file that were not taken named after it, and their exit code if there are."""
+        if refused:
+            self._after, self._code = [*self._after, *some(refusal_lines(place, refused))], REFUSED_SOME
+        return self
+
+    def tell(self, *, as_json: bool) -> None:
+        """Print it, and end with its exit code if that is not 0."""
+        if as_json:
+            print_json(self._value)
+        elif isinstance(text := self._text(self._value), str):
+            click.echo(text, nl=False)
+        else:
+            for line in text or ():
+                show(line)
+        for line in self._after:
+            say(line)
+        if self._code:
+            sys.stdout.flush()
+            sys.exit(self._code)
+
+
+@overload
+def verb(function: Function, /) -> click.Command: ...
+
+
+@overload
+def verb(
+    *, json: bool = ..., within: bool = ..., to_stdout: ToStdout | None = ..., epilog: str | None = ...
+) -> Callable[[Function], click.Command]: ...
+
+
+def verb(
+    function: Function | None = None,
+    /,
+    *,
+    json: bool = True,
+    within: bool = False,
+    to_stdout: ToStdout | None = None,
+    epilog: str | None = None,
+) -> click.Command | Callable[[Function], click.Command]:
+    """Make a command of a function that takes ``options``, a record, and maybe ``project``, the open database.
+
+    Its docstring is the help. The database is named first, unless the record has no field of it and ``project`` is not
+    taken.
+
+    Args:
+        json: Whether there is ``--json``; what the function returns is printed so then.
+        within: Whether the command is one of a group that has been given the database.
+        to_stdout: The options that name files to write, where "-" means standard output.
+        epilog: What stands below the help.
+    """
+    if function is None:
+        return lambda given: _command(given, json=json, within=within, to_stdout=to_stdout, epilog=epilog)
+    return _command(function, json=json, within=within, to_stdout=to_stdout, epilog=epilog)
+
+
+def _command(
+    function: Function, *, json: bool, within: bool, to_stdout: ToStdout | None, epilog: str | None
+) -> click.Command:
+    takes = inspect.signature(function).parameters
+    record = _record(function) if "options" in takes else Options
+    opens = "project" in takes
+    names = record.__struct_fields__
+
+    def run(as_json: bool = False, **given: Any) -> None:
+        database = click.get_current_context().obj if within else given.get("database")
+        options = record(**{name: value for name, value in given.items() if name in names})
+        with ExitStack() as stack:
+            if to_stdout and (there := to_stdout.meant(options)):
+                file = stack.enter_context(standard_output(as_json=as_json))
+                options = structs.replace(options, **{there: file})
+            taken: dict[str, Any] = {"options": options} if "options" in takes else {}
+            if "as_json" in takes:
+                taken["as_json"] = as_json
+            if opens:
+                with project_at(str(database)) as project:
+                    output = function(project=project, **taken)
+            else:
+                output = function(**taken)
+            if output is not None:
+                output.tell(as_json=as_json)
+
+    params = list(params_of(record))
+    if opens and not within and "database" not in names:
+        params.insert(0, click.Argument(["database"], metavar="DB", type=click.Path(dir_okay=False)))
+    if json:
+        text = "Print one JSON document and nothing else."
+        params.append(click.Option(["--json", "as_json"], is_flag=True, help=text))
+    return click.Command("command", callback=run, params=params, help=inspect.getdoc(function), epilog=epilog)
+
+
+def _record(function: Function) -> type[Options]:
+    """The record that a function takes; its other annotations need not be there when it runs."""
+    said = function.__annotations__["options"]
+    found: type[Options] = function.__globals__[said] if isinstance(said, str) else said
+    return found
+
+
+def params_of(record: type[Options]) -> Iterator[click.Parameter]:
+    """What the command line takes for each field of a record."""
+    hints = get_type_hints(record, include_extras=True)
+    for field in structs.fields(record):
+        yield _param(field.name, hints[field.name], field.default)
+
+
+def _param(name: str, hint: Any, default: Any) -> click.Parameter:
+    type_, metas = _taken_apart(hint)
+    written: Written = next((meta.extra["written"] for meta in reversed(metas) if meta.extra), Written())
+    is_required = default is NODEFAULT
+    is_several = get_origin(type_) is tuple and written.read is None
+    said: dict[str, Any] = {"required": is_required, "metavar": written.metavar}
+    if written.read is not None:
+        said |= {"callback": _reading(written.read), "default": ",".join(map(str, default)) or None}
+    elif not is_required:
+        said["default"] = default
+    if is_several:
+        type_ = get_args(type_)[0]
+        type_, more = _taken_apart(type_)
+        metas = [*metas, *more]
+    if type_ is not bool and written.read is None:
+        said["type"] = _type_of(type_, metas, written)
+    if written.is_argument:
+        return click.Argument([name], nargs=-1 if is_several else 1, **said)
+    if type_ is bool:
+        said["is_flag"] = True
+    elif written.bare is not None:
+        said |= {"is_flag": False, "flag_value": written.bare}
+    shows = written.shows_default
+    said["show_default"] = _says_something(default) if shows is None else shows
+    flags = written.flags or (f"--{name.rstrip('_').replace('_', '-')}",)
+    text = next((meta.description for meta in reversed(metas) if meta.description), None)
+    return click.Option([*flags, name], multiple=is_several, help=text, **said)
+
+
+def _says_something(default: object) -> bool:
+    return default is not NODEFAULT and default is not None and default is not False and default not in ("", ())
+
+
+def _taken_apart(hint: Any) -> tuple[Any, list[Meta]]:
+    """A type without None, and what is said of it."""
+    metas: list[Meta] = []
+    while True:
+        if get_origin(hint) is Annotated:
+            hint, *more = get_args(hint)
+            metas = [*(one for one in more if isinstance(one, Meta)), *metas]
+        elif get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint):
+            (hint,) = (one for one in get_args(hint) if one is not NoneType)
+        else:
+            return hint, metas
+
+
+def _type_of(type_: Any, metas: Sequence[Meta], written: Written) -> Any:
+    if written.choices is not None:
+        return click.Choice(written.choices)
+    if get_origin(type_) is Literal:
+        return click.Choice(get_args(type_))
+    if type_ is Path and written.output:
+        return OutputPath(dir_okay=written.folder, text=written.output == "stream")
+    if type_ is Path:
+        return click.Path(exists=written.exists, dir_okay=False, allow_dash=written.dash, path_type=Path)
+    if written.names_file:
+        return click.Path(dir_okay=False)
+    return _number(type_, metas) if type_ in (int, float) else type_
+
+
+def _number(type_: Any, metas: Sequence[Meta]) -> Any:
+    bounds = {
+        side: value for meta in metas for side in ("ge", "gt", "le") if (value := getattr(meta, side)) is not None
+    }
+    if not bounds:
+        return type_
+    least, most = bounds.get("ge", bounds.get("gt")), bounds.get("le")
+    return click.IntRange(least, most) if type_ is int else NumberRange(least, most, min_open="gt" in bounds)
+
+
+def _reading(read: Callable[[str], object]) -> Callable[[click.Context, click.Parameter, str | None], object]:
+    def callback(_context: click.Context, _parameter: click.Parameter, text: str | None) -> object:
+        try:
+            return () if text is None else read(text)
+        except UsageError as error:
+            raise click.BadParameter(error.message) from None
+
+    return callback

@@ -1,0 +1,181 @@
+"""``workbench verdicts DB --verifier NAME`` and ``workbench verdicts DB import FILE``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Literal
+
+import click
+import msgspec
+
+from workbench.app.cli.common import print_line, project_at, show
+from workbench.app.cli.usage_text import tokens
+from workbench.app.cli.verb import Output, verb
+from workbench.core.calls import CallShown, Transcript
+from workbench.core.options import Database, Options, Run, argument, option
+from workbench.core.reasons import sentence
+from workbench.core.run import VerdictEvidence
+from workbench.core.text.answers import short_answer
+from workbench.core.text.excerpt import excerpt, shortened
+from workbench.core.text.figures import dollars
+
+_INDENT = " " * 13
+
+
+class VerdictsOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    verb: Annotated[Literal["print", "import"], argument()] = "print"
+    file: Annotated[Path | None, argument()] = None
+    verifier: Annotated[
+        str | None, option("Whose verdicts; on import: instead of what the lines say.", metavar="NAME")
+    ] = None
+    run: Run = None
+    evidence: Annotated[
+        bool, option("For people: what a verdict rests on, both final answers where they stand in their texts.")
+    ] = False
+    transcript: Annotated[
+        str | None, option("How one verdict came about: every call, request and reply.", metavar="COMPLETION")
+    ] = None
+    dataset: Annotated[str | None, option("On import: the data set of lines that don't say it.", metavar="NAME")] = None
+    run_version: Annotated[str, option("On import: another version is another run.", metavar="TEXT")] = "1"
+
+
+@verb
+def command(options: VerdictsOptions, as_json: bool) -> Output | None:
+    """Print a verifier's verdicts, one JSON line an item (with or without --json); or import a file of verdicts.
+
+    workbench verdicts DB import FILE takes what verifiers said elsewhere. A line: {"completion_id": …, "verifier": …,
+    "verdict": "correct" | "incorrect" | "abstain" | "error"}, with a score beside or in place of the verdict, and
+    optionally reason, question_id, dataset. Importing a file twice changes nothing. Exit code 3: some lines were
+    refused.
+    """
+    if options.verb == "import":
+        if options.file is None or options.run is not None or options.evidence or options.transcript is not None:
+            raise click.UsageError("Write: workbench verdicts DB import FILE [--verifier NAME] [--dataset NAME]")
+        return _import(options.file, options)
+    if options.file is not None or options.dataset is not None:
+        raise click.UsageError("A file and --dataset go with import.")
+    if options.verifier is None:
+        raise click.UsageError("Missing option '--verifier'.")
+    if options.transcript is not None and options.evidence:
+        raise click.UsageError("--transcript and --evidence exclude each other.")
+    if as_json and options.evidence:
+        raise click.UsageError("--evidence is for people; leave it out with --json.")
+    return _print(options.verifier, options)
+
+
+def _import(file: Path, options: VerdictsOptions) -> Output:
+    from workbench.runs.verdict_files import import_verdicts
+
+    with project_at(options.database) as project:
+        report = import_verdicts(
+            project, file, name=options.verifier, dataset=options.dataset, version=options.run_version
+        )
+    return Output(
+        report, lambda found: [f"{found.imported} imported, {found.unchanged} unchanged, {found.refused} refused"]
+    ).refusing(file, report.refusals)
+
+
+def _print(verifier: str, options: VerdictsOptions) -> Output | None:
+    from workbench.runs.transcripts import transcripts_of
+    from workbench.runs.verifying import verdict_evidence, verdict_lines
+
+    with project_at(options.database) as project:
+        if options.transcript is not None:
+            found = transcripts_of(project, verifier, options.transcript, options.run)
+            return Output(found, lambda found: chain.from_iterable(map(_transcript_lines, found)))
+        if options.evidence:
+            for line_with_texts in verdict_evidence(project, verifier, options.run):
+                _show(line_with_texts)
+        else:
+            for line in verdict_lines(project, verifier, options.run):
+                print_line(line)
+    sys.stdout.flush()
+    return None
+
+
+def _show(found: VerdictEvidence) -> None:
+    line = found.line
+    score = None if line.score is None else f"score {line.score:g}"
+    why = ", ".join(text for text in (line.reason, line.rule and f"rule {line.rule}", score) if text)
+    show(f"{line.completion_id}  (question {line.question_id}, {line.dataset})")
+    show(f"  {line.verdict}{why and f': {why}'}")
+    if line.origin is not None:
+        show(f"  recorded   not a live model's: {line.origin}")
+    if words := sentence(line.verdict, line.reason, line.rule, short_answer(line.reference_final)):
+        show(f"  why        {words}")
+    if line.reference_final is not None or line.candidate_final is not None:
+        _show_answer("reference", line.reference_final, found.reference, line.reference_span)
+        _show_answer("candidate", line.candidate_final, found.completion, line.candidate_span)
+    if line.detail:
+        show(f"  detail     {shortened(line.detail)}")
+    show()
+
+
+def _show_answer(side: str, final: str | None, text: str, span: tuple[int, int] | None) -> None:
+    show(f"  {side:9}  {'none' if final is None else shortened(final)}")
+    if span is not None and (parts := excerpt(text, span)) is not None:
+        marked = click.style(parts.marked, reverse=True) if sys.stdout.isatty() else f"«{parts.marked}»"
+        click.echo(f"{_INDENT}{parts.before}{marked}{parts.after}")
+
+
+def _transcript_lines(found: Transcript) -> Iterator[str]:
+    """A verdict's transcript for people: what was asked and answered, call by call."""
+    yield f"{found.completion_id}  (question {found.question_id}, {found.dataset})  {found.verifier}, run {found.run}"
+    yield "  " + ", ".join(_verdict_words(found))
+    if found.detail:
+        yield f"  detail: {found.detail}"
+    for number, vote in enumerate(found.votes, 1):
+        yield f"  vote {number}: {vote.verdict}{f' ({vote.reason})' if vote.reason else ''}"
+    if not found.calls:
+        yield "  No calls were made for it."
+    for number, call in enumerate(found.calls, 1):
+        yield ""
+        yield f"{number}. {call.step}  ({', '.join(_call_facts(call))})"
+        for title, text in _call_texts(call):
+            yield f"  {title}:"
+            for line in text.splitlines() or [""]:
+                yield f"    {line}"
+    if found.trace is not None:
+        yield ""
+        yield "How the verdict came about, as the verifier has noted it:"
+        yield f"  {msgspec.json.encode(found.trace).decode()}"
+
+
+def _verdict_words(found: Transcript) -> Iterator[str]:
+    yield found.verdict
+    if found.reason:
+        yield found.reason
+    if found.score is not None:
+        yield f"score {found.score:g}"
+
+
+def _call_facts(call: CallShown) -> Iterator[str]:
+    yield call.role
+    yield f"{call.model} by {call.profile}"
+    if call.sample:
+        yield f"sample {call.sample}"
+    if call.finish_reason:
+        yield f"finish {call.finish_reason}"
+    if call.prompt_tokens is not None:
+        yield tokens(call.prompt_tokens, call.completion_tokens or 0)
+    if call.cost is not None:
+        yield dollars(call.cost)
+    yield f"{call.ms:.0f} ms"
+    if call.reused:
+        yield "stored before"
+    if call.origin is not None:
+        yield f"a recorded reply, not a live one: {call.origin}"
+
+
+def _call_texts(call: CallShown) -> Iterator[tuple[str, str]]:
+    yield "request", call.request
+    if call.reasoning:
+        yield "reasoning", call.reasoning
+    if call.scores:
+        yield "scores", ", ".join(f"{score:g}" for score in call.scores)
+    if call.text or not call.scores:
+        yield "reply", call.text or call.response

@@ -1,0 +1,84 @@
+"""Where commands write: a file, or with "-" standard output, with all narration on standard error."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from workbench.core.errors import UsageError
+from workbench.core.files import temporary_folder
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+STDOUT: Final = Path("-")
+"""What a command is given for "-"; a file of that name is ``./-``."""
+
+_SHOWN: Final = "standard output"
+
+
+class OutputPath(click.Path):
+    """A file or folder to write; "-" is standard output.
+
+    Args:
+        text: Whether what is written can go there: one stream, that a terminal may show.
+    """
+
+    def __init__(self, *, dir_okay: bool = False, text: bool = True) -> None:
+        super().__init__(dir_okay=dir_okay, path_type=Path)
+        self._text = text
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path, or `STDOUT`.
+
+        Raises:
+            click.BadParameter: It is standard output, and what would be written there is no stream of text.
+        """
+        if value != "-":
+            found: Path = super().convert(value, param, ctx)  # type: ignore[assignment]
+            return found
+        if not self._text:
+            self.fail("What is written is no stream: name a file (./- for one of that name).", param, ctx)
+        return STDOUT
+
+
+@contextmanager
+def standard_output(*, as_json: bool) -> Iterator[Path]:
+    """A file that goes to standard output once it has been written whole; all else that is printed goes to stderr.
+
+    Args:
+        as_json: Whether a JSON document has been asked for, too.
+
+    Raises:
+        UsageError: It has, or there is no standard output.
+    """
+    if as_json:
+        raise UsageError("--json and - both mean standard output.", "Name a file, or leave --json out.")
+    if sys.__stdout__ is None:
+        raise UsageError("Standard output is closed.", "Name a file.")
+    with temporary_folder("output") as folder:
+        file, status, narration = folder / "-", None, StringIO()
+        with redirect_stdout(narration):
+            try:
+                yield file
+            except SystemExit as ended:
+                status = ended
+        if file.exists():
+            with file.open("rb") as content:
+                shutil.copyfileobj(content, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+        # Only now it is true that so much has been written.
+        click.echo(narration.getvalue(), nl=False, err=True)
+        if status is not None:
+            raise status
+
+
+def shown(file: Path) -> str:
+    """A file as it is named to whoever asked for it."""
+    return _SHOWN if file.name == "-" and file.is_absolute() else click.format_filename(file)

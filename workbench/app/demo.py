@@ -1,0 +1,55 @@
+"""The sample data, loaded and verified by every rule verifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from workbench.core.errors import FormatError
+from workbench.core.project import Project
+from workbench.core.run import RunInfo
+from workbench.core.selection import Selection
+from workbench.interchange.importing import import_files, plan_import
+from workbench.labelling.labels import import_labels
+from workbench.runs.run_status import wait
+from workbench.runs.verifying import start
+
+VERIFIERS = ("rules", "exact", "normalized-exact", "math-verify", "always-incorrect")
+DATASET = "sample"
+
+
+def sample_folder() -> Path:
+    """Where the sample data is: inside the installed package, or beside it in a checkout.
+
+    Raises:
+        FormatError: It is in neither place.
+    """
+    package = Path(__file__).resolve().parent.parent
+    for folder in (package / "sample_data", package.parent / "sample_data"):
+        if (folder / "tuples.jsonl").is_file():
+            return folder
+    raise FormatError("The sample data is not where it was installed.", "Install workbench again.")
+
+
+def load_sample(project: Project) -> None:
+    """Import the sample's tuples and labels; what is there already stays as it is."""
+    folder = sample_folder()
+    import_files(project, plan_import([folder / "tuples.jsonl"]), dataset=DATASET)
+    import_labels(project, folder / "labels.jsonl")
+
+
+def verify_sample(
+    project: Project, said: Callable[[RunInfo], None], watch: Callable[[RunInfo], None] | None = None
+) -> list[RunInfo]:
+    """Run every rule verifier over all items.
+
+    Args:
+        said: Told of each run that has ended.
+        watch: Told a few times a second of the run at work.
+    """
+    ended = []
+    for verifier in VERIFIERS:
+        run = start(project, verifier, {}, None, Selection(), None)
+        ended.append(wait(project, run.run, watch))
+        said(ended[-1])
+    return ended

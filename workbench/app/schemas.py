@@ -1,0 +1,206 @@
+"""JSON Schema of every file and report, generated from the records: ``python -m workbench.app.schemas schemas``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from workbench.app.files import VerifyBenchRow
+from workbench.benchmarks.publication import FolderManifest, LeaderboardLine, Publication
+from workbench.benchmarks.records import CompletionsPlanned, CompletionsWritten
+from workbench.benchmarks.set_views import SetDetail, SetDiff, SetLine
+from workbench.coding.records.evolution import Representatives, VectorCase
+from workbench.coding.records.evolution_report import EvolutionReport, EvolvedLine
+from workbench.coding.records.figures import HistogramsReport, PassCount, PassReport, SaturationReport
+from workbench.coding.records.refinement import PoolReport, RefinedProblem, RefineReport
+from workbench.core.calls import RunCosts, Transcript
+from workbench.core.code import SolutionResult
+from workbench.core.code_files import ProblemLine, SolutionLine
+from workbench.core.label import LabelLine
+from workbench.core.run import RunInfo, VerdictLine, VerdictRow, VerdictsImported
+from workbench.core.sets import SetReport
+from workbench.core.status import Status
+from workbench.core.suggestion import TypeReport, TypeSuggestion
+from workbench.data.records.duplicates import DuplicateReport, EmbeddingLine, KeptLine
+from workbench.interchange.model_archive import Manifest, Restored
+from workbench.interchange.records import ExportReport, PairLine, SftLine
+from workbench.labelling.plan import Plan
+from workbench.labelling.records import CheckInfo, CheckLine, CheckScore
+from workbench.measuring.records.curation import (
+    CandidateQuestion,
+    DrawReport,
+    DuplicatesReport,
+    OutQuestion,
+    PoolStatus,
+    TypesProposed,
+    TypesReport,
+)
+from workbench.measuring.records.paper import PaperTables
+from workbench.measuring.records.review import Disagreement, ErrorCount, ReviewLine, StandingReview
+from workbench.measuring.records.validity import ValidityReport
+from workbench.statistics.records.agreement import AgreementReport
+from workbench.statistics.records.candidates import ProblemCandidates, SelectedLine
+from workbench.statistics.records.candidates import SetLine as RankingSetLine
+from workbench.statistics.records.combined import BestOfReport
+from workbench.statistics.records.comparison import CompareReport, FamilyReport, JointErrorReport
+from workbench.statistics.records.downstream import DownstreamLine, DownstreamReport
+from workbench.statistics.records.ensemble import EnsembleReport
+from workbench.statistics.records.estimate import EstimateReport
+from workbench.statistics.records.probe import AcceptedProbe, ProbeReport
+from workbench.statistics.records.ranking import RankingReport, ScoredRow
+from workbench.statistics.records.report import AccuracyReport, CorrelationReport
+from workbench.statistics.records.reward import PairReport, ThresholdReport
+from workbench.statistics.records.study import DuelReport, SweepReport
+from workbench.training.records import (
+    OpenRlhfRequest,
+    OpenRlhfRewards,
+    RewardAnswer,
+    RewardAnswers,
+    RewardBatch,
+    RewardHealth,
+    RewardItem,
+    RewardRefusal,
+    TrlRequest,
+    TrlRewards,
+    VerlBatch,
+    VerlRequest,
+    VerlScore,
+    VerlScores,
+)
+
+DOCUMENTS: dict[str, tuple[type, str]] = {
+    "verifybench-row": (VerifyBenchRow, "One line of a VerifyBench file."),
+    "export": (ExportReport, "`workbench export --json`."),
+    "sft-line": (SftLine, "One line of `workbench export --format sft`."),
+    "pair-line": (PairLine, "One line of `workbench export --format pairs`."),
+    "archive-manifest": (Manifest, "manifest.json in an archive of `workbench export --format workbench`."),
+    "restored": (Restored, "`workbench restore --json`."),
+    "label-line": (LabelLine, "One line of a label file."),
+    "check-line": (CheckLine, "One line of a file for `workbench checks DB import`."),
+    "check": (CheckInfo, "One element of `workbench checks DB list --json`."),
+    "check-score": (CheckScore, "One element of `workbench checks DB report --json`."),
+    "code-problem-line": (ProblemLine, "One line of a file of code problems."),
+    "code-solution-line": (SolutionLine, "One line of a file of solutions of code problems."),
+    "verdict-line": (VerdictLine, "One line of `workbench verdicts`."),
+    "verdict-row": (VerdictRow, "One line of a file for `workbench verdicts DB import`."),
+    "verdicts-imported": (VerdictsImported, "`workbench verdicts DB import --json`."),
+    "accuracy": (AccuracyReport, "`workbench accuracy --json`."),
+    "compare": (CompareReport, "`workbench compare DB A B --json`."),
+    "compare-family": (FamilyReport, "`workbench compare --json` of several verifiers."),
+    "compare-errors": (JointErrorReport, "`workbench compare --errors --json`."),
+    "ensemble": (EnsembleReport, "`workbench ensemble --json`."),
+    "best-of": (BestOfReport, "`workbench best-of --json`."),
+    "downstream-line": (DownstreamLine, "One line of a file for `workbench downstream`."),
+    "downstream": (DownstreamReport, "`workbench downstream --json`."),
+    "estimate": (EstimateReport, "`workbench estimate --json`."),
+    "disagreement": (Disagreement, "One element of `workbench disagreements --json`."),
+    "review": (StandingReview, "One element of `workbench review DB list --json`."),
+    "review-line": (ReviewLine, "One line of a review file, as `workbench review DB export` writes it."),
+    "error-count": (ErrorCount, "One element of `workbench review DB errors --json`."),
+    "agreement": (AgreementReport, "`workbench agreement --json`."),
+    "correlate": (CorrelationReport, "`workbench correlate --json`."),
+    "threshold": (ThresholdReport, "`workbench threshold --json`."),
+    "validity": (ValidityReport, "`workbench validity --json`."),
+    "plan": (Plan, "`workbench plan --json`."),
+    "tables": (PaperTables, "`workbench tables --paper --json`."),
+    "pairs": (PairReport, "`workbench pairs --json`."),
+    "sweep": (SweepReport, "`workbench sweep --json`."),
+    "duel": (DuelReport, "`workbench duel --json`."),
+    "probe": (ProbeReport, "`workbench probe --json`."),
+    "accepted-probe": (AcceptedProbe, "One line of `workbench probe --accepted --json`."),
+    "completions-plan": (CompletionsPlanned, "`workbench complete --dry-run --json`."),
+    "completions": (CompletionsWritten, "`workbench complete --json`."),
+    "types": (TypeReport, "`workbench types --json`."),
+    "type-suggestion": (TypeSuggestion, "One line of `workbench types --questions`."),
+    "code-result-line": (SolutionResult, "One line of `workbench code results`."),
+    "candidates-line": (ProblemCandidates, "One line of a file for `workbench code select --from`."),
+    "selected-line": (SelectedLine, "One line of `workbench code select`."),
+    "ranking-set-line": (RankingSetLine, "One line of a set that `workbench code select DB --write` writes."),
+    "scored-line": (ScoredRow, "One line of a file for `workbench code metrics --from`."),
+    "code-metrics": (RankingReport, "`workbench code metrics --json`."),
+    "code-saturation": (SaturationReport, "`workbench code saturation --json`."),
+    "pass-line": (PassCount, "One line of a file for `workbench code passk --from`."),
+    "code-passk": (PassReport, "`workbench code passk --json`."),
+    "code-histograms": (HistogramsReport, "`workbench code histograms --json`."),
+    "vectors-line": (VectorCase, "One line of a file for `workbench code representatives`."),
+    "representatives-line": (Representatives, "One line of `workbench code representatives`."),
+    "code-evolution": (EvolutionReport, "`workbench code evolve --json`."),
+    "evolved-line": (EvolvedLine, "One line of a file that `workbench code evolve --export` writes."),
+    "embedding-line": (EmbeddingLine, "One line of a file for `workbench code duplicates --from`."),
+    "code-duplicates": (DuplicateReport, "`workbench code duplicates --json`."),
+    "kept-line": (KeptLine, "One line of a file that `workbench code duplicates --output` writes."),
+    "code-pool": (PoolReport, "`workbench code pool --json`."),
+    "code-refine": (RefineReport, "`workbench code refine --json`."),
+    "refined-line": (RefinedProblem, "One line of a file that `workbench code refine` writes."),
+    "publication": (Publication, "`workbench publish --json`."),
+    "publication-manifest": (FolderManifest, "`manifest.json` of a published folder."),
+    "leaderboard-line": (LeaderboardLine, "One line of a published leaderboard."),
+    "set-report": (SetReport, "`workbench build --json`."),
+    "set-line": (SetLine, "One element of `workbench sets DB list --json`."),
+    "set-detail": (SetDetail, "`workbench sets DB show NAME --json`."),
+    "set-diff": (SetDiff, "`workbench sets DB diff A B --json`."),
+    "curate-status": (PoolStatus, "`workbench curate DB status --json`."),
+    "curate-candidate": (CandidateQuestion, "One element of `workbench curate DB exclude --candidates --json`."),
+    "curate-out": (OutQuestion, "One element of `workbench curate DB exclude --list --json`."),
+    "curate-duplicates": (DuplicatesReport, "`workbench curate DB duplicates --json`."),
+    "curate-proposed": (TypesProposed, "`workbench curate DB types --model NAME --json`."),
+    "curate-types": (TypesReport, "`workbench curate DB types --json`."),
+    "curate-draw": (DrawReport, "`workbench curate DB draw --json`."),
+    "status": (Status, "`workbench status --json`."),
+    "transcript": (Transcript, "One element of `workbench verdicts --transcript ID --json`."),
+    "run-costs": (RunCosts, "What `workbench runs show N --json` adds to the run."),
+    "reward-item": (RewardItem, "A body of `POST /reward`."),
+    "reward-batch": (RewardBatch, "A body of `POST /reward`."),
+    "reward-answer": (RewardAnswer, "The answer of `POST /reward` on one item."),
+    "reward-answers": (RewardAnswers, "The answer of `POST /reward` on a batch."),
+    "reward-trl": (TrlRequest, "The body of `POST /trl`."),
+    "reward-trl-answer": (TrlRewards, "The answer of `POST /trl`."),
+    "reward-verl": (VerlRequest, "A body of `POST /verl`."),
+    "reward-verl-batch": (VerlBatch, "A body of `POST /verl`."),
+    "reward-verl-answer": (VerlScore, "The answer of `POST /verl` on one completion."),
+    "reward-verl-answers": (VerlScores, "The answer of `POST /verl` on a batch."),
+    "reward-openrlhf": (OpenRlhfRequest, "The body of `POST /openrlhf`."),
+    "reward-openrlhf-answer": (OpenRlhfRewards, "The answer of `POST /openrlhf`."),
+    "reward-health": (RewardHealth, "The answer of `GET /health`."),
+    "reward-refusal": (RewardRefusal, "The answer of the reward server to a request that is not taken."),
+    "run": (RunInfo, "One element of `workbench runs list --json`."),
+}
+"""File name in schemas/ -> (record, what it describes)."""
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of one kind of document."""
+    record, title = DOCUMENTS[name]
+    generated = _dedented(msgspec.json.schema(record))
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **generated}
+
+
+def _dedented(node: Any) -> Any:
+    """Descriptions without their docstrings' indentation, which Python versions treat differently."""
+    if isinstance(node, dict):
+        return {
+            key: cleandoc(value) if key == "description" and isinstance(value, str) else _dedented(value)
+            for key, value in node.items()
+        }
+    return [_dedented(element) for element in node] if isinstance(node, list) else node
+
+
+def text(name: str) -> str:
+    """The schema as it stands in its file."""
+    return json.dumps(schema(name), indent=2, ensure_ascii=False) + "\n"
+
+
+def main() -> None:
+    """Write every schema into the folder named on the command line."""
+    folder = Path(sys.argv[1])
+    for name in DOCUMENTS:
+        (folder / f"{name}.schema.json").write_text(text(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

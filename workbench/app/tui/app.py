@@ -1,0 +1,356 @@
+"""The terminal application: a project, who is looking, and the screens."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.app import App, SystemCommand
+from textual.await_complete import AwaitComplete
+from textual.binding import Binding, BindingType
+from textual.css.query import NoMatches
+from textual.screen import Screen
+from textual.widget import MountError
+from textual.widgets import Input
+from textual.worker import WorkerFailed
+
+from workbench.app.tui.actions import Action, bindings
+from workbench.app.tui.allocating import Garbage, process_of_its_own
+from workbench.app.tui.at_work import AtWork
+from workbench.app.tui.keymap import key_names
+from workbench.app.tui.pace import Pace
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.app.tui.themes import OWN_THEMES
+from workbench.config.services_settings import FILE_NAME, Settings
+from workbench.core.errors import UsageError, WorkbenchError
+from workbench.core.project import Project
+from workbench.runs.logs import app_log
+
+if TYPE_CHECKING:
+    from workbench.labelling.roles import Role
+
+LOG = logging.getLogger("workbench.tui")
+
+SCREENS: dict[str, tuple[str, str, str]] = {
+    "home": ("HomeScreen", "h", "Home: data sets, states, people, runs"),
+    "annotate": ("AnnotateScreen", "a", "Annotate: label the next item"),
+    "adjudicate": ("AdjudicateScreen", "j", "Adjudicate: settle conflicts"),
+    "conflicts": ("ConflictsScreen", "d", "Conflicts by kind: settle many alike at once"),
+    "flags": ("FlagsScreen", "f", "Flags: what annotators ask you, to be answered"),
+    "browse": ("BrowseScreen", "b", "Browse: every item in a table"),
+    "runs": ("RunsScreen", "v", "Verifiers & runs: start, watch, pause, cancel"),
+    "accuracy": ("AccuracyScreen", "y", "Accuracy: verifiers by answer type"),
+    "compare": ("CompareScreen", "c", "Compare: two verifiers on the same items"),
+    "disagreements": ("DisagreementsScreen", "r", "Disagreements: what verifiers, gold and people differ on"),
+    "combine": ("CombineScreen", "m", "Combine: verifiers that vote, pick, or predict gold"),
+    "validity": ("ValidityScreen", "t", "Validity: what verdicts follow besides correctness"),
+    "code": ("CodeScreen", "o", "Code: problems, their solutions against their tests"),
+    "sets": ("SetsScreen", "s", "Sets: frozen sets, to build, compare and publish"),
+    "agreement": ("AgreementScreen", "g", "Agreement: the people who label, pair by pair"),
+    "add_judge": ("AddJudgeScreen", "n", "Add a judge: a model server's verdicts under a name"),
+    "history": ("HistoryScreen", "l", "History: your own labels"),
+}
+"""Screen name -> (class in tui/screens/NAME.py, its key on Home, one line of help); imported on first use."""
+
+ANNOTATOR_SCREENS = ("home", "annotate", "adjudicate", "conflicts", "history")
+"""What a person sees who came with ``--as NAME``."""
+
+LEFT_S = 10.0
+"""Seconds between two looks for labels that other windows have left."""
+
+_REPLACED_COMMANDS = {"Keys", "Quit"}
+"""Commands of Textual that the app has in its own form."""
+
+_NOT_SERVED = {"Screenshot"}
+"""Commands that write files: whoever looks from a browser is not at this machine."""
+
+_GONE_S = (0.1, 0.4, 2.0)
+"""After what times a screen that was left may have been taken apart; the last is that of the slowest timer."""
+
+
+class WorkbenchApp(App[None]):
+    """The app on one project.
+
+    Attributes:
+        project: The open project.
+        annotator: Who came with ``--as``; None for the coordinator.
+        working_as: Under whose name the coordinator works in a role, once they have said so.
+        at_work: What is known of the person before the terminal: keys and time.
+        pace: How fast they have labelled.
+        leaving: The person has quit; what still runs in threads no longer matters.
+        told_away: What was said last of a database that is not where it was opened.
+        unstored_lines: What people have typed that is not known to be stored, by what was asked and about what.
+        garbage: Who frees what screens held once they are left; None where the process does other things, too.
+    """
+
+    TITLE = "workbench"
+    CSS_PATH = "app.tcss"
+
+    EVERYWHERE: ClassVar[tuple[Action, ...]] = (
+        Action("app.help", "question_mark,f1", "help", "Keys", "Show the keys of this screen."),
+        Action("app.palette", "ctrl+p", "command_palette", "Commands", "Find a command by name.", footer=False),
+        Action("app.back", "escape", "go_back", "Back", "Go back to the screen before."),
+        Action("app.quit", "q", "quit", "Quit", "Leave the app; runs go on."),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(EVERYWHERE)]
+
+    def __init__(
+        self,
+        project: Project,
+        annotator: str | None = None,
+        settings: Settings | None = None,
+        begin_at: str = "home",
+    ) -> None:
+        super().__init__()
+        self.project = project
+        self.annotator = annotator
+        self.working_as: dict[Role, str] = {}
+        self.settings = settings or Settings()
+        self.at_work = AtWork()
+        self.pace = Pace()
+        self.leaving = False
+        self.told_away = ""
+        self.unstored_lines: dict[tuple[str, Hashable], str] = {}
+        self._begin_at = begin_at
+        self.garbage: Garbage | None = None
+        # Over a network each frame of an animation is felt.
+        self.animation_level = "none"
+
+    def who(self, role: Role) -> str | None:
+        """Under whose name somebody works in a role; None while the coordinator has not said.
+
+        What was said is looked back at under the name that was chosen last.
+        """
+        if role == "own" and role not in self.working_as:
+            return self.annotator or next(reversed(self.working_as.values()), None)
+        return self.annotator or self.working_as.get(role)
+
+    @property
+    def names_worked_under(self) -> tuple[str, ...]:
+        """The people as whom the coordinator has worked here: what they look at, these have seen."""
+        return tuple(sorted({*self.working_as.values()}))
+
+    @property
+    def screen_names(self) -> tuple[str, ...]:
+        """The screens this person may open."""
+        return ANNOTATOR_SCREENS if self.annotator else tuple(SCREENS)
+
+    def on_mount(self) -> None:
+        """Theme and keys, then Home, and what was asked for on top of it."""
+        for theme in OWN_THEMES:
+            self.register_theme(theme)
+        if self.settings.theme in self.available_themes:
+            self.theme = self.settings.theme
+        elif self.settings.theme:
+            known = ", ".join(sorted(self.available_themes))
+            self._tell_settings([f"There is no theme {self.settings.theme!r}. Themes: {known}."])
+        if self.settings.keymap:
+            self.set_keymap(self.settings.keymap)
+            self.run_worker(self._check_keymap, thread=True, exit_on_error=False)
+        self._look_for_left()
+        # A window that this one takes over from may not have ended yet.
+        self.set_interval(LEFT_S, self._look_for_left)
+        self.open_screen("home")
+        if self._begin_at != "home":
+            self.open_screen(self._begin_at)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Every key and mouse event comes here first, whichever screen or widget it is for."""
+        if isinstance(event, events.InputEvent) and not event.is_forwarded:
+            # Textual stamps events with this clock, on every platform.
+            late = time.perf_counter() - event.time
+            if isinstance(event, events.Key):
+                self.at_work.press(late)
+            elif isinstance(event, events.MouseDown):
+                self.at_work.click(late)
+            else:
+                self.at_work.touch()
+        await super().on_event(event)
+
+    def watch_app_focus(self, focused: bool) -> None:
+        """The terminal has got or lost the focus."""
+        self.at_work.focus(focused)
+
+    def _check_keymap(self) -> None:
+        """Look for slips in the keymap; in a thread, because it imports every screen."""
+        from workbench.app.tui.registry import keymap_problems
+
+        found = keymap_problems(self.settings.keymap, self.EVERYWHERE)
+        self.call_from_thread(self._tell_settings, found)
+
+    def _look_for_left(self) -> None:
+        self.run_worker(self._bring_in, thread=True, exit_on_error=False, group="app-left", exclusive=True)
+
+    def _bring_in(self) -> None:
+        """Store the labels that were given while the file was away, in windows that are closed; in a thread."""
+        from workbench.labelling.bringing_in import bring_in_left
+
+        for found in bring_in_left(self.project):
+            self.call_from_thread(self.notify, found.words(self.project.path.name), timeout=15, markup=False)
+
+    def _tell_settings(self, found: list[str]) -> None:
+        path = self.project.path.with_name(FILE_NAME)
+        for text in found:
+            self.notify(text, title=str(path), severity="warning", timeout=15, markup=False)
+
+    def actions_everywhere(self) -> Iterator[Action]:
+        """The actions that work on every screen."""
+        yield from self.EVERYWHERE
+
+    def shown_keys(self, name: str, keys: str) -> list[str]:
+        """The keys of an action as a person knows them, with the keymap in force.
+
+        Args:
+            name: The action's id.
+            keys: Its default keys.
+        """
+        names = key_names(self.settings.keymap.get(name, keys))
+        return [self.get_key_display(Binding(key, "")) for key in names]
+
+    def open_screen(self, name: str, *arguments: object) -> None:
+        """Show a screen by name; its module is imported now. A screen of this kind that is open is gone back to."""
+        if name not in self.screen_names:
+            self.notify("This screen is the coordinator's.", severity="warning", markup=False)
+            return
+        module = import_module(f"workbench.app.tui.screens.{name}")
+        kind: Any = getattr(module, SCREENS[name][0])
+        if not arguments and any(isinstance(screen, kind) for screen in self.screen_stack):
+            while not isinstance(self.screen, kind):
+                self.pop_screen()
+            return
+        self.push_screen(kind(*arguments))
+
+    def pop_screen(self) -> AwaitComplete:
+        """Leave the screen on top; what it held is freed once it is gone."""
+        if self.garbage:
+            self.garbage.leave(self.screen)
+            # By way of the app's own task: a timer begun here would hold the screen as what it was begun by.
+            self.call_later(self._free, _GONE_S)
+        return super().pop_screen()
+
+    def _free(self, times: tuple[float, ...]) -> None:
+        if times:
+            self.set_timer(times[0], lambda: self._collect(times[1:]))
+
+    def _collect(self, again: tuple[float, ...]) -> None:
+        if self.garbage and not self.garbage.collect(alone=len(self.screen_stack) <= 2):
+            self._free(again)
+
+    def action_open_screen(self, name: str) -> None:
+        """Open a screen by name (key and palette)."""
+        self.open_screen(name)
+
+    def action_go_back(self) -> None:
+        """Leave the present screen; Home is the last one."""
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is no way back from Home."""
+        return len(self.screen_stack) > 2 if action == "go_back" else True
+
+    def action_help_quit(self) -> None:
+        """Say how to leave, as the footer does (ctrl+c); while a line is typed into, its letters are no keys."""
+        typing = isinstance(self.focused, Input)
+        keys = self.shown_keys("app.quit", "q")
+        key = self.get_key_display(Binding("ctrl+q", "")) if typing or not keys else keys[0]
+        self.notify(f"{key} leaves the app.", title="Do you want to leave?", markup=False)
+
+    def action_screenshot(self, filename: str | None = None, path: str | None = None) -> None:
+        """Write the screen as SVG beside the database, and say where; what can't be written is said, too."""
+        from workbench.app.screenshots import write_screenshot
+
+        try:
+            written = write_screenshot(self.project, self.export_screenshot(title=self.TITLE))
+        except WorkbenchError as error:
+            self.notify(f"{error.message} {error.hint}".strip(), title=error.title, severity="error", markup=False)
+        else:
+            self.notify(str(written), title="Screenshot", markup=False)
+
+    def deliver_screenshot(
+        self,
+        filename: str | None = None,
+        path: str | None = None,
+        time_format: str | None = None,
+    ) -> str | None:
+        """What Textual's own command calls."""
+        self.action_screenshot()
+        return None
+
+    async def action_quit(self) -> None:
+        """Leave at once, without waiting for long reads; who has labels that are not saved is asked."""
+        if not self.project.kept.count:
+            self._leave(True)
+            return
+        from workbench.app.tui.screens.confirm import ConfirmScreen
+
+        if not isinstance(self.screen, ConfirmScreen):
+            self.push_screen(ConfirmScreen("Leave all the same?", self.project.kept.words()), self._leave)
+
+    def _leave(self, sure: bool | None) -> None:
+        if sure:
+            self.leaving = True
+            self.project.stop_reading()
+            # It stands in the terminal afterwards.
+            self.exit(message=Text(self.project.kept.words()) if self.project.kept.count else None)
+
+    def action_help(self) -> None:
+        """Show the keys of the present screen."""
+        from workbench.app.tui.screens.help import HelpScreen
+
+        if isinstance(self.screen, WorkbenchScreen):
+            self.push_screen(HelpScreen(self.screen))
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """The command palette: the screen's actions, the other screens, then Textual's own commands."""
+        if isinstance(screen, WorkbenchScreen):
+            for action in screen.all_actions():
+                if action.id != "app.palette":
+                    yield SystemCommand(action.label, action.help, self._runner(action, screen))
+        for name in self.screen_names:
+            title, _, text = SCREENS[name][2].partition(": ")
+            yield SystemCommand(f"Open {title}", text, partial(self.open_screen, name))
+        for command in super().get_system_commands(screen):
+            if command.title not in _REPLACED_COMMANDS and not (self.is_web and command.title in _NOT_SERVED):
+                yield command
+
+    def _runner(self, action: Action, screen: WorkbenchScreen) -> Callable[[], None]:
+        """What the palette calls: the action, run on the screen once the palette has closed."""
+
+        def run_action() -> None:
+            self.call_later(self.run_action, action.run, self if action in self.EVERYWHERE else screen)
+
+        return run_action
+
+    def _handle_exception(self, error: Exception) -> None:
+        """What misses a widget while the app ends is no error: they are closed one after the other."""
+        cause = error.error if isinstance(error, WorkerFailed) else error
+        ends = self.leaving or not self._running
+        if not (ends and isinstance(cause, NoMatches | MountError)):
+            super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        """End with a message instead of a traceback, which would show data; the traceback goes to the log."""
+        LOG.critical("the app has ended", exc_info=True)
+        self.panic(Text(f"The app has met an error and ended. What happened stands in {app_log(self.project)}"))
+
+
+def run(project: Project, annotator: str | None, settings: Settings, begin_at: str = "home") -> None:
+    """Run the app until the person leaves; problems are logged beside the database.
+
+    Raises:
+        UsageError: There is no screen ``begin_at``, or it is not this person's.
+    """
+    app = WorkbenchApp(project, annotator, settings, begin_at)
+    if begin_at not in app.screen_names:
+        raise UsageError(f"There is no screen {begin_at!r}.", f"Screens: {', '.join(app.screen_names)}.")
+    log = logging.FileHandler(app_log(project), encoding="utf-8", delay=True)
+    logging.basicConfig(handlers=[log], level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    app.garbage = process_of_its_own()
+    app.run()

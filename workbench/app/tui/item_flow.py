@@ -1,0 +1,487 @@
+"""The items of an annotator on the screen: the one at hand, the one ahead, the way back through own labels."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import ClassVar
+
+from msgspec import Struct, structs
+from textual.content import Content
+from textual.widgets import Static
+from textual.worker import Worker, WorkerState
+
+from workbench.app.tui.judging import FOLLOW_S, JudgingScreen
+from workbench.app.tui.kit.card_texts import CardTexts, card_texts
+from workbench.app.tui.kit.cells import as_typed, printable
+from workbench.core.errors import AnnotationError, StoreError
+from workbench.core.project import Project
+from workbench.labelling.acquainted import Acquainted
+from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer, OwnAnswer, Progress
+from workbench.labelling.roles import Role
+
+LOG = logging.getLogger("workbench.tui")
+
+HISTORY = 500
+"""How many of a person's own labels ``older`` and ``newer`` walk through."""
+
+
+class ItemFeed:
+    """Items come ready to be shown; every method may be called in a thread.
+
+    Attributes:
+        paused: What a paused person is told, as of the last look for an item or refusal; empty for anybody else.
+
+    Raises (on creation):
+        UsageError: There is no such annotator.
+    """
+
+    def __init__(self, project: Project, name: str, *, sighted: bool) -> None:
+        self.session = AnnotationSession(project, name, sighted=sighted)
+        self.paused = ""
+        self._claimed: set[int] = set()
+        self._left = False
+        self._lock = threading.Lock()
+
+    def next(self, beside: tuple[int, ...] = ()) -> CardTexts | None:
+        """The next item to label beside those that are open; None when nothing is left."""
+        with self._lock:
+            if self._left:
+                return None
+            item = self.session.next(beside)
+            self.paused = self.session.paused()
+            if item is None or self.paused:
+                return None
+            self._claimed.add(item.completion)
+        return card_texts(item)
+
+    def open(self, completion: int) -> CardTexts:
+        """One of the person's own items."""
+        return card_texts(self.session.open(completion))
+
+    def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
+        """Store an answer; see `AnnotationSession.submit`."""
+        with self._noting_pause():
+            stored = self.session.submit(item, answer)
+        if answer.verdict is not None:
+            self._claimed.discard(item.completion)
+        return stored
+
+    @contextmanager
+    def _noting_pause(self) -> Iterator[None]:
+        try:
+            yield
+        except AnnotationError:
+            self.paused = self.session.paused()
+            raise
+
+    def undo(self) -> CardTexts | None:
+        """Take the newest label back and open its item; None when there is none."""
+        with self._noting_pause():
+            item = self.session.undo()
+        if item is None:
+            return None
+        if item.verdict is None:
+            self._claimed.add(item.completion)
+        return card_texts(item)
+
+    def step(self, completion: int | None, older: bool) -> CardTexts | None:
+        """The own label before or after one in time; from None, the newest. None beyond either end."""
+        trail = [entry.completion for entry in self.session.history(HISTORY)]
+        at = trail.index(completion) if completion in trail else -1
+        at += 1 if older else -1
+        return self.open(trail[at]) if 0 <= at < len(trail) else None
+
+    def leave(self) -> None:
+        """Give back what was claimed and not labelled, and close the session."""
+        with self._lock:
+            self._left = True
+            try:
+                self.session.release(*self._claimed)
+            except StoreError as error:
+                LOG.warning("claimed items were not given back; their leases run out: %s", error)
+            self._claimed.clear()
+            self.session.close()
+
+
+HEARTBEAT_S = 60.0
+LOOK_AGAIN_S = 10.0
+AHEAD_S = 0.15
+"""How long after an item came the next one is made ready: sooner than anybody reads it."""
+
+_NEXT = "items-next"
+_SOON_S = 0.05
+
+_NOTHING_LEFT = """\
+Nothing is left for {name} to label.
+
+New items appear here by themselves. A coordinator opens them with
+
+  workbench assign {database} --annotators {typed},OTHER --per-item 2
+
+If you work on a bundle of your own, send the file back: workbench merge brings the labels home.
+
+[ goes back to your own labels, z takes the last one back.
+"""
+_PAUSED = """\
+{sentence}
+
+Your labels are kept. Items appear here by themselves as soon as you can go on.
+"""
+_NOBODY = """\
+Nobody has anything to label. A coordinator opens label slots with
+
+  workbench assign {database} --annotators NAME,OTHER --per-item 2
+"""
+
+
+class Marks(Struct, frozen=True):
+    """What a person says beside a verdict; before there is one it waits on the screen. See `LabelEvent`."""
+
+    unsure: bool = False
+    tags: tuple[str, ...] = ()
+    partial: float | None = None
+
+    @staticmethod
+    def of(item: AnnotationItem) -> Marks:
+        """What stands beside the item's verdict, or waits for one."""
+        return Marks(item.unsure, item.tags, item.partial)
+
+
+class ItemFlow(JudgingScreen):
+    """Brings items one after another; what is said of them is the business of the screen made from it."""
+
+    ROLE: ClassVar[Role] = "annotator"
+
+    def __init__(self, completion: int | None = None) -> None:
+        """Begin with the next item, or with one of the person's own."""
+        super().__init__()
+        self._wanted = completion
+        self._desk: ItemFeed | None = None
+        self._is_seated = False
+        self._left = False
+        self._current: CardTexts | None = None
+        self._waiting: list[CardTexts] = []
+        self._revisiting = False
+        self._fetching = False
+        self._marks = Marks()
+        self._answers: list[OwnAnswer] = []
+        self._progress: Progress | None = None
+        self._left_at: float | None = None
+        self._wait_ms: int | None = None
+        self._types: dict[int, str | None] = {}
+
+    @abstractmethod
+    def ask_type(self) -> None:
+        """Ask for the answer type of the item on the screen."""
+
+    @abstractmethod
+    def stop_asking(self) -> None:
+        """Forget what was being asked: its item is left."""
+
+    @property
+    def _ready(self) -> bool:
+        """Whether nothing is being stored, and the item on the screen was there when the last key was pressed."""
+        return not self._busy and (self._current is None or self.in_sight)
+
+    @property
+    def _free(self) -> bool:
+        """Whether there is an item on the screen that the last key can have been meant for."""
+        return self._current is not None and self._ready
+
+    # -- coming and going --------------------------------------------------------------------------
+
+    def begin(self, name: str) -> None:
+        """Open the person's session and the first item."""
+        self._person = name
+        self.store(partial(self._sit_down, name, self._wanted), self._seated, "opening …")
+        self.set_interval(HEARTBEAT_S, self._heartbeat)
+        self.set_interval(LOOK_AGAIN_S, self._look_again)
+
+    def _sit_down(self, name: str, wanted: int | None) -> CardTexts | None:
+        desk = self._desk or ItemFeed(self.project, name, sighted=self.workbench.annotator is None)
+        if self._left:
+            desk.leave()
+        else:
+            self._desk = desk
+        return desk.open(wanted) if wanted is not None else desk.next()
+
+    def _seated(self, texts: CardTexts | None) -> None:
+        self._is_seated = True
+        if texts is None:
+            self._show_empty()
+        elif self._wanted is not None:
+            self._show(texts, revisiting=True)
+        else:
+            self._show_next(texts)
+        self._count()
+        self.follow_guidelines()
+        self._look_for_answers()
+        self.set_interval(FOLLOW_S, self._look_for_answers)
+
+    def nobody(self) -> None:
+        """Say how people come to be."""
+        self._say_empty(_NOBODY.format(database=as_typed(self.project.path.name)))
+
+    def open_item(self, completion: int) -> None:
+        """Go back to one of the person's own items."""
+        if self._desk is None or self._busy:
+            self.set_timer(_SOON_S, partial(self.open_item, completion))
+        else:
+            self.leave()
+            self.store(partial(self._desk.open, completion), self._revisit, "opening …")
+
+    def on_unmount(self) -> None:
+        """Give back what was claimed and not labelled."""
+        self._left = True
+        if self._desk is not None:
+            self._desk.leave()
+
+    def _heartbeat(self) -> None:
+        if self._desk is not None:
+            self.in_background(self._desk.session.heartbeat, lambda _: self._count(), group="annotate-heartbeat")
+
+    def _count(self) -> None:
+        if self._desk is not None:
+            self.in_background(self._desk.session.progress, self._counted, group="annotate-progress")
+
+    def _counted(self, progress: Progress) -> None:
+        self._progress = progress
+        self.draw_line()
+
+    @property
+    def acquainted(self) -> Acquainted | None:
+        """What the person knows of the guidelines."""
+        return None if self._desk is None else self._desk.session.guidelines
+
+    def _look_for_answers(self) -> None:
+        if self._desk is not None:
+            self.in_background(self._desk.session.answers, self._answered, group="annotate-answers")
+
+    def _answered(self, answers: list[OwnAnswer]) -> None:
+        """What the coordinator has answered; what is new is told once."""
+        told = {answer.uuid for answer in self._answers}
+        new = [answer for answer in answers if answer.uuid not in told and not answer.heard]
+        self._answers = answers
+        newest = {answer.completion: answer for answer in answers}
+        if self._current is not None and self._current.item.flagged:
+            item = self._current.item
+            answered = structs.replace(item, answer=newest.get(item.completion, item.answer))
+            self._current = self._current._replace(item=answered)
+        if new:
+            self.notify(
+                "The coordinator has answered your flag: F shows it.", title="An answer", timeout=8, markup=False
+            )
+        self.draw_line()
+
+    # -- failures ----------------------------------------------------------------------------------
+
+    def store_failed(self, error: BaseException | None) -> None:
+        """Leave an item whose quota is full; who is paused is told so."""
+        self.stop_asking()
+        if not self._is_seated:
+            # There was nothing to save yet.
+            self._said = ""
+        if self._desk is not None and self._desk.paused:
+            self._waiting.clear()
+            self._show_empty()
+        elif self._current is None:
+            self._show_empty(error)
+        elif isinstance(error, AnnotationError):
+            self._advance()
+
+    def tells(self, group: str) -> bool:
+        """Nobody waits for the item after this one yet."""
+        return group != _NEXT or self._current is None
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Allow another look for the next item after one that failed."""
+        if event.worker.group == _NEXT and event.state is WorkerState.ERROR:
+            self._fetching = False
+            if self._current is None and isinstance(event.worker.error, StoreError):
+                self._show_empty(event.worker.error)
+
+    # -- which item --------------------------------------------------------------------------------
+
+    def _show(self, texts: CardTexts, *, revisiting: bool = False) -> None:
+        self._current, self._revisiting = texts, revisiting
+        self._marks, self._note = Marks.of(texts.item), texts.item.note
+        self.set_class(False, "empty")
+        self.card.show(texts)
+        self._stopwatch.start()
+        self.draw_line()
+        left_at, self._left_at = self._left_at, None
+        self._seen_at = self._wait_ms = None
+        self.card.call_after_refresh(self._painted, texts.item.completion, left_at)
+        self.suggest_break()
+        # Rendering the item after it would slow the painting of this one.
+        self.set_timer(AHEAD_S, self._fetch)
+
+    def leave(self, pressed_at: float | None = None) -> None:
+        """The item on the screen is done with: from now on the person waits for the next one.
+
+        Args:
+            pressed_at: When the key was pressed that ended it; None: the last one.
+        """
+        self._left_at = pressed_at or self.workbench.at_work.acted_at
+
+    def _painted(self, completion: int, left_at: float | None) -> None:
+        """The item can be seen: a key pressed before was for another one."""
+        if self._current is None or self._current.item.completion != completion or self._seen_at is not None:
+            return
+        self._seen_at = self.workbench.at_work.now()
+        if left_at is not None:
+            self._wait_ms = round(1000 * (self._seen_at - left_at))
+
+    def _show_next(self, texts: CardTexts) -> None:
+        """Show an item to label; one that is labelled lacks its type."""
+        self._show(texts)
+        if texts.item.verdict is not None:
+            self.ask_type()
+
+    def _revisit(self, texts: CardTexts) -> None:
+        self._park()
+        self._show(texts, revisiting=True)
+
+    def _park(self) -> None:
+        """Keep an item that is not done, and what was said beside it, for later; one gone back to needs no keeping."""
+        if self._current is not None and not self._revisiting and not self._complete(self._current):
+            item = structs.replace(self._current.item, note=self._note, **structs.asdict(self._marks))
+            self._waiting.insert(0, self._current._replace(item=item))
+
+    def _advance(self) -> None:
+        """Go on to the next item, or wait for it."""
+        if self._waiting:
+            self._show_next(self._waiting.pop(0))
+            return
+        self._current, self._revisiting = None, False
+        self.card.show(None)
+        self._fetch()
+
+    def _fetch(self) -> None:
+        """Claim and render one item ahead."""
+        if self._desk is None or self._fetching or self._waiting:
+            return
+        self._fetching = True
+        beside = () if self._current is None else (self._current.item.completion,)
+        self.in_background(partial(self._desk.next, beside), self._fetched, group=_NEXT, exclusive=False)
+
+    def _fetched(self, texts: CardTexts | None) -> None:
+        self._fetching = False
+        if self._desk is not None and self._desk.paused:
+            texts = None
+        texts = self._with_known_type(texts)
+        open_ones = {one.item.completion for one in (self._current, *self._waiting) if one is not None}
+        if texts is not None and texts.item.completion not in open_ones:
+            self._waiting.append(texts)
+        if self._current is None and not self._busy:
+            if self._waiting:
+                self._advance()
+            else:
+                self._show_empty()
+
+    def know_type(self, question: int, subtype: str | None) -> None:
+        """Carry a type that was just given, or taken back, to the cards that were made ready before."""
+        self._types[question] = subtype
+        self._waiting = [one for one in map(self._with_known_type, self._waiting) if one is not None]
+
+    def _with_known_type(self, texts: CardTexts | None) -> CardTexts | None:
+        if texts is None or texts.item.question not in self._types:
+            return texts
+        return texts._replace(item=structs.replace(texts.item, subtype=self._types[texts.item.question]))
+
+    def _look_again(self) -> None:
+        if self._current is not None or self._busy:
+            return
+        if self._is_seated:
+            self._fetch()
+        elif self._person:
+            self.store(partial(self._sit_down, self._person, self._wanted), self._seated, "opening …")
+
+    def _show_empty(self, error: BaseException | None = None) -> None:
+        """Say why there is no item: none is left, or what has kept the next one from being had."""
+        if isinstance(error, StoreError):
+            self._say_empty(self.why_none(error))
+        elif self._desk is not None and self._desk.paused:
+            self._say_empty(_PAUSED.format(sentence=self._desk.paused))
+        else:
+            names = {"name": printable(self._person), "typed": as_typed(self._person)}
+            self._say_empty(_NOTHING_LEFT.format(**names, database=as_typed(self.project.path.name)))
+
+    def _say_empty(self, text: str) -> None:
+        self._current = self._left_at = None
+        self.query_one("#annotate-empty", Static).update(Content(text))
+        self.set_class(True, "empty")
+        self.draw_line()
+
+    @staticmethod
+    def _complete(texts: CardTexts) -> bool:
+        item = texts.item
+        return item.verdict is not None and (item.verdict == "unsuitable" or not item.wants_type)
+
+    # -- going back and on -------------------------------------------------------------------------
+
+    def action_undo(self) -> None:
+        """Take the newest label back."""
+        if self._desk is not None and self._ready:
+            self.leave()
+            self.store(self._desk.undo, self._undone, "undoing …")
+
+    def _undone(self, texts: CardTexts | None) -> None:
+        if texts is None:
+            self.notify("There is no label of yours to take back.", markup=False)
+            return
+        completion = texts.item.completion
+        self.know_type(texts.item.question, texts.item.subtype)
+        if texts.item.verdict is None:
+            self.workbench.pace.take_back(completion)
+        if self._current is not None and self._current.item.completion != completion:
+            self._park()
+        self._waiting = [one for one in self._waiting if one.item.completion != completion]
+        self._show(texts, revisiting=self._complete(texts))
+        self._said = "taken back ✓"
+        self._count()
+
+    def action_skip(self) -> None:
+        """Give the item back; one gone back to is only left."""
+        if not self._free or self._current is None or self._desk is None:
+            return
+        self.leave()
+        if self._revisiting:
+            self._advance()
+            return
+        self.store(partial(self._desk.session.skip, self._current.item), lambda _: self._skipped(), "skipping …")
+
+    def _skipped(self) -> None:
+        self._said = "skipped"
+        self._advance()
+
+    def action_older(self) -> None:
+        """Go to the own label before this one."""
+        self._step(older=True)
+
+    def action_newer(self) -> None:
+        """Go to the own label after this one, or to the item at hand."""
+        if self._current is not None and not self._revisiting and not self._complete(self._current):
+            self.notify("Label it first, or skip it with s.", markup=False)
+        else:
+            self._step(older=False)
+
+    def _step(self, *, older: bool) -> None:
+        if self._desk is None or not self._ready:
+            return
+        self.leave()
+        at = self._current.item.completion if self._current is not None and self._current.item.verdict else None
+        self.store(partial(self._desk.step, at, older), partial(self._stepped, older), "…")
+
+    def _stepped(self, older: bool, texts: CardTexts | None) -> None:
+        if texts is not None:
+            self._revisit(texts)
+        elif older:
+            self.notify("There is no older label of yours.", markup=False)
+        else:
+            self._advance()

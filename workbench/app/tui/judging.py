@@ -1,0 +1,269 @@
+"""What Annotate and Adjudicate share: a card, its keys, a clock, and keys that wait while something is stored."""
+
+from __future__ import annotations
+
+import gc
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from textual.timer import Timer
+from textual.worker import Worker, WorkerState
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.at_work import Stopwatch
+from workbench.app.tui.kit.card import FinalAnswerCard, Opened
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.note_input import NoteInput
+from workbench.app.tui.kit.title_bar import RemarkPiece
+from workbench.app.tui.person import PersonScreen
+from workbench.core.errors import StoreError
+from workbench.core.label import EXCLUSION_REASONS
+from workbench.labelling.acquainted import Acquainted
+from workbench.labelling.bringing_in import BroughtIn, bring_in
+from workbench.labelling.labelling_guidelines import Guideline
+
+Result = TypeVar("Result")
+
+FOLLOW_S = 5.0
+"""Seconds between two looks for new guidelines and answers."""
+
+_STORE = "judging-store"
+_SAYING_S = 0.05
+"""How long work takes before the screen says so: painting it at once would delay the item that follows."""
+
+
+def looking_actions(screen: str) -> tuple[Action, ...]:
+    """The actions that only look, under a screen's own ids."""
+    return (
+        Action(
+            f"{screen}.completion", "w", "open('completion')", "Whole", "The whole completion; again: the card.", False
+        ),
+        Action(f"{screen}.question", "o", "open('question')", "Question", "The whole question.", False),
+        Action(f"{screen}.reference", "r", "open('reference')", "Reference", "The whole reference.", False),
+        Action(f"{screen}.raw", "v", "raw", "Raw", "The exact texts, or rendered ones.", False),
+        Action(f"{screen}.boxed", "n", "boxed", "Next box", "Go to the next \\boxed in the whole text.", False),
+        Action(f"{screen}.find", "slash", "find", "Find", "Look for something in the whole text.", False),
+        Action(f"{screen}.guidelines", "g", "open('guidelines')", "Guidelines", "What is asked of you.", False),
+        Action(f"{screen}.close", "escape", "close", "Close", "Close the whole text or the search.", False),
+    )
+
+
+class JudgingScreen(PersonScreen):
+    """Shows one item on its card and stores what a person says of it.
+
+    While something is being stored, keys that judge do nothing: a key can't reach another item than the one on
+    the screen. "Saved" is shown after the commit.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._person = ""
+        self._busy = False
+        self._said = ""
+        self._note = ""
+        self._news = ""
+        self._shown_version = ""
+        self._patience: Timer | None = None
+        self._seen_at: float | None = None
+        self._stopwatch: Stopwatch
+
+    @property
+    def person(self) -> str:
+        """Under whose name one works here; empty before that is known."""
+        return self._person
+
+    @property
+    def card(self) -> FinalAnswerCard:
+        """The card that is shown."""
+        return self.query_one(FinalAnswerCard)
+
+    @property
+    def in_sight(self) -> bool:
+        """Whether what is on the screen could be seen when the last key was pressed: one before was not for it."""
+        acted_at = self.workbench.at_work.acted_at
+        return self._seen_at is not None and (acted_at is None or acted_at >= self._seen_at)
+
+    @abstractmethod
+    def draw_line(self) -> None:
+        """Show who is working and what was said last."""
+
+    @abstractmethod
+    def store_failed(self, error: BaseException | None) -> None:
+        """Go on after something could not be stored; the keys are free again."""
+
+    # -- storing -----------------------------------------------------------------------------------
+
+    def store(self, work: Callable[[], Result], then: Callable[[Result], None], saying: str = "saving …") -> None:
+        """Work on which the keys wait."""
+        self._busy, self._said = True, saying
+        self._patience = self.set_timer(_SAYING_S, self.draw_line)
+        self.in_background(work, partial(self._stored, then), group=_STORE, exclusive=False)
+
+    def _stored(self, then: Callable[[Result], None], result: Result) -> None:
+        self._free_keys("")
+        then(result)
+        self.draw_line()
+
+    def _free_keys(self, said: str) -> None:
+        self._busy, self._said = False, said
+        if self._patience is not None:
+            self._patience.stop()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Free the keys after a failure."""
+        if event.worker.group == _STORE and event.state is WorkerState.ERROR:
+            self._free_keys("! not saved")
+            self.store_failed(event.worker.error)
+            self.draw_line()
+
+    def why_none(self, error: StoreError) -> str:
+        """For a screen without an item: what has kept the next one from being had."""
+        kept = f"{self.project.kept.words()}\n\n" if self.project.kept.count or error.is_away else ""
+        return f"{error}\n\n{kept}It is tried again by itself.\n"
+
+    # -- asking ------------------------------------------------------------------------------------
+
+    def ask_reason(self, then: Callable[[str], None]) -> None:
+        """Ask why an item is unsuitable; a reason that needs a note comes with one."""
+        choices = [Choice(code, text) for code, text in EXCLUSION_REASONS.items()]
+        self.app.push_screen(ChoiceMenu("Why is it unsuitable?", choices), partial(self._reason_chosen, then))
+
+    def _reason_chosen(self, then: Callable[[str], None], reason: str | None) -> None:
+        if reason == "other" and not self._note.strip():
+            self.app.push_screen(NoteInput("", "Why is it unsuitable?"), partial(self._other_reason, then))
+        elif reason is not None:
+            then(reason)
+
+    def _other_reason(self, then: Callable[[str], None], note: str | None) -> None:
+        if note:
+            self._note = note
+            then("other")
+
+    # -- looking -----------------------------------------------------------------------------------
+
+    def action_open(self, part: Opened) -> None:
+        """Open a text in full, or the guidelines; again: back to the card."""
+        self.card.open(part)
+        if self.card.opened == "guidelines":
+            self._read_guidelines()
+
+    def action_close(self) -> None:
+        """Close the search, else the whole text."""
+        if not self.card.end_find():
+            self.card.open(self.card.opened)
+
+    def action_raw(self) -> None:
+        """Change between rendered and exact texts."""
+        self.card.toggle_raw()
+
+    def action_boxed(self) -> None:
+        """Go to the next box."""
+        self.card.next_boxed()
+
+    def action_find(self) -> None:
+        """Look for something."""
+        self.card.find()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Escape closes what is open; with nothing open it leaves the screen."""
+        if action == "close":
+            return bool(self.card.opened)
+        return super().check_action(action, parameters)
+
+    # -- the guidelines ----------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def acquainted(self) -> Acquainted | None:
+        """What the person knows of the guidelines; None before they have begun."""
+
+    def follow_guidelines(self) -> None:
+        """Show the guidelines in force, and tell of every change."""
+        self._look_at_guidelines()
+        self.set_interval(FOLLOW_S, self._look_at_guidelines)
+        self.set_interval(FOLLOW_S, self.bring_in)
+
+    def _look_at_guidelines(self) -> None:
+        if (acquainted := self.acquainted) is not None:
+            work = partial(_in_force, acquainted, self._shown_version)
+            self.in_background(work, self._guided, group="judging-guidelines")
+
+    def _guided(self, found: Guideline | None) -> None:
+        """Another text is in force than the one at hand; who goes by an older one is told."""
+        if found is None:
+            return
+        before, self._shown_version = self._shown_version, found.version
+        self.card.set_guidelines(found.text)
+        acquainted = self.acquainted
+        self._news = "" if acquainted is None else acquainted.news()
+        if self._news:
+            when = "have changed" if before else "have changed since you were here"
+            self.notify(f"The guidelines {when}: g shows them.", title="New guidelines", timeout=8, markup=False)
+        if self.card.opened == "guidelines":
+            self._read_guidelines()
+        self.draw_line()
+
+    def _read_guidelines(self) -> None:
+        """They are before the person: what they say from now on is said under them."""
+        if self.acquainted is not None and self._shown_version:
+            work = partial(self.acquainted.read, self._shown_version)
+            self.in_background(work, lambda _: self._known(), group="judging-guidelines-read", exclusive=False)
+
+    def _known(self) -> None:
+        self._news = ""
+        self.draw_line()
+
+    @property
+    def unsaved(self) -> RemarkPiece:
+        """For the first line, while labels wait: the database's file is not where it was."""
+        count = self.project.kept.count
+        return RemarkPiece(f"{count:,} NOT SAVED: {printable(self.project.path.name)} is away" if count else "")
+
+    def say_kept(self) -> bool:
+        """Whether what was given last is only kept; what became of the file is told the first time."""
+        kept = self.project.kept
+        if kept.count == 1 and kept.why is not None:
+            text = f"{kept.why.message} {kept.words()}"
+            self.notify(text, title="Not saved, but kept", severity="error", timeout=30, markup=False)
+        return kept.count > 0
+
+    def bring_in(self) -> None:
+        """Store what is kept, if the file is back."""
+        if self.project.kept.count:
+            self.in_background(partial(bring_in, self.project), self._brought_in, group="judging-kept")
+
+    def _brought_in(self, found: BroughtIn | None) -> None:
+        if found is not None:
+            self.notify(found.words(self.project.path.name), markup=False)
+            self._said = f"saved ✓ {found.stored:,} that were kept"
+            self.workbench.told_away = ""
+            self.draw_line()
+
+    @property
+    def news(self) -> RemarkPiece:
+        """For the first line, until they have been read: there are new guidelines."""
+        return RemarkPiece("new guidelines: g" if self._news else "")
+
+    # -- the clock ---------------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        """Before the first item."""
+        self._stopwatch = Stopwatch(self.workbench.at_work)
+        if not gc.get_freeze_count():
+            # What the app has built so far stays: looking through it again and again would delay a key by 100 ms.
+            gc.freeze()
+
+    def suggest_break(self) -> None:
+        """After so long at work, a notice between two items, once."""
+        minutes = self.workbench.settings.annotation.break_after_minutes
+        if self.workbench.at_work.needs_break(minutes):
+            text = f"{minutes} minutes at work: labels are better after a break."
+            self.notify(text, title="Time for a break", timeout=15, markup=False)
+
+
+def _in_force(acquainted: Acquainted, shown: str) -> Guideline | None:
+    """The text in force, where it is another one than the person has at hand; runs in a thread."""
+    return None if acquainted.in_force() == shown else acquainted.text()

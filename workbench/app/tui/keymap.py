@@ -1,0 +1,55 @@
+"""A keymap checked against the actions it names: unknown ids and clashing keys, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+
+from textual.binding import Binding, InvalidBinding
+
+from workbench.app.tui.actions import Action
+
+
+def key_names(keys: str) -> list[str]:
+    """The keys of a comma-separated list under Textual's names: ``"?,f1"`` -> ``["question_mark", "f1"]``."""
+    try:
+        return [binding.key for binding in Binding.make_bindings([Binding(keys, "")])]
+    except InvalidBinding:
+        return []
+
+
+def problems(
+    keymap: Mapping[str, str], screens: Iterable[tuple[Action, ...]], everywhere: Iterable[Action], others: set[str]
+) -> list[str]:
+    """What is wrong with a keymap.
+
+    Args:
+        keymap: Action id -> keys, as in ``workbench.toml``.
+        screens: The actions of every screen.
+        everywhere: The actions that work on every screen.
+        others: Further ids that may be moved (keys of tables and texts).
+    """
+    groups = [tuple(everywhere), *screens]
+    known = {action.id for group in groups for action in group} | others
+    found = []
+    for name, keys in keymap.items():
+        if name not in known:
+            close = get_close_matches(name, sorted(known), n=1)
+            found.append(f"{name!r} is no action." + (f" Did you mean {close[0]!r}?" if close else ""))
+        elif not key_names(keys):
+            found.append(f"{name!r} has no key.")
+    for group in groups:
+        found += _clashes(keymap, group if group is groups[0] else groups[0] + group)
+    return list(dict.fromkeys(found))
+
+
+def _clashes(keymap: Mapping[str, str], actions: tuple[Action, ...]) -> list[str]:
+    """Keys that a moved action takes from another one on the same screen."""
+    taken: dict[str, str] = {}
+    found = []
+    for action in actions:
+        for key in key_names(keymap.get(action.id, action.keys)):
+            other = taken.setdefault(key, action.id)
+            if other != action.id and {other, action.id} & keymap.keys():
+                found.append(f"The key {key!r} is given to both {other!r} and {action.id!r}.")
+    return found

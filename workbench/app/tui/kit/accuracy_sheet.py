@@ -1,0 +1,316 @@
+"""An accuracy report laid out: which rows in which order, which columns, and what stands in each cell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from msgspec import Struct
+from textual.content import Content
+
+from workbench.app.tui.kit.accuracy_figures import FIGURES, Figure
+from workbench.app.tui.kit.accuracy_view import (
+    BASELINE_MARK,
+    PIN,
+    SELECTION_JUDGE,
+    STAR,
+    group_name,
+    group_title,
+    interval,
+    is_baseline,
+    is_significant,
+    short_name,
+)
+from workbench.app.tui.kit.cells import fit, printable
+from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.matrix import MatrixCell, MatrixColumn, MatrixRow
+from workbench.core.text.figures import NONE, compact_count, interval_bar, percent
+from workbench.core.text.heat import GLYPHS
+from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow
+
+_BAR = 16
+
+_NAME = 26
+
+_NUMBERS = 34  # cells of the other columns, gaps and scroll bar
+
+_NARROWEST_BAR = 16
+
+
+class Detail(NamedTuple):
+    """What the table shows.
+
+    Attributes:
+        title: What it is about.
+        columns: Its columns.
+        rows: Its rows; an id is the place of a group, or of a verifier, in the sheet.
+    """
+
+    title: Content
+    columns: tuple[TableColumn, ...]
+    rows: list[TableRow]
+
+
+_TITLE_WIDTHS = {True: 20, False: 12}
+
+
+class SheetOrder(Struct, frozen=True, kw_only=True):
+    """How verifiers are sorted.
+
+    Attributes:
+        by_name: By their names; else by the figure shown, in one group.
+        group: That group; None for all items.
+    """
+
+    by_name: bool = False
+    group: str | None = None
+    descending: bool = True
+
+
+class AccuracySheet:
+    """A report with its rows at hand.
+
+    Attributes:
+        verifiers: Their names in the report's order.
+        groups: The groups in the report's order; None, for all items, comes first.
+    """
+
+    def __init__(self, report: AccuracyReport) -> None:
+        self.report = report
+        self._rows = {(row.verifier, row.group): row for row in report.rows}
+        self._averages = {row.verifier: row for row in report.averages}
+        self.verifiers = list(dict.fromkeys(row.verifier for row in report.rows))
+        self.groups: list[str | None] = list(dict.fromkeys(row.group for row in report.rows))
+
+    def row(self, verifier: str | None, group: str | None) -> AccuracyRow | None:
+        """The row of a verifier on a group; None where the report has none."""
+        return None if verifier is None else self._rows.get((verifier, group))
+
+    def average(self, verifier: str) -> AverageRow | None:
+        """Micro and macro average of a verifier."""
+        return self._averages.get(verifier)
+
+    def progress(self, verifier: str) -> str:
+        """How much of a run on its way is judged: ``"62 %"``; empty for a complete one."""
+        share = self.report.unfinished.get(verifier)
+        return "" if share is None else f"{int(100 * share)} %"
+
+    def mark(self, verifier: str, pinned: Collection[str] = ()) -> str:
+        """Two symbols before a name: pinned or not, and what kind of row it is."""
+        row = self._rows[verifier, None]
+        kind = BASELINE_MARK if is_baseline(row) else SELECTION_JUDGE if row.selection_judge else " "
+        return (PIN if verifier in pinned else " ") + kind
+
+    # -- order -------------------------------------------------------------------------------------
+
+    def ordered(self, order: SheetOrder | None, figure: Figure, pinned: Mapping[str, None]) -> list[str]:
+        """The verifiers, pinned ones first in the order they were pinned, the others sorted; no figure comes last."""
+        rest = [name for name in self.verifiers if name not in pinned]
+        if order is not None and order.by_name:
+            rest.sort(key=str.casefold, reverse=order.descending)
+        elif order is not None and order.group in self.groups:
+            rest.sort(key=lambda name: self._place(name, order, figure))
+        return [name for name in pinned if name in self.verifiers] + rest
+
+    def _place(self, verifier: str, order: SheetOrder, figure: Figure) -> tuple[bool, float]:
+        row = self.row(verifier, order.group)
+        value = None if row is None else figure.of(row)
+        if value is None:
+            return True, 0.0
+        return False, -value if order.descending else value
+
+    # -- the matrix --------------------------------------------------------------------------------
+
+    def columns(self, order: SheetOrder | None, *, wide: bool) -> list[MatrixColumn]:
+        """One column a group; below its title the number of items most verifiers have there."""
+        return [
+            MatrixColumn(
+                group,
+                self._title(group, order, wide),
+                "" if (n := self._usual(group)) is None else f"n {compact_count(n)}",
+            )
+            for group in self.groups
+        ]
+
+    def corner(self, order: SheetOrder | None) -> str:
+        """The title above the names."""
+        return "verifier" + (_arrow(order) if order is not None and order.by_name else "")
+
+    def _title(self, group: str | None, order: SheetOrder | None, wide: bool) -> str:
+        title = fit(group_title(group, self.report.by, wide), _TITLE_WIDTHS[wide]).rstrip()
+        sorted_by = order is not None and not order.by_name and order.group == group
+        return title + (_arrow(order) if sorted_by else "")
+
+    def _usual(self, group: str | None) -> int | None:
+        counts = Counter(row.n for name in self.verifiers if (row := self.row(name, group)) is not None)
+        return counts.most_common(1)[0][0] if counts else None
+
+    def rows(self, names: Collection[str], figure: Figure, pinned: Collection[str]) -> list[MatrixRow]:
+        """One row a verifier, in this order."""
+        usual = [(group, self._usual(group), self._is_starred(group, figure)) for group in self.groups]
+        return [
+            MatrixRow(
+                name,
+                self.mark(name, pinned),
+                name,
+                self.progress(name),
+                tuple(self._cell(self.row(name, group), figure, n, starred=starred) for group, n, starred in usual),
+            )
+            for name in names
+        ]
+
+    def _is_starred(self, group: str | None, figure: Figure) -> bool:
+        """Whether a column needs room for stars."""
+        rows = (self.row(name, group) for name in self.verifiers)
+        return figure.tested and any(row is not None and is_significant(row) for row in rows)
+
+    def _cell(self, row: AccuracyRow | None, figure: Figure, usual: int | None, *, starred: bool) -> MatrixCell:
+        if row is None or not row.n:
+            return MatrixCell(NONE)
+        star = "" if not starred else STAR if is_significant(row) else " "
+        other = "" if row.n == usual or figure.rising is None else f"({compact_count(row.n)})"
+        step = figure.step(row)
+        glyph = "" if step is None else GLYPHS[step]
+        return MatrixCell(figure.text(figure.of(row)) + star + other, glyph, figure.tint(row))
+
+
+def _arrow(order: SheetOrder | None) -> str:
+    return "" if order is None else "▼" if order.descending else "▲"
+
+
+def _number(key: str, title: str, width: int) -> TableColumn:
+    return TableColumn(key, title, width, width, "right")
+
+
+# -- one verifier ------------------------------------------------------------------------------
+
+
+def of_verifier(sheet: AccuracySheet, verifier: str, *, wide: bool) -> Detail:
+    """Every figure of one verifier, a row a group."""
+    found = [(place, row) for place, group in enumerate(sheet.groups) if (row := sheet.row(verifier, group))]
+    scored = any(row.auroc is not None for _, row in found)
+    words = sheet.report.by == "reason"
+    return Detail(
+        _verifier_title(sheet, verifier),
+        _verifier_columns(wide, scored, words),
+        [TableRow(place, _verifier_cells(row, sheet.report.by, wide, scored)) for place, row in found],
+    )
+
+
+def _verifier_title(sheet: AccuracySheet, verifier: str) -> Content:
+    average, progress = sheet.average(verifier), sheet.progress(verifier)
+    means = ""
+    if average is not None and average.macro is not None:
+        macro = f"macro {percent(average.macro)} over {average.groups} groups by {average.over}"
+        means = f" · micro {percent(average.micro)}, {macro}"
+    return Content.assemble(
+        (short_name(verifier), "bold $text-accent"),
+        (f" · {progress} judged so far" if progress else "", "bold $text-warning"),
+        (f"{means} · in %, MCC -1 to 1", "$foreground-muted"),
+    )
+
+
+def _verifier_columns(wide: bool, scored: bool, words: bool) -> tuple[TableColumn, ...]:
+    """Reasons in words need the room of some other columns."""
+    return (
+        TableColumn("group", "group", 8, 50 if words else 28),
+        _number("n", "n", 7 if wide else 5),
+        *((_number("questions", "qst", 5), _number("coverage", "cov", 5)) if wide or not words else ()),
+        _number("accuracy", "acc", 5),
+        TableColumn("interval", "95 % interval", 13, 14),
+        *((TableColumn("bar", "0 % … 100 %", _BAR, _BAR),) if wide and not words else ()),
+        _number("balanced", "BA", 5),
+        _number("mcc", "MCC", 6),
+        _number("fpr", "FPR", 5),
+        _number("fnr", "FNR", 5),
+        *((_number("auroc", "AUROC", 5),) if scored else ()),
+        *((_number("abstain", "? abst", 6), _number("error", "! err", 6)) if wide else ()),
+    )
+
+
+def _verifier_cells(row: AccuracyRow, by: str | None, wide: bool, scored: bool) -> tuple[TableCell, ...]:
+    words = by == "reason"
+    bar = TableCell(NONE if row.ci is None else interval_bar(row.accuracy or 0.0, *row.ci, _BAR), "accent")
+    extent = TableCell(compact_count(row.questions)), TableCell(percent(row.coverage))
+    return (
+        TableCell(group_name(row.group, by), "bold" if row.group is None else ""),
+        TableCell(f"{row.n:,}" if wide and row.n < 1_000_000 else compact_count(row.n)),
+        *(extent if wide or not words else ()),
+        TableCell(percent(row.accuracy), "bold"),
+        TableCell(interval(row)),
+        *((bar,) if wide and not words else ()),
+        TableCell(percent(row.balanced_accuracy)),
+        TableCell(FIGURES["mcc"].text(row.mcc)),
+        TableCell(percent(row.fpr)),
+        TableCell(percent(row.fnr)),
+        *((TableCell(NONE if row.auroc is None else f"{row.auroc:.3f}"),) if scored else ()),
+        *((TableCell(compact_count(row.abstain)), TableCell(compact_count(row.error))) if wide else ()),
+    )
+
+
+# -- one group ---------------------------------------------------------------------------------
+
+
+def of_group(sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Collection[str], *, width: int) -> Detail:
+    """All verifiers in one group, the highest figure first and who has none last, beside the best baseline.
+
+    Args:
+        width: Cells of the table; what is left of them after the numbers is the bars'.
+    """
+    found = [row for name in sheet.verifiers if (row := sheet.row(name, group)) is not None and row.n]
+    found.sort(key=lambda row: (figure.of(row) is None, -(figure.of(row) or 0.0)))
+    line = _best_baseline(found, figure)
+    room = max(_NARROWEST_BAR, width - _NAME - _NUMBERS)
+    low, high = figure.ends
+    at = None if line is None else figure.share(figure.of(line) or 0.0)
+    return Detail(
+        _group_title(sheet, group, figure, line),
+        (
+            TableColumn("verifier", "verifier", 12, _NAME),
+            _number("n", "n", 5),
+            _number("figure", "value", 6),
+            TableColumn("interval", "95 % interval", 14, 16),
+            TableColumn("bar", low.ljust(room - len(high)) + high, room, room),
+        ),
+        [
+            TableRow(sheet.verifiers.index(row.verifier), _group_cells(sheet, row, figure, pinned, room, at))
+            for row in found
+        ],
+    )
+
+
+def _best_baseline(rows: list[AccuracyRow], figure: Figure) -> AccuracyRow | None:
+    """The baseline a verifier has to beat; None where no figure is better than another, or none has one."""
+    found = [row for row in rows if is_baseline(row) and figure.of(row) is not None]
+    if not found or figure.rising is None:
+        return None
+    return (max if figure.rising else min)(found, key=lambda row: figure.of(row) or 0.0)
+
+
+def _group_title(sheet: AccuracySheet, group: str | None, figure: Figure, line: AccuracyRow | None) -> Content:
+    against = f" · ┊ {line.verifier} {figure.text(figure.of(line))}" if line is not None else ""
+    return Content.assemble(
+        (group_name(group, sheet.report.by), "bold $text-accent"),
+        (f" · {figure.words.partition(':')[0]}{printable(against)}", "$foreground-muted"),
+    )
+
+
+def _group_cells(
+    sheet: AccuracySheet, row: AccuracyRow, figure: Figure, pinned: Collection[str], room: int, line: float | None
+) -> tuple[TableCell, ...]:
+    value, ends, progress = figure.of(row), figure.interval(row), sheet.progress(row.verifier)
+    name = sheet.mark(row.verifier, pinned) + printable(row.verifier)
+    shown = NONE if value is None or figure.rising is None else _bar(figure, value, ends, room, line)
+    return (
+        TableCell(fit(name, _NAME - 1 - len(progress)).rstrip() + f" {progress}" if progress else name, "bold"),
+        TableCell(compact_count(row.n)),
+        TableCell(figure.text(value), "bold"),
+        TableCell(NONE if ends is None else f"[{figure.text(ends[0])}, {figure.text(ends[1])}]"),
+        TableCell(shown, "accent"),
+    )
+
+
+def _bar(figure: Figure, value: float, ends: tuple[float, float] | None, room: int, line: float | None) -> str:
+    low, high = ends or (value, value)
+    return interval_bar(figure.share(value), figure.share(low), figure.share(high), room, line)

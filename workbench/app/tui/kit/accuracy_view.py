@@ -1,0 +1,149 @@
+"""An accuracy report in words: no figure without its n, protocol and gold."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from workbench.app.tui.kit.accuracy_figures import FEW, Figure, points
+from workbench.app.tui.kit.cells import fit, printable
+from workbench.core import breakdown, reasons
+from workbench.core.taxonomy import TYPES, UNTYPED, type_name
+from workbench.core.text.columns import percent_interval
+from workbench.core.text.figures import counted, interval_bar, percent
+from workbench.core.text.heat import scale_words
+from workbench.core.verdict import Protocol3
+from workbench.measuring.entries import BASELINES
+from workbench.statistics.records.comparison import LEVEL
+from workbench.statistics.records.report import AccuracyReport, AccuracyRow
+
+PROTOCOLS: dict[Protocol3, str] = {
+    "forced": "undecided counts as “incorrect”",
+    "strict": "undecided counts as wrong",
+    "decided": "undecided is left out",
+}
+"""Protocol -> what it makes of abstentions and errors."""
+
+STAR: Final = "*"
+"""Marks cells with a q-value below `LEVEL`."""
+
+PIN: Final = "↑"
+BASELINE_MARK: Final = "○"
+SELECTION_JUDGE: Final = "†"
+
+_SENTENCE_BAR = 30
+_NAME = 32  # cells of a verifier's name in a sentence
+
+
+def is_baseline(row: AccuracyRow) -> bool:
+    """Whether a row is of a baseline, also of one that was run like a verifier."""
+    return row.kind == "baseline" or row.verifier in BASELINES
+
+
+def is_significant(row: AccuracyRow) -> bool:
+    """Whether a group differs from what it is set against beyond chance."""
+    return row.q is not None and row.q < LEVEL
+
+
+def short_name(verifier: str) -> str:
+    """A verifier's name for a sentence, cut where it would fill it."""
+    return fit(verifier, min(_NAME, cell_len(printable(verifier))))
+
+
+def group_name(group: str | None, by: str | None) -> str:
+    """A group in words: ``"all"``, ``"A - Numeric Values"``, ``"number - compared as numbers"``, a source's name."""
+    if group is not None and by == "reason":
+        return printable(reasons.named(group))
+    return printable(breakdown.group_name(group, by))
+
+
+def group_title(group: str | None, by: str | None, wide: bool) -> str:
+    """A group as a column's title: a code where it has one."""
+    if by == "reason" and group is not None:
+        return printable(group)
+    if group is None or by not in ("type", "subtype") or group == UNTYPED:
+        return group_name(group, by)
+    return f"{group} {type_name(group)}" if wide and group in TYPES else group
+
+
+def interval(row: AccuracyRow) -> str:
+    """The accuracy's 95 % interval in percent."""
+    return percent_interval(row.ci)
+
+
+def caption(report: AccuracyReport, figure: Figure) -> Content:
+    """Which figure; then protocol, gold and where the gold comes from."""
+    sources = ", ".join(f"{number:,} {name}" for name, number in report.gold.items() if number) or "no items"
+    return Content.assemble(
+        (figure.words, "bold $foreground"),
+        f" · by {report.by or 'nothing'}\nprotocol ",
+        (report.protocol, "bold"),
+        f" ({PROTOCOLS[report.protocol]}) · gold ",
+        (report.gold_choice, "bold"),
+        f" ({sources})",
+    )
+
+
+def legend(report: AccuracyReport, figure: Figure, *, pinned: bool) -> str:
+    """What the glyphs and marks stand for, those that are there."""
+    rows = report.rows
+    found = (
+        (figure.rising is not None, scale_words(*figure.ends)),
+        (figure.rising is not None and any(0 < row.n < FEW for row in rows), f"no colour: n < {FEW}"),
+        (figure.tested and any(map(is_significant, rows)), f"{STAR} q < {LEVEL:.2f}".replace("0.", ".")),
+        (any(map(is_baseline, rows)), f"{BASELINE_MARK} baseline"),
+        (any(row.selection_judge for row in rows), f"{SELECTION_JUDGE} helped to choose the items"),
+        (pinned, f"{PIN} pinned"),
+        (bool(report.unfinished), "%: judged so far"),
+    )
+    return " · ".join(words for there, words in found if there)
+
+
+def notes(report: AccuracyReport) -> str:
+    """What to know before quoting the figures, and how they came about."""
+    found = [f"• {note}" for note in report.notes]
+    if report.tests is not None:
+        found.append(
+            f"• q ({STAR} below .05): {report.tests.method}, Benjamini and Hochberg over "
+            f"{counted(report.tests.hypotheses, 'test')}."
+        )
+    if report.bootstrap is not None:
+        found.append(
+            f"• Intervals of balanced accuracy and MCC: bootstrap over questions, "
+            f"{report.bootstrap.samples:,} samples, seed {report.bootstrap.seed}."
+        )
+    found += [
+        f"• {printable(name)} has been judged to {int(100 * share)} %: its figures go on changing."
+        for name, share in report.unfinished.items()
+    ]
+    return "\n".join(printable(line) for line in found) or "Nothing to note."
+
+
+def cell_sentence(report: AccuracyReport, row: AccuracyRow | None) -> Content:
+    """Everything about one cell, in three lines."""
+    if row is None or row.ci is None:
+        return Content(f"No items with gold ({report.gold_choice}) and a verdict here: g counts with another gold.")
+    name = group_name(row.group, report.by)
+    if report.by == "reason":
+        name = reasons.title(row.group or "") or name
+    return Content.assemble(
+        (short_name(row.verifier), "bold"),
+        " · ",
+        (name, "bold"),
+        f" · accuracy {percent(row.accuracy)} % {interval(row)}\n",
+        f"n {row.n:,} in {counted(row.questions, 'question')} · TP {row.tp:,} FP {row.fp:,} TN {row.tn:,} FN {row.fn:,}"
+        f" · ? {row.abstain:,} abstain · ! {row.error:,} error\n",
+        "0 % │",
+        (interval_bar(row.accuracy or 0.0, *row.ci, _SENTENCE_BAR), "$text-accent"),
+        f"│ 100 %{_difference(row)}",
+    )
+
+
+def _difference(row: AccuracyRow) -> str:
+    """The delta with its q-value, as far as there are any."""
+    if row.delta is None or row.group is None:
+        return ""
+    q = "" if row.q is None else ", q < .001" if row.q < 0.001 else f", q {row.q:.3f}".replace("0.", ".")
+    return f"  Δ {points(row.delta)} points{q}"

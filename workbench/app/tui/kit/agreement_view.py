@@ -1,0 +1,242 @@
+"""An agreement report as lines, cells and rows: every figure with its n, never one adjective."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from textual.content import Content
+
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.columns import OUTCOME_MARKS, TableCell, TableColumn, TableRow
+from workbench.core.text.columns import number
+from workbench.core.text.figures import NONE, compact_count, counted, percent
+from workbench.labelling.agreement import text as words
+from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, Figures, PairAgreement
+
+Measure = Literal["kappa", "agreement", "differing"]
+MEASURES: dict[Measure, str] = {
+    "kappa": "Cohen's kappa (n)",
+    "agreement": "agreement in % (n)",
+    "differing": "items they differ on, of n",
+}
+"""What a cell of the matrix shows."""
+
+View = Literal["people", "groups", "time", "pairs"]
+VIEWS: dict[View, str] = {
+    "people": "each person, in % (n); sens and spec by the consensus model",
+    "groups": "by {by}",
+    "time": "over time, in blocks of items",
+    "pairs": "pairs, with what they share",
+}
+"""What the lower table shows."""
+
+_LEVELS = "▁▂▃▄▅▆▇█"
+_SAID = 5
+
+
+def figures(report: AgreementReport, *, drawn: bool) -> Content:
+    """The headline: what is counted, the figures with their intervals, prevalence, ceiling and confounding.
+
+    Args:
+        drawn: The bootstrap has come; until then its intervals are dots.
+    """
+    lines = [Content(printable(words.head(report)))]
+    if report.paired:
+        lines += [_first(report, drawn), _second(report, drawn)]
+    if report.labels:
+        lines.append(_said(report))
+    lines += [_ceiling(report), _confounded(report)]
+    return Content("\n").join([line for line in lines if line])
+
+
+def _first(report: AgreementReport, drawn: bool) -> Content:
+    return Content.assemble(
+        "agreement ",
+        (f"{percent(report.percent_agreement)} %", "bold"),
+        f" {interval(report.percent_ci, percents=True)} · alpha ",
+        (number(report.krippendorff_alpha), "bold"),
+        f" {_bootstrapped(report.alpha_ci, report.krippendorff_alpha, drawn)}",
+    )
+
+
+def _second(report: AgreementReport, drawn: bool) -> Content:
+    fleiss = f" · Fleiss {number(report.fleiss_kappa)}" if report.fleiss_kappa is not None else ""
+    own = f" · own repeats {words.share(report.repeats)}" if report.repeats.n else ""
+    return Content.assemble(
+        "AC1 ",
+        (number(report.gwet_ac1), "bold"),
+        f" {_bootstrapped(report.ac1_ci, report.gwet_ac1, drawn)} · PABAK {number(report.pabak)}{fleiss}{own}",
+    )
+
+
+def _bootstrapped(ends: tuple[float, float] | None, value: float | None, drawn: bool) -> str:
+    if ends is None and value is not None:
+        return "[no interval]" if drawn else "[…]"
+    return words.ends(ends)
+
+
+def interval(ends: tuple[float, float] | None, *, percents: bool) -> str:
+    """An interval in percent or to three digits; "" without one."""
+    if ends is None or not percents:
+        return words.ends(ends)
+    return f"[{percent(ends[0])}, {percent(ends[1])}]"
+
+
+def _said(report: Figures) -> Content:
+    shares = sorted((report.prevalence or {}).items(), key=lambda share: -share[1])
+    texts = [f"{marked(name)} {percent(share)} %" for name, share in shares[:_SAID]]
+    more = f" · {len(shares) - _SAID} more" if len(shares) > _SAID else ""
+    return Content(f"said {' · '.join(texts)}{more}")
+
+
+def marked(value: str) -> str:
+    """A verdict with its symbol; a type as it is."""
+    mark = "⊘" if value == "unsuitable" else OUTCOME_MARKS[value][0] if value in OUTCOME_MARKS else ""
+    return printable(f"{mark} {value}".strip())
+
+
+def _ceiling(report: AgreementReport) -> Content:
+    """By checks where there are any: those need no assumption of how people err together."""
+    if not report.ceiling:
+        return Content()
+    found = report.ceiling[-1]
+    low, high = (percent(end, 2) for end in found.highest_ci)
+    on_checks = " on checks" if found.source == "checks" else ""
+    return Content.assemble(
+        "ceiling for a verifier ",
+        (f"{percent(found.highest_accuracy, 2)} %", "bold"),
+        f" [{low}, {high}] · one person is right on {percent(found.annotator_accuracy)} %{on_checks}",
+    )
+
+
+def _confounded(report: AgreementReport) -> Content:
+    if not report.confounded:
+        return Content()
+    more = f" · {len(report.confounded) - 1} more" if len(report.confounded) > 1 else ""
+    return Content.styled(printable(f"! {words.confounding(report.confounded[0])}{more}"), "$text-warning")
+
+
+# -- the matrix ------------------------------------------------------------------------------------
+
+
+def pair_text(pair: PairAgreement | None, measure: Measure) -> str:
+    """A cell: a column as high as their kappa or agreement, the figure, and n."""
+    if pair is None:
+        return NONE
+    n = compact_count(pair.n)
+    if measure == "differing":
+        return f"{level(pair.agreement)} ≠ {compact_count(differing(pair))} of {n}"
+    if measure == "agreement":
+        return f"{level(pair.agreement)} {percent(pair.agreement)} ({n})"
+    return f"{NONE if pair.kappa is None else level(pair.kappa)} {number(pair.kappa)} ({n})"
+
+
+def own_text(person: AnnotatorQuality) -> str:
+    """A cell of the diagonal: how often a second label of an own item is like the first."""
+    return f"↺ {words.share(person.repeats)}" if person.repeats.n else "·"
+
+
+def level(share: float) -> str:
+    """A share as a column of eighths; the lowest one below 0."""
+    return _LEVELS[min(max(int(share * 8), 0), 7)]
+
+
+def differing(pair: PairAgreement) -> int:
+    """On how many items two people differ."""
+    return pair.n - round(pair.agreement * pair.n)
+
+
+def cell_sentence(
+    row: AnnotatorQuality | None, column: AnnotatorQuality | None, pair: PairAgreement | None, by: str | None
+) -> Content:
+    """Everything about the cell under the cursor, in two lines."""
+    if row is None or column is None:
+        return Content("")
+    if row.name == column.name:
+        return Content.assemble(
+            (printable(row.name), "bold"),
+            f" · {counted(row.labels, 'label')} · own repeats ↺ {words.share(row.repeats)}"
+            f" {interval(row.repeats.ci, percents=True)}\nwith others {words.share(row.with_others)}"
+            f" {interval(row.with_others.ci, percents=True)}",
+        )
+    names = Content.assemble((printable(row.name), "bold"), " – ", (printable(column.name), "bold"))
+    if pair is None:
+        return names + Content(" · no item in common")
+    kappa = "undefined (one class)" if pair.kappa is None else number(pair.kappa)
+    shares = f"by {by}: {words.shared(pair, most=4)}" if by else ""
+    return names + Content(
+        f" · {counted(pair.n, 'item')}, ≠ {differing(pair):,} · agreement {percent(pair.agreement)} %"
+        f" · kappa {kappa} {words.ends(pair.ci)}\n{printable(shares)}"
+    )
+
+
+# -- the lower table -------------------------------------------------------------------------------
+
+
+def _number(key: str, title: str, width: int) -> TableColumn:
+    return TableColumn(key, title, width, width, "right")
+
+
+_PEOPLE = (
+    TableColumn("person", "person", 8, 20),
+    _number("labels", "labels", 6),
+    *(
+        _number(key, title, width)
+        for key, title, width in (
+            ("others", "with others", 12),
+            ("consensus", "consensus", 12),
+            ("sensitivity", "sens", 5),
+            ("specificity", "spec", 5),
+            ("upheld", "upheld", 11),
+            ("imported", "imported", 12),
+            ("checks", "checks", 11),
+            ("repeats", "repeats", 11),
+            ("median", "median s", 8),
+            ("fast", "fast %", 6),
+            ("unblinded", "unblinded", 9),
+        )
+    ),
+)
+_GROUPS = (
+    TableColumn("group", "group", 16, 28),
+    _number("items", "items", 6),
+    _number("agreement", "agree %", 7),
+    TableColumn("interval", "95 % interval", 13, 14),
+    _number("alpha", "alpha", 6),
+    TableColumn("alpha_interval", "95 % interval", 15, 16),
+    _number("ac1", "AC1", 6),
+)
+_PAIRS = (
+    TableColumn("pair", "pair", 12, 28),
+    _number("n", "n", 6),
+    _number("agreement", "agree %", 7),
+    _number("kappa", "kappa", 9),
+    TableColumn("interval", "95 % interval", 15, 16),
+    TableColumn("shared", "items in common", 14, 60),
+)
+_TABLES: dict[View, tuple[TableColumn, ...]] = {"people": _PEOPLE, "groups": _GROUPS, "time": _GROUPS, "pairs": _PAIRS}
+
+
+def columns(report: AgreementReport, view: View) -> tuple[TableColumn, ...]:
+    """The columns of the lower table; those of people in which nobody has anything are left out."""
+    table = _TABLES[view]
+    return tuple(table[place] for place in words.filled(report.per_annotator)) if view == "people" else table
+
+
+def rows(report: AgreementReport, view: View) -> list[TableRow]:
+    """The rows of the lower table; a row's id is its place."""
+    texts: list[tuple[str, ...]]
+    if view == "people":
+        kept = words.filled(report.per_annotator)
+        people = map(words.person_cells, report.per_annotator)
+        texts = [tuple(cells[place] for place in kept) for cells in people]
+    elif view == "pairs":
+        texts = [words.pair_cells(pair) for pair in report.cohen_kappa]
+    elif view == "groups":
+        texts = [(words.group_name(group.group, report.by), *words.group_cells(group)) for group in report.groups]
+    else:
+        texts = [(group.group, *words.group_cells(group)) for group in report.over_time]
+    return [
+        TableRow(place, tuple(TableCell(text, "bold" if column == 0 else "") for column, text in enumerate(cells)))
+        for place, cells in enumerate(texts)
+    ]

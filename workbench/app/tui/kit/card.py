@@ -1,0 +1,409 @@
+"""The final-answer card: question, both final answers, the completion's end; any text opens in full."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Literal
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widgets import Input, Static
+
+from workbench.app.tui.kit.card_texts import Answered, CardTexts
+from workbench.app.tui.kit.line import Line
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.reader_messages import SearchChanged
+from workbench.app.tui.kit.wrapping import Wrapped
+from workbench.core.text.document import RenderedText
+from workbench.labelling.cards import ABSENCES, HOW, QUIRKS, SHORTCOMINGS, SHOWN, Card, FinalAnswer, Stretch
+
+_SIGN, _GUESS, _NONE = "▶ ", "? ", "∅ "
+
+_NAME_CELLS = 11
+
+_KEYS = {"reference": "r", "completion": "w"}
+
+
+WIDE = 100
+"""Terminal columns from which the question stands beside the completion."""
+
+_PASSAGE_ROWS, _ANSWER_ROWS = 4, 6
+_QUESTION_ROWS, _COMPLETION_ROWS = 3, 7
+"""Rows the question and the completion keep where the parts are stacked, when both have more."""
+
+Opened = Literal["", "question", "reference", "completion", "guidelines"]
+"""What fills the card's place: nothing, a text in full, or the guidelines."""
+
+
+class WholeText(Reader):
+    """A reader that has no size while it is hidden; it goes to a place as soon as it has one."""
+
+    _wanted = ""
+    _step = 1
+
+    def go_to(self, mark: str, step: int = 1) -> None:
+        """Go to the next place with this mark (`step` -1: the previous one), now or when the text is laid out."""
+        self._wanted, self._step = mark, step
+        if self.wrap_width:
+            self._go()
+
+    def on_resize(self) -> None:
+        """The text is laid out next."""
+        self.call_later(self._go)
+
+    def _go(self) -> None:
+        mark, self._wanted = self._wanted, ""
+        if mark and not self.jump(mark, self._step) and mark == "boxed":
+            self.notify("No \\boxed here.", markup=False)
+
+
+class Excerpt(Reader):
+    """A reader of a part of a text that keeps the final answer in sight, or the end where there is none."""
+
+    class RowsChanged(Message):
+        """The text is laid out: it has another number of rows than before."""
+
+    _rows = -1
+
+    def show(self, document: RenderedText | Wrapped | None) -> None:
+        """Show a text; how many rows it has is told when it is laid out."""
+        self._rows = -1
+        super().show(document)
+
+    def go_to_place(self) -> None:
+        """Go there now."""
+        if not self.jump("answer"):
+            self.action_bottom()
+
+    def on_resize(self) -> None:
+        """The parts of a card are given their heights one after the other: each may put the place out of sight."""
+        self.call_later(self.go_to_place)
+
+    def _set_wrapped(self, wrapped: Wrapped | None) -> None:
+        super()._set_wrapped(wrapped)
+        if wrapped is not None and self.row_count != self._rows:
+            self._rows = self.row_count
+            self.post_message(self.RowsChanged())
+
+
+class FinalAnswerCard(Container):
+    """Shows one item at a time; it knows no session and stores nothing.
+
+    Attributes:
+        raw: Whether texts are shown exactly instead of rendered.
+        opened: The text shown in full.
+        seen: What has been open since the item came: ``card`` and parts; with ``forms`` the view a label stores.
+    """
+
+    DEFAULT_CSS = """
+    FinalAnswerCard { height: 1fr; layout: vertical; }
+    FinalAnswerCard #card-body { height: 1fr; layout: vertical; }
+    FinalAnswerCard #card-over { height: 1fr; display: none; }
+    FinalAnswerCard.opened #card-over { display: block; }
+    FinalAnswerCard.opened #card-body { display: none; }
+    FinalAnswerCard Reader { border-top: solid $primary-muted; border-title-color: $text-muted; }
+    FinalAnswerCard Reader:focus { border-top: solid $primary; border-title-color: $foreground; }
+    FinalAnswerCard #card-question { height: 6; }
+    FinalAnswerCard #card-answers {
+        height: auto;
+        padding: 0 1;
+        background: $surface;
+        border-top: solid $primary-muted;
+        border-title-color: $text-muted;
+    }
+    FinalAnswerCard .answer { height: auto; max-height: 6; }
+    FinalAnswerCard #card-passage { border: none; padding-left: 0; height: 0; }
+    FinalAnswerCard #card-warning { height: auto; color: $text-warning; display: none; }
+    FinalAnswerCard #card-warning.short { display: block; }
+    FinalAnswerCard #card-right { height: 1fr; }
+    FinalAnswerCard #card-completion { height: 1fr; min-height: 3; }
+    FinalAnswerCard.wide #card-body { layout: horizontal; }
+    FinalAnswerCard.wide #card-question { width: 2fr; height: 1fr; }
+    FinalAnswerCard.wide #card-right { width: 3fr; }
+    FinalAnswerCard #card-find { display: none; height: 1; border: none; padding: 0 1; }
+    FinalAnswerCard #card-find.open { display: block; }
+    """
+    AUTO_FOCUS: ClassVar[str] = "#card-completion"
+
+    raw: reactive[bool] = reactive(False)
+    opened: reactive[Opened] = reactive("")
+
+    def __init__(self, guidelines: str, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._guidelines = guidelines
+        self._texts: CardTexts | None = None
+        self.seen: list[str] = ["card"]
+        self.forms: list[str] = ["rendered"]
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        with Container(id="card-body"):
+            yield Excerpt(title="Question", id="card-question")
+            with Vertical(id="card-right"):
+                with Vertical(id="card-answers") as answers:
+                    answers.border_title = "Final answers"
+                    yield Static(id="card-reference-answer", classes="answer", markup=False)
+                    passage = Excerpt(id="card-passage")
+                    passage.can_focus = False
+                    yield passage
+                    yield Static(id="card-completion-answer", classes="answer", markup=False)
+                    yield Static(id="card-warning", markup=False)
+                yield Excerpt(title="Completion", id="card-completion")
+        with Vertical(id="card-over"):
+            yield WholeText(id="card-full")
+            yield Line(placeholder="find: enter goes on, escape ends", id="card-find", compact=True)
+
+    @property
+    def view(self) -> str:
+        """What a label stores of how the item was looked at, such as ``card+completion rendered``."""
+        return f"{'+'.join(self.seen)} {'+'.join(self.forms)}"
+
+    def on_resize(self) -> None:
+        """Stack the parts where the terminal is narrow."""
+        self.set_class(self.app.size.width >= WIDE, "wide")
+        self._fit()
+
+    # -- one item ----------------------------------------------------------------------------------
+
+    def show(self, texts: CardTexts | None) -> None:
+        """Show an item from its card; None leaves the card empty."""
+        self._texts = texts
+        self.seen, self.forms = ["card"], ["raw" if self.raw else "rendered"]
+        self.opened = ""
+        self.end_find()
+        self._draw()
+
+    def set_guidelines(self, guidelines: str) -> None:
+        """Replace the guidelines; those that are open are shown anew."""
+        self._guidelines = guidelines
+        if self.opened == "guidelines":
+            self._show_full()
+
+    def _draw(self) -> None:
+        texts = self._texts
+        question = self.query_one("#card-question", Reader)
+        completion = self.query_one("#card-completion", Reader)
+        question.show(None if texts is None else texts.question.excerpt(self.raw))
+        completion.show(None if texts is None else texts.completion.excerpt(self.raw))
+        if texts is not None:
+            item = texts.item
+            question.set_title(_title("Question", "o", item.question_text, texts.question.windows, self.raw))
+            title = _title("Completion", "w", item.completion_text, texts.completion.windows, self.raw)
+            completion.set_title(" · ".join([title, *(QUIRKS[quirk] for quirk in texts.card.quirks)]))
+        self._draw_answers(texts)
+        self._fit()
+        self.call_after_refresh(self._go_to_places)
+
+    def _draw_answers(self, texts: CardTexts | None) -> None:
+        raw, missing = self.raw, "" if texts is None else warning(texts.card)
+        unsure = texts is not None and texts.card.passage is not None
+        passage, line = self.query_one("#card-passage", Reader), self.query_one("#card-warning", Static)
+        passage.show(texts.reference.excerpt(raw) if texts is not None and unsure else None)
+        self.query_one("#card-reference-answer", Static).update("" if texts is None else reference_row(texts, raw))
+        self.query_one("#card-completion-answer", Static).update("" if texts is None else completion_row(texts, raw))
+        line.update(missing)
+        line.set_class(bool(missing), "short")
+
+    def _fit(self) -> None:
+        """Give the reference's end, and where the parts are stacked the question, no more rows than there is room."""
+        passage = self.query_one("#card-passage", Reader)
+        passage.styles.height = min(passage.row_count, _PASSAGE_ROWS)
+        question = self.query_one("#card-question", Reader)
+        if self.has_class("wide"):
+            question.styles.height = None
+            return
+        free = self.size.height - self._answer_rows() - _COMPLETION_ROWS - 3  # three titles
+        most = max(_QUESTION_ROWS, min(self.size.height // 3, free))
+        question.styles.height = 1 + max(1, min(question.row_count, most))
+
+    @on(Excerpt.RowsChanged)
+    def _laid_out(self, event: Excerpt.RowsChanged) -> None:
+        """How many rows a text has is not known while another one is in the card's place."""
+        event.stop()
+        if not self.opened:
+            self._fit()
+
+    def _answer_rows(self) -> int:
+        """Rows of the final answers, before they are laid out."""
+        answers = [one for one in self.query(Static) if one.has_class("answer")]
+        rows = sum(min(_ANSWER_ROWS, one.visual.get_height({}, max(1, self.size.width - 2))) for one in answers)
+        passage, line = self.query_one("#card-passage", Reader), self.query_one("#card-warning", Static)
+        warned = line.visual.get_height({}, max(1, self.size.width - 2)) if line.has_class("short") else 0
+        return rows + warned + min(passage.row_count, _PASSAGE_ROWS)
+
+    def _go_to_places(self) -> None:
+        """The question's end in sight; of the other texts the final answer, or the end where there is none."""
+        for excerpt in self.query(Excerpt):
+            excerpt.go_to_place()
+
+    # -- whole texts -------------------------------------------------------------------------------
+
+    @property
+    def full(self) -> WholeText:
+        """The reader of whole texts."""
+        return self.query_one("#card-full", WholeText)
+
+    def open(self, part: Opened) -> None:
+        """Open a text in full; the one that is open already closes."""
+        if self._texts is None and part != "guidelines":
+            return
+        self.opened = "" if part == self.opened else part
+
+    def watch_opened(self, opened: Opened) -> None:
+        """Put the text in the card's place, or the card back."""
+        self.set_class(bool(opened), "opened")
+        self.end_find()
+        if not opened:
+            if self.is_attached:
+                self.query_one("#card-completion", Reader).focus()
+            return
+        if opened != "guidelines":
+            self._note(self.seen, opened)
+        self._show_full()
+        self.full.focus()
+
+    def _show_full(self) -> None:
+        document, title = self._full_document()
+        self.full.set_title(title)
+        self.full.show(document)
+        if self.opened in ("reference", "completion"):
+            self.full.go_to("answer")
+
+    def _full_document(self) -> tuple[RenderedText | None, str]:
+        if self.opened == "guidelines":
+            from workbench.core.text.text import render
+
+            return render(self._guidelines), "Guidelines · escape closes"
+        if self._texts is None or not self.opened:
+            return None, ""
+        text = self._texts.whole(self.opened)
+        form = "raw" if self.raw else "rendered"
+        return text.of(self.raw), f"{self.opened.capitalize()} · {form} · escape closes"
+
+    def toggle_raw(self) -> None:
+        """Change between the rendered and the exact form."""
+        self.raw = not self.raw
+
+    def watch_raw(self, raw: bool) -> None:
+        """Draw in the other form."""
+        if not self.is_attached:
+            return
+        self._note(self.forms, "raw" if raw else "rendered")
+        self._draw()
+        if self.opened:
+            self._show_full()
+
+    def next_boxed(self, step: int = 1) -> None:
+        """Open the completion and go to its next box (`step` -1: the previous one)."""
+        if self.opened not in ("reference", "completion"):
+            self.open("completion")
+        if self.opened:
+            self.full.go_to("boxed", step)
+
+    @staticmethod
+    def _note(seen: list[str], what: str) -> None:
+        if what not in seen:
+            seen.append(what)
+
+    # -- finding -----------------------------------------------------------------------------------
+
+    def find(self) -> None:
+        """Ask what to look for; the completion opens when nothing is open."""
+        if not self.opened:
+            self.open("completion")
+        if self.opened:
+            box = self.query_one("#card-find", Input)
+            box.add_class("open")
+            box.focus()
+
+    def end_find(self) -> bool:
+        """Close the search; False when there was none."""
+        box = self.query_one("#card-find", Input)
+        if not box.has_class("open"):
+            return False
+        box.remove_class("open")
+        box.clear()
+        self.full.find("")
+        self.full.focus()
+        return True
+
+    @on(Input.Changed, "#card-find")
+    def _find_text(self, event: Input.Changed) -> None:
+        event.stop()
+        if event.input.has_class("open"):
+            self.full.find(event.value)
+
+    @on(Input.Submitted, "#card-find")
+    def _find_next(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.full.find_next()
+
+    @on(Reader.SearchChanged, "#card-full")
+    def _search_changed(self, event: SearchChanged) -> None:
+        event.stop()
+        self.full.border_subtitle = f"{event.number} of {event.total}" if event.query else ""
+
+
+def _title(name: str, key: str, text: str, windows: Sequence[Stretch], raw: bool) -> str:
+    form = " · raw" if raw else ""
+    shown = sum(end - start for start, end in windows)
+    if shown >= len(text):
+        return f"{name}{form}"
+    which = f"last {shown:,}" if len(windows) == 1 else f"answer and end, {shown:,}"
+    return f"{name} · {which} of {len(text):,} characters{form} · {key} all"
+
+
+def reference_row(texts: CardTexts, raw: bool) -> Content:
+    """The reference's final answer."""
+    card = texts.card
+    if not card.reference.found:
+        return _missing("Reference", HOW["none"], " · it ends:")
+    return _row("Reference", texts, "reference", card.reference, raw, guess=card.reference_guessed)
+
+
+def completion_row(texts: CardTexts, raw: bool) -> Content:
+    """The completion's final answer, and how far from its end that stands; or why there is none."""
+    card = texts.card
+    if card.absence is not None:
+        return _missing("Completion", f"no final answer: {ABSENCES[card.absence]}", " · its end stands below")
+    early = len(texts.item.completion_text) - card.completion.start if len(card.windows) > 1 else 0
+    return _row("Completion", texts, "completion", card.completion, raw, guess=card.completion_guessed, early=early)
+
+
+def warning(card: Card) -> str:
+    """What has to be opened because the card is not enough, and why; "" when it is."""
+    found = (SHORTCOMINGS[shortcoming] for shortcoming in card.shortcomings)
+    return "\n".join(f"! {why}: {_KEYS[text]} opens it" for why, text in found)
+
+
+def _row(
+    name: str, texts: CardTexts, part: Answered, answer: FinalAnswer, raw: bool, *, guess: bool, early: int = 0
+) -> Content:
+    """One answer, how it was found, and the other boxes of its text."""
+    how = f"a guess: {HOW[answer.how]}" if guess else HOW[answer.how]
+    if early:
+        how += f", {early:,} characters before the end"
+    colour = "$text-warning" if guess else "$text-accent"
+    sign, shown = (_GUESS if guess else _SIGN), _cut(texts.final_answer(part, raw))
+    row = Content.assemble(
+        (f"{name:<{_NAME_CELLS}}", "bold"),
+        (sign, f"bold {colour}"),
+        (shown, colour if guess else "bold"),
+        (f"  ({how})", colour if guess else "$text-muted"),
+    )
+    others = texts.other_answers(part, raw)
+    if not others:
+        return row
+    return Content.assemble(row, "\n" + " " * _NAME_CELLS, ("also boxed: ", "$text-muted"), _cut(" · ".join(others)))
+
+
+def _cut(shown: str) -> str:
+    return shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
+
+
+def _missing(name: str, what: str, then: str) -> Content:
+    return Content.assemble((f"{name:<{_NAME_CELLS}}", "bold"), (f"{_NONE}{what}", "$text-warning"), then)

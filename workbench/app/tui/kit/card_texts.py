@@ -1,0 +1,167 @@
+"""An item's texts made ready for its card; all of it may run in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from workbench.core.text.document import RenderedLine, RenderedText, Span
+from workbench.core.text.inert import inert
+from workbench.core.text.math import render_math
+from workbench.core.text.pieces import ANSWER_SIGN
+from workbench.core.text.text import render, render_raw
+from workbench.labelling.annotating import AnnotationItem
+from workbench.labelling.cards import QUESTION_TAIL, Card, FinalAnswer, Stretch, card_of
+
+Part = Literal["question", "reference", "completion"]
+Answered = Literal["reference", "completion"]
+
+_ANSWER = Span(ANSWER_SIGN, "success")
+_GUESS = Span("? ", "guess")
+"""Stands before the line that holds a guessed answer, so that colour is not alone."""
+
+_ANSWER_STYLES = ("answer", "guess")
+
+
+class Views:
+    """One text in both forms; the exact one is made when it is asked for.
+
+    Attributes:
+        windows: Offsets of the parts that a card shows.
+        rendered: The text for reading, the final answer marked; a guess as one.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        windows: Sequence[Stretch],
+        answer: FinalAnswer | None = None,
+        *,
+        guess: bool = False,
+        fold: bool = True,
+    ) -> None:
+        self._text = text
+        self._span = (answer.start, answer.end) if answer is not None and answer.found else None
+        self._guess = guess
+        self.windows = windows
+        self.rendered = self._made(render(text, fold_think=fold, answer_span=self._span))
+
+    def _made(self, document: RenderedText) -> RenderedText:
+        return as_guess(document) if self._guess else document
+
+    @cached_property
+    def raw(self) -> RenderedText:
+        """The exact text."""
+        return self._made(render_raw(self._text, answer_span=self._span))
+
+    def of(self, raw: bool) -> RenderedText:
+        """The form asked for."""
+        return self.raw if raw else self.rendered
+
+    def excerpt(self, raw: bool) -> RenderedText:
+        """The lines within the windows, with their marks; between two windows a line says how much is left out."""
+        document = self.of(raw)
+        lines: list[RenderedLine] = []
+        marks: dict[str, list[int]] = {name: [] for name in document.marks}
+        shown_to = None
+        for start, end in self.windows:
+            first, last = _lines_within(document.lines, start, end)
+            if shown_to is not None and first > shown_to:
+                lines.append(_left_out(document.lines[shown_to:first]))
+            first = first if shown_to is None else max(first, shown_to)
+            for name, places in document.marks.items():
+                marks[name].extend(at - first + len(lines) for at in places if first <= at < last)
+            lines.extend(document.lines[first:last])
+            shown_to = last
+        return RenderedText(tuple(lines), marks)
+
+
+class CardTexts(NamedTuple):
+    """What a card shows of an item: its texts in full, and which parts of them."""
+
+    item: AnnotationItem
+    card: Card
+    question: Views
+    reference: Views
+    completion: Views
+
+    def whole(self, part: Part) -> Views:
+        """One of the three texts in full."""
+        return {"question": self.question, "reference": self.reference, "completion": self.completion}[part]
+
+    def final_answer(self, part: Answered, raw: bool) -> str:
+        """A final answer as its text shows it."""
+        answer = self.card.reference if part == "reference" else self.card.completion
+        if raw:
+            return inert(answer.text)
+        lines = (
+            "".join(span.text for span in line.spans if span.style in _ANSWER_STYLES and span != _GUESS)
+            for line in self.whole(part).rendered.lines
+        )
+        shown = "\n".join(line for line in lines if line).strip() or inert(answer.text)
+        # References often are bare LaTeX, without the delimiters by which a text's math is found.
+        return render_math(shown) if "\\" in shown else shown
+
+    def other_answers(self, part: Answered, raw: bool) -> list[str]:
+        """The other boxes of a text, in its order."""
+        card = self.card
+        others = card.reference_others if part == "reference" else card.completion_others
+        return [inert(box.text) if raw else render_math(inert(box.text)) for box in reversed(others)]
+
+
+def card_texts(item: AnnotationItem) -> CardTexts:
+    """Render an item's texts and cut them to a card."""
+    card = card_of(item)
+    question, completion = item.question_text, item.completion_text
+    return CardTexts(
+        item=item,
+        card=card,
+        question=Views(question, [(max(len(question) - QUESTION_TAIL, 0), len(question))]),
+        reference=Views(
+            item.reference,
+            [card.passage or (0, len(item.reference))],
+            card.reference,
+            guess=card.reference_guessed,
+        ),
+        completion=Views(
+            completion,
+            card.windows,
+            card.completion,
+            guess=card.completion_guessed,
+            fold=card.absence != "no_reply",
+        ),
+    )
+
+
+def _lines_within(lines: Sequence[RenderedLine], start: int, end: int) -> tuple[int, int]:
+    """The first line that reaches beyond ``start``, and the one behind the last that begins before ``end``."""
+    first = next((number for number, line in enumerate(lines) if line.source[1] > start), 0)
+    last = next((number for number in range(first, len(lines)) if lines[number].source[0] >= end), len(lines))
+    return first, max(last, first)
+
+
+def _left_out(lines: Sequence[RenderedLine]) -> RenderedLine:
+    start, end = lines[0].source[0], lines[-1].source[1]
+    return RenderedLine((Span(f"⋯ {end - start:,} characters left out ⋯", "dim"),), (start, end))
+
+
+def as_guess(document: RenderedText) -> RenderedText:
+    """The same text, its marked answer shown as a guess."""
+    return document._replace(lines=tuple(_guess_line(line) for line in document.lines))
+
+
+def _guess_line(line: RenderedLine) -> RenderedLine:
+    if all(span.style != "answer" for span in line.spans):
+        return line
+    return line._replace(spans=tuple(_guess_spans(line.spans)))
+
+
+def _guess_spans(spans: Sequence[Span]) -> Iterator[Span]:
+    for number, span in enumerate(spans):
+        if span.style == "answer":
+            yield span._replace(style="guess")
+        elif number == 0 and span == _ANSWER:
+            yield _GUESS
+        else:
+            yield span

@@ -1,0 +1,242 @@
+"""What is known of an item besides its texts, as lines to read: gold, labels, verdicts with their evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import Final
+
+from rich.cells import cell_len
+
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.columns import OUTCOME_MARKS
+from workbench.app.tui.kit.review_words import review_words
+from workbench.app.tui.kit.wrapping import wrap_line
+from workbench.core.label import EXCLUSION_REASONS
+from workbench.core.reasons import sentence
+from workbench.core.text.answers import short_answer, shown_answer
+from workbench.core.text.document import RenderedLine, RenderedText, Span, StyleName
+from workbench.core.text.figures import counted
+from workbench.core.text.pieces import ANSWER_SIGN
+from workbench.data.records.browse import ItemDetail, ItemLabel, ItemVerdict
+from workbench.measuring.records.review import Review
+
+NARROWEST: Final = 40
+"""Cells from which two answers stand side by side."""
+
+INDENT: Final = "  "
+
+_BETWEEN = " │ "
+
+_HEAD = len(f"{ANSWER_SIGN}completion ")
+
+_LONGEST = 400
+"""Characters of a final answer that are shown."""
+
+Line = tuple[Span, ...]
+
+
+CHOSEN = "chosen"
+"""The mark of the line where the chosen verdict begins."""
+
+FIRST = "first"
+"""The mark of the line where the first verdict begins."""
+
+_SIGN = "› "
+_STYLES: dict[str, StyleName] = {"correct": "success", "incorrect": "error", "error": "error", "none": "dim"}
+
+
+def evidence(
+    item: ItemDetail,
+    width: int = 0,
+    *,
+    beside: bool = False,
+    raw: bool = False,
+    chosen: str | None = None,
+    reviews: Sequence[Review] = (),
+) -> RenderedText:
+    """Gold, labels, reviews and verdicts of an item.
+
+    Args:
+        item: The item.
+        width: Cells to lay the lines out for; 0 leaves that to who shows them.
+        beside: Final answers side by side, if the width allows.
+        raw: Final answers as stored.
+        chosen: The verifier whose verdict is chosen; its answers are marked in their texts.
+        reviews: What stands decided of it.
+    """
+    lines = [*_gold(item), *_labels(item), *_reviews(reviews), *_heading(item, chosen)]
+    marks: dict[str, list[int]] = {}
+    for number, verdict in enumerate(item.verdicts):
+        if number:
+            lines.append(())
+        else:
+            marks[FIRST] = [len(lines)]
+        if verdict.verifier == chosen:
+            marks[CHOSEN] = [len(lines)]
+        lines.extend(_verdict(verdict, width, beside, raw, verdict.verifier == chosen))
+    return RenderedText(tuple(RenderedLine(line, (0, 0)) for line in lines), marks)
+
+
+def explanation(verdict: ItemVerdict, *, raw: bool = False) -> str:
+    """What a verdict rests on, in a sentence; "" where its codes say nothing."""
+    return sentence(verdict.verdict, verdict.reason, verdict.rule, short_answer(verdict.reference_final, raw=raw))
+
+
+def _gold(item: ItemDetail) -> Iterator[Line]:
+    origin = f" ({item.gold_from})" if item.gold_from else ""
+    imported = f"   imported: {item.imported_gold}" if item.gold_from != "imported" else ""
+    yield (Span("Gold", "heading"), Span("  "), _word(item.gold), Span(f"{origin}{imported}"))
+    if item.reason:
+        yield (Span(f"{item.state}: {_exclusion(item.reason)}"),)
+
+
+def _labels(item: ItemDetail) -> Iterator[Line]:
+    yield ()
+    yield (Span("Labels", "heading"),)
+    if not item.labels:
+        yield (Span("none", "dim"),)
+    for label in item.labels:
+        yield from _label(label)
+
+
+def _label(label: ItemLabel) -> Iterator[Line]:
+    kind = "" if label.kind == "label" else f" {label.kind}"
+    remarks = [label.created_at[:10], "unsure" if label.unsure else "", "unblinded" if label.unblinded else ""]
+    words = " · ".join(word for word in remarks if word)
+    reason = f" ({_exclusion(label.reason)})" if label.reason else ""
+    yield (_word(label.value), Span(reason), Span(f" {label.annotator}{kind}  ", "bold"), Span(words, "dim"))
+    if label.note:
+        yield (Span("  note: ", "dim"), Span(label.note))
+
+
+def _reviews(reviews: Sequence[Review]) -> Iterator[Line]:
+    if not reviews:
+        return
+    yield ()
+    yield (Span("Reviews", "heading"),)
+    for review in reviews:
+        style: StyleName = "error" if review.kind == "error" else "success"
+        yield Span(printable(review_words(review)), style), Span(f"  {review.reviewer}  ", "bold"), _when(review)
+        if review.note:
+            yield (Span("  note: ", "dim"), Span(review.note))
+
+
+def _when(review: Review) -> Span:
+    return Span(review.created_at[:10], "dim")
+
+
+def _heading(item: ItemDetail, chosen: str | None) -> Iterator[Line]:
+    yield ()
+    legend = (
+        "  › chosen: its answers are marked ▶" if chosen is not None else "  m: where one of them found its answers"
+    )
+    yield (Span("Verdicts", "heading"), Span(legend if item.verdicts else "", "dim"))
+    if not item.verdicts:
+        yield (Span("none yet", "dim"),)
+
+
+def _verdict(verdict: ItemVerdict, width: int, beside: bool, raw: bool, chosen: bool) -> Iterator[Line]:
+    sign = Span(_SIGN, "bold") if chosen else Span(" " * len(_SIGN))
+    yield sign, _word(verdict.verdict), Span(f" {verdict.verifier}", "bold")
+    yield from _wrapped(explanation(verdict, raw=raw), "", width)
+    yield from answers(verdict, width, beside=beside, raw=raw, marked=chosen)
+    yield from _wrapped(verdict.detail or "", "", width)
+    yield from _wrapped(_small(verdict, chosen), "dim", width)
+
+
+def _small(verdict: ItemVerdict, chosen: bool) -> str:
+    """What is there for those who need it: codes, run, time; and the long version where the verdict is chosen."""
+    words = (
+        verdict.reason,
+        f"rule {verdict.rule}" if verdict.rule and verdict.rule != verdict.reason else "",
+        "" if verdict.score is None else f"score {verdict.score:g}",
+        f"version {verdict.version}" if verdict.version and chosen else "",
+        f"run {verdict.run}",
+        counted(verdict.calls, "call") + (" (T: transcript)" if chosen else "") if verdict.calls else "",
+        "recorded replies" if verdict.recorded else "",
+        f"{verdict.ms:.1f} ms",
+    )
+    return " · ".join(word for word in words if word)
+
+
+def _wrapped(text: str, style: StyleName, width: int) -> Iterator[Line]:
+    """A text in indented lines."""
+    text, room = printable(text), width - len(INDENT)
+    if text:
+        for start, end in wrap_line(text, room) if room > 0 else ((0, len(text)),):
+            yield Span(INDENT), Span(text[start:end], style)
+
+
+def _word(word: str) -> Span:
+    mark = OUTCOME_MARKS.get(word, ("•", "dim"))[0]
+    return Span(f"{mark} {word}", _STYLES.get(word, "bold"))
+
+
+def _exclusion(code: str) -> str:
+    return EXCLUSION_REASONS.get(code, code)
+
+
+def answers(verdict: ItemVerdict, width: int, *, beside: bool, raw: bool, marked: bool) -> Iterator[Line]:
+    """The reference's and the completion's final answer as a verifier read them.
+
+    Args:
+        verdict: The verdict.
+        width: Cells there are; 0 where that is not known.
+        beside: Side by side, if the width allows.
+        raw: The stored text instead of the rendered one.
+        marked: The answers are marked in their texts; the sign stands in the titles, too.
+    """
+    if verdict.reference_final is None and verdict.candidate_final is None:
+        return
+    heads = (
+        _head("reference", marked and verdict.reference_span is not None),
+        _head("completion", marked and verdict.candidate_span is not None),
+    )
+    texts = (verdict.reference_final, verdict.candidate_final)
+    if beside and width >= NARROWEST:
+        room = (width - len(INDENT) - len(_BETWEEN)) // 2
+        yield from _beside(heads, [_cell(text, room, raw) for text in texts], room)
+    else:
+        room = width - len(INDENT) - _HEAD
+        for head, text in zip(heads, texts, strict=True):
+            yield from _below(head, _cell(text, room, raw))
+
+
+def _head(title: str, marked: bool) -> Span:
+    return Span(f"{ANSWER_SIGN if marked else ''}{title}", "dim")
+
+
+def _below(head: Span, lines: list[Span]) -> Iterator[Line]:
+    first, *others = lines
+    yield Span(INDENT), *_padded(head, _HEAD), first
+    for line in others:
+        yield Span(INDENT + " " * _HEAD), line
+
+
+def _beside(heads: tuple[Span, Span], columns: list[list[Span]], room: int) -> Iterator[Line]:
+    yield Span(INDENT), *_padded(heads[0], room), _bar(), heads[1]
+    for left, right in zip_longest(*columns, fillvalue=Span("")):
+        yield Span(INDENT), *_padded(left, room), _bar(), right
+
+
+def _bar() -> Span:
+    return Span(_BETWEEN, "dim")
+
+
+def _padded(span: Span, width: int) -> Line:
+    return span, Span(" " * (width - cell_len(span.text)))
+
+
+def _cell(text: str | None, width: int, raw: bool) -> list[Span]:
+    """An answer in lines of some cells; at least one."""
+    if text is None:
+        return [Span("(none found)", "dim")]
+    style: StyleName = "code" if raw else "math"
+    shown = shown_answer(text, raw=raw)
+    shown = shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "…"
+    return [
+        Span(line[start:end], style)
+        for line in map(printable, shown.split("\n"))
+        for start, end in (wrap_line(line, width) if width > 0 else ((0, len(line)),))
+    ]

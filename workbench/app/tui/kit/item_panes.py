@@ -1,0 +1,152 @@
+"""An item made ready to be read: its texts rendered and wrapped, away from the app's own thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from msgspec import structs
+
+from workbench.app.tui.kit.card_texts import as_guess
+from workbench.app.tui.kit.wrapping import Wrapped, prepare
+from workbench.core.text.document import RenderedText
+from workbench.core.text.pieces import ANSWER_SIGN
+from workbench.core.text.text import render, render_raw
+from workbench.data.records.browse import ItemDetail, ItemVerdict
+from workbench.labelling.cards import FinalAnswer
+from workbench.measuring.browsing import final_answers, origin
+from workbench.measuring.judged import BASELINE
+from workbench.measuring.records.review import Review
+
+TEXTS: Final = ("question", "reference", "completion")
+PANES: Final = (*TEXTS, "evidence")
+DECIDED: Final = ("correct", "incorrect")
+
+
+class View(NamedTuple):
+    """How texts are shown.
+
+    Attributes:
+        raw: The stored text itself.
+        fold: ``<think>`` blocks as one line.
+        verifier: Whose reading of both final answers is marked; None for the workbench's own.
+    """
+
+    raw: bool = False
+    fold: bool = True
+    verifier: str | None = None
+
+
+class Pane(NamedTuple):
+    """One text, ready for a reader."""
+
+    title: str
+    text: Wrapped | RenderedText
+
+
+class ReadyItem(NamedTuple):
+    """An item and the panes of its texts by name.
+
+    Attributes:
+        reviews: What reviewers have decided of it, the newest last.
+        why: Why it stands in the queue it was opened from; empty elsewhere.
+    """
+
+    item: ItemDetail
+    view: View
+    panes: dict[str, Pane]
+    reviews: tuple[Review, ...] = ()
+    why: str = ""
+
+
+class AnswerReading(NamedTuple):
+    """Where someone found a final answer, and who or how."""
+
+    title: str
+    span: tuple[int, int] | None
+    guess: bool = False
+
+
+def verdict_of(item: ItemDetail, verifier: str | None) -> ItemVerdict | None:
+    """A verifier's verdict on an item, if it has one."""
+    return next((verdict for verdict in item.verdicts if verdict.verifier == verifier), None)
+
+
+def against_gold(item: ItemDetail) -> list[ItemVerdict]:
+    """The verdicts that are not what gold says, those that decide first; none where there is no gold.
+
+    The baseline says the same of every item: there is nothing to learn from its errors.
+    """
+    found = (verdict for verdict in item.verdicts if verdict.verifier != BASELINE)
+    against = [verdict for verdict in found if item.gold not in ("none", verdict.verdict)]
+    return sorted(against, key=lambda verdict: verdict.verdict not in DECIDED)
+
+
+def with_first(item: ItemDetail, names: Sequence[str]) -> ItemDetail:
+    """The item with these verifiers' verdicts before the others."""
+    places = {name: place for place, name in enumerate(names)}
+    order = sorted(item.verdicts, key=lambda verdict: places.get(verdict.verifier, len(places)))
+    return structs.replace(item, verdicts=tuple(order))
+
+
+def readings(item: ItemDetail, verifier: str | None = None) -> tuple[AnswerReading, AnswerReading]:
+    """Where a verifier found the final answers of reference and completion.
+
+    The workbench's own reading stands in where there is no verdict or it names no place.
+    """
+    verdict = verdict_of(item, verifier)
+    reference, completion = final_answers(item)
+    if verdict is None:
+        return _own(reference), _own(completion)
+    return (
+        _reading(item.reference, verdict, verdict.reference_span, "no_reference_answer", reference),
+        _reading(item.completion, verdict, verdict.candidate_span, "no_answer_found", completion),
+    )
+
+
+def _own(answer: FinalAnswer, remark: str = "") -> AnswerReading:
+    if not answer.found:
+        return AnswerReading(origin(answer), None)
+    said = f"{ANSWER_SIGN}answer: {origin(answer)}" if answer.marked else f"? {origin(answer)}"
+    return AnswerReading(f"{said}{remark}", (answer.start, answer.end), guess=not answer.marked)
+
+
+def _reading(
+    text: str, verdict: ItemVerdict, span: tuple[int, int] | None, none_found: str, own: FinalAnswer
+) -> AnswerReading:
+    # Stored by a plug-in, offsets may be anything.
+    if span is not None and 0 <= span[0] < span[1] <= len(text):
+        read = f"answer as {verdict.verifier} read it"
+        if span == verdict.candidate_span and verdict.candidate_final is None:
+            read = f"{verdict.verifier} points here"
+        return AnswerReading(f"{ANSWER_SIGN}{read}", span)
+    if verdict.reason == none_found:
+        return AnswerReading(f"{verdict.verifier} found no answer", None)
+    return _own(own, f" ({verdict.verifier} names no place)")
+
+
+def ready(item: ItemDetail, view: View, widths: Mapping[str, int]) -> ReadyItem:
+    """Render the texts of an item and wrap them; slow for long ones.
+
+    Args:
+        item: The item.
+        view: How to show it.
+        widths: Pane -> cells to wrap to; those without are wrapped by their reader.
+    """
+    panes = {}
+    for name, title, text in _texts(item, view):
+        width = widths.get(name, 0)
+        panes[name] = Pane(title, prepare(text, width) if width > 0 else text)
+    return ReadyItem(item, view, panes)
+
+
+def _texts(item: ItemDetail, view: View) -> Iterator[tuple[str, str, RenderedText]]:
+    reference, completion = readings(item, view.verifier)
+    yield "question", "Question", _render(item.question, AnswerReading("", None), view)
+    yield "reference", f"Reference · {reference.title}", _render(item.reference, reference, view)
+    yield "completion", f"Completion · {completion.title}", _render(item.completion, completion, view)
+
+
+def _render(text: str, read: AnswerReading, view: View) -> RenderedText:
+    shown = render_raw(text, read.span) if view.raw else render(text, fold_think=view.fold, answer_span=read.span)
+    return as_guess(shown) if read.guess else shown

@@ -1,0 +1,145 @@
+"""What people said of an item in conflict: columns A, B … without names."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Container, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.conflict_words import value_words
+from workbench.app.tui.kit.label_line import stored_words
+from workbench.core.label import TAGS, Task
+from workbench.labelling.adjudicating import Conflict, EarlierRuling, Opinion, Ruling
+
+_QUESTIONS: dict[Task, str] = {"correctness": "Correct or not?", "type": "Which answer type?"}
+
+
+class OpinionPanel(VerticalScroll, can_focus=True):
+    """The labels of one conflict: side by side where there is room, else one above the other.
+
+    The widgets know letters only: nothing in them tells who somebody is, or who was first.
+    """
+
+    DEFAULT_CSS = """
+    OpinionPanel {
+        height: auto;
+        max-height: 9;
+        background: $surface;
+        border-top: solid $primary-muted;
+        border-title-color: $text-muted;
+        scrollbar-size-vertical: 1;
+    }
+    OpinionPanel:focus { border-top: solid $primary; border-title-color: $foreground; }
+    OpinionPanel #opinions-earlier { height: auto; padding: 0 1; color: $text-warning; display: none; }
+    OpinionPanel.again #opinions-earlier { display: block; }
+    OpinionPanel #opinions-columns { height: auto; layout: vertical; }
+    OpinionPanel .opinion { height: auto; padding: 0 1; }
+    OpinionPanel.brief .opinion { max-height: 4; }
+    OpinionPanel.brief.many .opinion { max-height: 2; }
+    OpinionPanel.wide { max-height: 40%; }
+    OpinionPanel.wide #opinions-columns { layout: horizontal; }
+    OpinionPanel.wide .opinion { width: 1fr; }
+    OpinionPanel.full { height: 1fr; max-height: 100%; }
+    """
+
+    def __init__(self, wide_from: int, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._wide_from = wide_from
+        self._conflict: Conflict | None = None
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        yield Static(id="opinions-earlier", markup=False)
+        with Container(id="opinions-columns"):
+            pass
+
+    def on_resize(self) -> None:
+        """Side by side, or one above the other."""
+        wide = self.app.size.width >= self._wide_from
+        if wide != self.has_class("wide"):
+            self.set_class(wide, "wide")
+            self._draw()
+        self._fit()
+
+    @property
+    def in_full(self) -> bool:
+        """Whether the labels have taken the card's place."""
+        return self.has_class("full")
+
+    def show_in_full(self, on: bool) -> None:
+        """Show every label from its beginning to its end, or as much as the card leaves room for."""
+        self.set_class(on, "full")
+        self._fit()
+
+    def _fit(self) -> None:
+        """Where labels stand one above the other, what everybody says is in sight before what one person writes."""
+        self.set_class(not self.in_full and not self.has_class("wide"), "brief")
+
+    def show(self, conflict: Conflict) -> None:
+        """Show the labels of a conflict."""
+        self._conflict = conflict
+        self.scroll_home(animate=False)
+        self._draw()
+
+    def _draw(self) -> None:
+        conflict = self._conflict
+        if conflict is None:
+            return
+        again = f" · round {conflict.round}" if conflict.round > 1 else ""
+        self.border_title = Content(f"{_QUESTIONS[conflict.task]}{again} · l all")
+        earlier = _earlier(conflict.earlier) if conflict.earlier is not None else _own(conflict.own)
+        self.set_class(bool(earlier), "again")
+        self.query_one("#opinions-earlier", Static).update(earlier)
+        self.set_class(len(conflict.opinions) > 2, "many")
+        columns = self.query_one("#opinions-columns", Container)
+        columns.remove_children()
+        between = "\n" if self.has_class("wide") else "  "
+        said = (_opinion_words(one, between) for one in conflict.opinions)
+        columns.mount(*(Static(words, classes="opinion", markup=False) for words in said))
+
+
+def _opinion_words(opinion: Opinion, between: str = "\n") -> Content:
+    """One label without its maker: what was said, then how it was looked at, then the note in full."""
+    head = [Content.assemble((f"{opinion.letter}  ", "bold"), value_words(opinion.value, opinion.reason))]
+    if opinion.unsure:
+        head.append(Content.styled("? unsure", "bold $text-warning"))
+    if opinion.partial is not None:
+        head.append(Content(f"◔ {opinion.partial:g} right"))
+    if opinion.flagged:
+        head.append(Content.styled("⚑ flagged", "bold $text-warning"))
+    lines = [Content("  ").join(head)]
+    if opinion.tags:
+        lines.append(Content("  ").join(Content(f"◆ {printable(TAGS.get(tag, tag))}") for tag in opinion.tags))
+    if looked := _looked(opinion):
+        lines.append(Content.styled(looked, "$text-muted"))
+    if opinion.note:
+        lines.append(Content(f"✎ {printable(opinion.note)}"))
+    return Content(between).join(lines)
+
+
+def _looked(opinion: Opinion) -> str:
+    """How long the person looked, and at what: "12 s of 20 s · opened completion · raw"."""
+    times = [opinion.focused_ms, opinion.open_ms]
+    words = [" of ".join(f"{ms / 1000:,.0f} s" for ms in times if ms is not None)]
+    parts, _, forms = opinion.view.partition(" ")
+    opened = [part for part in parts.split("+") if part not in ("", "card")]
+    if opened:
+        words.append(f"opened {', '.join(opened)}")
+    elif parts:
+        words.append("card only")
+    if "raw" in forms.split("+"):
+        words.append("raw")
+    return printable(" · ".join(word for word in words if word))
+
+
+def _earlier(earlier: EarlierRuling) -> Content:
+    return Content.assemble(
+        "! opened again: a label came after the decision ", value_words(earlier.value, earlier.reason)
+    )
+
+
+def _own(decided: Ruling | None) -> Content:
+    """The person's own decision; deciding once more takes its place."""
+    return Content() if decided is None else Content.assemble("you decided  ", stored_words(decided))

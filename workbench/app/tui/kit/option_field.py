@@ -1,0 +1,221 @@
+"""One option of a form: its name and value, what it is for, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
+from workbench.app.tui.kit.line import Line
+from workbench.app.tui.switches import following
+
+
+class PickMany(Static, can_focus=True):
+    """The names that are taken; enter lists all of them.
+
+    Attributes:
+        value: Those that are taken, with blanks between them.
+
+    Args:
+        title: What is asked.
+        names: Words: none has a blank in it.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,space", "list", "List", show=False, id="pick-many.list"),
+    ]
+
+    class Changed(Message):
+        """Others were taken."""
+
+    value: reactive[str] = reactive("")
+
+    def __init__(self, title: str, names: Sequence[str]) -> None:
+        super().__init__(markup=False)
+        self._title, self._names = title, names
+
+    def render(self) -> Content:
+        """How many, and which."""
+        taken = self.value.split()
+        which = printable(" ".join(taken)) or "(enter: choose)"
+        return Content.assemble((f"{len(taken)} of {len(self._names)}", "bold"), (f"  {which}", "$text-muted"))
+
+    def watch_value(self) -> None:
+        """Say that it has changed."""
+        self.post_message(self.Changed())
+
+    def action_list(self) -> None:
+        """Take and leave in a menu of all names."""
+
+        def chosen(names: tuple[str, ...] | None) -> None:
+            if names is not None:
+                self.value = " ".join(names)
+
+        self.app.push_screen(ManyMenu(self._title, self._names, self.value.split()), chosen)
+
+    def on_click(self) -> None:
+        """A click lists them."""
+        self.action_list()
+
+
+DEFAULT: Final = ""
+"""The value of an option that is not given."""
+
+
+_LONGEST = 10_000
+"""Characters of an option's value."""
+
+
+class Pick(Static, can_focus=True):
+    """A value out of a few: the arrows go through them, enter lists them.
+
+    Attributes:
+        value: The chosen one.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "step(-1)", "Before", show=False, id="pick.before"),
+        Binding("right", "step(1)", "Next", show=False, id="pick.next"),
+        Binding("enter,space", "list", "List", show=False, id="pick.list"),
+    ]
+
+    class Changed(Message):
+        """Another value was chosen."""
+
+    value: reactive[str] = reactive(DEFAULT)
+
+    def __init__(self, title: str, choices: Sequence[Choice], *, id: str | None = None) -> None:
+        super().__init__(id=id, markup=False)
+        self._title = title
+        self._choices = choices
+        self.set_reactive(Pick.value, choices[0].value)
+
+    def render(self) -> Content:
+        """The chosen value between the arrows that change it."""
+        text = next((choice.text for choice in self._choices if choice.value == self.value), self.value)
+        name, colon, about = printable(text).partition(": ")
+        return Content.assemble(("‹ ", "$text-muted"), (name, "bold"), (f"{colon}{about} ›", "$text-muted"))
+
+    def watch_value(self) -> None:
+        """Say that it has changed."""
+        self.post_message(self.Changed())
+
+    def action_step(self, step: int) -> None:
+        """Take the value before or after."""
+        values = tuple(choice.value for choice in self._choices)
+        self.value = following(self.value, values if step > 0 else values[::-1])
+
+    def action_list(self) -> None:
+        """Choose from a menu of all values."""
+
+        def chosen(value: str | None) -> None:
+            if value is not None:
+                self.value = value
+
+        self.app.push_screen(ChoiceMenu(self._title, self._choices), chosen)
+
+    def on_click(self) -> None:
+        """A click lists the values."""
+        self.action_list()
+
+
+class OptionField(Vertical):
+    """A line to fill in, with the sentence that explains it and, where it is wrong, the one that says why.
+
+    Args:
+        name: The option's name.
+        about: What it is for.
+        choices: The values it may have; none for one that is typed.
+        value: What stands there to begin with.
+        several: Any number of the choices; the value has blanks between them.
+
+    Attributes:
+        wrong: What stands there as wrong.
+    """
+
+    DEFAULT_CSS = """
+    OptionField {
+        height: auto;
+        & > Horizontal { height: 1; }
+        & .name { width: 18; text-style: bold; }
+        & Input, & Pick, & PickMany { width: 1fr; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+        & Pick:focus, & PickMany:focus { background: $block-cursor-background; color: $block-cursor-foreground; }
+        & > .about { height: auto; padding-left: 2; color: $foreground-muted; }
+    }
+    """
+
+    class Changed(Message):
+        """Another value was typed or chosen."""
+
+        def __init__(self, field: OptionField) -> None:
+            super().__init__()
+            self.field = field
+
+    def __init__(
+        self, name: str, about: str, choices: Sequence[Choice] = (), value: str = DEFAULT, *, several: bool = False
+    ) -> None:
+        super().__init__(id=f"option-{name}")
+        self.option = name
+        self.wrong = ""
+        self._about = about
+        self._line: Pick | PickMany | Input
+        if several:
+            self._line = PickMany(name, [choice.value for choice in choices])
+        elif choices:
+            self._line = Pick(name, choices)
+        else:
+            self._line = Line(value, placeholder="not set", compact=True, select_on_focus=False, max_length=_LONGEST)
+        if choices and value:
+            self._line.value = value
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        with Horizontal():
+            yield Static(Content(printable(self.option)), classes="name")
+            yield self._line
+        yield Static(Content(printable(self._about)), classes="about")
+
+    @property
+    def line(self) -> Widget:
+        """What takes the focus."""
+        return self._line
+
+    @property
+    def value(self) -> str:
+        """The value as typed, without blanks around it; "" where none is given."""
+        return self._line.value.strip()
+
+    @value.setter
+    def value(self, value: str) -> None:
+        self._line.value = value
+
+    def clear(self) -> None:
+        """Take what was typed from the screen, without a word."""
+        with self._line.prevent(Input.Changed, Pick.Changed, PickMany.Changed):
+            self._line.value = DEFAULT
+
+    def complain(self, text: str) -> None:
+        """Say what is wrong, under the sentence; "" takes it back."""
+        if text != self.wrong:
+            self.wrong = text
+            complaint = (f"\n! {printable(text)}", "$text-error") if text else ""
+            self.query_one(".about", Static).update(Content.assemble(printable(self._about), complaint))
+
+    @on(Input.Changed)
+    @on(Pick.Changed)
+    @on(PickMany.Changed)
+    def _changed(self, event: Message) -> None:
+        event.stop()
+        self.complain("")
+        self.post_message(self.Changed(self))

@@ -1,0 +1,127 @@
+"""What Home shows, as lines of text: states, data sets, people and runs, each number beside its bar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from textual.content import Content
+
+from workbench.app.tui.kit.cells import fit
+from workbench.core.run import RunInfo, RunState
+from workbench.core.status import DatasetInfo, PersonProgress, Status
+from workbench.core.text.figures import bar, compact_count, percent
+
+STATE_MARKS: dict[str, tuple[str, str]] = {
+    "unlabelled": ("·", "$foreground-muted"),
+    "labelled": ("◐", "$text-accent"),
+    "conflict": ("≠", "$text-warning"),
+    "final": ("✓", "$text-success"),
+    "excluded": ("⊘", "$foreground-muted"),
+}
+"""State of an item -> its symbol and colour."""
+
+RUN_MARKS: dict[RunState, tuple[str, str]] = {
+    "queued": ("…", "$foreground-muted"),
+    "running": ("▶", "$text-accent"),
+    "paused": ("‖", "$text-warning"),
+    "cancelled": ("⊘", "$foreground-muted"),
+    "complete": ("✓", "$text-success"),
+    "failed": ("!", "$text-error"),
+}
+"""State of a run -> its symbol and colour."""
+
+NARROW = 53
+"""A panel's width in cells on a terminal of 80 columns."""
+
+
+def share(part: int, whole: int) -> float:
+    """A part as a fraction; 0 of nothing is 0."""
+    return part / whole if whole else 0.0
+
+
+def states_panel(status: Status, width: int = NARROW) -> Content:
+    """Items by state."""
+    room = max(8, width - 36)
+    lines = []
+    for state, count in status.states.items():
+        mark, style = STATE_MARKS[state]
+        part = share(count, status.items)
+        lines.append(
+            Content.assemble(
+                (f"{mark} {state:<11}", style),
+                (bar(part, room), style),
+                f" {count:>10,} {percent(part):>6} %",
+            )
+        )
+    return _lines(lines)
+
+
+def datasets_panel(datasets: Sequence[DatasetInfo], width: int = NARROW) -> Content:
+    """Data sets with their sizes and, where there is room, who settles their answer types."""
+    types = {"trusted": "types imported", "labelled": "types by people"}
+    room = width - 37 - (17 if width > NARROW else 0)
+    return _lines(
+        Content.assemble(
+            (fit(info.name, room), "bold"),
+            f" {info.items:>9,} items {info.questions:>9,} questions",
+            f"  {types[info.types]}" if width > NARROW else "",
+        )
+        for info in datasets
+    )
+
+
+def people_panel(people: Sequence[PersonProgress], width: int = NARROW) -> Content:
+    """Everyone's progress: a bar, labels done, items left, conflicts to settle."""
+    return _lines(person_line(person, width) for person in people)
+
+
+def person_line(person: PersonProgress, width: int = NARROW) -> Content:
+    """One person's progress."""
+    part = share(person.done, person.done + person.left + person.away)
+    names = 12 if width <= NARROW else 20
+    conflicts = f"≠ {compact_count(person.conflicts)}" if person.conflicts else ""
+    away = f"  {compact_count(person.away)} in a bundle" if person.away else ""
+    return Content.assemble(
+        (fit(person.name, names), "bold"),
+        " ",
+        (bar(part, max(4, width - names - 33 - len(away))), "$text-success"),
+        f" {person.done:>6,} done {person.left:>6,} left ",
+        (f"{conflicts:>7}", "$text-warning"),
+        (away, "$foreground-muted"),
+    )
+
+
+def runs_panel(runs: Sequence[RunInfo], width: int = NARROW) -> Content:
+    """Runs with their progress; under one that stopped by itself, why."""
+    return _lines(line for run in runs for line in (run_line(run, width), *_why(run, width)))
+
+
+def _why(run: RunInfo, width: int) -> list[Content]:
+    if run.message is None or run.writes or run.state not in ("paused", "failed"):
+        return []
+    return [Content.styled(fit(f"  ! {run.message}", max(20, width - 4)).rstrip(), "$text-error")]
+
+
+def run_line(run: RunInfo, width: int = NARROW) -> Content:
+    """One run: state, bar, done of items, rate."""
+    mark, style = RUN_MARKS[run.state]
+    part = share(run.done, run.items)
+    names = 12 if width <= NARROW else 20
+    pace = f" {compact_count(round(run.rate))}/s" if run.rate else ""
+    done = f"{percent(part, 0):>3} % {compact_count(run.done)}/{compact_count(run.items)}{pace}"
+    return Content.assemble(
+        (fit(run.verifier, names), "bold"),
+        (f" {mark} {run.state:<9} ", style),
+        (bar(part, max(4, width - names - 40)), style),
+        f" {calls_words(run) if run.writes else done}",
+    )
+
+
+def calls_words(run: RunInfo) -> str:
+    """How many calls a run has made that judges nothing."""
+    calls = 0 if run.usage is None else run.usage.calls
+    return f"{compact_count(calls)} call{'' if calls == 1 else 's'}"
+
+
+def _lines(lines: Iterable[Content]) -> Content:
+    return Content("\n").join(list(lines))

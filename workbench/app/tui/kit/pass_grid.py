@@ -1,0 +1,281 @@
+"""A pass matrix: a letter a test, in colour, beside the solutions' names; one or two cells a test, as there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import ClassVar, Final, NamedTuple
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from workbench.app.tui.kit.cell_grid import CellGrid
+from workbench.app.tui.kit.cells import Align, fit
+from workbench.app.tui.kit.columns import TableCell
+from workbench.core.code import OUTCOMES
+from workbench.core.text.figures import NONE
+from workbench.core.text.heat import GLYPHS, shade
+
+FORGEABLE: Final = "~"
+"""Marks tests that are judged inside the sandbox."""
+
+_ROUNDS: Final = "0123456789+"
+"""A round in one cell."""
+
+_ROOMY: Final = 2  # cells a test, where all tests have room for them
+_EDGE: Final = " "
+_NAMES: Final = 0.5  # share of the width that what stands at the left takes at most
+_LEAST: Final = 8  # cells of a name that are enough, where all tests come into sight for it
+_SHORTEST: Final = 4
+
+
+class PassHead(NamedTuple):
+    """The title of what stands at the left of the letters; the first one may be cut."""
+
+    title: str
+    align: Align = "left"
+
+
+class PassTest(NamedTuple):
+    """One test as a column.
+
+    Attributes:
+        position: In its suite, from 0; the key the cursor holds on to.
+        rate: Share of solutions that pass it, if it was run on any.
+        forgeable: It is judged inside the sandbox.
+        round: The round of an evolution it came with.
+    """
+
+    position: int
+    rate: float | None
+    forgeable: bool = False
+    round: int | None = None
+
+
+class GridRow(NamedTuple):
+    """One solution, or several alike.
+
+    Attributes:
+        key: What the cursor holds on to: the row id of the (first) solution.
+        lead: What stands at the left.
+        letters: One a column.
+    """
+
+    key: int
+    lead: tuple[TableCell, ...]
+    letters: str
+
+
+class PassGrid(CellGrid):
+    """Solutions × tests. Numbers of the tests stand upright above them, and how many solutions pass each."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"pass-grid--{part}"
+        for part in (
+            *("header", "current-test", "current", "cursor", "success", "error", "warning", "accent", "dim", "bold"),
+            *OUTCOMES,
+        )
+    }
+    DEFAULT_CSS = """
+    PassGrid {
+        background: $surface;
+        color: $foreground;
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size: 1 1;
+        & > .pass-grid--header { background: $panel; color: $foreground; text-style: bold; }
+        & > .pass-grid--current-test {
+            background: $block-cursor-blurred-background; color: $block-cursor-blurred-foreground; text-style: bold;
+        }
+        & > .pass-grid--current { background: $panel; color: $foreground; text-style: bold; }
+        & > .pass-grid--cursor {
+            background: $block-cursor-blurred-background; color: $block-cursor-blurred-foreground;
+            text-style: bold underline;
+        }
+        &:focus > .pass-grid--cursor {
+            background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold underline;
+        }
+        & > .pass-grid--success { color: $text-success; }
+        & > .pass-grid--error { color: $text-error; text-style: bold; }
+        & > .pass-grid--warning { color: $text-warning; }
+        & > .pass-grid--accent { color: $text-accent; }
+        & > .pass-grid--dim { color: $text-muted; }
+        & > .pass-grid--bold { text-style: bold; }
+        & > .pass-grid--p { background: $success-muted; color: $text-success; }
+        & > .pass-grid--f { background: $error-muted; color: $text-error; text-style: bold; }
+        & > .pass-grid--e { background: $warning-muted; color: $text-warning; text-style: bold; }
+        & > .pass-grid--t { background: $accent-muted; color: $text-accent; text-style: bold; }
+        & > .pass-grid--s { background: $secondary-muted; color: $text-secondary; text-style: bold italic; }
+        & > .pass-grid--x { background: $error; color: $background; text-style: bold; }
+        & > .pass-grid--n { color: $text-muted; }
+        & > .pass-grid--b { color: $text-muted; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.rows: Sequence[GridRow] = ()
+        self.tests: Sequence[PassTest] = ()
+        self._heads: Sequence[PassHead] = ()
+        self._widths: list[int] = []
+        self._extra: list[str] = []
+        self._styles_of: dict[str, Style] = {}
+
+    def put(self, heads: Sequence[PassHead], tests: Sequence[PassTest], rows: Sequence[GridRow]) -> None:
+        """Show other letters; the cursor stays with its solution and test, else near where it was."""
+        row, column, on_names = self.row_key, self.column_key, self.column < 0
+        self._heads, self.tests, self.rows = heads, tests, rows
+        self._extra = _extra_lines(tests)
+        self._widths = [
+            max(cell_len(head.title), *(cell_len(one.lead[place].text) for one in rows), 1)
+            for place, head in enumerate(heads)
+        ]
+        self.replaced(row, column, on_names=on_names)
+
+    @property
+    def row_key(self) -> int | None:
+        """The key of the row under the cursor."""
+        return self.rows[self.row].key if self.row < len(self.rows) else None
+
+    @property
+    def column_key(self) -> int | None:
+        """The position of the test under the cursor; on the names that of the first one."""
+        place = max(self.column, 0)
+        return self.tests[place].position if place < len(self.tests) else None
+
+    @property
+    def row_keys(self) -> list[int]:
+        """The rows' keys."""
+        return [row.key for row in self.rows]
+
+    @property
+    def column_keys(self) -> list[int]:
+        """The columns' keys."""
+        return [test.position for test in self.tests]
+
+    # -- measures ----------------------------------------------------------------------------------
+
+    @property
+    def _digits(self) -> int:
+        return len(str(len(self.tests)))
+
+    @property
+    def header_height(self) -> int:
+        """Numbers upright, marks and rounds where there are any, pass rates."""
+        return self._digits + len(self._extra) + 1
+
+    @property
+    def _lead_widths(self) -> list[int]:
+        """Cells of what stands at the left; the first of it gives way where that brings all tests into sight."""
+        if not self._widths:
+            return []
+        wanted, *rest = self._widths
+        width, taken = self.scrollable_size.width, sum(rest) + len(self._widths) + 1
+        left = width - taken - len(self.tests) - len(_EDGE)
+        most = left if left >= _LEAST else int(width * _NAMES) - taken
+        return [max(min(wanted, most), _SHORTEST), *rest]
+
+    @property
+    def _lead_width(self) -> int:
+        widths = self._lead_widths
+        return sum(widths) + len(widths) + 1
+
+    @property
+    def _pitch(self) -> int:
+        """Cells a test."""
+        return _ROOMY if len(self.tests) * _ROOMY <= self._room else 1
+
+    @property
+    def _room(self) -> int:
+        return max(0, self.scrollable_size.width - self._lead_width - len(_EDGE))
+
+    def columns_in_sight(self) -> range:
+        """The tests that are shown."""
+        return range(self._first, min(len(self.tests), self._first + max(1, self._room // self._pitch)))
+
+    def column_at(self, x: int) -> int | None:
+        """The test at a cell of a line, -1 for what stands at the left."""
+        if x < self._lead_width:
+            return -1
+        place = self._first + (x - self._lead_width) // self._pitch
+        return place if place in self.columns_in_sight() else None
+
+    # -- drawing -----------------------------------------------------------------------------------
+
+    def notify_style_update(self) -> None:
+        """Draw anew with the theme's colours."""
+        super().notify_style_update()
+        self._styles_of.clear()
+
+    def _style(self, part: str) -> Style:
+        if part not in self._styles_of:
+            self._styles_of[part] = self.get_component_rich_style(f"pass-grid--{part}") if part else self.rich_style
+        return self._styles_of[part]
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a line of the visible part; the header comes first."""
+        width, row = self.scrollable_size.width, y - self.header_height + self.scroll_offset.y
+        if y < self.header_height:
+            return Strip(self._header_line(y)).adjust_cell_length(width, self._style("header"))
+        segments = self._row_line(row) if row < len(self.rows) else []
+        return Strip(segments).adjust_cell_length(width, self._style(""))
+
+    def _header_line(self, y: int) -> list[Segment]:
+        last = self.header_height - 1
+        shown = self.columns_in_sight()
+        if y == last:
+            lead = fit(" pass rate", self._lead_width)
+        elif y == self._digits - 1:
+            lead = " " + "".join(
+                fit(head.title, width, head.align) + " "
+                for head, width in zip(self._heads, self._lead_widths, strict=True)
+            )
+        else:
+            below = y - self._digits
+            lead = fit(f" {self._extra[below]}" if below >= 0 else "", self._lead_width)
+        if y == 0 and self._first:
+            lead = lead[:-1] + "‹"
+        segments, pitch = [Segment(lead, self._style("header"))], self._pitch
+        for place in shown:
+            part = "current-test" if place == self.column else "header"
+            segments.append(Segment(self._above(self.tests[place], y).ljust(pitch), self._style(part)))
+        if y == 0 and shown and shown[-1] + 1 < len(self.tests):
+            segments.append(Segment("›", self._style("header")))
+        return segments
+
+    def _above(self, test: PassTest, y: int) -> str:
+        """What stands above a test in a line of the header."""
+        if y < self._digits:
+            return str(test.position + 1).rjust(self._digits)[y]
+        if y < self.header_height - 1:
+            if self._extra[y - self._digits] == "round":
+                return "?" if test.round is None else _ROUNDS[min(test.round, len(_ROUNDS) - 1)]
+            return FORGEABLE if test.forgeable else " "
+        return NONE if test.rate is None else GLYPHS[shade(test.rate, 0, 1)]
+
+    def _row_line(self, number: int) -> list[Segment]:
+        row, here = self.rows[number], number == self.row
+        base = "" if not here else "cursor" if self.column < 0 else "current"
+        segments = [Segment("›" if here else " ", self._style(base))]
+        for cell, head, width in zip(row.lead, self._heads, self._lead_widths, strict=True):
+            part = cell.style if cell.style and not here else base
+            segments.append(Segment(fit(cell.text, width, head.align), self._style(part)))
+            segments.append(Segment(" ", self._style(base)))
+        pitch, shown = self._pitch, self.columns_in_sight()
+        cursor = self.column if here else -1
+        for letter, places in groupby(shown, key=lambda place: "" if place == cursor else row.letters[place]):
+            if letter:
+                text = "".join(letter.ljust(pitch) for _ in places)
+                segments.append(Segment(text, self._style(letter)))
+            else:
+                segments.append(Segment(row.letters[cursor].ljust(pitch), self._style("cursor")))
+        return segments
+
+
+def _extra_lines(tests: Sequence[PassTest]) -> list[str]:
+    """Lines of the header between numbers and pass rates: where some tests, but not all, are forgeable; rounds."""
+    marked = len({test.forgeable for test in tests}) == 2
+    rounds = any(test.round is not None for test in tests)
+    return [*(["forgeable"] if marked else []), *(["round"] if rounds else [])]

@@ -1,0 +1,154 @@
+"""A test, a solution and what came of the one against the other, as lines to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from workbench.app.tui.kit.columns import OUTCOME_MARKS
+from workbench.app.tui.kit.pass_view import TRUTH
+from workbench.core.code import BROKEN, NOT_RUN, OUTCOMES, PASS, CodeTest, Execution, Failure, Level, Where, counted
+from workbench.core.text.code import code_lines
+from workbench.core.text.document import RenderedLine, RenderedText, Span, StyleName
+from workbench.core.text.figures import NONE, percent
+from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix
+
+Line = tuple[Span, ...]
+
+PLACES: Final[dict[Where, str]] = {
+    "outside": "compared outside the sandbox",
+    "inside": "judged inside the sandbox: forgeable",
+    "program": "one program, judged inside the sandbox: forgeable",
+    "stdio": "standard output, compared outside the sandbox",
+    "broken": "broken: it says nothing of any solution",
+}
+"""Where it is decided whether a test passes, in words."""
+
+LEVELS: Final[dict[Level, str]] = {
+    "L1": "L1: limits alone, nothing kept it in",
+    "L2": "L2: Landlock and seccomp",
+    "L3": "L3: namespaces of its own, Landlock and seccomp",
+}
+"""How solutions are kept in, in words."""
+
+MOST: Final = 10_000
+"""Characters of a test's source that are shown."""
+
+LETTER_STYLES: Final[dict[str, StyleName]] = {"p": "success", "f": "error", "e": "error", "s": "error", "x": "error"}
+"""How a letter stands in a line."""
+
+
+def text_of(*lines: Line) -> RenderedText:
+    """Lines as a text for a reader."""
+    return RenderedText(tuple(RenderedLine(line, (0, 0)) for line in lines), {})
+
+
+def plain(text: str) -> Span:
+    """Words of ours in a line."""
+    return Span(text, "dim")
+
+
+def test_lines(matrix: PassMatrix, solution: MatrixSolution, position: int, rate: float | None) -> Iterator[Line]:
+    """A test: its number, how it is judged, how many pass it, its source."""
+    test = matrix.test_of(solution, position)
+    share = "run on none" if rate is None else f"{percent(rate, 0)} % of solutions pass"
+    share = "this solution's own" if matrix.own else share
+    came = f" · from round {matrix.rounds[position]}" if matrix.rounds else ""
+    yield Span(f"Test {position + 1}", "heading"), Span(f"  {share} · {place_words(matrix, test)}{came}", "dim")
+    yield from source_lines(test, matrix.problem.language)
+
+
+def place_words(matrix: PassMatrix, test: CodeTest | None) -> str:
+    """Where it is decided whether a test passes."""
+    return "no such test" if test is None else PLACES[matrix.where[test]]
+
+
+def source_lines(test: CodeTest | None, language: str) -> Iterator[Line]:
+    """A test's source, or what it puts in and wants out."""
+    if test is None:
+        return
+    if test.form != "stdio":
+        yield from _clipped(test.source.strip("\n"), language)
+        return
+    yield (Span("standard input", "dim"),)
+    yield from _clipped(test.source, "")
+    yield (Span("standard output wanted", "dim"),)
+    yield from _clipped(test.expected or "", "")
+
+
+def _clipped(source: str, language: str) -> Iterator[Line]:
+    """A source, as much of it as can be looked at here."""
+    yield from code_lines(source[:MOST], language)
+    if len(source) > MOST:
+        yield (Span(f"… and {len(source) - MOST:,} characters more", "dim"),)
+
+
+def outcome_line(letter: str, position: int) -> Line:
+    """What came of a test, in letter and words."""
+    return Span(f"{letter}  {OUTCOMES[letter]}", LETTER_STYLES.get(letter, "bold")), Span(f"  test {position + 1}")
+
+
+def letter_at(outcomes: str, position: int) -> str:
+    """The letter of a test; that of one that was not run where there is none, or one that is no letter."""
+    letter = outcomes[position] if position < len(outcomes) else NOT_RUN
+    return letter if letter in OUTCOMES else NOT_RUN
+
+
+def failure_of(execution: Execution | None, position: int) -> Failure | None:
+    """Why a test did not pass, if that was kept."""
+    failures = () if execution is None else execution.failures
+    return next((one for one in failures if one.position == position), None)
+
+
+def evidence_lines(solution: MatrixSolution, position: int) -> Iterator[Line]:
+    """What came of a test, and why: the value found, the one wanted, the error and its line."""
+    letter = letter_at(solution.outcomes, position)
+    yield outcome_line(letter, position)
+    failure = failure_of(solution.execution, position)
+    if failure is None:
+        if letter not in (PASS, NOT_RUN, BROKEN):
+            yield (Span("Why was not kept: of each solution the first few failures are.", "dim"),)
+        return
+    if failure.got is not None:
+        yield Span("got      ", "dim"), Span(failure.got, "error")
+    if failure.expected is not None:
+        yield Span("expected ", "dim"), Span(failure.expected, "success")
+    if failure.error or failure.message:
+        where = "" if failure.line is None else f"  line {failure.line}"
+        said = ": ".join(filter(None, (failure.error, failure.message)))
+        yield Span("error    ", "dim"), Span(said, "error"), Span(where, "bold")
+
+
+def solution_lines(solution: MatrixSolution) -> Iterator[Line]:
+    """A solution: what is known of it besides its code."""
+    mark = OUTCOME_MARKS[solution.gold][0]
+    yield (
+        Span(f"Solution {solution.solution_id}", "heading"),
+        Span(f" {TRUTH} ground truth" if solution.ground_truth else "", "success"),
+        Span(f"  {passed_words(solution.outcomes)} · gold {mark} {solution.gold}"),
+        Span(f" · {solution.model}" if solution.model else "", "dim"),
+    )
+    if solution.execution is not None:
+        yield (Span(kept_in(solution.execution), "dim"),)
+
+
+def passed_words(outcomes: str) -> str:
+    """How many tests a solution passes."""
+    if not outcomes:
+        return "not run"
+    passed, total = outcomes.count(PASS), counted(outcomes)
+    return f"{passed} of {total} passed ({passed / total:.3f})" if total else "every test is broken"
+
+
+def kept_in(execution: Execution) -> str:
+    """How a solution was kept in, what of its passes could be forged, and how long a test takes."""
+    forged = f" · {execution.forgeable} of its passes could be forged" if execution.forgeable else ""
+    killed = " · the harness died over it" if execution.harness_killed else ""
+    return f"{LEVELS[execution.level]}{forged}{killed} · {execution.ms:.2g} ms a test"
+
+
+def verdict_lines(solution: MatrixSolution) -> Iterator[Line]:
+    """What verifiers say of a solution."""
+    if solution.verdicts:
+        said = (f"{OUTCOME_MARKS[word][0]} {name}" for name, word in solution.verdicts.items())
+        yield Span("verdicts ", "dim"), Span("  ".join(said) or NONE)

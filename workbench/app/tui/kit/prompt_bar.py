@@ -1,0 +1,124 @@
+"""A line to type into, with what is wrong about it underneath."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.suggester import Suggester
+from textual.widgets import Input, Static
+
+from workbench.app.tui.kit.line import Line
+
+
+class CompletingInput(Line):
+    """An input whose suggestion is taken with tab (or right, at its end)."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "cursor_right", "Complete", show=False, id="prompt.complete"),
+    ]
+
+
+class PromptBar(Vertical):
+    """Asks for one line; hidden until `ask` is called.
+
+    Attributes:
+        asking: What is being asked for; empty while nothing is.
+    """
+
+    DEFAULT_CSS = """
+    PromptBar {
+        display: none;
+        height: auto;
+        background: $panel;
+        & > Horizontal { height: 1; }
+        & Static { width: auto; height: 1; padding: 0 1; color: $text-accent; text-style: bold; }
+        & Input { width: 1fr; height: 1; border: none; padding: 0; background: $panel; }
+        & > .trouble {
+            display: none; width: 1fr; height: auto; max-height: 4; color: $text-error; text-style: none;
+        }
+    }
+    """
+
+    class Submitted(Message):
+        """A line was entered.
+
+        Attributes:
+            asked: What was asked for.
+        """
+
+        def __init__(self, asked: str, text: str) -> None:
+            super().__init__()
+            self.asked = asked
+            self.text = text
+
+    class Typed(Message):
+        """The line has changed, and is not entered yet.
+
+        Attributes:
+            asked: What is being asked for.
+        """
+
+        def __init__(self, asked: str, text: str) -> None:
+            super().__init__()
+            self.asked = asked
+            self.text = text
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.asking = ""
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        with Horizontal():
+            yield Static(markup=False, classes="title")
+            yield CompletingInput(select_on_focus=False, compact=True)
+        yield Static(markup=False, classes="trouble")
+
+    def ask(self, what: str, title: str, text: str = "", *, hint: str = "", suggester: Suggester | None = None) -> None:
+        """Show the line and take the focus.
+
+        Args:
+            what: Comes back with the answer.
+            title: What a person reads before the line.
+            text: What stands there to begin with.
+            hint: What an empty line shows.
+        """
+        self.asking = what
+        self.query_one(".title", Static).update(title)
+        line = self.query_one(CompletingInput)
+        line.suggester = suggester
+        line.placeholder = hint
+        line.value = text
+        line.cursor_position = len(text)
+        self.complain("")
+        self.display = True
+        line.focus()
+
+    def complain(self, text: str) -> None:
+        """Say what is wrong with the line; an empty text takes it back."""
+        trouble = self.query_one(".trouble", Static)
+        trouble.update(Content(text))
+        trouble.display = bool(text)
+
+    def close(self) -> None:
+        """Hide the line."""
+        self.asking = ""
+        self.display = False
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.post_message(self.Submitted(self.asking, event.value))
+
+    @on(Input.Changed)
+    def _changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.complain("")
+        if self.asking:
+            self.post_message(self.Typed(self.asking, event.value))

@@ -1,0 +1,247 @@
+"""A queue of disagreements: what is asked for and what comes, its rows, and what stands behind one of them."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from msgspec import Struct, structs
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow, marked, symbol
+from workbench.app.tui.kit.review_words import review_cell, review_words
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Condition, Selection
+from workbench.core.text.figures import counted
+from workbench.core.verdict import GoldChoice
+from workbench.measuring.judged import everybody
+from workbench.measuring.records.review import QUEUES, Disagreement, Queue, Review
+from workbench.measuring.reviewing.queues import ReviewQueue, queue
+from workbench.measuring.reviewing.reviewed import reviewed_items
+
+
+class QueueRequest(Struct, frozen=True, kw_only=True):
+    """What is asked for.
+
+    Attributes:
+        verifiers: Who takes part; empty for all that have a complete run.
+        k: How many stand against the others in a split; None for half of them.
+        hidden: Reviewed items are left out.
+    """
+
+    queue: Queue = "verifier-gold"
+    verifiers: tuple[str, ...] = ()
+    k: int | None = None
+    gold: GoldChoice = "final"
+    conditions: tuple[Condition, ...] = ()
+    hidden: bool = False
+
+
+class QueueListing(NamedTuple):
+    """A queue as it is listed.
+
+    Attributes:
+        order: Row ids in the order of the table.
+        reviewed: Those of the queue of which something stands decided.
+        everybody: All verifiers that could take part.
+    """
+
+    wanted: QueueRequest
+    queue: ReviewQueue
+    order: array[int]
+    reviewed: set[int]
+    everybody: tuple[str, ...]
+
+    def instead_of(self, item: int) -> int | None:
+        """The item that comes after one that is reviewed and hidden; None where it is neither, or none is left."""
+        if not self.wanted.hidden or item not in self.reviewed or not self.order:
+            return None
+        later = islice(self.queue.ids, self.queue.ids.index(item), None)
+        return next((other for other in later if other not in self.reviewed), self.order[0])
+
+
+class Count(NamedTuple):
+    """How many items a queue has.
+
+    Attributes:
+        trouble: Why there is no such queue; empty where there is.
+    """
+
+    items: int = 0
+    reviewed: int = 0
+    trouble: str = ""
+
+
+class QueueList(Static):
+    """The queues with their counts, the present one marked."""
+
+    class Chosen(Message):
+        """A queue was clicked."""
+
+        def __init__(self, queue: Queue) -> None:
+            super().__init__()
+            self.queue = queue
+
+    queues: Sequence[Queue] = ()
+
+    def show(self, present: Queue, counts: Mapping[Queue, Count]) -> None:
+        """List them."""
+        self.queues = tuple(counts)
+        self.update(listing(present, counts))
+
+    def on_click(self, event: events.Click) -> None:
+        """The line that was clicked is the queue."""
+        place = event.get_content_offset(self)
+        if place is not None and 0 <= place.y < len(self.queues):
+            self.post_message(self.Chosen(self.queues[place.y]))
+
+
+WORDS = 4
+"""Up to so many verifiers have their verdicts in words too, where there is room."""
+
+_STYLES = {"success": "$text-success", "error": "$text-error", "warning": "$text-warning", "dim": "$text-muted"}
+
+
+def columns(verifiers: Sequence[str], *, wide: bool) -> list[TableColumn]:
+    """The columns of a queue; verdicts of many verifiers are symbols only."""
+    words = wide and len(verifiers) <= WORDS
+    votes = (
+        TableColumn(
+            f"vote-{place}",
+            printable(name),
+            min_width=11 if words else 5,
+            ideal_width=max(11, min(14, len(name))) if words else 6,
+        )
+        for place, name in enumerate(verifiers)
+    )
+    return [
+        TableColumn("completion_id", "id", min_width=8, ideal_width=16 if wide else 12),
+        TableColumn("review", "review" if wide else "", min_width=11 if wide else 1, ideal_width=18),
+        TableColumn("score", "score", min_width=5, ideal_width=6, align="right"),
+        TableColumn("gold", "gold", min_width=11 if words else 4, ideal_width=11),
+        *votes,
+        TableColumn("subtype", "type", min_width=4, ideal_width=4),
+        TableColumn("why", "why", min_width=20, ideal_width=60),
+    ]
+
+
+def row_of(item: Disagreement, verifiers: Sequence[str], *, wide: bool) -> TableRow:
+    """One item under `columns`."""
+    said = {vote.verifier: vote.verdict for vote in item.votes}
+    word = marked if wide and len(verifiers) <= WORDS else symbol
+    return TableRow(
+        item.id,
+        (
+            TableCell(item.completion_id),
+            review_cell(item.reviews) if wide else _done(item.reviews),
+            TableCell(f"{item.score:.2f}", "bold"),
+            word(item.gold),
+            *(word(said[name]) if name in said else TableCell("") for name in verifiers),
+            TableCell(item.subtype or item.type or "–"),
+            TableCell(item.why),
+        ),
+    )
+
+
+def _done(reviews: Sequence[Review]) -> TableCell:
+    return TableCell("●", "accent") if reviews else TableCell("·", "dim")
+
+
+def detail(item: Disagreement) -> Content:
+    """Why the item is in the queue, who says what of it, and what stands decided: in full words."""
+    words = [Content.assemble(("gold ", "bold"), _word(item.gold))]
+    words += [Content.assemble((f"{printable(vote.verifier)} ", "bold"), _word(vote.verdict)) for vote in item.votes]
+    decided = " · ".join(f"{review_words(review)} ({review.reviewer})" for review in item.reviews)
+    return Content("\n").join(
+        (
+            Content.assemble(("Why  ", "bold"), printable(item.why)),
+            Content("   ").join(words),
+            Content.assemble(("Decided  ", "bold"), printable(decided))
+            if decided
+            else Content.styled("not reviewed yet · enter opens it", "$text-muted"),
+        )
+    )
+
+
+NOTHING = "Nothing of this kind is left here: w chooses another queue, f and h change what is listed."
+"""Stands in an empty queue."""
+
+
+def _word(word: str) -> Content:
+    cell = marked(word)
+    return Content.styled(cell.text, _STYLES[cell.style])
+
+
+def head(name: Queue, text: str, *, listed: bool) -> Content:
+    """What is counted from which runs and, where the queues are not listed, which queue it is."""
+    said = Content.styled(printable(text), "$text-muted")
+    return said if listed else Content.assemble((f"{name}  ", "bold $text-accent"), f"{QUEUES[name]}\n", said)
+
+
+def progress(reviewed: int, total: int) -> str:
+    """How far a queue is reviewed."""
+    return f"{reviewed:,} of {total:,} reviewed"
+
+
+def taking_part(names: Sequence[str], everybody: Sequence[str]) -> str:
+    """Which verifiers take part; nothing where nobody has chosen."""
+    return f"{len(names)} of {counted(len(everybody), 'verifier')}" if names else ""
+
+
+def choice(name: Queue, count: Count) -> str:
+    """A queue as a line of a menu."""
+    if count.trouble:
+        return f"{name:<14}{'–':>9}  {count.trouble}"
+    return f"{name:<14}{count.items:>9,}  {QUEUES[name]}" + (f" {count.reviewed:,} reviewed." if count.reviewed else "")
+
+
+def listing(present: Queue, counts: Mapping[Queue, Count]) -> Content:
+    """All queues, one a line."""
+    return Content("\n").join(
+        Content.styled(f"{'›' if name == present else ' '} {choice(name, count)}", "bold" if name == present else "")
+        for name, count in counts.items()
+    )
+
+
+def read(project: Project, wanted: QueueRequest) -> QueueListing:
+    """Rank the items of a queue.
+
+    Raises:
+        UsageError: See `queue`.
+    """
+    found = _queue(project, wanted)
+    reviewed = reviewed_items(project).intersection(found.ids)
+    order = array("q", (item for item in found.ids if item not in reviewed)) if wanted.hidden else found.ids
+    return QueueListing(wanted, found, order, reviewed, everybody(project))
+
+
+def count_queues(project: Project, wanted: QueueRequest) -> dict[Queue, Count]:
+    """How many items each queue has under the same settings."""
+    reviewed = reviewed_items(project)
+    return {name: _count(project, structs.replace(wanted, queue=name), reviewed) for name in QUEUES}
+
+
+def _count(project: Project, wanted: QueueRequest, reviewed: set[int]) -> Count:
+    try:
+        ids = _queue(project, wanted).ids
+    except UsageError as error:
+        return Count(trouble=f"{error.message} {error.hint}".strip())
+    return Count(len(ids), len(reviewed.intersection(ids)))
+
+
+def _queue(project: Project, wanted: QueueRequest) -> ReviewQueue:
+    return queue(
+        project,
+        wanted.queue,
+        verifiers=wanted.verifiers,
+        k=wanted.k if wanted.queue == "split" else None,
+        gold=wanted.gold,
+        selection=Selection(wanted.conditions),
+    )

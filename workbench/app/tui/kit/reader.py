@@ -1,0 +1,372 @@
+"""A reader for long styled texts: wrapped once for each width, drawn line by line."""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_left, bisect_right
+from functools import partial
+from typing import ClassVar, Final, get_args
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.content import Content
+from textual.geometry import Size
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from workbench.app.tui.allocating import let_go
+from workbench.app.tui.kit import reader_messages as messages
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.wrapping import Hit, Wrapped, prepare
+from workbench.core.text.document import RenderedText, StyleName
+
+_AT_ONCE: Final = 40_000
+"""Characters that are wrapped without a thread; more than that would be felt as a pause."""
+
+_CONTEXT: Final = 2
+"""Lines left above a place that was jumped to, where there is room for as many below it."""
+
+
+def _part(style: str) -> str:
+    return f"reader--{style.replace('.', '-')}"
+
+
+class Reader(ScrollView, can_focus=True, inherit_bindings=False):
+    """Shows a `RenderedText` (or one that `prepare` has already wrapped).
+
+    Attributes:
+        percent: How much of the text has been passed, 100 at its end.
+    """
+
+    PositionChanged = messages.PositionChanged
+    Jumped = messages.Jumped
+    SearchChanged = messages.SearchChanged
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {_part(style) for style in get_args(StyleName) if style} | {
+        "reader--hit",
+        "reader--current-hit",
+    }
+    DEFAULT_CSS = """
+    Reader {
+        height: 1fr;
+        background: $surface;
+        color: $foreground;
+        padding-left: 1;
+        overflow-x: hidden;
+        overflow-y: scroll;
+        scrollbar-size-vertical: 1;
+        & > .reader--math { color: $text-accent; }
+        & > .reader--code { background: $panel; color: $foreground; }
+        & > .reader--code-keyword { background: $panel; color: $text-accent; text-style: bold; }
+        & > .reader--code-string { background: $panel; color: $text-success; }
+        & > .reader--code-comment { background: $panel; color: $text-muted; text-style: italic; }
+        & > .reader--code-number { background: $panel; color: $text-warning; }
+        & > .reader--code-name { background: $panel; color: $text-primary; }
+        & > .reader--heading { color: $text-primary; text-style: bold underline; }
+        & > .reader--bold { text-style: bold; }
+        & > .reader--italic { text-style: italic; }
+        & > .reader--dim { color: $text-muted; text-style: dim; }
+        & > .reader--answer { background: $success-muted; color: $text-success; text-style: bold underline; }
+        & > .reader--guess { background: $warning-muted; color: $text-warning; text-style: underline; }
+        & > .reader--success { color: $text-success; text-style: bold; }
+        & > .reader--think { color: $text-muted; text-style: italic; }
+        & > .reader--quote { color: $text-muted; }
+        & > .reader--error { color: $text-error; text-style: bold; }
+        & > .reader--removed { background: $error-muted; color: $foreground; }
+        & > .reader--removed-word { background: $error-muted; color: $text-error; text-style: bold underline; }
+        & > .reader--added { background: $success-muted; color: $foreground; }
+        & > .reader--added-word { background: $success-muted; color: $text-success; text-style: bold underline; }
+        & > .reader--hit { background: $warning-muted; color: $text-warning; text-style: underline; }
+        & > .reader--current-hit { text-style: bold reverse; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "lines(-1)", "Up", show=False, id="reader.up"),
+        Binding("down,j", "lines(1)", "Down", show=False, id="reader.down"),
+        Binding("pageup", "pages(-1)", "Page up", show=False, id="reader.page-up"),
+        Binding("pagedown,space", "pages(1)", "Page down", show=False, id="reader.page-down"),
+        Binding("home", "top", "Beginning", show=False, id="reader.top"),
+        Binding("end", "bottom", "End", show=False, id="reader.bottom"),
+    ]
+
+    percent: reactive[int] = reactive(100, repaint=False)
+
+    def __init__(
+        self,
+        document: RenderedText | None = None,
+        *,
+        title: str = "",
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.set_title(title)
+        self._document = document
+        self._wrapped: Wrapped | None = None
+        self._strips: LRUCache[int, Strip] = LRUCache(1024)
+        self._query = ""
+        self._hits: list[Hit] = []
+        self._hit = 0
+        self._jump = ("", 0)
+
+    # -- what screens call -------------------------------------------------------------------------
+
+    @property
+    def wrap_width(self) -> int:
+        """The width, in cells, to `prepare` a text for; 0 before the first layout."""
+        return max(0, self.scrollable_size.width - 1)  # a free cell before the scrollbar
+
+    @property
+    def document(self) -> RenderedText | None:
+        """The text that is shown."""
+        return self._document
+
+    @property
+    def row_count(self) -> int:
+        """Rows of the text as wrapped so far."""
+        return 0 if self._wrapped is None else len(self._wrapped.rows)
+
+    @property
+    def hits(self) -> int:
+        """How many hits the search under way has."""
+        return len(self._hits)
+
+    def set_title(self, title: str) -> None:
+        """Show a title in the border."""
+        self.border_title = Content(printable(title))
+
+    def show(self, document: RenderedText | Wrapped | None) -> None:
+        """Show a text from its beginning; a search or a jump of the text before it ends."""
+        self._document = document.rendered if isinstance(document, Wrapped) else document
+        self._query, self._hits, self._jump = "", [], ("", 0)
+        self._wrapped = None
+        self.scroll_to(y=0, animate=False, force=True)
+        if isinstance(document, Wrapped) and document.width == self.wrap_width:
+            self._set_wrapped(document)
+        else:
+            self._wrap()
+
+    def jump(self, mark: str, step: int = 1) -> bool:
+        """Go to the next place with this mark (`step` -1: the previous one), round the ends of the text.
+
+        Returns:
+            False when the text has no such place.
+        """
+        wrapped = self._whole()
+        rows = [] if wrapped is None else wrapped.marked_rows(mark)
+        last, number = self._jump
+        if last != mark or not number:
+            number = 0 if step > 0 else 1
+        number = (number - 1 + step) % len(rows) + 1 if rows else 0
+        self._jump = (mark, number)
+        if rows:
+            self._show_row(rows[number - 1])
+        self.post_message(self.Jumped(self, mark, number, len(rows)))
+        return bool(rows)
+
+    def find(self, text: str) -> int:
+        """Search; the first hit from the top row on becomes the current one. "" ends a search.
+
+        Returns:
+            The number of hits.
+        """
+        wrapped = self._whole()
+        self._query = text
+        self._hits = [] if wrapped is None else wrapped.find(text)
+        self._hit = 0
+        if wrapped is not None and self._hits:
+            top = wrapped.rows[min(self.scroll_offset.y, self.row_count - 1)]
+            self._hit = bisect_left(self._hits, (top.line, top.start, 0)) % len(self._hits)
+        self._show_hit()
+        return len(self._hits)
+
+    def find_next(self, step: int = 1) -> None:
+        """Go to the next hit (`step` -1: the previous one), round the ends of the text."""
+        if self._hits:
+            self._hit = (self._hit + step) % len(self._hits)
+            self._show_hit()
+
+    # -- wrapping ----------------------------------------------------------------------------------
+
+    def on_resize(self) -> None:
+        """Wrap again when the width is another one."""
+        if self._wrapped is None or self._wrapped.width != self.wrap_width:
+            self._wrap()
+        if self._hits and self._wrapped is not None:
+            # A line that opens or closes beside the text must not take the place of what was found.
+            line, start, _ = self._hits[self._hit]
+            self._keep_in_sight(self._wrapped.row_of(line, start))
+        self._tell_position()
+
+    def _wrap(self) -> None:
+        document, width = self._document, self.wrap_width
+        if document is None:
+            self._set_wrapped(None)
+            return
+        if width < 1:
+            return
+        if not _is_long(document):
+            self._set_wrapped(prepare(document, width))
+            return
+        if self._wrapped is None:
+            self._set_wrapped(prepare(document, width, limit=2 * self.scrollable_size.height))
+        work = partial(self._wrap_all, document, width)
+        # The description is given because the default one is the repr of the whole text.
+        self.run_worker(let_go(work), group="reader-wrap", description="wrap", thread=True, exclusive=True)
+
+    def _whole(self) -> Wrapped | None:
+        """The text wrapped to its end, now."""
+        if self._wrapped is not None and not self._wrapped.complete:
+            self._set_wrapped(prepare(self._wrapped.rendered, self._wrapped.width))
+        return self._wrapped
+
+    def _wrap_all(self, document: RenderedText, width: int) -> None:
+        self.post_message(messages.WrapReady(prepare(document, width)))
+
+    @on(messages.WrapReady)
+    def _wrap_ready(self, event: messages.WrapReady) -> None:
+        wrapped = event.wrapped
+        if wrapped.rendered is self._document and wrapped.width == self.wrap_width:
+            self._set_wrapped(wrapped)
+
+    def _set_wrapped(self, wrapped: Wrapped | None) -> None:
+        """Show these rows; what was at the top stays there."""
+        before, top = self._wrapped, self.scroll_offset.y
+        self._wrapped = wrapped
+        self._strips.clear()
+        self.virtual_size = Size(self.wrap_width, self.row_count)
+        self.refresh()
+        if before is not None and wrapped is not None and top < len(before.rows):
+            line, start, _ = before.rows[top]
+            self.scroll_to(y=wrapped.row_of(line, start), animate=False, force=True)
+            if self._query:
+                self._hits = wrapped.find(self._query)
+        self._tell_position()
+
+    # -- moving ------------------------------------------------------------------------------------
+
+    def _scroll_rows(self, rows: int) -> None:
+        self.scroll_to(y=self.scroll_offset.y + rows, animate=False, force=True)
+
+    def _show_row(self, row: int) -> None:
+        above = min(_CONTEXT, max(0, self.scrollable_size.height - 1) // 2)
+        self.scroll_to(y=row - above, animate=False, force=True)
+
+    def _show_hit(self) -> None:
+        self._strips.clear()
+        self.refresh()
+        if self._hits and self._wrapped is not None:
+            line, start, _ = self._hits[self._hit]
+            row = self._wrapped.row_of(line, start)
+            self._keep_in_sight(row)
+        number = self._hit + 1 if self._hits else 0
+        self.post_message(self.SearchChanged(self, self._query, number, len(self._hits)))
+
+    def _keep_in_sight(self, row: int) -> None:
+        if not 0 <= row - self.scroll_offset.y < self.scrollable_size.height:
+            self._show_row(row)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Keep the percentage."""
+        super().watch_scroll_y(old_value, new_value)
+        self._tell_position()
+
+    def _tell_position(self) -> None:
+        below = self.row_count - self.scrollable_size.height
+        self.percent = 100 if below <= 0 else min(100, 100 * self.scroll_offset.y // below)
+
+    def watch_percent(self, percent: int) -> None:
+        """Pass the position on."""
+        self.post_message(self.PositionChanged(self, percent))
+
+    def action_lines(self, lines: int) -> None:
+        """Scroll by lines."""
+        self._scroll_rows(lines)
+
+    def action_pages(self, pages: int) -> None:
+        """Scroll by pages; one line stays in sight."""
+        self._scroll_rows(pages * max(1, self.scrollable_size.height - 1))
+
+    def action_top(self) -> None:
+        """Scroll to the beginning."""
+        self.scroll_to(y=0, animate=False, force=True)
+
+    def action_bottom(self) -> None:
+        """Scroll to the end."""
+        self._whole()
+        self.scroll_to(y=self.row_count, animate=False, force=True)
+
+    # -- drawing -----------------------------------------------------------------------------------
+
+    def notify_style_update(self) -> None:
+        """Draw anew with the theme's colours."""
+        super().notify_style_update()
+        self._strips.clear()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a row of the visible part."""
+        row = y + self.scroll_offset.y
+        strip = self._strips.get(row)
+        if strip is None:
+            strip = self._strips[row] = self._draw(row)
+        return strip
+
+    def _draw(self, row: int) -> Strip:
+        width, base = self.wrap_width, self.rich_style
+        if self._wrapped is None or row >= self.row_count:
+            return Strip.blank(width, base)
+        segments = [
+            Segment(text, self.get_component_rich_style(_part(style)) if style else base)
+            for text, style in self._wrapped.spans(row)
+        ]
+        return Strip(self._highlight(row, segments)).adjust_cell_length(width, base)
+
+    def _highlight(self, row: int, segments: list[Segment]) -> list[Segment]:
+        """The segments of a row with its search hits marked."""
+        if self._wrapped is None or not self._hits:
+            return segments
+        line, start, end = self._wrapped.rows[row]
+        length = self._hits[0].end - self._hits[0].start
+        first = bisect_right(self._hits, (line, start - length, sys.maxsize))
+        last = bisect_left(self._hits, (line, end, 0))
+        for number in range(first, last):
+            hit = self._hits[number]
+            style = self._hit_style(current=number == self._hit)
+            segments = _restyle(segments, hit.start - start, hit.end - start, style)
+        return segments
+
+    def _hit_style(self, *, current: bool) -> Style:
+        style = self.get_component_rich_style("reader--hit")
+        if current:
+            style += self.get_component_rich_style("reader--current-hit", partial=True)
+        return style
+
+
+def _is_long(document: RenderedText) -> bool:
+    """Whether wrapping would be felt; it looks no further than it must."""
+    characters = 0
+    for line in document.lines:
+        characters += 1 + sum(len(span.text) for span in line.spans)
+        if characters > _AT_ONCE:
+            return True
+    return False
+
+
+def _restyle(segments: list[Segment], start: int, end: int, style: Style) -> list[Segment]:
+    """The segments with characters `start` to `end` in another style on top."""
+    result: list[Segment] = []
+    position = 0
+    for text, old, _ in segments:
+        first = min(max(start - position, 0), len(text))
+        last = min(max(end - position, 0), len(text))
+        both = style if old is None else old + style
+        for part, look in ((text[:first], old), (text[first:last], both), (text[last:], old)):
+            if part:
+                result.append(Segment(part, look))
+        position += len(text)
+    return result

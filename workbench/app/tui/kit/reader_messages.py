@@ -1,0 +1,61 @@
+"""What a reader says to its screen, and what its thread says to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from workbench.app.tui.kit.wrapping import Wrapped
+
+if TYPE_CHECKING:
+    from workbench.app.tui.kit.reader import Reader
+
+
+class ReaderMessage(Message, namespace="reader"):
+    """A message of one reader."""
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__()
+        self.reader = reader
+
+    @property
+    def control(self) -> Reader:
+        """The reader that sent it."""
+        return self.reader
+
+
+class PositionChanged(ReaderMessage, namespace="reader"):
+    """How much of the text has been passed, in percent, is another figure."""
+
+    def __init__(self, reader: Reader, percent: int) -> None:
+        super().__init__(reader)
+        self.percent = percent
+
+
+class Jumped(ReaderMessage, namespace="reader"):
+    """A mark was jumped to: number `number` of `total` (0 of 0 when the text has none)."""
+
+    def __init__(self, reader: Reader, mark: str, number: int, total: int) -> None:
+        super().__init__(reader)
+        self.mark = mark
+        self.number = number
+        self.total = total
+
+
+class SearchChanged(ReaderMessage, namespace="reader"):
+    """A search is at hit `number` of `total` (0 of 0 when nothing was found)."""
+
+    def __init__(self, reader: Reader, query: str, number: int, total: int) -> None:
+        super().__init__(reader)
+        self.query = query
+        self.number = number
+        self.total = total
+
+
+class WrapReady(Message, bubble=False):
+    """A thread has wrapped the whole text."""
+
+    def __init__(self, wrapped: Wrapped) -> None:
+        super().__init__()
+        self.wrapped = wrapped

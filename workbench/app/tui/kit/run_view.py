@@ -1,0 +1,230 @@
+"""Runs as table cells and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import structs
+from textual.content import Content
+
+from workbench.app.tui.kit import usage_view
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.columns import OUTCOME_MARKS, CellStyle, TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.overview import RUN_MARKS, calls_words, share
+from workbench.core.calls import RunCosts
+from workbench.core.reasons import title
+from workbench.core.run import ACTIVE, RunInfo
+from workbench.core.text.figures import NONE, bar, compact_count, percent
+from workbench.core.text.isolation import isolation_lines
+from workbench.core.text.timeouts import timeout_words
+
+_BAR = 14
+_STYLES: dict[str, CellStyle] = {
+    "queued": "dim",
+    "running": "accent",
+    "paused": "warning",
+    "cancelled": "dim",
+    "complete": "success",
+    "failed": "error",
+}
+
+
+def columns(wide: bool) -> tuple[TableColumn, ...]:
+    """The columns of the table of runs."""
+
+    def number(key: str, title: str, width: int) -> TableColumn:
+        return TableColumn(key, title, width, width, "right")
+
+    return (
+        TableColumn("verifier", "verifier", 9, 24),
+        number("run", "#", 3),
+        TableColumn("state", "state", 11, 11),
+        *((TableColumn("bar", "", _BAR, _BAR),) if wide else ()),
+        number("done", "done", 17 if wide else 11),
+        number("rate", "/s", 5),
+        number("eta", "ETA", 6),
+        *(number(word, mark, 5) for word, (mark, _) in OUTCOME_MARKS.items() if word != "none"),
+        *((TableColumn("version", "version", 6, 24),) if wide else ()),
+    )
+
+
+def row(run: RunInfo, wide: bool) -> TableRow:
+    """One run; its number is the row's id."""
+    state, style = state_words(run)
+    part = share(run.done, run.items)
+    counts: dict[str, int] = dict((run.verdicts or {}).items())
+    done = f"{compact_count(run.done)}/{compact_count(run.items)}"
+    if run.writes:
+        done = calls_words(run)
+    elif wide:
+        done = f"{percent(part, 0)} % {done}"
+    return TableRow(
+        run.run,
+        (
+            TableCell(run.verifier, "bold"),
+            TableCell(str(run.run)),
+            TableCell(state, style),
+            *((TableCell(bar(part, _BAR), style),) if wide else ()),
+            TableCell(done),
+            TableCell(NONE if run.rate is None else compact_count(round(run.rate))),
+            TableCell(NONE if run.eta is None else duration(run.eta)),
+            *(
+                TableCell(
+                    NONE if run.writes else "…" if run.verdicts is None else compact_count(counts.get(word, 0)), style
+                )
+                for word, (_, style) in OUTCOME_MARKS.items()
+                if word != "none"
+            ),
+            *((TableCell(run.version, "dim"),) if wide else ()),
+        ),
+    )
+
+
+def state_words(run: RunInfo) -> tuple[str, CellStyle]:
+    """A run's state with its symbol; what has been asked for, or that its process is gone, comes before it."""
+    if run.request is not None and run.alive:
+        return ("‖ pausing…", "warning") if run.request == "pause" else ("⊘ stopping…", "warning")
+    if run.state in ACTIVE and not run.alive:
+        return "! stopped", "error"
+    if run.state in ACTIVE and run.waiting:
+        return "… waiting", "warning"
+    return f"{RUN_MARKS[run.state][0]} {run.state}", _STYLES[run.state]
+
+
+def duration(seconds: float) -> str:
+    """A time in at most six characters: ``45s``, ``3m20s``, ``1h02m``, ``4d``."""
+    whole = max(0, round(seconds))
+    minutes, left = divmod(whole, 60)
+    hours, minutes_left = divmod(minutes, 60)
+    if whole < 60:
+        return f"{whole}s"
+    if hours == 0:
+        return f"{minutes}m{left:02}s"
+    return f"{hours}h{minutes_left:02}m" if hours < 100 else f"{hours // 24}d"
+
+
+def with_counts(run: RunInfo, counted: Mapping[int, RunInfo]) -> RunInfo:
+    """A run with the last counts by word and reason there are."""
+    known = counted.get(run.run)
+    return (
+        run
+        if known is None
+        else structs.replace(run, verdicts=known.verdicts, reasons=known.reasons, failures=known.failures)
+    )
+
+
+def sentence(run: RunInfo) -> Content:
+    """What the table has no room for, in a few lines."""
+    asked = () if run.usage is None else (usage_view.sentence(run.usage), "\n")
+    return Content.assemble(
+        (printable(run.verifier), "bold"),
+        f" #{run.run} · version {printable(run.version)} · {_about(run)} · {process(run)}\n",
+        *_verdicts(run),
+        *asked,
+        _remark(run),
+    )
+
+
+def _about(run: RunInfo) -> str:
+    return "texts that models write" if run.writes else printable(run.selection)
+
+
+def process(run: RunInfo) -> str:
+    """Who works on a run, if anyone should."""
+    if run.state not in ACTIVE:
+        return run.state
+    if run.alive:
+        workers = "" if run.usage else f", {run.workers} workers"
+        life = f"process {run.pid} {run.waiting or 'alive'}"
+        return f"{life}{workers}" if run.pid else "waits for the runner"
+    if run.waiting:
+        return run.waiting
+    return f"process {run.pid} is gone" if run.pid else "no process"
+
+
+def reasons_text(run: RunInfo, limit: int) -> str:
+    """The commonest reasons of verdicts."""
+    found = sorted((run.reasons or {}).items(), key=lambda pair: (-pair[1], pair[0]))
+    texts = [f"{printable(reason)} {count:,}" for reason, count in found[:limit]]
+    return ", ".join(texts) + (f" and {len(found) - limit} more" if len(found) > limit else "")
+
+
+def _reason_words(code: str) -> str:
+    """A reason code, with its title beside it where it has one."""
+    words = title(code)
+    return f"{printable(code)} ({words})" if words else printable(code)
+
+
+def _verdicts(run: RunInfo) -> list[str | tuple[str, str]]:
+    """How far a run is, and its counts by word; nothing for one that judges nothing."""
+    return [] if run.writes else [f"{percent(share(run.done, run.items))} %  ", *_counts(run), "\n"]
+
+
+def _counts(run: RunInfo) -> list[tuple[str, str]]:
+    if run.verdicts is None:
+        return [("counting …", "$foreground-muted")]
+    parts = []
+    for word, count in run.verdicts.items():
+        mark, style = OUTCOME_MARKS[word]
+        parts.append((f"{mark} {count:,} {word}  ", f"$text-{style}"))
+    return parts
+
+
+def _remark(run: RunInfo) -> Content:
+    if run.message and run.writes:
+        return Content.styled(f"‖ {printable(run.message)}", "$text-warning")
+    if run.message and run.state == "paused":
+        return Content.styled(f"‖ {printable(run.message)} r goes on.", "$text-warning")
+    if run.message:
+        return Content.styled(f"! {printable(run.message)}", "$text-error")
+    if run.state in ACTIVE and not run.alive:
+        who = f"It may be that nobody works on it: {run.waiting}." if run.waiting else "Nobody works on it."
+        return Content.styled(f"! {printable(who)} Resume it to go on; no verdict is lost.", "$text-warning")
+    if run.state in ACTIVE and run.waiting:
+        words = f"… Its process is {run.waiting}. It goes on by itself then; nothing is lost."
+        return Content.styled(printable(words), "$text-warning")
+    if run.failures:
+        return Content.styled(f"! {printable(run.failures[0])}", "$text-error")
+    reasons = reasons_text(run, 4)
+    return Content.styled(f"reasons: {reasons}" if reasons else "", "$foreground-muted")
+
+
+def details(run: RunInfo, costs: RunCosts, log: str) -> Content:
+    """Everything about one run."""
+    state, _ = state_words(run)
+    judging = {
+        "items": printable(run.selection),
+        "done": f"{run.done:,} of {run.items:,} ({percent(share(run.done, run.items))} %)",
+    }
+    facts = {
+        "verifier": f"{printable(run.verifier)} ({printable(run.kind)} {printable(run.version)})",
+        "state": f"{state}, {process(run)}" if run.state in ACTIVE else state,
+        **({} if run.writes else judging),
+        "created": run.created_at,
+        "started": run.started_at or NONE,
+        "finished": run.finished_at or NONE,
+        "message": printable(run.message or NONE),
+        **({"trouble": printable(run.trouble)} if run.trouble else {}),
+        "log": printable(log),
+    }
+    lines = [Content.assemble((f"{name:<10}", "bold"), Content(text)) for name, text in facts.items()]
+    if run.usage is not None:
+        lines += [Content(""), Content.styled("Calls to model servers", "bold $text-accent")]
+        lines += usage_view.details(run.usage, costs)
+    if isolation := [*isolation_lines(run)]:
+        lines += [Content(""), Content.styled("Sandbox", "bold $text-accent")]
+        lines += [Content(printable(line)) for line in isolation]
+    if run.writes:
+        return Content("\n").join(lines)
+    lines += [Content(""), Content.styled("Verdicts", "bold $text-accent"), Content.assemble(*_counts(run))]
+    if run.timeouts:
+        lines.append(Content.styled(timeout_words(run.timeouts), "$text-warning"))
+    if run.failures:
+        lines += [Content(""), Content.styled("Errors", "bold $text-accent")]
+        lines += [Content(printable(words)) for words in run.failures]
+    lines += [Content(""), Content.styled("Reasons", "bold $text-accent")]
+    reasons = sorted((run.reasons or {}).items(), key=lambda pair: (-pair[1], pair[0]))
+    whole = sum((run.verdicts or {}).values())
+    for reason, count in reasons:
+        lines.append(Content(f"{count:>10,}  {percent(share(count, whole)):>5} %  {_reason_words(reason)}"))
+    return Content("\n").join(lines if reasons else [*lines, Content("none given")])

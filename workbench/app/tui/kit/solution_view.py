@@ -1,0 +1,115 @@
+"""A solution's code with its line numbers, and its tests as rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.cutting import cut
+from workbench.app.tui.kit.pass_grid import FORGEABLE
+from workbench.app.tui.kit.pass_texts import LETTER_STYLES, Line, failure_of, letter_at
+from workbench.app.tui.kit.pass_view import INSIDE, SHORT
+from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest, Failure
+from workbench.core.text.code import code_lines
+from workbench.core.text.document import RenderedLine, RenderedText, Span
+from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SolutionCode
+
+RAISED: Final = "raised"
+"""The mark of the line where a test's error was raised."""
+
+_HERE: Final = "▶"
+
+TEST_COLUMNS: Final = (
+    TableColumn("test", "test", min_width=5, ideal_width=5, sortable=False),
+    TableColumn("outcome", "outcome", min_width=18, ideal_width=18, sortable=False),
+    TableColumn("why", "why", min_width=12, ideal_width=40, sortable=False),
+    TableColumn("source", "source", min_width=12, ideal_width=60, sortable=False),
+)
+
+
+class NumberedCode(NamedTuple):
+    """Code made ready to be shown.
+
+    Attributes:
+        lines: Its lines, highlighted.
+    """
+
+    lines: tuple[Line, ...]
+
+    def text(self, width: int, marked: int | None = None) -> RenderedText:
+        """The lines behind their numbers, cut to `width` cells; the marked one (from 1) has an arrow before it."""
+        digits = len(str(len(self.lines)))
+        drawn: list[RenderedLine] = []
+        marks: dict[str, list[int]] = {}
+        for number, line in enumerate(self.lines, 1):
+            here = number == marked
+            if here:
+                marks[RAISED] = [len(drawn)]
+            for place, piece in enumerate(cut(line, max(width - digits - 2, 1))):
+                gutter = f"{_HERE if here else ' '}{number if not place else '':>{digits}} "
+                drawn.append(RenderedLine((Span(gutter, "error" if here else "dim"), *piece), (0, 0)))
+        return RenderedText(tuple(drawn), marks)
+
+
+def numbered(code: SolutionCode, language: str) -> NumberedCode:
+    """Highlight a solution's code."""
+    return NumberedCode(tuple(code_lines(code.source.rstrip("\n"), language)))
+
+
+def code_title(code: SolutionCode) -> str:
+    """What the code is: as stored, or made of what is stored."""
+    if code.form == "continuation":
+        return "Code: the prompt and what goes on where it ends"
+    if code.form == "reply":
+        return f"Code in the reply ({code.extractor}) · i shows all of it"
+    return "Code"
+
+
+def failing(matrix: PassMatrix, solution: MatrixSolution) -> list[int]:
+    """Positions of the tests that a solution was run on and did not pass."""
+    letters = [letter_at(solution.outcomes, test) for test in range(matrix.width)]
+    return [test for test, letter in enumerate(letters) if letter not in (PASS, NOT_RUN, BROKEN)]
+
+
+def test_rows(matrix: PassMatrix, solution: MatrixSolution, tests: Sequence[int]) -> list[TableRow]:
+    """Tests of a solution; a row's id is the test's position."""
+    return [_row(matrix, solution, test) for test in tests]
+
+
+def _row(matrix: PassMatrix, solution: MatrixSolution, position: int) -> TableRow:
+    letter, test = letter_at(solution.outcomes, position), matrix.test_of(solution, position)
+    mark = FORGEABLE if test is not None and matrix.where.get(test) in INSIDE else ""
+    return TableRow(
+        position,
+        (
+            TableCell(f"{position + 1}{mark}"),
+            outcome_cell(letter),
+            TableCell(_why(failure_of(solution.execution, position))),
+            TableCell(source_of(test), "dim"),
+        ),
+    )
+
+
+def source_of(test: CodeTest | None) -> str:
+    """A test's source in a line; "" where there is no such test."""
+    return "" if test is None else test.source
+
+
+def outcome_cell(letter: str) -> TableCell:
+    """What came of a test, in letter and words."""
+    return TableCell(f"{letter} {SHORT[letter]}", _style(letter))
+
+
+def _style(letter: str) -> CellStyle:
+    if letter in (NOT_RUN, BROKEN):
+        return "dim"
+    return "error" if LETTER_STYLES.get(letter) == "error" else "success" if letter == PASS else "warning"
+
+
+def _why(failure: Failure | None) -> str:
+    if failure is None:
+        return ""
+    if failure.got is not None:
+        return f"got {failure.got}"
+    return ": ".join(filter(None, (failure.error, failure.message)))

@@ -1,0 +1,132 @@
+"""The answer type in two keys: a letter, then a number."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from workbench.app.tui.kit.cells import printable
+from workbench.core.taxonomy import SUBTYPES, TYPES, type_display
+
+_ROWS = (("A", "B"), ("C", "D"))
+
+
+class TypePicker(ModalScreen[str | None]):
+    """All types and subtypes at a glance; returns a subtype's code, or None.
+
+    Args:
+        current: The subtype the person has given before.
+        prompt: What is asked.
+    """
+
+    DEFAULT_CSS = """
+    TypePicker { align: center middle; }
+    TypePicker #type-box {
+        width: 66;
+        max-width: 100%;
+        height: auto;
+        border: round $primary;
+        background: $surface;
+        padding: 0 1;
+    }
+    TypePicker #type-suggested { height: auto; margin-top: 1; display: none; }
+    TypePicker #type-table { height: auto; link-style: none; link-color: $foreground; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(f"{letter.lower()},{letter}", f"letter('{letter}')", show=False) for letter in TYPES),
+        *(Binding(str(number), f"number({number})", show=False) for number in range(10)),
+        Binding("enter", "confirm", "As suggested"),
+        Binding("backspace", "letter('')", "Other letter"),
+        Binding("escape,q", "dismiss", "Cancel"),
+    ]
+
+    def __init__(self, current: str | None = None, prompt: str = "Answer type of the question") -> None:
+        super().__init__()
+        self._current = current
+        self._suggested: str | None = None
+        self._prompt = prompt
+        self._letter = ""
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        with Vertical(id="type-box") as box:
+            box.border_title = Content(self._prompt)
+            box.border_subtitle = Content("letter, then number · escape: not now")
+            yield Static(self._table(), id="type-table", markup=False)
+            yield Static(id="type-suggested", markup=False)
+
+    def action_letter(self, letter: str) -> None:
+        """Choose one of the four types, or none again."""
+        self._letter = letter
+        if self.is_mounted:
+            self.query_one("#type-table", Static).update(self._table())
+
+    def action_number(self, number: int) -> None:
+        """Choose a subtype of the chosen type."""
+        code = f"{self._letter}{number}"
+        if code in SUBTYPES:
+            self.dismiss(code)
+
+    def suggest(self, suggested: str | None) -> None:
+        """Show what a model says, if it says something and the question still stands.
+
+        Args:
+            suggested: A subtype's code, which enter takes, or why the question has none.
+        """
+        if suggested is not None and self.is_attached:
+            self._suggested = suggested
+            line = self.query_one("#type-suggested", Static)
+            line.update(_suggestion(suggested))
+            line.display = True
+
+    def action_confirm(self) -> None:
+        """Take what the model suggests."""
+        if self._suggested in SUBTYPES:
+            self.dismiss(self._suggested)
+
+    def action_pick(self, code: str) -> None:
+        """Choose by mouse."""
+        self.dismiss(code)
+
+    def _table(self) -> Content:
+        """Two columns of groups. The markup holds nothing but the taxonomy."""
+        lines: list[str] = []
+        for left, right in _ROWS:
+            groups = [self._group(letter) for letter in (left, right)]
+            height = max(map(len, groups))
+            for number in range(height):
+                cells = [group[number] if number < len(group) else ("", 0) for group in groups]
+                lines.append(cells[0][0] + " " * (32 - cells[0][1]) + cells[1][0])
+            lines.append("")
+        return Content.from_markup("\n".join(lines[:-1]))
+
+    def _group(self, letter: str) -> list[tuple[str, int]]:
+        """Lines of one type as markup, with the cells each takes."""
+        chosen = letter == self._letter
+        mark = "▶" if chosen else " "
+        head = f"[@click=screen.letter('{letter}')][bold]{mark} [$text-accent]{letter}[/] {TYPES[letter]}[/][/]"
+        lines = [(head, len(TYPES[letter]) + 4)]
+        for code, name in SUBTYPES.items():
+            if code.startswith(letter):
+                mark = "●" if code == self._current else " "
+                style = "$text-muted" if self._letter and not chosen else "$foreground"
+                key = f"[bold $text-accent]{code[1:]}[/]" if chosen or not self._letter else code[1:]
+                text = f"[@click=screen.pick('{code}')][{style}]  {mark} {key} {name}[/][/]"
+                lines.append((text, len(name) + 6))
+        return lines
+
+
+def _suggestion(suggested: str) -> Content:
+    if suggested not in SUBTYPES:
+        return Content.assemble(("a model finds none of these: ", "$text-muted"), (printable(suggested), "bold"))
+    return Content.assemble(
+        ("a model suggests ", "$text-muted"),
+        (type_display(suggested), "bold $text-accent"),
+        (" · enter takes it", "$text-muted"),
+    )

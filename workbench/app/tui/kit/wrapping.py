@@ -1,0 +1,171 @@
+"""Rendered text wrapped to a width: rows that point into its lines."""
+
+from __future__ import annotations
+
+import re
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import islice, takewhile
+from typing import Final, NamedTuple
+
+from rich.cells import get_character_cell_size
+
+from workbench.app.tui.kit.cells import printable
+from workbench.core.text.document import RenderedText, Span
+
+_NO_START: Final = frozenset("、。，．,.：；！？!?)）]］】〉》」』〕…‥ー々%％°℃")
+_NO_END: Final = frozenset("(（[［【〈《「『〔$￥")
+
+
+class WrapRow(NamedTuple):
+    """One row on the screen: characters `start` to `end` of a line."""
+
+    line: int
+    start: int
+    end: int
+
+
+class Hit(NamedTuple):
+    """Where a search text was found: characters `start` to `end` of a line."""
+
+    line: int
+    start: int
+    end: int
+
+
+class Wrapped(NamedTuple):
+    """A rendered text, wrapped to `width` cells.
+
+    Attributes:
+        rendered: What was wrapped; the marks are there.
+        lines: Its lines in printable characters, as far as they have been wrapped.
+        rows: The screen rows, in order.
+        complete: False when only the beginning has been wrapped.
+    """
+
+    rendered: RenderedText
+    width: int
+    lines: list[tuple[Span, ...]]
+    rows: list[WrapRow]
+    complete: bool
+
+    def row_of(self, line: int, offset: int = 0) -> int:
+        """The row that shows a character of a line."""
+        return max(0, bisect_right(self.rows, (line, offset, sys.maxsize)) - 1)
+
+    def marked_rows(self, mark: str) -> list[int]:
+        """The rows where the lines with this mark begin; of the final answer, where it begins itself."""
+        lines = (line for line in self.rendered.marks.get(mark, ()) if line < len(self.lines))
+        return [self.row_of(line, self._answer_offset(line) if mark == "answer" else 0) for line in lines]
+
+    def _answer_offset(self, line: int) -> int:
+        """Where the final answer begins in a line."""
+        before = takewhile(lambda span: span.style not in ("answer", "guess"), self.lines[line])
+        return sum(len(span.text) for span in before)
+
+    def text(self, line: int) -> str:
+        """The printable text of a line."""
+        return "".join(span.text for span in self.lines[line])
+
+    def spans(self, row: int) -> Iterator[Span]:
+        """The styled text of a row."""
+        line, start, end = self.rows[row]
+        position = 0
+        for span in self.lines[line]:
+            first, last = max(start - position, 0), min(end - position, len(span.text))
+            if first < last:
+                yield Span(span.text[first:last], span.style)
+            position += len(span.text)
+
+    def find(self, text: str) -> list[Hit]:
+        """Every place of `text`; the case of letters counts only when `text` has capitals."""
+        wanted = printable(text)
+        if not wanted:
+            return []
+        pattern = re.compile(re.escape(wanted), 0 if wanted != wanted.lower() else re.IGNORECASE)
+        return [
+            Hit(number, match.start(), match.end())
+            for number in range(len(self.lines))
+            for match in pattern.finditer(self.text(number))
+        ]
+
+
+def prepare(rendered: RenderedText, width: int, limit: int | None = None) -> Wrapped:
+    """Wrap a text to `width` cells; with a `limit`, only about so many rows from its beginning.
+
+    It touches no widget: a thread may prepare the next text while this one is read.
+    """
+    lines: list[tuple[Span, ...]] = []
+    rows: list[WrapRow] = []
+    complete = True
+    for number, line in enumerate(rendered.lines):
+        if limit is not None and len(rows) >= limit:
+            complete = False
+            break
+        lines.append(tuple(Span(printable(span.text), span.style) for span in line.spans))
+        text = "".join(span.text for span in lines[-1])
+        breaks = wrap_line(text, max(1, width))
+        if limit is not None:
+            breaks = islice(breaks, limit)
+        rows.extend(WrapRow(number, start, end) for start, end in breaks)
+        complete = limit is None or rows[-1].end >= len(text.rstrip(" "))
+    return Wrapped(rendered, width, lines, rows, complete)
+
+
+def wrap_line(text: str, width: int) -> Iterator[tuple[int, int]]:
+    """Break one line of printable text into pieces of at most `width` cells.
+
+    Words stay whole where they can; between wide (CJK) characters a line may break too, but not
+    before closing or after opening punctuation. Spaces at a break are not shown.
+
+    Yields:
+        Start and end (characters) of each piece; one empty piece for an empty line.
+    """
+    start, length = 0, len(text)
+    if not length:
+        yield 0, 0
+    while start < length:
+        end = _piece_end(text, start, width)
+        after = end
+        while after < length and text[after] == " ":
+            after += 1
+        yield start, end
+        start = after
+
+
+def _piece_end(text: str, start: int, width: int) -> int:
+    window = text[start : start + width + 1]
+    if not window.isascii():
+        return _wide_piece_end(text, start, width)
+    if len(window) <= width:
+        return start + len(window)
+    space = window.rfind(" ")
+    if space > 0 and not window[:space].isspace():
+        return start + len(window[:space].rstrip(" "))
+    return start + width
+
+
+def _wide_piece_end(text: str, start: int, width: int) -> int:
+    """The same for text with characters of 0 or 2 cells."""
+    cells, candidate, before, inked = 0, 0, "", False
+    for index in range(start, len(text)):
+        character = text[index]
+        size = get_character_cell_size(character)
+        if inked and character == " ":
+            if before != " ":
+                candidate = index
+        elif inked and before != " " and _may_part(before, character, size):
+            candidate = index
+        if cells + size > width:
+            return candidate or max(index, start + 1)
+        cells += size
+        inked = inked or character != " "
+        before = character if size else before
+    return len(text)
+
+
+def _may_part(before: str, after: str, size: int) -> bool:
+    if size == 0 or after in _NO_START or before in _NO_END:
+        return False
+    return size == 2 or get_character_cell_size(before) == 2

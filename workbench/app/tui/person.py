@@ -1,0 +1,108 @@
+"""Screens on which a person works under their own name."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import partial
+from typing import ClassVar, Final
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.labelling.roles import Offer, Role, offers
+
+_QUESTIONS: Final[dict[Role, str]] = {
+    "annotator": "Who is labelling?",
+    "adjudicator": "Who settles conflicts?",
+    "own": "Whose labels and decisions?",
+}
+
+
+def person_action(screen: str) -> Action:
+    """The action that changes under whose name one works; the coordinator's alone."""
+    return Action(f"{screen}.person", "P", "switch_person", "Person", "Work under another name.")
+
+
+class PersonScreen(WorkbenchScreen):
+    """Asks the coordinator, once for each role, whose name to work under; who came with ``--as`` is not asked.
+
+    Only people who have work in the role are offered. Another one can be chosen at any time: the screen begins anew.
+    """
+
+    ROLE: ClassVar[Role]
+
+    def on_mount(self) -> None:
+        """Begin, after asking for a name where none is known."""
+        name = self.workbench.who(self.ROLE)
+        if name is not None:
+            self.begin(name)
+        else:
+            self._offer(asked=False)
+
+    @abstractmethod
+    def begin(self, name: str) -> None:
+        """Start to work under a name."""
+
+    @abstractmethod
+    def nobody(self) -> None:
+        """Show that nobody has work here."""
+
+    def own_actions(self) -> tuple[Action, ...]:
+        """Only the coordinator works under several names."""
+        actions = super().own_actions()
+        return actions if self.workbench.annotator is None else tuple(a for a in actions if a.run != "switch_person")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only the coordinator works under several names."""
+        if action == "switch_person":
+            return self.workbench.annotator is None
+        return super().check_action(action, parameters)
+
+    def shown_name(self, name: str) -> str:
+        """A person's name for the first line of the screen: the coordinator works as them."""
+        return printable(name) if self.workbench.annotator is not None else f"as {printable(name)}"
+
+    def action_switch_person(self) -> None:
+        """Ask under whose name to go on."""
+        self._offer(asked=True)
+
+    def _offer(self, *, asked: bool) -> None:
+        work = partial(offers, self.project, self.ROLE)
+        self.in_background(work, partial(self._ask, asked), group="people")
+
+    def _ask(self, asked: bool, found: list[Offer]) -> None:
+        present = self.workbench.who(self.ROLE)
+        if not found and not asked:
+            self.nobody()
+            return
+        if not found:
+            self.notify("Nobody else has work here.", markup=False)
+            return
+        choices = [Choice(offer.name, f"{printable(offer.name)}  {_work(self.ROLE, offer)}") for offer in found]
+        menu = ChoiceMenu(_QUESTIONS[self.ROLE], choices, chosen=None if present is None else (present,))
+        self.app.push_screen(menu, partial(self._chosen, present))
+
+    def _chosen(self, present: str | None, name: str | None) -> None:
+        if name is None:
+            if present is None:
+                self.workbench.action_go_back()
+        elif present is None:
+            self.workbench.working_as[self.ROLE] = name
+            self.begin(name)
+        elif name != present:
+            self.workbench.working_as[self.ROLE] = name
+            self.app.switch_screen(self.anew())
+
+    def anew(self) -> PersonScreen:
+        """A screen of this kind from its beginning."""
+        return type(self)()
+
+
+def _work(role: Role, offer: Offer) -> str:
+    """What somebody has to do in a role, in few words."""
+    if role == "own":
+        return f"{offer.left:,} said"
+    words = ("to label", "done") if role == "annotator" else ("to settle", "settled")
+    done = f", {offer.done:,} {words[1]}" if offer.done else ""
+    return f"{offer.left:,} {words[0]}{done}"

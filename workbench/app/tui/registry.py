@@ -1,0 +1,42 @@
+"""Every screen's actions and every widget's keys, for what looks at all of them at once."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from types import ModuleType
+
+from textual.binding import Binding
+from textual.widget import Widget
+
+from workbench.app.tui import keymap, kit, screens
+from workbench.app.tui.actions import Action
+from workbench.app.tui.screen import WorkbenchScreen
+
+
+def _classes(package: ModuleType) -> Iterator[type]:
+    """The classes that the modules of a package define."""
+    for module in pkgutil.iter_modules(package.__path__):
+        name = f"{package.__name__}.{module.name}"
+        for value in vars(import_module(name)).values():
+            if isinstance(value, type) and value.__module__ == name:
+                yield value
+
+
+def every_screen() -> Iterator[type[WorkbenchScreen]]:
+    """All screen classes; importing their modules takes a moment."""
+    return (found for found in _classes(screens) if issubclass(found, WorkbenchScreen))
+
+
+def widget_bindings(widget: type[Widget]) -> list[Binding]:
+    """The keys of a widget that a keymap can move."""
+    declared: list[object] = widget.__dict__.get("BINDINGS", [])
+    return [binding for binding in declared if isinstance(binding, Binding) and binding.id]
+
+
+def keymap_problems(moved: Mapping[str, str], everywhere: Iterable[Action]) -> list[str]:
+    """What is wrong with a keymap; see `workbench.app.tui.keymap.problems`."""
+    kinds = [found for found in (*_classes(kit), *_classes(screens)) if issubclass(found, Widget)]
+    others = {str(binding.id) for kind in kinds for binding in widget_bindings(kind)}
+    return keymap.problems(moved, (kind.ACTIONS for kind in every_screen()), everywhere, others)

@@ -1,0 +1,241 @@
+"""What every screen has: actions, slow work in threads, and trouble as a message instead of a crash."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from textual import on
+from textual.binding import Binding
+from textual.events import Paste
+from textual.message import Message
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.worker import Worker, WorkerState, get_current_worker
+
+from workbench.app.tui.actions import Action, bindings
+from workbench.app.tui.allocating import let_go
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.switches import index_of
+from workbench.core.errors import StoreError, UsageError, WorkbenchError
+from workbench.core.progress import Listener, Stopped, heard_by
+from workbench.core.project import Project
+
+if TYPE_CHECKING:
+    from workbench.app.tui.app import WorkbenchApp
+
+LOG = logging.getLogger("workbench.tui")
+Result = TypeVar("Result")
+
+BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (100, "-wide")]
+"""For ``HORIZONTAL_BREAKPOINTS``: below 100 columns panes are stacked."""
+
+
+class Done(Message):
+    """Slow work has ended well.
+
+    Attributes:
+        then: The screen's method that takes the result, on the app's own thread.
+    """
+
+    def __init__(self, then: Callable[[Any], None], result: Any) -> None:
+        super().__init__()
+        self.then = then
+        self.result = result
+
+
+class WorkbenchScreen(Screen[None]):
+    """Base of the screens.
+
+    ``ACTIONS`` is the registry of the screen. Slow work goes through ``in_background``: it runs in a thread, never
+    touches a widget, and hands its result back as a message. A failure becomes a notice and a line in the log.
+    """
+
+    ACTIONS: ClassVar[tuple[Action, ...]] = ()
+    TITLE_TEXT: ClassVar[str] = ""
+    BINDINGS: ClassVar[list[Any]] = []
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        if "ACTIONS" in cls.__dict__:
+            own: list[Binding] = bindings(cls.ACTIONS)
+            cls.BINDINGS = [*cls.__dict__.get("BINDINGS", []), *own]
+        super().__init_subclass__(**kwargs)
+
+    @property
+    def workbench(self) -> WorkbenchApp:
+        """The app, with its own type."""
+        from workbench.app.tui.app import WorkbenchApp
+
+        assert isinstance(self.app, WorkbenchApp)
+        return self.app
+
+    @property
+    def project(self) -> Project:
+        """The open project."""
+        return self.workbench.project
+
+    def say(self, remark: str) -> None:
+        """Replace what stands beside the title."""
+        self.query_one(TitleBar).say(remark)
+
+    def in_background(
+        self,
+        work: Callable[[], Result],
+        then: Callable[[Result], None],
+        *,
+        group: str,
+        exclusive: bool = True,
+        stops: bool = False,
+    ) -> None:
+        """Run ``work`` in a thread and give its result to ``then``; a newer call of the group replaces an older one.
+
+        Args:
+            stops: Work that only counts: it stops at its next step when it is replaced or the screen is left. All
+                else is done to its end.
+        """
+
+        def task() -> None:
+            worker = get_current_worker()
+            with heard_by(Listener(lambda: stops and worker.is_cancelled)), suppress(Stopped):
+                result = work()
+                if not worker.is_cancelled:
+                    self.post_message(Done(then, result))
+
+        self.run_worker(let_go(task), thread=True, exclusive=exclusive, exit_on_error=False, group=group)
+
+    def on_done(self, message: Done) -> None:
+        """Give a result to the method that waits for it."""
+        message.stop()
+        if self.is_attached:
+            message.then(message.result)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Say what failed, and write it to the log."""
+        if event.state is WorkerState.ERROR and self.tells(event.worker.group):
+            self.trouble(event.worker.error)
+
+    def tells(self, group: str) -> bool:
+        """Whether what fails in a group is for a person; else it is tried again before they need it."""
+        return True
+
+    def trouble(self, error: BaseException | None) -> None:
+        """A notice for a person; the traceback goes to the log. Who has quit is not bothered."""
+        if self.workbench.leaving:
+            return
+        error = self.project.database.explain(error)
+        if isinstance(error, StoreError) and error.is_away:
+            # Everything that looks into the database fails then: once is enough.
+            if self.workbench.told_away != str(error):
+                self.workbench.told_away = str(error)
+                self.notify(str(error), title=error.title, severity="error", timeout=30, markup=False)
+            return
+        if isinstance(error, WorkbenchError):
+            # On a screen nothing is "used": what is asked for is not there yet, or no longer.
+            wrong = isinstance(error, UsageError)
+            self.notify(
+                str(error), title="" if wrong else error.title, severity="warning" if wrong else "error", markup=False
+            )
+            return
+        LOG.error("background work failed", exc_info=error)
+        self.notify(
+            f"{type(error).__name__}: {error}", title="Something went wrong", severity="error", markup=False, timeout=10
+        )
+
+    def on_paste(self, event: Paste) -> None:
+        """Say that a text went nowhere: no line is open that could take it."""
+        if event.text:
+            self.notify("No line is open that takes what was pasted; open one first.", severity="warning")
+
+    def ask_line(self, title: str, about: Hashable, then: Callable[[str | None], None]) -> None:
+        """Ask for a line about something; one that was given before stands there again unless it was stored.
+
+        Args:
+            then: Given the line, or None where there is none; whoever has stored it says so with `line_stored`.
+        """
+        from workbench.app.tui.kit.note_input import NoteInput
+
+        given = self.workbench.unstored_lines
+
+        def answered(said: str | None) -> None:
+            if said:
+                given[title, about] = said
+            then(said)
+
+        self.app.push_screen(NoteInput(given.get((title, about), ""), title), answered)
+
+    def line_stored(self, title: str, about: Hashable) -> None:
+        """What was asked for is stored: it is not needed any more."""
+        self.workbench.unstored_lines.pop((title, about), None)
+
+    def neighbour(self, ids: Sequence[int], present: int, step: int, noun: str) -> int | None:
+        """What stands beside the present one in its list; at the list's ends a notice says so."""
+        place = index_of(ids, present)
+        if place is not None and 0 <= place + step < len(ids):
+            return ids[place + step]
+        self.notify(f"There is no {noun} further on." if step > 0 else f"This is the first {noun}.", markup=False)
+        return None
+
+    def own_actions(self) -> tuple[Action, ...]:
+        """What the person who is looking can do here."""
+        return self.ACTIONS
+
+    def all_actions(self) -> Iterator[Action]:
+        """This screen's actions, then those that work everywhere."""
+        yield from self.own_actions()
+        yield from self.workbench.actions_everywhere()
+
+
+class PromptScreen(WorkbenchScreen):
+    """Has one `PromptBar`, into which lines are typed."""
+
+    RESTING: ClassVar[type[Widget]]
+    """What has the focus while no line is open."""
+
+    def ask(self, what: str, title: str, text: str = "", **more: Any) -> None:
+        """Ask for a line; see `PromptBar.ask`."""
+        self.query_one(PromptBar).ask(what, title, text, **more)
+
+    def answered(self, asked: str, text: str) -> bool:
+        """Take a line.
+
+        Returns:
+            Whether the line is done with; else it stays open.
+
+        Raises:
+            UsageError: It can't be read; the line stays open and says why.
+        """
+        return True
+
+    @on(PromptBar.Submitted)
+    def _submitted(self, event: PromptBar.Submitted) -> None:
+        try:
+            done = self.answered(event.asked, event.text.strip())
+        except UsageError as error:
+            self.complain(f"{error.message} {error.hint}".strip())
+        else:
+            if done:
+                self.close_prompt()
+
+    def complain(self, text: str) -> None:
+        """Say what is wrong with the line."""
+        self.query_one(PromptBar).complain(printable(text))
+
+    def close_prompt(self) -> None:
+        """Hide the line."""
+        self.query_one(PromptBar).close()
+        self.query_one(self.RESTING).focus()
+
+    def cleared(self) -> bool:
+        """Take back what narrows the screen most; False where nothing does."""
+        return False
+
+    def action_back(self) -> None:
+        """Close the line, else clear what narrows the screen, else leave."""
+        if self.query_one(PromptBar).asking:
+            self.close_prompt()
+        elif not self.cleared():
+            self.workbench.action_go_back()

@@ -1,0 +1,461 @@
+"""Accuracy: verifiers by answer type as a heat map, one row or column in detail, and the way down to the items."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar, Literal, get_args
+
+from msgspec import Struct, structs
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.widgets import Static
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.kit import accuracy_sheet as detail
+from workbench.app.tui.kit import accuracy_view as view
+from workbench.app.tui.kit.accuracy_figures import FIGURES, Figure
+from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, SheetOrder
+from workbench.app.tui.kit.accuracy_view import group_name
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.matrix import Matrix
+from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.live import LiveScreen
+from workbench.app.tui.sharing import share
+from workbench.app.tui.switches import following
+from workbench.core.breakdown import GROUPS
+from workbench.core.selection import Condition, Selection
+from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.accuracy_items import AccuracyCell
+from workbench.measuring.judged import BASELINE
+from workbench.measuring.refining import refined
+from workbench.measuring.tables import accuracy_table, save_accuracy
+from workbench.statistics.records.report import AccuracyReport, AccuracyRow
+
+
+class OpenedGroup(Struct, frozen=True):
+    """A group that was opened: its property and its name."""
+
+    by: str
+    group: str
+
+
+class SheetQuery(Struct, frozen=True, kw_only=True):
+    """What is asked for.
+
+    Attributes:
+        of: The items to begin with, such as those of a set; none for all items.
+        path: The groups one inside the other whose items are shown; none for all of them.
+    """
+
+    by: str = "type"
+    protocol: Protocol3 = "forced"
+    gold: GoldChoice = "final"
+    of: tuple[Condition, ...] = ()
+    path: tuple[OpenedGroup, ...] = ()
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The items the table is about."""
+        return (*self.of, *(Condition(step.by, "=", step.group) for step in self.path))
+
+    @property
+    def words(self) -> str:
+        """The same for people; empty for all items."""
+        begun = (printable(str(condition)) for condition in self.of)
+        return " · ".join([*begun, *(group_name(step.group, step.by) for step in self.path)])
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """The properties that can still be broken down by."""
+        fixed = {step.by for step in self.path}
+        return tuple(by for by in GROUPS if by not in fixed)
+
+    def conditions_of(self, group: str | None) -> tuple[Condition, ...]:
+        """The items of a column; a reason is no property of items."""
+        if group is None or self.by == "reason":
+            return self.conditions
+        return (*self.conditions, Condition(self.by, "=", group))
+
+    def words_of(self, group: str | None) -> str:
+        """The items of a column in words."""
+        own = "" if group is None else group_name(group, self.by)
+        return " · ".join(part for part in (self.words, own) if part) or "all"
+
+    def inside(self, group: str, by: str) -> SheetQuery:
+        """The same of one group only, broken down by another property."""
+        return structs.replace(self, by=by, path=(*self.path, OpenedGroup(self.by, group)))
+
+    def outside(self) -> tuple[SheetQuery, str]:
+        """What the group opened last stands in, and that group.
+
+        Raises:
+            ValueError: No group was opened.
+        """
+        *path, last = self.path
+        return structs.replace(self, by=last.by, path=tuple(path)), last.group
+
+
+WIDE = 116
+"""Terminal columns from which columns have full titles, and bars."""
+
+MOST_DRAWN = 200_000
+"""Items of all rows up to which intervals are drawn unasked; a second or two."""
+
+Lower = Literal["verifier", "group", "notes"]
+"""What stands below the matrix: the verifier or the group under the cursor, or the notes."""
+
+
+class AccuracyScreen(LiveScreen):
+    """A matrix with a cursor on one cell; the row or the column of that cell in detail below it.
+
+    Args:
+        conditions: Which items, such as those of a set; all of them when there are none.
+
+    Attributes:
+        asked: What is asked for.
+        sheet: The report of what was asked for last and has arrived.
+        figure: The figure in the cells, a key of `FIGURES`.
+        order: How verifiers are sorted; None for the report's order.
+        pinned: Verifiers that stay on top.
+        lower: What stands below.
+    """
+
+    CSS_PATH = "accuracy.tcss"
+    TITLE_TEXT = "Accuracy"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("accuracy.open", "o,enter", "open_cell", "Open", "Open a type's subtypes, or a cell's items."),
+        Action("accuracy.items", "i", "items", "Items", "List the cell's items, wrong verdicts first."),
+        Action("accuracy.split", "x", "split", "Split", "Split the group under the cursor by another property."),
+        Action("accuracy.figure", "f", "next_figure(1)", "Figure", "Show the next figure in the cells: delta, MCC …"),
+        Action(
+            "accuracy.figure-before", "F", "next_figure(-1)", "Figure before", "Show the figure before.", footer=False
+        ),
+        Action("accuracy.sort", "s", "sort", "Sort", "Sort by the column under the cursor; again: turn round, undo."),
+        Action(
+            "accuracy.pin", "space", "pin", "Pin", "Keep the verifier under the cursor on top, or let it go.", False
+        ),
+        Action("accuracy.view", "v", "next_view", "View", "Show below: the verifier, the whole column, the notes."),
+        Action("accuracy.by", "b", "next_group(1)", "By", "Break down by the next property (type, source, length …)."),
+        Action("accuracy.by-before", "B", "next_group(-1)", "By before", "The property before.", footer=False),
+        Action("accuracy.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
+        Action("accuracy.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported.", False),
+        Action(
+            "accuracy.compare", "c", "compare", "Compare", "Compare the verifier with another on these items.", False
+        ),
+        Action(
+            "accuracy.export", "e", "export", "Table", "Copy or save the table: CSV, Markdown, LaTeX.", footer=False
+        ),
+        Action("accuracy.up", "escape,backspace", "up", "Back", "Go back up from a group that was opened, or leave."),
+    )
+
+    def __init__(self, *conditions: Condition) -> None:
+        super().__init__()
+        self.asked = SheetQuery(of=conditions)
+        self.sheet: AccuracySheet | None = None
+        self.figure = "accuracy"
+        self.order: SheetOrder | None = None
+        self.pinned: dict[str, None] = {}
+        self.lower: Lower = "verifier"
+        self._displayed: SheetQuery | None = None
+        self._drawing: AccuracySheet | None = None  # intervals for this one
+        self._arriving = False  # at another breakdown
+        self._arrive_at: str | None = None  # the group the cursor belongs to there
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        yield TitleBar("Accuracy", "reading …")
+        yield Static("", id="accuracy-caption", markup=False)
+        yield Matrix(id="accuracy-matrix")
+        yield Static("", id="accuracy-legend", markup=False)
+        yield Static("", id="accuracy-about", markup=False)
+        yield VirtualTable(id="accuracy-detail")
+        with VerticalScroll(id="accuracy-notes"):
+            yield Static("", markup=False)
+        yield Static("", id="accuracy-cell", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """The cursor belongs to the matrix."""
+        self.query_one("#accuracy-notes").display = False
+        self.query_one(Matrix).focus()
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def read(self) -> tuple[SheetQuery, AccuracySheet]:
+        """Count; what was asked for goes with the report."""
+        asked = self.asked
+        report = accuracy(
+            self.project,
+            by=asked.by,
+            protocol=asked.protocol,
+            gold=asked.gold,
+            selection=Selection(asked.conditions),
+            live=True,
+        )
+        return asked, AccuracySheet(report)
+
+    def show(self, data: tuple[SheetQuery, AccuracySheet]) -> None:
+        """Fill the tables; the cursor stays with its verifier and group."""
+        asked, sheet = data
+        if asked != self.asked:
+            return
+        self._displayed, self.sheet = asked, sheet
+        self.say(self._remark(asked, sheet))
+        self._fill()
+
+    def _remark(self, asked: SheetQuery, sheet: AccuracySheet) -> str:
+        place = f"{asked.words} by {asked.by}" if asked.words else f"by {asked.by}"
+        alone = all(map(view.is_baseline, sheet.report.rows))
+        nothing = " · no verifier has a run yet" if alone else ""
+        return f"{printable(self.project.path.name)} · {place}{nothing}"
+
+    @property
+    def report(self) -> AccuracyReport | None:
+        """The report that is shown."""
+        return None if self.sheet is None else self.sheet.report
+
+    # -- the matrix --------------------------------------------------------------------------------
+
+    @property
+    def _wide(self) -> bool:
+        return self.size.width >= WIDE
+
+    @property
+    def _figure(self) -> Figure:
+        return FIGURES[self.figure]
+
+    def _fill(self) -> None:
+        """Caption, matrix and legend; what is below follows the cursor."""
+        if self.sheet is None:
+            return
+        sheet, figure, matrix = self.sheet, self._figure, self.query_one(Matrix)
+        self.query_one("#accuracy-caption", Static).update(view.caption(sheet.report, figure), layout=False)
+        self.query_one("#accuracy-legend", Static).update(
+            view.legend(sheet.report, figure, pinned=any(name in self.pinned for name in sheet.verifiers)),
+            layout=False,
+        )
+        names = sheet.ordered(self.order, figure, self.pinned)
+        matrix.put(
+            sheet.corner(self.order), sheet.columns(self.order, wide=self._wide), sheet.rows(names, figure, self.pinned)
+        )
+        self._draw_intervals(sheet, figure)
+        if self._arriving and self._displayed == self.asked:
+            matrix.move_to(matrix.row_key, self._arrive_at)
+            self._arriving = False
+
+    def _draw_intervals(self, sheet: AccuracySheet, figure: Figure) -> None:
+        """Begin to draw intervals that have no closed form, once a report: where they are shown, and soon there."""
+        report = sheet.report
+        assert self._displayed is not None
+        drawable = figure.drawn and report.bootstrap is None and not report.unfinished
+        if drawable and self._drawing is not sheet and sum(row.n for row in report.rows) <= MOST_DRAWN:
+            self._drawing = sheet
+            selection = Selection(self._displayed.conditions)
+            work = partial(refined, self.project, report, selection=selection, live=True)
+            self.in_background(lambda: (sheet, work()), self._drawn, group="intervals", stops=True)
+
+    def _drawn(self, data: tuple[AccuracySheet, AccuracyReport]) -> None:
+        sheet, report = data
+        if sheet is self.sheet:
+            self.sheet = AccuracySheet(report)
+            self._fill()
+
+    @property
+    def chosen(self) -> tuple[str | None, str | None]:
+        """Verifier and group under the cursor; the names stand for all items."""
+        matrix = self.query_one(Matrix)
+        return matrix.row_key, matrix.column_key
+
+    @property
+    def _row(self) -> AccuracyRow | None:
+        """The row under the cursor, if it is of what is asked for."""
+        return None if self.sheet is None or self._displayed != self.asked else self.sheet.row(*self.chosen)
+
+    @on(Matrix.Moved)
+    def _moved(self) -> None:
+        verifier, group = self.chosen
+        if self.sheet is None or verifier is None:
+            return
+        sentence = view.cell_sentence(self.sheet.report, self.sheet.row(verifier, group))
+        self.query_one("#accuracy-cell", Static).update(sentence, layout=False)
+        self._fill_lower(self.sheet, verifier, group)
+
+    def _fill_lower(self, sheet: AccuracySheet, verifier: str, group: str | None) -> None:
+        table, about = self.query_one(VirtualTable), self.query_one("#accuracy-about", Static)
+        if self.lower == "notes":
+            about.update("Notes", layout=False)
+            self.query_one("#accuracy-notes Static", Static).update(view.notes(sheet.report))
+            return
+        if self.lower == "verifier":
+            found = detail.of_verifier(sheet, verifier, wide=self._wide)
+            place = sheet.groups.index(group)
+        else:
+            found = detail.of_group(sheet, group, self._figure, self.pinned, width=self.size.width)
+            place = sheet.verifiers.index(verifier)
+        about.update(found.title, layout=False)
+        table.show_rows(found.columns, found.rows)
+        table.jump_to_id(place)
+
+    @on(RowHighlighted)
+    def _row_highlighted(self, event: RowHighlighted) -> None:
+        if self.sheet is None or not event.table.has_focus:
+            return
+        verifier, group = self.chosen
+        if self.lower == "verifier" and event.row_id < len(self.sheet.groups):
+            group = self.sheet.groups[event.row_id]
+        elif self.lower == "group" and event.row_id < len(self.sheet.verifiers):
+            verifier = self.sheet.verifiers[event.row_id]
+        if (verifier, group) != self.chosen:
+            self.query_one(Matrix).move_to(verifier, group)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Other titles and columns at another width."""
+        if self.is_attached:
+            self.call_after_refresh(self._fill)
+
+    # -- down and up -------------------------------------------------------------------------------
+
+    @on(Matrix.Opened)
+    @on(RowSelected)
+    def action_open_cell(self) -> None:
+        """Go one step down: from a type to its subtypes, from any other cell to its items."""
+        group = self.chosen[1]
+        if self._displayed == self.asked and self.asked.by == "type" and group is not None:
+            self._ask(self.asked.inside(group, "subtype"))
+        else:
+            self.action_items()
+
+    def action_items(self) -> None:
+        """List the items of the cell under the cursor."""
+        from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
+
+        row = self._row
+        if row is None:
+            return
+        cell = AccuracyCell(
+            verifier=row.verifier,
+            by=self.asked.by,
+            group=row.group,
+            conditions=self.asked.conditions,
+            protocol=self.asked.protocol,
+            gold=self.asked.gold,
+        )
+        self.app.push_screen(AccuracyItemsScreen(cell, self.asked.words_of(row.group)))
+
+    def action_split(self) -> None:
+        """Ask by what to split the group under the cursor."""
+        group = self.chosen[1]
+        if self._displayed != self.asked:
+            return
+        if group is not None and self.asked.by == "reason":
+            self.notify("A reason is a verifier's own: list its items instead (i).", markup=False)
+            return
+        free = [by for by in self.asked.free if group is None or by != self.asked.by]
+        menu = ChoiceMenu(f"Break down {self.asked.words_of(group)} by", [Choice(by, by) for by in free])
+        self.app.push_screen(menu, partial(self._split, group))
+
+    def _split(self, group: str | None, by: str | None) -> None:
+        if by is not None and group is not None:
+            self._ask(self.asked.inside(group, by))
+        elif by is not None:
+            self._ask(structs.replace(self.asked, by=by))
+
+    def action_up(self) -> None:
+        """Back from a group that was opened; else to the screen before."""
+        if not self.asked.path:
+            self.workbench.action_go_back()
+            return
+        self._ask(*self.asked.outside())
+
+    def action_compare(self) -> None:
+        """Compare the verifier under the cursor with the next one, on the group's items."""
+        from workbench.app.tui.screens.compare import CompareScreen, Pair
+
+        row = self._row
+        if row is None or self.sheet is None:
+            return
+        names = tuple(name for name in self.sheet.verifiers if self._is_comparable(name))
+        if row.verifier not in names or len(names) < 2:
+            self.notify("Two verifiers with complete runs can be compared.", markup=False)
+            return
+        pair = Pair(
+            a=row.verifier,
+            b=following(row.verifier, names),
+            protocol=self.asked.protocol,
+            gold=self.asked.gold,
+            words=self.asked.words_of(None if self.asked.by == "reason" else row.group),
+            conditions=self.asked.conditions_of(row.group),
+        )
+        self.app.push_screen(CompareScreen(pair, names))
+
+    def _is_comparable(self, verifier: str) -> bool:
+        assert self.sheet is not None
+        row = self.sheet.row(verifier, None)
+        known = row is not None and (row.kind == "verifier" or verifier == BASELINE)
+        return known and verifier not in self.sheet.report.unfinished
+
+    # -- what is counted, and how it is shown ------------------------------------------------------
+
+    def _ask(self, asked: SheetQuery, group: str | None = None) -> None:
+        """Count anew; where the groups are others, the cursor goes to this one."""
+        if (asked.by, asked.path) != (self.asked.by, self.asked.path):
+            self._arriving, self._arrive_at = True, group
+        self.asked = asked
+        self.say("reading …")
+        self.read_again()
+
+    def action_next_protocol(self) -> None:
+        """Count undecided rows in the next way."""
+        self._ask(structs.replace(self.asked, protocol=following(self.asked.protocol, get_args(Protocol3))))
+
+    def action_next_gold(self) -> None:
+        """Compare with the next gold."""
+        self._ask(structs.replace(self.asked, gold=following(self.asked.gold, get_args(GoldChoice))))
+
+    def action_next_group(self, step: int) -> None:
+        """Break down by the next property, or the one before."""
+        self._ask(structs.replace(self.asked, by=following(self.asked.by, self.asked.free[::step])))
+
+    def action_next_figure(self, step: int) -> None:
+        """Show the next figure in the cells, or the one before."""
+        self.figure = following(self.figure, tuple(FIGURES)[::step])
+        self._fill()
+
+    def action_next_view(self) -> None:
+        """Show something else below."""
+        self.lower = following(self.lower, get_args(Lower))
+        self.query_one("#accuracy-notes").display = self.lower == "notes"
+        self.query_one(VirtualTable).display = self.lower != "notes"
+        self._moved()
+
+    @on(Matrix.TitleClicked)
+    def action_sort(self) -> None:
+        """Sort by the column under the cursor: best first, then turned round, then not at all."""
+        by_name = self.query_one(Matrix).column < 0
+        first = SheetOrder(
+            by_name=by_name, group=self.chosen[1], descending=not by_name and self._figure.rising is not False
+        )
+        turned = structs.replace(first, descending=not first.descending)
+        self.order = turned if self.order == first else None if self.order == turned else first
+        self._fill()
+
+    def action_pin(self) -> None:
+        """Keep the verifier under the cursor on top, or let it go."""
+        verifier = self.chosen[0]
+        if verifier is not None:
+            if self.pinned.pop(verifier, self) is self:
+                self.pinned[verifier] = None
+            self._fill()
+
+    def action_export(self) -> None:
+        """Copy or save the shown table."""
+        if self.report is not None:
+            part = "".join(filter(str.isalnum, "".join(one.value for one in self.asked.conditions)))
+            save = partial(save_accuracy, self.report, self.project.path, part=part)
+            share(self, partial(accuracy_table, self.report), save)

@@ -1,0 +1,148 @@
+"""The items of one cell of the accuracy table, wrong verdicts first, with the reasons behind them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar, Final, get_args
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.kit.accuracy_view import PROTOCOLS
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow, marked
+from workbench.app.tui.switches import following
+from workbench.app.tui.table_screen import TableScreen
+from workbench.core.reasons import title
+from workbench.core.text.figures import counted
+from workbench.core.verdict import Outcome
+from workbench.measuring.accuracy_items import AccuracyCell as AccuracyCell
+from workbench.measuring.accuracy_items import JudgedItems, JudgedRow, Which, judged_items
+from workbench.statistics.records.report import NO_REASON
+
+_COLUMNS = (
+    TableColumn("completion_id", "id", min_width=8, ideal_width=20),
+    TableColumn("result", "result", min_width=8, ideal_width=8),
+    TableColumn("verdict", "verdict", min_width=11, ideal_width=11),
+    TableColumn("gold", "gold", min_width=11, ideal_width=11),
+    TableColumn("reason", "why", min_width=18, ideal_width=28),
+    TableColumn("subtype", "type", min_width=4, ideal_width=4),
+    TableColumn("question", "question", min_width=6, ideal_width=36),
+    TableColumn("model", "model", min_width=5, ideal_width=16),
+)
+
+_WORDS: Final[dict[Which, str]] = {
+    "all": "in all",
+    "wrong": "counted as wrong",
+    "accepted": "wrongly accepted",
+    "refused": "wrongly refused",
+    "undecided": "undecided",
+    "right": "counted as right",
+}
+
+_REASONS = 4
+"""So many reasons are named at most."""
+
+
+def _row(row: JudgedRow) -> TableRow:
+    item = row.item
+    return TableRow(
+        item.id,
+        (
+            TableCell(item.completion_id),
+            _result(row),
+            marked(row.outcome.word),
+            marked("correct" if row.gold else "incorrect"),
+            TableCell(_why(row.reason)),
+            TableCell(item.subtype),
+            TableCell(item.question),
+            TableCell(item.model, "dim"),
+        ),
+    )
+
+
+def _why(reason: str) -> str:
+    """A reason in a few words: "numbers" where the answers were compared as numbers."""
+    return title(reason).removeprefix("compared as ") or reason
+
+
+def _result(row: JudgedRow) -> TableCell:
+    """What the row counts as; an undecided one only because the protocol says so."""
+    if row.outcome >= Outcome.ABSTAIN:
+        return TableCell("? right", "warning") if row.right else TableCell("? wrong", "warning")
+    return TableCell("✓ right", "success") if row.right else TableCell("✗ wrong", "error")
+
+
+class AccuracyItemsScreen(TableScreen):
+    """One verifier on one group of items; enter opens an item with its evidence.
+
+    Args:
+        cell: Whose items.
+        words: The group of items, for people.
+    """
+
+    CSS_PATH = "accuracy_items.tcss"
+    TITLE_TEXT = "Items of a cell"
+    PREFIX, ABOVE, PALETTE = "accuracy-items", ("counts",), True
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("accuracy-items.open", "o,enter", "open_item", "Open", "Open the item with the verdict's evidence."),
+        Action(
+            "accuracy-items.which", "w", "next_kind(1)", "Which", "List all, the wrong, wrongly accepted, undecided …"
+        ),
+        Action("accuracy-items.which-before", "W", "next_kind(-1)", "Which before", "List the kind before.", False),
+    )
+    action_open_item = TableScreen.action_open_row
+
+    def __init__(self, cell: AccuracyCell, words: str) -> None:
+        super().__init__()
+        self.cell, self.words = cell, words
+        self.which: Which = "all"
+        self.items: JudgedItems | None = None
+
+    def heading(self) -> tuple[str, str]:
+        """Whose items these are."""
+        return "Items", f"{printable(self.cell.verifier)} × {self.words}"
+
+    def on_mount(self) -> None:
+        """Read."""
+        self.put("counts", "reading …")
+        self.in_background(partial(judged_items, self.project, self.cell), self._show, group="items", stops=True)
+
+    def _show(self, items: JudgedItems) -> None:
+        self.items = items
+        self.fill()
+
+    def fill(self) -> None:
+        """List one kind of items; the selected one stays selected where it is among them."""
+        if self.items is None:
+            return
+        items, order = self.items, self.items.ids(self.which)
+        self.put("counts", self._counts(items, len(order)))
+        self.list_items(_COLUMNS, order, items.rows, _row)
+
+    def _counts(self, items: JudgedItems, listed: int) -> str:
+        left_out = f" · {counted(items.left_out, 'undecided item')} left out" if items.left_out else ""
+        undecided = f" · ? {items.undecided:,} of them undecided" if items.undecided else ""
+        shown = "" if self.which == "all" else f"{counted(listed, 'item')} {_WORDS[self.which]} · "
+        of: Which = "wrong" if self.which == "all" and items.wrong else self.which
+        return (
+            f"{counted(len(items), 'item')} counted: ✗ {items.wrong:,} wrong · ✓ {items.right:,} right{undecided}\n"
+            f"gold {self.cell.gold} · protocol {self.cell.protocol}: {PROTOCOLS[self.cell.protocol]}{left_out}\n"
+            f"{shown}{'why wrong' if of != self.which else 'why'}: {self._reasons(items, of)}"
+        )
+
+    def _reasons(self, items: JudgedItems, which: Which) -> str:
+        """The most frequent reasons of some items."""
+        found = items.reasons(which)
+        named = [f"{printable(_why(code)) if code != NO_REASON else 'no reason'} {n:,}" for code, n in found[:_REASONS]]
+        more = f" · {len(found) - _REASONS} more" if len(found) > _REASONS else ""
+        return " · ".join(named) + more or "–"
+
+    def action_next_kind(self, step: int) -> None:
+        """List the next kind of items, or the one before."""
+        self.which = following(self.which, get_args(Which)[::step])
+        self.fill()
+
+    def opened(self, row: int) -> None:
+        """Open the item, the verifier's verdict chosen."""
+        from workbench.app.tui.screens.item import ItemScreen
+
+        self.app.push_screen(ItemScreen(row, self.table.order, (self.cell.verifier,)))

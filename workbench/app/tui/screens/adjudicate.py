@@ -1,0 +1,486 @@
+"""Adjudicate: the conflict queue, all labels beside the card, one decision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar, NamedTuple
+
+from msgspec.structs import replace
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.judging import JudgingScreen, looking_actions
+from workbench.app.tui.kit.card import FinalAnswerCard
+from workbench.app.tui.kit.card_texts import CardTexts, card_texts
+from workbench.app.tui.kit.cells import as_typed, printable
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.contradiction import settled, which_is_meant
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.label_line import stored_words, tag_words, verdict_words
+from workbench.app.tui.kit.note_input import NoteInput
+from workbench.app.tui.kit.opinions import OpinionPanel
+from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
+from workbench.app.tui.kit.type_picker import TypePicker
+from workbench.app.tui.person import person_action
+from workbench.core.errors import AnnotationError, StoreError
+from workbench.core.label import TAGS, LabelVerdict, Task
+from workbench.core.text.figures import counted
+from workbench.labelling import labelling_guidelines
+from workbench.labelling.acquainted import Acquainted
+from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling, accepting
+from workbench.labelling.annotating import GUIDELINES
+from workbench.labelling.answers import contradictions
+from workbench.labelling.labelling_guidelines import Guideline
+from workbench.labelling.roles import Role
+
+
+class VerdictsAfter(ModalScreen[str]):
+    """Returns "on", "undo" when the person wants their decision back, or "case" for a case of the guidelines."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,space,escape", "leave('on')", "Go on"),
+        Binding("z", "leave('undo')", "Undo"),
+        Binding("e", "leave('case')", "Case"),
+    ]
+
+    def __init__(self, decided: Content, said: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self._decided = decided
+        self._said = said
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        with VerticalScroll(id="verdicts-box") as box:
+            box.border_title = Content("Saved ✓ · what the verifiers said")
+            box.border_subtitle = Content("enter or space: go on · z: undo · e: guidelines")
+            yield Static(self._lines(), markup=False)
+
+    def _lines(self) -> Content:
+        wide = max(len(printable(name)) for name, _ in self._said)
+        lines = [Content.assemble(("you".ljust(wide), "bold"), "  ", self._decided)]
+        for name, verdict in self._said:
+            lines.append(Content.assemble(printable(name).ljust(wide), "  ", verdict_words(verdict)))
+        return Content("\n").join(lines)
+
+    def on_click(self) -> None:
+        """A click goes on, too."""
+        self.dismiss("on")
+
+    def action_leave(self, answer: str) -> None:
+        """Go on, or do something about the decision first."""
+        self.dismiss(answer)
+
+
+ADJUDICATE_ACTIONS: tuple[Action, ...] = (
+    Action("adjudicate.correct", "1", "decide('correct')", "Correct", "Decide: correct."),
+    Action("adjudicate.incorrect", "0", "decide('incorrect')", "Incorrect", "Decide: incorrect."),
+    Action("adjudicate.unsuitable", "x", "unsuitable", "Unsuitable", "Decide: unsuitable; asks for the reason."),
+    Action("adjudicate.type", "t", "type", "Type", "Decide on the answer type: then a letter and a number."),
+    Action("adjudicate.accept-a", "a", "accept('A')", "As A", "Decide as A does, reason and marks included."),
+    Action("adjudicate.accept-b", "b", "accept('B')", "As B", "Decide as B does, reason and marks included."),
+    Action("adjudicate.undo", "z", "undo", "Undo", "Take your last decision back."),
+    Action("adjudicate.skip", "s", "skip", "Skip", "Leave the conflict for later.", False),
+    Action("adjudicate.note", "c", "note", "Note", "Write a note to the decision; it is kept as a draft.", False),
+    Action("adjudicate.tag", "m", "tag", "Mark", "Say more beside the verdict, such as wrong reasoning.", False),
+    Action("adjudicate.labels", "l", "labels", "Labels", "The labels in full; again: the card.", False),
+    Action("adjudicate.case", "e", "case", "Case", "Add a sentence on this case to the guidelines.", False),
+    Action("adjudicate.kinds", "d", "app.open_screen('conflicts')", "By kind", "Many alike at once.", False),
+    Action("adjudicate.older", "left_square_bracket", "older", "Older", "Your decision before this one.", False),
+    Action("adjudicate.newer", "right_square_bracket", "newer", "Newer", "Your decision after it, or on.", False),
+    person_action("adjudicate"),
+    *looking_actions("adjudicate"),
+)
+
+NOTHING_LEFT = """\
+There is no conflict for {name} to settle.
+
+Conflicts appear here by themselves when two people differ. Nobody settles an item they have labelled, and a batch
+that names an adjudicator leaves its conflicts to that person:
+
+  workbench assign {database} --annotators NAME,OTHER --per-item 2 --adjudicator {typed}
+
+z takes your last decision back.
+"""
+
+NOBODY = """\
+Nobody has a conflict to settle. Conflicts come up when two people differ; whoever has not labelled the item may
+settle them, or whom the batch names. A coordinator adds people with
+
+  workbench annotators {database} add NAME
+
+P looks again.
+"""
+
+HIDDEN: dict[Task, frozenset[str]] = {
+    "correctness": frozenset({"type"}),
+    "type": frozenset({"decide", "unsuitable", "tag"}),
+}
+"""Actions that have no place in a conflict of a task."""
+
+
+LOOK_AGAIN_S = 10.0
+WIDE = 100
+"""Terminal columns from which the labels stand side by side."""
+
+_CASE = "What was decided, in a sentence: it joins the guidelines"
+
+
+class OpenedConflict(NamedTuple):
+    """A conflict, ready to be shown.
+
+    Attributes:
+        left: Conflicts this person may settle; one they have settled is none of them.
+    """
+
+    conflict: Conflict
+    texts: CardTexts
+    left: int
+
+
+class AdjudicateScreen(JudgingScreen):
+    """One conflict at a time; what verifiers said appears only after the decision.
+    It begins with the conflict ``first``, a task and a subject, or with the queue's first.
+    """
+
+    CSS_PATH = "adjudicate.tcss"
+    TITLE_TEXT = "Adjudicate"
+    ACTIONS: ClassVar[tuple[Action, ...]] = ADJUDICATE_ACTIONS
+    ROLE: ClassVar[Role] = "adjudicator"
+
+    def __init__(self, first: tuple[Task, int] | None = None) -> None:
+        super().__init__()
+        self._first = first
+        self._session: AdjudicationSession | None = None
+        self._current: OpenedConflict | None = None
+        self._tags: tuple[str, ...] = ()
+        self._saved: Ruling | None = None
+
+    def compose(self) -> ComposeResult:
+        """The frame; the conflict comes by itself."""
+        yield TitleBar("Adjudicate", "…")
+        yield OpinionPanel(WIDE, id="opinions")
+        yield FinalAnswerCard(GUIDELINES)
+        yield Static(id="adjudicate-empty", markup=False)
+        yield Footer(show_command_palette=False)
+
+    @property
+    def panel(self) -> OpinionPanel:
+        """The labels."""
+        return self.query_one(OpinionPanel)
+
+    # -- coming ------------------------------------------------------------------------------------
+
+    def begin(self, name: str) -> None:
+        """Open the person's session and the first conflict."""
+        self._person = name
+        self.store(self._next, self._show, "opening …")
+        self.set_interval(LOOK_AGAIN_S, self._look_again)
+        self.follow_guidelines()
+
+    @property
+    def acquainted(self) -> Acquainted | None:
+        """What the person knows of the guidelines."""
+        return None if self._session is None else self._session.guidelines
+
+    def nobody(self) -> None:
+        """Say how people come to be."""
+        self._say_empty(NOBODY.format(database=as_typed(self.project.path.name)))
+
+    def _look_again(self) -> None:
+        if self._current is None and not self._busy:
+            self.store(self._next, self._show, "")
+
+    def _next(self) -> OpenedConflict | None:
+        if self._session is None:
+            sighted = self.workbench.annotator is None
+            self._session = AdjudicationSession(self.project, self._person, sighted=sighted)
+            if self._first is not None and self._session.may_open(*self._first):
+                return self._made_ready(self._session.open(*self._first))
+        return self._made_ready(self._session.next())
+
+    def _made_ready(self, conflict: Conflict | None) -> OpenedConflict | None:
+        if conflict is None or self._session is None:
+            return None
+        return OpenedConflict(conflict, card_texts(conflict.item), self._session.left())
+
+    def _show(self, opened: OpenedConflict | None) -> None:
+        self._current, self._note, self._tags = opened, "", ()
+        if opened is not None and opened.conflict.own is not None:
+            self._tags, self._note = opened.conflict.own.tags, opened.conflict.own.note
+        self._labels_in_full(False)
+        self.refresh_bindings()
+        if not self._shown_version:
+            self._look_at_guidelines()
+        if opened is None:
+            names = {"name": printable(self._person), "typed": as_typed(self._person)}
+            self._say_empty(NOTHING_LEFT.format(**names, database=as_typed(self.project.path.name)))
+            return
+        self.set_class(False, "empty")
+        self._note = opened.conflict.note or self._note
+        self.panel.show(opened.conflict)
+        self.card.show(opened.texts)
+        self._stopwatch.start()
+        self._seen_at = None
+        self.card.call_after_refresh(self._painted, opened)
+
+    def _painted(self, opened: OpenedConflict) -> None:
+        """The conflict can be seen: a key pressed before was for another one."""
+        if self._current is opened and self._seen_at is None:
+            self._seen_at = self.workbench.at_work.now()
+
+    def _say_empty(self, text: str) -> None:
+        self.query_one("#adjudicate-empty", Static).update(Content(text))
+        self.set_class(True, "empty")
+
+    # -- deciding ----------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what can settle this conflict; escape closes what is open, else it leaves the screen."""
+        if self._current is not None and action in HIDDEN[self._current.conflict.task]:
+            return False
+        if action == "close" and self.panel.in_full:
+            return True
+        return super().check_action(action, parameters)
+
+    @property
+    def _free(self) -> bool:
+        """Whether there is a conflict on the screen that the last key can have been meant for."""
+        return self._current is not None and not self._busy and self.in_sight
+
+    def action_decide(self, verdict: LabelVerdict) -> None:
+        """Settle a conflict on correctness."""
+        if self._free:
+            self._rule(Ruling(verdict=verdict, tags=self._tags))
+
+    def action_unsuitable(self) -> None:
+        """Ask why, then settle."""
+        if self._free and self._current is not None:
+            self.ask_reason(partial(self._exclude, self._current))
+
+    def _exclude(self, opened: OpenedConflict, reason: str) -> None:
+        if self._current is opened and not self._busy:
+            self._rule(Ruling(verdict="unsuitable", reason=reason, tags=self._tags))
+
+    def action_accept(self, letter: str) -> None:
+        """Take one of the labels over whole."""
+        if self._free and self._current is not None:
+            conflict = self._current.conflict
+            for opinion in conflict.opinions:
+                if opinion.letter == letter:
+                    self._rule(accepting(conflict.task, opinion, self._note))
+
+    def action_type(self) -> None:
+        """Settle a conflict on the type."""
+        if self._free and self._current is not None:
+            said = ", ".join(f"{one.letter} said {one.value}" for one in self._current.conflict.opinions)
+            picker = TypePicker(prompt=f"Which answer type? {printable(said)}")
+            self.app.push_screen(picker, partial(self._type_chosen, self._current))
+
+    def _type_chosen(self, opened: OpenedConflict, subtype: str | None) -> None:
+        if subtype is not None and self._current is opened and not self._busy:
+            self._rule(Ruling(subtype=subtype))
+
+    def _rule(self, ruling: Ruling) -> None:
+        """Store a decision, after asking where it contradicts itself."""
+        if found := contradictions(ruling.verdict, ruling.tags, ruling.partial):
+            menu = which_is_meant(found, ruling.verdict, ruling.tags, ruling.partial)
+            self.app.push_screen(menu, partial(self._settled, self._current, ruling))
+        else:
+            self._store_ruling(ruling)
+
+    def _settled(self, opened: OpenedConflict | None, ruling: Ruling, meant: str | None) -> None:
+        if meant is not None and ruling.verdict is not None and self._current is opened and not self._busy:
+            said = settled(meant, ruling.verdict, ruling.tags, ruling.partial)
+            self._store_ruling(replace(ruling, **said._asdict()))
+
+    def _store_ruling(self, ruling: Ruling) -> None:
+        if self._session is None or self._current is None:
+            return
+        elapsed = self._stopwatch.elapsed()
+        full = replace(
+            ruling,
+            note=ruling.note or self._note,
+            open_ms=elapsed.open_ms,
+            focused_ms=elapsed.focused_ms,
+            keys=elapsed.keys,
+            view=self.card.view,
+        )
+        session, conflict = self._session, self._current.conflict
+        self.store(lambda: session.decide(conflict, full), lambda _: self._decided(session, conflict, full))
+
+    def _decided(self, session: AdjudicationSession, conflict: Conflict, ruling: Ruling) -> None:
+        """The decision is stored; then what the verifiers said is read. Those of a question's type say nothing."""
+        if self.say_kept():
+            self._current, self._said = None, f"kept, not saved: {_value(ruling)}"
+        elif conflict.task == "correctness":
+            then = partial(self._show_verdicts, conflict, ruling)
+            self.store(lambda: session.verdicts_after(conflict), then, f"saved ✓ {_value(ruling)}")
+        else:
+            self._go_on(ruling, "on")
+
+    def _show_verdicts(self, conflict: Conflict, ruling: Ruling, said: list[tuple[str, str]]) -> None:
+        if not said:
+            self._go_on(ruling, "on")
+            return
+        self.app.push_screen(VerdictsAfter(stored_words(ruling), said), partial(self._go_on, ruling))
+
+    def _go_on(self, ruling: Ruling, answer: str | None) -> None:
+        self._current = None
+        if answer == "undo":
+            self.action_undo()
+            return
+        self._saved = ruling
+        self.store(self._next, self._show_after, f"saved ✓ {_value(ruling)}")
+        if answer == "case":
+            self.ask_line(_CASE, None, self._case_said)
+
+    def _show_after(self, opened: OpenedConflict | None) -> None:
+        """The next conflict, or none; what was stored of the one before stays in sight until another key's work."""
+        self._show(opened)
+        if self._saved is not None:
+            self._said = f"saved ✓ {_value(self._saved)}"
+
+    def store_failed(self, error: BaseException | None) -> None:
+        """A conflict that changed meanwhile is read again; what could not be opened is tried again."""
+        if isinstance(error, StoreError) and self._current is None:
+            self._say_empty(self.why_none(error))
+        elif isinstance(error, AnnotationError) and self._session is not None:
+            self.store(self._next, self._show, "reading again …")
+
+    def action_skip(self) -> None:
+        """Leave the conflict for later."""
+        if self._free and self._current is not None and self._session is not None:
+            self._session.skip(self._current.conflict)
+            self.store(self._next, self._show, "skipped")
+
+    def action_undo(self) -> None:
+        """Take the last decision back and open its conflict."""
+        if self._session is not None and not self._busy:
+            self.store(self._undo, self._undone, "undoing …")
+
+    def _undo(self) -> OpenedConflict | None:
+        return self._made_ready(self._session.undo()) if self._session is not None else None
+
+    def _undone(self, opened: OpenedConflict | None) -> None:
+        if opened is None:
+            self.notify("There is no decision of yours to take back.", markup=False)
+        else:
+            self._show(opened)
+
+    # -- going back and on -------------------------------------------------------------------------
+
+    def action_older(self) -> None:
+        """Go to the own decision before this one."""
+        self._step(older=True)
+
+    def action_newer(self) -> None:
+        """Go to the own decision after this one, or to the next conflict."""
+        self._step(older=False)
+
+    def _step(self, *, older: bool) -> None:
+        if self._session is not None and not self._busy and (self._current is None or self.in_sight):
+            at = self._current.conflict if self._current is not None else None
+            self.store(partial(self._stepped_to, at, older), partial(self._stepped, older), "…")
+
+    def _stepped_to(self, at: Conflict | None, older: bool) -> OpenedConflict | None:
+        return self._made_ready(self._session.step(at, older=older)) if self._session is not None else None
+
+    def _stepped(self, older: bool, opened: OpenedConflict | None) -> None:
+        if opened is not None:
+            self._show(opened)
+        elif older:
+            self.notify("There is no older decision of yours.", markup=False)
+        else:
+            self.store(self._next, self._show, "…")
+
+    # -- beside the verdict ------------------------------------------------------------------------
+
+    def action_note(self) -> None:
+        """Write a note that goes with the decision."""
+        if self._free and self._current is not None:
+            keep = partial(self._keep_note, self._current)
+            self.app.push_screen(NoteInput(self._note, keep=keep), partial(self._noted, self._current))
+
+    def _noted(self, opened: OpenedConflict, note: str | None) -> None:
+        if note is not None and self._current is opened:
+            self._note = note
+            self._keep_note(opened, note)
+            self.draw_line()
+
+    def _keep_note(self, opened: OpenedConflict, note: str) -> None:
+        if self._session is not None:
+            keep = partial(self._session.keep_note, opened.conflict, note)
+            self.in_background(keep, lambda _: None, group="adjudicate-note", exclusive=False)
+
+    def action_tag(self) -> None:
+        """Say more beside the verdict."""
+        if self._free and self._current is not None:
+            tags = [Choice(code, words) for code, words in TAGS.items()]
+            menu = ChoiceMenu("Beside the verdict", tags, chosen=self._tags)
+            self.app.push_screen(menu, partial(self._tagged, self._current))
+
+    def _tagged(self, opened: OpenedConflict, tag: str | None) -> None:
+        if tag is not None and self._current is opened:
+            self._tags = tuple(code for code in TAGS if code in {*self._tags} ^ {tag})
+            self.draw_line()
+
+    def action_case(self) -> None:
+        """Add a case to the guidelines."""
+        if self._free and self._current is not None:
+            self.ask_line(_CASE, None, self._case_said)
+
+    def _case_said(self, said: str | None) -> None:
+        if said:
+            add = partial(labelling_guidelines.add_case, self.project, said, by=self._person)
+            self.in_background(add, self._case_added, group="adjudicate-case")
+
+    def _case_added(self, guideline: Guideline) -> None:
+        self.line_stored(_CASE, None)
+        self._shown_version = guideline.version
+        self.card.set_guidelines(guideline.text)
+        self.notify(f"The guidelines are at version {guideline.version} now: g shows them.", markup=False)
+
+    # -- looking -----------------------------------------------------------------------------------
+
+    def action_labels(self) -> None:
+        """The labels in full in the card's place, or the card again."""
+        if self._current is not None:
+            self._labels_in_full(not self.panel.in_full)
+
+    def action_close(self) -> None:
+        """Close the labels in full, else what is open on the card."""
+        if self.panel.in_full:
+            self._labels_in_full(False)
+        else:
+            super().action_close()
+
+    def _labels_in_full(self, on: bool) -> None:
+        if on == self.panel.in_full:
+            return
+        self.panel.show_in_full(on)
+        self.set_class(on, "labels")
+        (self.panel if on else self.query_one("#card-completion")).focus()
+        self.refresh_bindings()
+
+    def draw_line(self) -> None:
+        """Who is working, how many conflicts are left, what was said last."""
+        parts = [RemarkPiece(self.shown_name(self._person)), self.unsaved, self.news]
+        if self._current is not None:
+            if self._current.conflict.own is not None:
+                parts.append(RemarkPiece("your decision"))
+            parts.append(RemarkPiece(f"{counted(self._current.left, 'conflict')} left", 1))
+        parts += [RemarkPiece(f"◆ {tag_words(tag)}", 2) for tag in self._tags]
+        if self._note:
+            parts.append(RemarkPiece(f"✎ {printable(self._note)}"))
+        parts.append(RemarkPiece(self._said))
+        self.query_one(TitleBar).say_parts(parts)
+
+
+def _value(ruling: Ruling) -> str:
+    return ruling.verdict or ruling.subtype or ""

@@ -1,0 +1,237 @@
+"""Agreement: how far people agree, who with whom, on what and when, and the way down to the items."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar, get_args
+
+from msgspec import Struct, structs
+from rich.cells import cell_len
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.widgets import DataTable, Static
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.kit import agreement_view as view
+from workbench.app.tui.kit.cells import fit, printable
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.live import LiveScreen
+from workbench.app.tui.switches import following
+from workbench.core.label import Task
+from workbench.labelling.agreement.measuring import GROUPS, Agreement, agreement, save_agreement
+from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, PairAgreement
+
+MOST = 40
+"""People in the matrix: those with the most labels; the tables below have everyone."""
+
+_NAME_WIDTH = 12
+_CELL_WIDTH = 12
+
+
+class AgreementQuery(Struct, frozen=True, kw_only=True):
+    """What is asked for.
+
+    Attributes:
+        coarse: Types by their letter.
+    """
+
+    task: Task = "correctness"
+    by: str = "type"
+    coarse: bool = False
+
+    @property
+    def words(self) -> str:
+        """For people."""
+        return "types by letter" if self.coarse else self.task
+
+
+ASKED = (AgreementQuery(), AgreementQuery(task="type"), AgreementQuery(task="type", coarse=True))
+"""What the key goes through."""
+
+
+class AgreementScreen(LiveScreen):
+    """The figures above a matrix of people with a cursor on one pair, and a table of people, groups, time or pairs."""
+
+    CSS_PATH = "agreement.tcss"
+    TITLE_TEXT = "Agreement"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("agreement.open", "o,enter", "open_pair", "Differing", "List the items on which the two differ."),
+        Action("agreement.all", "i", "open_pair(True)", "Shared", "List all items both have labelled.", footer=False),
+        Action("agreement.task", "t", "next_task", "Task", "Go on to types, types by letter, correctness."),
+        Action("agreement.measure", "m", "next_measure", "Measure", "Show kappa, agreement or differing items."),
+        Action("agreement.view", "v", "next_view", "Table", "Show people, groups, time or pairs below."),
+        Action("agreement.by", "b", "next_group", "By", "Group by the next property (type, subtype, domain …)."),
+        Action("agreement.export", "e", "export", "JSON", "Write the report beside the database.", footer=False),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = AgreementQuery()
+        self.measure: view.Measure = "kappa"
+        self.view: view.View = "people"
+        self.report: AgreementReport | None = None
+        self._people: list[AnnotatorQuality] = []
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        yield TitleBar("Agreement", "reading …")
+        yield Static("", id="agreement-figures", markup=False)
+        yield Static("", id="agreement-measure", markup=False)
+        yield DataTable[Text](id="agreement-matrix", fixed_columns=1, cell_padding=0)
+        yield Static("", id="agreement-cell", markup=False)
+        yield Static("", id="agreement-view", markup=False)
+        yield VirtualTable(id="agreement-table")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """The cursor belongs to the matrix."""
+        self.query_one(DataTable).focus()
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def read(self) -> tuple[AgreementQuery, Agreement]:
+        """Count; what was asked for goes with the figures."""
+        asked = self.asked
+        return asked, agreement(self.project, asked.task, by=asked.by, coarse=asked.coarse)
+
+    def show(self, data: tuple[AgreementQuery, Agreement]) -> None:
+        """Show all that has a closed form, and begin to draw the rest."""
+        asked, found = data
+        if asked != self.asked:
+            return
+        self._fill(found.report, drawn=False)
+        self.in_background(lambda: (asked, found.with_intervals()), self._drawn, group="intervals", stops=True)
+
+    def _drawn(self, data: tuple[AgreementQuery, AgreementReport]) -> None:
+        asked, report = data
+        if asked == self.asked:
+            self._fill(report, drawn=True)
+
+    def _fill(self, report: AgreementReport, *, drawn: bool) -> None:
+        self.report = report
+        self.say(f"{printable(self.project.path.name)} · {self.asked.words}")
+        self.query_one("#agreement-figures", Static).update(view.figures(report, drawn=drawn))
+        if not drawn:
+            self._fill_matrix()
+        self._fill_table()
+
+    # -- the matrix --------------------------------------------------------------------------------
+
+    def _fill_matrix(self) -> None:
+        assert self.report is not None
+        table = self.query_one(DataTable)
+        row, column = self.chosen
+        most = sorted(self.report.per_annotator, key=lambda person: -person.labels)[:MOST]
+        self._people = [person for person in self.report.per_annotator if person in most]
+        pairs = {frozenset(pair.pair): pair for pair in self.report.cohen_kappa}
+        cells = [[self._cell(a, b, pairs) for b in self._people] for a in self._people]
+        table.clear(columns=True)
+        table.add_column(Text(fit(" with", _NAME_WIDTH)), width=_NAME_WIDTH)
+        for place, person in enumerate(self._people):
+            title = fit(person.name, _NAME_WIDTH).rstrip()
+            width = max(_CELL_WIDTH, 1 + max(cell_len(text) for text in (title, *(line[place] for line in cells))))
+            table.add_column(Text(title, justify="right"), width=width)
+        for person, line in zip(self._people, cells, strict=True):
+            name = Text(fit(f" {person.name}", _NAME_WIDTH), style="bold")
+            table.add_row(name, *(Text(text, justify="right") for text in line))
+        left_out = len(self.report.per_annotator) - len(self._people)
+        more = f" · {left_out} with fewer labels left out" if left_out else ""
+        self.query_one("#agreement-measure", Static).update(f"people × people: {view.MEASURES[self.measure]}{more}")
+        self._move_to(row, column)
+
+    def _cell(self, a: AnnotatorQuality, b: AnnotatorQuality, pairs: dict[frozenset[str], PairAgreement]) -> str:
+        return view.own_text(a) if a is b else view.pair_text(pairs.get(frozenset((a.name, b.name))), self.measure)
+
+    @property
+    def chosen(self) -> tuple[AnnotatorQuality | None, AnnotatorQuality | None]:
+        """The people of the cell under the cursor; the column of names stands for the first other person."""
+        place = self.query_one(DataTable).cursor_coordinate
+        if place.row >= len(self._people):
+            return None, None
+        return self._people[place.row], self._people[min(max(place.column - 1, 0), len(self._people) - 1)]
+
+    def _move_to(self, row: AnnotatorQuality | None, column: AnnotatorQuality | None) -> None:
+        """Back to the same two people; at first to the first pair."""
+        names = [person.name for person in self._people]
+        y = names.index(row.name) if row and row.name in names else 0
+        x = names.index(column.name) if column and column.name in names else min(1, len(names) - 1)
+        self.query_one(DataTable).move_cursor(row=y, column=x + 1)
+        self._tell_cell()
+
+    @property
+    def pair(self) -> PairAgreement | None:
+        """The two people under the cursor, if they have items in common."""
+        row, column = self.chosen
+        if self.report is None or row is None or column is None:
+            return None
+        names = {row.name, column.name}
+        return next((pair for pair in self.report.cohen_kappa if set(pair.pair) == names), None)
+
+    @on(DataTable.CellHighlighted)
+    def _tell_cell(self) -> None:
+        if self.report is not None:
+            sentence = view.cell_sentence(*self.chosen, self.pair, self.report.shared_by)
+            self.query_one("#agreement-cell", Static).update(sentence)
+
+    # -- the lower table ---------------------------------------------------------------------------
+
+    def _fill_table(self) -> None:
+        if self.report is None:
+            return
+        self.query_one("#agreement-view", Static).update(view.VIEWS[self.view].format(by=self.asked.by))
+        columns, rows = view.columns(self.report, self.view), view.rows(self.report, self.view)
+        self.query_one(VirtualTable).show_rows(columns, rows)
+
+    # -- actions -----------------------------------------------------------------------------------
+
+    @on(DataTable.CellSelected)
+    def _cell_chosen(self) -> None:
+        self.action_open_pair()
+
+    def action_open_pair(self, everything: bool = False) -> None:
+        """List the items of the two people under the cursor."""
+        from workbench.app.tui.screens.agreement_items import AgreementItemsScreen
+
+        pair = self.pair
+        if pair is None:
+            self.notify("Choose two people who have items in common.", markup=False)
+        else:
+            self.app.push_screen(AgreementItemsScreen(self.asked.task, pair.pair, self.asked.coarse, everything))
+
+    def action_next_task(self) -> None:
+        """The next task."""
+        present = structs.replace(self.asked, by=AgreementQuery().by)
+        self._ask(structs.replace(following(present, ASKED), by=self.asked.by))
+
+    def action_next_group(self) -> None:
+        """Group by the next property, and show the groups."""
+        self.view = "groups"
+        self._ask(structs.replace(self.asked, by=following(self.asked.by, GROUPS)))
+
+    def action_next_measure(self) -> None:
+        """Show something else of each pair."""
+        self.measure = following(self.measure, get_args(view.Measure))
+        if self.report is not None:
+            self._fill_matrix()
+
+    def action_next_view(self) -> None:
+        """Show another table below."""
+        self.view = following(self.view, get_args(view.View))
+        self._fill_table()
+
+    def action_export(self) -> None:
+        """Write the report beside the database."""
+        if self.report is not None:
+            work = partial(save_agreement, self.report, self.project.path)
+            self.in_background(work, self._exported, group="export")
+
+    def _exported(self, path: object) -> None:
+        self.notify(f"Written to {path}", title="JSON", markup=False)
+
+    def _ask(self, asked: AgreementQuery) -> None:
+        self.asked = asked
+        self.say("reading …")
+        self.read_again()

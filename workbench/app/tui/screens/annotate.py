@@ -1,0 +1,459 @@
+"""Annotate: one item at a time on its final-answer card; one key labels and brings the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import ClassVar, NamedTuple
+
+from msgspec import structs
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.item_flow import ItemFlow, Marks
+from workbench.app.tui.judging import looking_actions
+from workbench.app.tui.kit.card import FinalAnswerCard
+from workbench.app.tui.kit.card_texts import CardTexts
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.contradiction import settled, which_is_meant
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.label_line import label_line
+from workbench.app.tui.kit.note_input import NoteInput
+from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
+from workbench.app.tui.kit.type_picker import TypePicker
+from workbench.app.tui.pace import pace_parts
+from workbench.app.tui.person import person_action
+from workbench.app.tui.screen import LOG
+from workbench.core.errors import WorkbenchError
+from workbench.core.label import FAST_MS, TAGS, LabelVerdict
+from workbench.core.project import Project
+from workbench.labelling.annotating import GUIDELINES, AnnotationItem, AnnotationSession, Answer, OwnAnswer, Progress
+from workbench.labelling.answers import contradictions
+
+
+class AnswersBox(ModalScreen[int | None]):
+    """The answers, newest first; returns the row id of the item that was chosen."""
+
+    DEFAULT_CSS = """
+    AnswersBox { align: center middle; }
+    AnswersBox OptionList {
+        width: 100;
+        max-width: 100%;
+        height: auto;
+        max-height: 100%;
+        border: round $primary;
+        background: $surface;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,F", "dismiss", "Close")]
+
+    def __init__(self, answers: Sequence[OwnAnswer]) -> None:
+        super().__init__()
+        self._answers = list(reversed(answers))
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        listing = OptionList(*(Option(_words(answer)) for answer in self._answers), markup=False)
+        listing.border_title = Content("The coordinator's answers")
+        listing.border_subtitle = Content("enter: open the item · escape: close")
+        yield listing
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._answers[event.option_index].completion)
+
+
+ANNOTATE_ACTIONS: tuple[Action, ...] = (
+    Action("annotate.correct", "1", "label('correct')", "Correct", "The final answer is correct."),
+    Action("annotate.incorrect", "0", "label('incorrect')", "Incorrect", "The final answer is incorrect."),
+    Action("annotate.unsuitable", "x", "unsuitable", "Unsuitable", "Nobody could judge it; asks for the reason."),
+    Action("annotate.type", "t", "type", "Type", "The question's answer type: then a letter and a number."),
+    Action("annotate.unsure", "u", "unsure", "Unsure", "Mark the label as unsure, or not.", False),
+    Action("annotate.tag", "m", "tag", "Mark", "Say more beside the verdict, such as wrong reasoning.", False),
+    Action("annotate.partial", "p", "partial", "Partial", "How much of the answer is right, in quarters.", False),
+    Action("annotate.undo", "z", "undo", "Undo", "Take the last label back, also after a restart."),
+    Action("annotate.skip", "s", "skip", "Skip", "Give the item back; it comes again at the end."),
+    Action("annotate.note", "c", "note", "Note", "Write a note; it is kept as a draft.", False),
+    Action("annotate.flag", "f", "flag", "Flag", "Call the coordinator and ask something, or take it back.", False),
+    Action("annotate.answers", "F", "answers", "Answers", "What the coordinator has answered to your flags.", False),
+    Action("annotate.older", "left_square_bracket", "older", "Older", "Your label before this one.", False),
+    Action("annotate.newer", "right_square_bracket", "newer", "Newer", "Your label after it, or on.", False),
+    Action("annotate.auto", "A", "auto", "Auto-advance", "Go on by itself after a label, or not.", False),
+    person_action("annotate"),
+    *looking_actions("annotate"),
+)
+
+
+PARTIAL_SCORES: dict[float, str] = {
+    0.0: "nothing (0)",
+    0.25: "a quarter (0.25)",
+    0.5: "half (0.5)",
+    0.75: "three quarters (0.75)",
+    1.0: "all (1)",
+}
+"""Partial scores on offer, and their words."""
+
+
+_ASK = "What should the coordinator know? Enter alone only calls them"
+
+
+class Queued(NamedTuple):
+    """An answer that waits until the one before it is stored, and when its key was pressed."""
+
+    answer: Answer
+    pressed_at: float | None
+
+
+class AnnotateScreen(ItemFlow):
+    """The labelling screen, blind to everything but the three texts."""
+
+    CSS_PATH = "annotate.tcss"
+    TITLE_TEXT = "Annotate"
+    ACTIONS: ClassVar[tuple[Action, ...]] = ANNOTATE_ACTIONS
+
+    def __init__(self, completion: int | None = None) -> None:
+        """Label the next item, or open one of the person's own first."""
+        super().__init__(completion)
+        self._storing = Answer()
+        self._queued: Queued | None = None
+        self._auto = True
+
+    def compose(self) -> ComposeResult:
+        """The frame; the item comes by itself."""
+        yield TitleBar("Annotate", "…")
+        yield FinalAnswerCard(GUIDELINES)
+        yield Static(id="annotate-empty", markup=False)
+        yield Static(id="annotate-own", markup=False)
+        yield Footer(show_command_palette=False)
+
+    # -- labelling ---------------------------------------------------------------------------------
+
+    def _submit(self, answer: Answer, *, stay: bool = False, pressed_at: float | None = None) -> None:
+        """Store an answer to the item on the screen."""
+        if self._desk is None or self._current is None:
+            return
+        self.leave(pressed_at)
+        elapsed = self._stopwatch.elapsed()
+        answer = structs.replace(
+            answer,
+            open_ms=elapsed.open_ms,
+            focused_ms=elapsed.focused_ms,
+            keys=elapsed.keys,
+            wait_ms=self._wait_ms,
+            view=self.card.view,
+        )
+        self._storing = answer
+        work = partial(self._desk.submit, self._current.item, answer)
+        self.store(work, partial(self._submitted, self._current, answer, stay))
+
+    def _submitted(self, texts: CardTexts, answer: Answer, stay: bool, stored: list[str]) -> None:
+        self._storing = Answer()
+        if answer.subtype is not None:
+            self.know_type(texts.item.question, answer.subtype)
+        self._count_label(texts.item, answer)
+        self._current = texts._replace(item=_answered(texts.item, answer))
+        self._said = _saved_words(answer, self._decided_in(texts.item, answer) if stored and not stay else None)
+        if self.say_kept():
+            self._said = f"kept, not saved: {answer.verdict or answer.subtype or ''}"
+        if self._queued is not None:
+            queued, self._queued = self._queued, None
+            self._judge(queued.answer, pressed_at=queued.pressed_at)
+        elif self._auto and not stay and self._complete(self._current):
+            self._advance()
+
+    def _count_label(self, item: AnnotationItem, answer: Answer) -> None:
+        """Keep progress and pace; a correction of an earlier label is neither."""
+        if answer.verdict is not None and item.verdict is None and self._progress is not None:
+            self._progress = Progress(self._progress.done + 1, max(self._progress.left - 1, 0), self._progress.away)
+        if not self._revisiting and answer.focused_ms is not None:
+            self.workbench.pace.label(item.completion, answer.focused_ms)
+
+    def _decided_in(self, item: AnnotationItem, answer: Answer) -> int | None:
+        """Milliseconds a decision took; None where it corrects one, or was not timed."""
+        corrects = item.subtype if answer.verdict is None else item.verdict
+        if corrects is not None or answer.open_ms is None:
+            return None
+        return max(answer.open_ms, self.workbench.pace.longest(item.completion))
+
+    def _queue(self, answer: Answer) -> None:
+        self._queued = Queued(answer, self.workbench.at_work.acted_at)
+
+    def _judged(self, verdict: LabelVerdict, reason: str | None = None) -> Answer:
+        """A verdict with all that is said beside it."""
+        return Answer(verdict=verdict, reason=reason, note=self._note, **structs.asdict(self._marks))
+
+    def action_label(self, verdict: LabelVerdict) -> None:
+        """Label; then ask for the type where people must settle it."""
+        if self._current is None:
+            return
+        if self._busy:
+            # While its type is being stored, the item stays on the screen: a verdict is for it.
+            if self._storing.subtype is not None and self._current.item.verdict is None:
+                self._queue(self._judged(verdict))
+        elif self._free:
+            self._judge(self._judged(verdict))
+
+    def _judge(self, answer: Answer, *, stay: bool = False, pressed_at: float | None = None) -> None:
+        """Store an answer, after asking where it contradicts itself; then ask for a type that is still wanted."""
+        if self._current is None:
+            return
+        if found := contradictions(answer.verdict, answer.tags, answer.partial):
+            ask = partial(self._settled, self._current, answer, stay)
+            self.app.push_screen(which_is_meant(found, answer.verdict, answer.tags, answer.partial), ask)
+            return
+        self._submit(answer, stay=stay, pressed_at=pressed_at)
+        if not stay and answer.verdict not in (None, "unsuitable") and self._current.item.wants_type:
+            self.ask_type()
+
+    def _settled(self, texts: CardTexts, answer: Answer, stay: bool, meant: str | None) -> None:
+        """Store what is meant; with nothing chosen nothing is, and the marks wait as they are."""
+        if meant is None or self._current is not texts or not self._ready or answer.verdict is None:
+            return
+        said = settled(meant, answer.verdict, answer.tags, answer.partial)
+        self._marks = structs.replace(self._marks, tags=said.tags, partial=said.partial)
+        answer = structs.replace(answer, **said._asdict())
+        self._submit(answer, stay=stay)
+        if not stay and self._current is not None and self._current.item.wants_type:
+            self.ask_type()
+
+    def action_unsuitable(self) -> None:
+        """Ask why, then label."""
+        if self._free and self._current is not None:
+            self.ask_reason(partial(self._exclude, self._current))
+
+    def _exclude(self, texts: CardTexts, reason: str) -> None:
+        if self._free and self._current is texts:
+            self._judge(self._judged("unsuitable", reason))
+
+    def action_type(self) -> None:
+        """Ask for the answer type."""
+        if not self._free or self._current is None:
+            return
+        if not self._current.item.asks_type:
+            self.notify("Other people settle the type of this question.", markup=False)
+            return
+        self.ask_type()
+
+    def ask_type(self) -> None:
+        """Show the picker; what it returns is for the item on the screen."""
+        if self._current is None or isinstance(self.app.screen, TypePicker):
+            return
+        item, picker = self._current.item, TypePicker(self._current.item.subtype)
+        self.app.push_screen(picker, partial(self._type_chosen, item.completion))
+        if (verifier := self.workbench.settings.suggest_types) is not None:
+            # The person need not wait for it.
+            work = partial(_suggested, self.project, verifier, item.question, self._person)
+            self.in_background(work, picker.suggest, group="annotate-suggestion")
+
+    def _type_chosen(self, completion: int, subtype: str | None) -> None:
+        if subtype is None or self._current is None or self._current.item.completion != completion:
+            return
+        if self._busy:
+            self._queue(Answer(subtype=subtype))
+        else:
+            self._submit(Answer(subtype=subtype))
+
+    def stop_asking(self) -> None:
+        """Forget what is queued, and close the picker."""
+        self._storing, self._queued = Answer(), None
+        if isinstance(self.app.screen, TypePicker):
+            self.app.screen.dismiss(None)
+
+    def action_unsure(self) -> None:
+        """Change the mark; on an item that is labelled the label is stored anew."""
+        if self._free:
+            self._mark(structs.replace(self._marks, unsure=not self._marks.unsure))
+
+    def action_tag(self) -> None:
+        """Choose what else to say; chosen again, it is taken off."""
+        if self._free and self._current is not None:
+            tags = [Choice(code, words) for code, words in TAGS.items()]
+            menu = ChoiceMenu("Beside the verdict", tags, chosen=self._marks.tags)
+            self.app.push_screen(menu, partial(self._tagged, self._current))
+
+    def _tagged(self, texts: CardTexts, tag: str | None) -> None:
+        if tag is not None and self._free and self._current is texts:
+            chosen = {*self._marks.tags} ^ {tag}
+            self._mark(structs.replace(self._marks, tags=tuple(code for code in TAGS if code in chosen)))
+
+    def action_partial(self) -> None:
+        """Choose how much is right; chosen again, it is taken off."""
+        if self._free and self._current is not None:
+            given = () if self._marks.partial is None else (str(self._marks.partial),)
+            scores = [Choice(str(score), words) for score, words in PARTIAL_SCORES.items()]
+            menu = ChoiceMenu("How much of the answer is right?", scores, first=0, chosen=given)
+            self.app.push_screen(menu, partial(self._scored, self._current))
+
+    def _scored(self, texts: CardTexts, score: str | None) -> None:
+        if score is not None and self._free and self._current is texts:
+            chosen = float(score)
+            self._mark(structs.replace(self._marks, partial=None if chosen == self._marks.partial else chosen))
+
+    def _mark(self, marks: Marks) -> None:
+        self._marks = marks
+        self._restate()
+
+    def action_note(self) -> None:
+        """Write a note; before a label it is kept as a draft."""
+        if not self._free or self._current is None:
+            return
+        keep = partial(self._keep_draft, self._current) if self._current.item.verdict is None else None
+        self.app.push_screen(NoteInput(self._note, keep=keep), partial(self._noted, self._current))
+
+    def _keep_draft(self, texts: CardTexts, note: str) -> None:
+        if self._desk is not None:
+            if self._current is texts:
+                self._note = note
+                self.draw_line()
+            work = partial(self._desk.session.keep_draft, texts.item, note)
+            self.in_background(work, lambda _: None, group="annotate-draft", exclusive=False)
+
+    def _noted(self, texts: CardTexts, note: str | None) -> None:
+        if note is None or self._current is not texts:
+            return
+        if texts.item.verdict is None:
+            self._keep_draft(texts, note)
+        elif self._free:
+            self._note = note
+            self._restate()
+
+    def _restate(self) -> None:
+        """Store the label anew with another mark or note; an item without a label takes them with its label."""
+        item = self._current.item if self._current is not None else None
+        if item is not None and item.verdict is not None:
+            self._judge(self._judged(item.verdict, item.reason), stay=True)
+        self.draw_line()
+
+    def action_flag(self) -> None:
+        """Call the coordinator to the item, with a question; a call that stands is taken back."""
+        if not self._free or self._current is None:
+            return
+        if self._current.item.flagged:
+            self._flagged(self._current, on=False)
+        else:
+            self.ask_line(_ASK, self._current.item.completion, partial(self._asked, self._current))
+
+    def _asked(self, texts: CardTexts, asked: str | None) -> None:
+        if asked is not None and self._free and self._current is texts:
+            self._flagged(texts, on=True, asked=asked)
+
+    def _flagged(self, texts: CardTexts, *, on: bool, asked: str = "") -> None:
+        if self._desk is not None:
+            flagged = texts._replace(item=structs.replace(texts.item, flagged=on, asked=asked, answer=None))
+            self.store(partial(self._desk.session.flag, texts.item, on, asked), lambda _: self._flag_stored(flagged))
+
+    def _flag_stored(self, texts: CardTexts) -> None:
+        self.line_stored(_ASK, texts.item.completion)
+        self._current = texts
+
+    def action_answers(self) -> None:
+        """Show what the coordinator has answered; it is noted that the person has read it."""
+        if not self._answers or self._desk is None:
+            self.notify("The coordinator has answered no flag of yours yet.", markup=False)
+            return
+        self.app.push_screen(AnswersBox(self._answers), self._to_answered)
+        work = partial(_hear, self._desk.session, self._answers)
+        self.in_background(work, self._answered, group="annotate-heard", exclusive=False)
+
+    def _to_answered(self, completion: int | None) -> None:
+        if completion is not None:
+            self.open_item(completion)
+
+    def action_auto(self) -> None:
+        """Switch auto-advance."""
+        self._auto = not self._auto
+        self.draw_line()
+
+    def draw_line(self) -> None:
+        """Title and the person's own label."""
+        self.query_one(TitleBar).say_parts(list(self._title_parts()))
+        if self._current is None:
+            return
+        item = self._current.item
+        line = label_line(
+            verdict=item.verdict,
+            reason=item.reason,
+            subtype=item.subtype,
+            unsure=self._marks.unsure,
+            tags=self._marks.tags,
+            partial=self._marks.partial,
+            note=self._note,
+            flagged=item.flagged,
+            answered=item.answer is not None,
+            wants_type=item.wants_type,
+        )
+        self.query_one("#annotate-own", Static).update(line, layout=False)
+
+    def _title_parts(self) -> Iterator[RemarkPiece]:
+        yield RemarkPiece(self.shown_name(self._person))
+        yield self.unsaved
+        yield self.news
+        if any(not answer.heard for answer in self._answers):
+            yield RemarkPiece("an answer: F")
+        if self._progress is not None:
+            yield RemarkPiece(f"{self._progress.done:,} done", rank=1)
+            yield RemarkPiece(f"{self._progress.left:,} left", rank=1)
+            if self._progress.away:
+                yield RemarkPiece(f"{self._progress.away:,} in a bundle", rank=4)
+            yield from pace_parts(self.workbench.pace, self._progress.left)
+        if self._revisiting:
+            yield RemarkPiece("your earlier label")
+        if not self._auto:
+            yield RemarkPiece("auto-advance off", rank=3)
+        yield RemarkPiece(self._said)
+
+
+def _answered(item: AnnotationItem, answer: Answer) -> AnnotationItem:
+    """The item with what was just stored of it."""
+    if answer.subtype is not None:
+        item = structs.replace(item, subtype=answer.subtype)
+    if answer.verdict is None:
+        return item
+    return structs.replace(
+        item,
+        verdict=answer.verdict,
+        reason=answer.reason,
+        unsure=answer.unsure,
+        note=answer.note,
+        tags=answer.tags,
+        partial=answer.partial,
+    )
+
+
+def _hear(session: AnnotationSession, answers: list[OwnAnswer]) -> list[OwnAnswer]:
+    """Note that these have been read; the answers as they are then. Runs in a thread."""
+    for answer in answers:
+        session.hear(answer)
+    return session.answers()
+
+
+def _saved_words(answer: Answer, took_ms: int | None) -> str:
+    """What was stored, since its item may have gone from the screen; and whether the decision took hardly any time."""
+    words = f"saved ✓ {answer.verdict or answer.subtype or ''}".rstrip()
+    return words if took_ms is None or took_ms >= FAST_MS else f"{words} · fast: {took_ms / 1000:.1f} s"
+
+
+def _suggested(project: Project, verifier: str, question: int, person: str) -> str | None:
+    """What a model says of a question's type, if it was asked; runs in a thread."""
+    from workbench.measuring.suggesting import offered_type
+
+    try:
+        found = offered_type(project, verifier, question, person)
+    except WorkbenchError:
+        LOG.warning("no suggestions of answer types", exc_info=True)
+        return None
+    return None if found is None else found.suggested
+
+
+def _words(answer: OwnAnswer) -> Content:
+    when = answer.answered_at[:16].replace("T", " ")
+    mark = ("  ", "") if answer.heard else ("● ", "bold $text-success")
+    asked = printable(answer.asked) or "flagged, without a question"
+    return Content.assemble(mark, (f"{when}  {asked}", "$text-muted"), "\n", f"  {printable(answer.answer)}", "\n")

@@ -1,0 +1,236 @@
+"""Browse: every item in a table, with search, conditions, sorting and details beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.kit.columns import OUTCOME_MARKS, CellStyle, TableCell, TableColumn, TableRow, symbol
+from workbench.app.tui.kit.evidence import evidence
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.overview import STATE_MARKS
+from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.sources import PagedSource
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screen import BREAKPOINTS
+from workbench.app.tui.table_screen import CatalogScreen, FilterScreen
+from workbench.core.selection import Condition
+from workbench.core.text.answers import render_answer
+from workbench.core.text.document import RenderedLine, RenderedText, Span
+from workbench.core.text.text import render
+from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail
+from workbench.labelling.cards import FinalAnswer
+from workbench.measuring import browsing
+from workbench.measuring.browsing import final_answers, origin
+
+if TYPE_CHECKING:
+    from workbench.app.tui.screens.item import ItemScreen
+    from workbench.core.text.document import RenderedText
+
+
+_CHARACTERS, _TAIL = 500, 400
+
+_QUESTION_LINES, _REFERENCE_LINES = 12, 8
+
+
+_STATE_STYLES: Final[dict[str, CellStyle]] = {
+    "unlabelled": "dim",
+    "labelled": "accent",
+    "conflict": "warning",
+    "final": "success",
+    "excluded": "dim",
+}
+
+_BEFORE = (
+    TableColumn("completion_id", "id", min_width=10, ideal_width=20),
+    TableColumn("subtype", "type", min_width=6, ideal_width=9),
+    TableColumn("state", "state", min_width=12, ideal_width=12),
+    TableColumn("gold", "gold", min_width=11, ideal_width=11),
+)
+_AFTER = (
+    TableColumn("question_id", "question", min_width=24, ideal_width=48),
+    TableColumn("model", "model", min_width=10, ideal_width=24),
+    TableColumn("source", "source", min_width=10, ideal_width=20),
+)
+
+
+class BrowseScreen(CatalogScreen, FilterScreen):
+    """The table of all items.
+
+    Args:
+        conditions: Which items to begin with; all of them when there are none.
+    """
+
+    CSS_PATH = "browse.tcss"
+    TITLE_TEXT = "Browse"
+    PREFIX, REST_S, KIND = "browse", 0.1, ("item", "id")
+    SEARCH_HINT = "part of an id, question, reference or completion"
+    JUMP_HINT = "row number, or an item's id (#17 for an id of digits)"
+    FILTER_HINT = "type=A state!=final verdict:NAME=correct  (tab completes)"
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("browse.search", "slash", "search", "Search", "Search ids, questions, references and completions."),
+        Action("browse.filter", "f", "filter", "Filter", "Show only items for which conditions hold."),
+        Action("browse.sort", "s", "sort", "Sort", "Choose the column to sort by."),
+        Action("browse.reverse", "S", "reverse", "Reverse", "Turn the order round.", footer=False),
+        Action("browse.jump", "g", "jump", "Jump", "Go to a row number or to an item's id."),
+        Action("browse.details", "d", "details", "Details", "Show the row's texts beside the table."),
+        Action("browse.again", "r", "again", "Read again", "Read the items anew.", footer=False),
+        Action("browse.back", "escape", "back", "Back", "Clear the search, then the filter, then go back."),
+    )
+
+    def __init__(self, *conditions: Condition) -> None:
+        super().__init__(BrowseQuery(conditions=conditions))
+        self.filter_text = " ".join(map(_shown, conditions))
+        self._opened: ItemScreen | None = None
+
+    def compose(self) -> ComposeResult:
+        """The table, and a row's texts beside it."""
+        yield TitleBar(self.TITLE_TEXT, "…")
+        with Horizontal():
+            yield VirtualTable()
+            yield Reader(title="Details", id="browse-details")
+        yield PromptBar()
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        self.change()
+
+    def on_screen_resume(self) -> None:
+        """Go to the item that was read last, and show what has changed."""
+        if self._opened is not None:
+            self.table.jump_to_id(self._opened.completion)
+            self.table.refresh_rows()
+            self._opened = None
+
+    # -- which items -------------------------------------------------------------------------------
+
+    def rows_of(self, asked: BrowseQuery) -> PagedSource[BrowseRow]:
+        """The items of a query, a column for every verifier."""
+        items = browsing.ItemTable(self.project, asked)
+        verdicts = (
+            TableColumn(f"verdict:{name}", name, min_width=6, ideal_width=min(14, len(name) + 2))
+            for name in items.verifiers
+        )
+        return PagedSource((*_BEFORE, *verdicts, *_AFTER), items, partial(_row, items.verifiers))
+
+    def find(self, name: str) -> list[int]:
+        """Items by their ids."""
+        return browsing.find(self.project, name)
+
+    def narrow(self, conditions: tuple[Condition, ...]) -> None:
+        """Show only items for which conditions hold."""
+        if conditions != self.asked.conditions:
+            self.change(conditions=conditions)
+
+    def narrowed(self) -> list[str]:
+        """The conditions."""
+        return [" ".join(map(_shown, self.asked.conditions))] if self.asked.conditions else []
+
+    def opened(self, row: int) -> None:
+        """Open the item with all its texts."""
+        from workbench.app.tui.screens.item import ItemScreen
+
+        self._opened = ItemScreen(row, self.table.order, _verifiers(self.asked.conditions))
+        self.app.push_screen(self._opened)
+
+    # -- details -----------------------------------------------------------------------------------
+
+    def action_details(self) -> None:
+        """Show or hide the details beside the table."""
+        if not self.has_class("-wide"):
+            self.notify("Details need 100 columns; enter opens the item.", markup=False)
+            return
+        self.toggle_class("details")
+        self._read_details()
+
+    def highlighted(self, row: int) -> None:
+        """Read the row's texts, where they are shown."""
+        self._read_details()
+
+    def _read_details(self) -> None:
+        item = self.table.selected_id
+        if item is not None and self.has_class("details") and self.has_class("-wide"):
+            width = self.query_one("#browse-details", Reader).wrap_width
+            self.in_background(lambda: self._preview(item, width), self._show_details, group="browse-details")
+
+    def _preview(self, item: int, width: int) -> RenderedText:
+        return preview(browsing.detail(self.project, item, self.workbench.names_worked_under), width)
+
+    def _show_details(self, text: RenderedText) -> None:
+        self.query_one("#browse-details", Reader).show(text)
+
+
+def _verifiers(conditions: tuple[Condition, ...]) -> tuple[str, ...]:
+    """The verifiers by whose verdicts the items were chosen."""
+    fields = (condition.field.partition(":") for condition in conditions)
+    return tuple(name for kind, _, name in fields if kind == "verdict")
+
+
+def _shown(condition: Condition) -> str:
+    """A condition as it is typed."""
+    value = f'"{condition.value}"' if " " in condition.value else condition.value
+    return f"{condition.field}{condition.operator}{value}"
+
+
+def _row(verifiers: tuple[str, ...], row: BrowseRow) -> TableRow:
+    verdicts = (symbol(row.verdicts.get(name, "none")) for name in verifiers)
+    return TableRow(
+        row.id,
+        (
+            TableCell(row.completion_id),
+            TableCell(row.subtype),
+            TableCell(f"{STATE_MARKS[row.state][0]} {row.state}", _STATE_STYLES[row.state]),
+            TableCell(f"{OUTCOME_MARKS[row.gold][0]} {row.gold}", OUTCOME_MARKS[row.gold][1]),
+            *verdicts,
+            TableCell(row.question, "dim"),
+            TableCell(row.model),
+            TableCell(row.source),
+        ),
+    )
+
+
+def preview(item: ItemDetail, width: int = 0) -> RenderedText:
+    """Question, reference and completion, a dozen lines of each, then labels and verdicts.
+
+    Args:
+        item: The item.
+        width: Cells to lay verdicts out for; 0 leaves that to who shows them.
+    """
+    reference, completion = final_answers(item)
+    lines = [
+        *_part("Question", item.question[:_CHARACTERS], _QUESTION_LINES),
+        *_answer("Reference answer", reference),
+        *_part("Reference", item.reference[:_CHARACTERS], _REFERENCE_LINES),
+        *_answer("Completion's answer", completion),
+        *_part("Completion's end", item.completion[-_TAIL:], _QUESTION_LINES),
+        *evidence(item, width, beside=True).lines,
+    ]
+    return RenderedText(tuple(lines), {})
+
+
+def _part(title: str, text: str, limit: int) -> Iterator[RenderedLine]:
+    yield _line(Span(title, "heading"))
+    yield from render(text).lines[:limit]
+    yield _line()
+
+
+def _answer(title: str, answer: FinalAnswer) -> Iterator[RenderedLine]:
+    if answer.found:
+        shown = render_answer(answer.text)[:_TAIL].replace("\n", " ")
+        if answer.marked:
+            yield _line(Span(f"{title}: ", "heading"), Span(shown, "answer"))
+        else:
+            yield _line(Span(f"{title} ({origin(answer)}): ", "heading"), Span(shown, "guess"))
+
+
+def _line(*spans: Span) -> RenderedLine:
+    return RenderedLine(spans, (0, 0))

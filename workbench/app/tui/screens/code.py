@@ -1,0 +1,211 @@
+"""Code: every code problem in a table, with what came of its solutions in one run."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar
+
+from msgspec import convert, structs
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.pass_view import run_words
+from workbench.app.tui.kit.sources import PagedSource
+from workbench.app.tui.live import LiveScreen
+from workbench.app.tui.table_screen import CatalogScreen
+from workbench.coding import problems
+from workbench.core.text.figures import NONE, percent
+from workbench.data.records.pass_matrix import PROBLEM_KINDS, ProblemKind, ProblemQuery, ProblemRow, SuiteRun
+
+_COLUMNS = (
+    TableColumn("task_id", "problem", min_width=12, ideal_width=24),
+    TableColumn("entry_point", "entry point", min_width=8, ideal_width=20),
+    TableColumn("solutions", "sol.", min_width=4, ideal_width=9, align="right"),
+    TableColumn("gold", "gold %", min_width=6, ideal_width=6, align="right"),
+    TableColumn("passing", "pass@1", min_width=7, ideal_width=7, align="right"),
+    TableColumn("done", "run", min_width=7, ideal_width=13),
+    TableColumn("tests", "tests", min_width=22, ideal_width=30),
+)
+
+_EVERY_SET = "-"
+_NO_PROBLEMS = "No code problems yet: workbench import DB problems.jsonl solutions.jsonl"
+
+
+class CodeScreen(CatalogScreen, LiveScreen):
+    """The table of problems; its figures follow the run they are of.
+
+    Attributes:
+        asked: Which problems are shown, and whose outcomes.
+        runs: Runs that have outcomes.
+    """
+
+    CSS_PATH = "code.tcss"
+    TITLE_TEXT = "Code"
+    PREFIX, ABOVE, KIND = "code", ("caption",), ("problem", "task id")
+    SEARCH_HINT = "part of a task id, an entry point or a prompt"
+    JUMP_HINT = "row number, or a task id"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("code.open", "o,enter", "open_row", "Open", "Open the problem: its solutions against its tests."),
+        Action("code.search", "slash", "search", "Search", "Search task ids, entry points and prompts."),
+        Action("code.filter", "f", "filter", "Filter", "Show problems by what comes of their solutions."),
+        Action("code.sort", "s", "sort", "Sort", "Choose the column to sort by."),
+        Action("code.reverse", "S", "reverse", "Reverse", "Turn the order round.", footer=False),
+        Action("code.jump", "g", "jump", "Jump", "Go to a row number or to a task id."),
+        Action("code.run", "u", "choose_run", "Run", "Choose whose outcomes are counted: run and suite."),
+        Action("code.metrics", "m", "rankings", "Rankings", "Show how verifiers rank solutions against their tests."),
+        Action("code.evolution", "e", "rounds", "Evolution", "Show how suites of tests grow harder by rounds."),
+        Action("code.dataset", "D", "dataset", "Data set", "Show the problems of one data set.", footer=False),
+        Action("code.again", "r", "again", "Read again", "Read the problems anew.", footer=False),
+        Action("code.back", "escape", "back", "Back", "Clear the search, then the filters, then go back."),
+    )
+
+    def __init__(self) -> None:
+        super().__init__(ProblemQuery())
+        self.runs: list[SuiteRun] = []
+
+    # -- following the database --------------------------------------------------------------------
+
+    def read(self) -> list[SuiteRun]:
+        """The runs there are; the table reads its rows itself."""
+        return problems.suite_runs(self.project)
+
+    def show(self, data: list[SuiteRun]) -> None:
+        """Read the rows in sight again; their order stays until it is asked for anew."""
+        self.runs = data
+        before = self.asked.run
+        run = next((one for one in data if before is not None and _same(one, before)), None) or next(iter(data), None)
+        if self._source is None or before is None or run is None or not _same(run, before):
+            self.change(run=run)
+            return
+        self.asked = structs.replace(self.asked, run=run)
+        self.table.refresh_rows()
+        self.tell()
+
+    def rows_of(self, asked: ProblemQuery) -> PagedSource[ProblemRow]:
+        """The problems of a query."""
+        return PagedSource(_COLUMNS, problems.ProblemTable(self.project, asked), _row)
+
+    def find(self, name: str) -> list[int]:
+        """Problems by their task ids."""
+        return problems.find(self.project, name)
+
+    def narrowed(self) -> list[str]:
+        """Of what kind they are, and of which data set."""
+        kind = [] if self.asked.kind == "all" else [PROBLEM_KINDS[self.asked.kind]]
+        return kind if self.asked.dataset is None else [*kind, self.asked.dataset]
+
+    def tell(self) -> None:
+        """Whose outcomes are counted, too."""
+        super().tell()
+        run = self.asked.run
+        suite = f"suite {printable(run.suite)}, " if run else ""
+        caption = f"pass@1 and run: {suite}{run_words(run)} · gold %: solutions that gold calls correct"
+        self.put("caption", _NO_PROBLEMS if self.table.position == "– of 0" else caption)
+
+    # -- which problems ----------------------------------------------------------------------------
+
+    def action_filter(self) -> None:
+        """Choose which problems are shown."""
+        choices = [Choice(kind, words) for kind, words in PROBLEM_KINDS.items()]
+        self.app.push_screen(ChoiceMenu("Show", choices, chosen={self.asked.kind}), self._filter)
+
+    def _filter(self, kind: str | None) -> None:
+        if kind is not None and kind != self.asked.kind:
+            self.change(kind=convert(kind, ProblemKind))
+
+    def action_dataset(self) -> None:
+        """Choose a data set, or all of them."""
+        self.in_background(partial(problems.datasets, self.project), self._ask_dataset, group="code-datasets")
+
+    def _ask_dataset(self, names: list[str]) -> None:
+        choices = [
+            Choice(_EVERY_SET, "all data sets"),
+            *(Choice(f"{_EVERY_SET}{name}", printable(name)) for name in names),
+        ]
+        chosen = {_EVERY_SET + (self.asked.dataset or "")}
+        self.app.push_screen(ChoiceMenu("Problems of", choices, chosen=chosen), self._of_dataset)
+
+    def _of_dataset(self, value: str | None) -> None:
+        if value is not None:
+            self.change(dataset=value.removeprefix(_EVERY_SET) or None)
+
+    def action_choose_run(self) -> None:
+        """Choose whose outcomes are counted."""
+        if not self.runs:
+            self.notify("Nothing has been run yet: workbench verify DB execution", markup=False)
+            return
+        choices = [
+            Choice(str(place), f"{printable(run.suite)} · {run_words(run)}") for place, run in enumerate(self.runs)
+        ]
+        chosen = {str(place) for place, run in enumerate(self.runs) if run == self.asked.run}
+        self.app.push_screen(ChoiceMenu("Count the outcomes of", choices, chosen=chosen), self._count_run)
+
+    def _count_run(self, place: str | None) -> None:
+        if place is not None:
+            self.change(run=self.runs[int(place)])
+
+    def cleared(self) -> bool:
+        """The search goes before the filters."""
+        found = super().cleared()
+        if not found and (self.asked.kind != "all" or self.asked.dataset is not None):
+            self.change(kind="all", dataset=None)
+            return True
+        return found
+
+    # -- opening -----------------------------------------------------------------------------------
+
+    def opened(self, row: int) -> None:
+        """Open the problem."""
+        from workbench.app.tui.screens.code_problem import CodeProblemScreen
+
+        run = self.asked.run
+        self.app.push_screen(
+            CodeProblemScreen(
+                row,
+                suite=None if run is None else run.suite,
+                run=None if run is None else run.run,
+                neighbours=self.table.order,
+            )
+        )
+
+    def action_rankings(self) -> None:
+        """Show rankings against truth, with the problem under the cursor."""
+        from workbench.app.tui.screens.code_rankings import CodeRankingsScreen
+
+        if (question := self.table.selected_id) is not None:
+            self.app.push_screen(CodeRankingsScreen(question, self.table.order))
+
+    def action_rounds(self) -> None:
+        """Show evolutions, at the problem under the cursor."""
+        from workbench.app.tui.screens.code_rounds import CodeRoundsScreen
+
+        self.app.push_screen(CodeRoundsScreen(self.table.selected_id))
+
+
+def _same(one: SuiteRun, other: SuiteRun) -> bool:
+    return (one.run, one.suite) == (other.run, other.suite)
+
+
+def _row(row: ProblemRow) -> TableRow:
+    return TableRow(
+        row.id,
+        (
+            TableCell(row.task_id),
+            TableCell(row.entry_point or NONE, "" if row.entry_point else "dim"),
+            TableCell(f"{row.solutions:,}"),
+            TableCell(percent(row.share_correct, 0)),
+            TableCell(percent(row.pass_at_1, 0), "bold"),
+            _done(row),
+            TableCell(" ".join(f"{suite}:{tests}" for suite, tests in row.tests.items()) or "none", "dim"),
+        ),
+    )
+
+
+def _done(row: ProblemRow) -> TableCell:
+    """How far the run is with this problem."""
+    if not row.done:
+        return TableCell(f"{NONE} 0/{row.solutions}", "dim")
+    mark: tuple[str, CellStyle] = ("✓", "success") if row.done == row.solutions else ("…", "warning")
+    return TableCell(f"{mark[0]} {row.done}/{row.solutions}", mark[1])

@@ -1,0 +1,346 @@
+"""Two solutions of a problem: what differs in their code, and the tests that tell them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+from itertools import groupby, zip_longest
+from typing import ClassVar, Final
+
+from textual import events
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widgets import Static
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.kit import pass_texts
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.columns import OUTCOME_MARKS, TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.cutting import cut, padded
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.solution_view import outcome_cell, source_of
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
+from workbench.coding.arranging import telling
+from workbench.coding.matrix import solution_code
+from workbench.core.project import Project
+from workbench.core.text.diff import DiffLine, DiffSide, diff_rows
+from workbench.core.text.document import RenderedLine, RenderedText, Span, StyleName
+from workbench.core.text.figures import counted
+from workbench.core.text.inert import inert
+from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix
+from workbench.measuring.browsing import reveal_each
+
+
+class Comparing:
+    """Shared by the screens of one problem.
+
+    Attributes:
+        marked: Row id of the solution that waits for another one.
+    """
+
+    def __init__(self) -> None:
+        self.marked: int | None = None
+
+    def take(self, solution: int) -> tuple[int, int] | None:
+        """Mark a solution, or let the marked one go; on a second one give both, in the order they were named."""
+        before = self.marked
+        self.marked = solution if before is None else None
+        return None if before in (None, solution) else (before, solution)
+
+
+CHANGE: Final = "change"
+"""The mark of the first line of every stretch that differs."""
+
+SPLIT: Final = " │ "
+
+_LONG: Final = 12  # equal lines, from which only the ends of a stretch are shown
+
+_CONTEXT: Final = 4  # lines of an end
+
+_SIGNS: Final[dict[StyleName, str]] = {"": " ", "removed": "-", "added": "+"}
+
+Line = tuple[Span, ...]
+
+
+_COLUMNS = (
+    TableColumn("test", "test", min_width=5, ideal_width=5, sortable=False),
+    TableColumn("left", "-", min_width=18, ideal_width=18, sortable=False),
+    TableColumn("right", "+", min_width=18, ideal_width=18, sortable=False),
+    TableColumn("source", "source", min_width=20, ideal_width=80, sortable=False),
+)
+
+
+class CodeDiffScreen(WorkbenchScreen):
+    """The first solution is the ``-`` side, the second one the ``+`` side.
+
+    Args:
+        matrix: The problem with its outcomes.
+        left: Row id of the first solution.
+        right: Row id of the second one.
+
+    Attributes:
+        whole: Show every line, not only those near a change.
+        every: List every test, not only those that tell the two apart.
+        rows: The comparison; None until it has come.
+    """
+
+    CSS_PATH = "code_diff.tcss"
+    TITLE_TEXT = "Diff"
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("code-diff.next", "n", "change(1)", "Next change", "Go to the next change."),
+        Action("code-diff.previous", "N,p", "change(-1)", "Change before", "Go to the change before.", footer=False),
+        Action("code-diff.swap", "s", "swap", "Swap", "Make the first of the second."),
+        Action("code-diff.beside", "b", "beside", "Beside", "Side by side, or removed lines above added ones."),
+        Action("code-diff.whole", "w", "whole", "Whole", "Show all lines, or only those near a change."),
+        Action("code-diff.every", "t", "every", "All tests", "List all tests, or only those that tell the two apart."),
+        Action("code-diff.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
+    )
+
+    def __init__(self, matrix: PassMatrix, left: int, right: int) -> None:
+        super().__init__()
+        self.matrix, self.left, self.right = matrix, left, right
+        self.every = False
+        self.rows: list[DiffLine] | None = None
+        self.whole = False
+        self._beside: bool | None = None
+
+    def compose(self) -> ComposeResult:
+        """The frame; the comparison comes later."""
+        yield TitleBar(self.TITLE_TEXT, "reading …")
+        yield Static("", id="code-diff-sides", markup=False)
+        yield Reader(id="code-diff-code")
+        yield Static("", id="code-diff-telling", markup=False)
+        yield VirtualTable(id="code-diff-tests")
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Read."""
+        self.query_one(Reader).focus()
+        self._open()
+
+    def _solution(self, completion: int) -> MatrixSolution:
+        return next(one for one in self.matrix.solutions if one.id == completion)
+
+    def _open(self) -> None:
+        self.rows = None
+        self._tell()
+        self._list()
+        work = partial(_read, self.project, self.matrix, (self.left, self.right), self.workbench.names_worked_under)
+        self.in_background(work, self._arrived, group="code-diff")
+
+    def _arrived(self, rows: list[DiffLine]) -> None:
+        self.rows = rows
+        self._tell()
+        self._draw()
+
+    @property
+    def beside(self) -> bool:
+        """Whether both sides stand beside each other: as chosen, else where there is room."""
+        return self.has_class("-wide") if self._beside is None else self._beside
+
+    def _draw(self) -> None:
+        reader = self.query_one(Reader)
+        if self.rows is not None and reader.wrap_width:
+            reader.show(diff_text(self.rows, reader.wrap_width, beside=self.beside, whole=self.whole))
+            self.call_after_refresh(reader.jump, CHANGE)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay the sides out for another width."""
+        if self.is_attached:
+            self.call_after_refresh(self._draw)
+
+    def _tell(self) -> None:
+        changed = sum(row.kind != "same" for row in self.rows or ())
+        said = "reading …" if self.rows is None else f"{counted(changed, 'line')} differ" if changed else "equal texts"
+        self.say(f"{printable(self.matrix.problem.task_id)} · {said}")
+        sides = (
+            _side("-", "error", self._solution(self.left)),
+            "\n",
+            _side("+", "success", self._solution(self.right)),
+        )
+        self.query_one("#code-diff-sides", Static).update(Content.assemble(*sides))
+
+    def _list(self) -> None:
+        """The tests that tell the two apart."""
+        left, right = self._solution(self.left), self._solution(self.right)
+        apart = [] if self.matrix.own else telling(left.outcomes, right.outcomes)
+        self.query_one("#code-diff-telling", Static).update(self._telling(left, right, len(apart)))
+        tests = range(self.matrix.width) if self.every else apart
+        rows = [
+            TableRow(
+                test,
+                (
+                    TableCell(str(test + 1)),
+                    *(outcome_cell(pass_texts.letter_at(one.outcomes, test)) for one in (left, right)),
+                    TableCell(source_of(self.matrix.test_of(left, test)), "dim"),
+                ),
+            )
+            for test in tests
+        ]
+        self.query_one(VirtualTable).show_rows(_COLUMNS, rows)
+
+    def _telling(self, left: MatrixSolution, right: MatrixSolution, apart: int) -> str:
+        """How many tests tell the two apart, or why that can't be said."""
+        suite = printable(self.matrix.suite)
+        if self.matrix.own:
+            return f"In suite {suite} each solution has tests of its own"
+        if not (left.outcomes and right.outcomes):
+            return "Not both have been run"
+        if not apart:
+            return f"No test of suite {suite} tells them apart"
+        return f"{counted(apart, 'test')} of suite {suite} {'tell' if apart > 1 else 'tells'} them apart"
+
+    # -- actions -----------------------------------------------------------------------------------
+
+    def action_change(self, step: int) -> None:
+        """Go to another change."""
+        if not self.query_one(Reader).jump(CHANGE, step):
+            self.notify("Nothing differs.", markup=False)
+
+    def action_swap(self) -> None:
+        """Change the sides."""
+        self.left, self.right = self.right, self.left
+        self._open()
+
+    def action_beside(self) -> None:
+        """Lay the sides out in the other way."""
+        self._beside = not self.beside
+        self._draw()
+
+    def action_whole(self) -> None:
+        """Show all lines, or only those near a change."""
+        self.whole = not self.whole
+        self._draw()
+
+    def action_every(self) -> None:
+        """List all tests, or only those that tell the two apart."""
+        self.every = not self.every
+        self._list()
+
+
+def _side(sign: str, style: str, solution: MatrixSolution) -> Content:
+    """A solution in a line behind its sign."""
+    mark = OUTCOME_MARKS[solution.gold][0]
+    return Content.assemble(
+        (f"{sign} ", f"bold $text-{style}"),
+        (printable(solution.solution_id), "bold"),
+        f" · {pass_texts.passed_words(solution.outcomes)} · gold {mark} {solution.gold}",
+        f" · {printable(solution.model)}" if solution.model else "",
+    )
+
+
+def _read(project: Project, matrix: PassMatrix, pair: tuple[int, int], also: Collection[str]) -> list[DiffLine]:
+    """Runs in a thread; the look is recorded."""
+    reveal_each(project, pair, also)
+    left, right = (solution_code(project, matrix, completion).source for completion in pair)
+    return diff_rows(left, right)
+
+
+def diff_text(rows: Sequence[DiffLine], width: int, *, beside: bool, whole: bool = False) -> RenderedText:
+    """The rows for a reader of so many cells.
+
+    Args:
+        rows: As `diff_rows` makes them.
+        width: Cells of a line; each is exactly as wide where both sides stand beside each other.
+        beside: Both sides beside each other; else removed lines stand above added ones.
+        whole: All lines; else of a long stretch without a change only its ends.
+    """
+    digits = len(str(max((side.number for row in rows for side in (row.left, row.right) if side), default=1)))
+    lines: list[Line] = []
+    changes: list[int] = []
+    draw = _beside if beside else _above
+    for block in _blocks(rows):
+        if block[0].kind != "same":
+            changes.append(len(lines))
+        elif not whole and len(block) > _LONG:
+            lines.extend(draw(block[:_CONTEXT], width, digits))
+            lines.append((Span(f"⋯ {len(block) - 2 * _CONTEXT:,} equal lines", "dim"),))
+            block = block[-_CONTEXT:]
+        lines.extend(draw(block, width, digits))
+    return RenderedText(tuple(RenderedLine(line, (0, 0)) for line in lines), {CHANGE: changes})
+
+
+def _blocks(rows: Sequence[DiffLine]) -> Iterator[list[DiffLine]]:
+    """Rows in stretches that are the same, or are not."""
+    block: list[DiffLine] = []
+    for row in rows:
+        if block and (block[0].kind == "same") != (row.kind == "same"):
+            yield block
+            block = []
+        block.append(row)
+    if block:
+        yield block
+
+
+def _beside(block: Sequence[DiffLine], width: int, digits: int) -> Iterator[Line]:
+    room = max((width - len(SPLIT)) // 2, digits + 4)
+    for row in _closed_up(block):
+        left = _diff_side(row.left, "" if row.kind == "same" else "removed", room, digits)
+        right = _diff_side(row.right, "" if row.kind == "same" else "added", room, digits)
+        for one, other in zip_longest(left, right, fillvalue=()):
+            yield *padded(one, room), Span(SPLIT, "dim"), *other
+
+
+def _closed_up(block: Sequence[DiffLine]) -> Iterator[DiffLine]:
+    """The rows with lines of either side alone beside each other, so that there are no gaps on both."""
+    for alone, rows in groupby(block, key=lambda row: row.kind in ("removed", "added")):
+        if not alone:
+            yield from rows
+            continue
+        some = list(rows)
+        sides = ([row.left for row in some if row.left], [row.right for row in some if row.right])
+        yield from (DiffLine("changed", left, right) for left, right in zip_longest(*sides))
+
+
+def _above(block: Sequence[DiffLine], width: int, digits: int) -> Iterator[Line]:
+    for row in block:
+        if row.kind == "same":
+            yield from _diff_side(row.right, "", width, digits)
+    if block[0].kind != "same":
+        for row in block:
+            yield from _diff_side(row.left, "removed", width, digits)
+        for row in block:
+            yield from _diff_side(row.right, "added", width, digits)
+
+
+def _diff_side(side: DiffSide | None, style: StyleName, width: int, digits: int) -> list[Line]:
+    """A line of one text behind its number and sign, cut to the width; the cuts have neither."""
+    if side is None:
+        return []
+    pieces = cut(_emphasised(side, style), max(width - digits - 3, 1))
+    drawn: list[Line] = []
+    for place, piece in enumerate(pieces):
+        number = str(side.number) if not place else ""
+        sign = _SIGNS[style] if not place else " "
+        gutter = (Span(f"{number:>{digits}} ", "dim"), Span(f"{sign} ", style))
+        drawn.append((*gutter, *(padded(piece, width - digits - 3, style) if style else piece)))
+    return drawn
+
+
+def _emphasised(side: DiffSide, style: StyleName) -> Iterator[Span]:
+    """The text of a line, harmless to look at, with the words that differ in a style of their own."""
+    if not style:
+        yield Span(inert(side.text))
+        return
+    word: StyleName = "removed.word" if style == "removed" else "added.word"
+    at = 0
+    for start, end in side.differs:
+        yield Span(inert(side.text[at:start]), style)
+        yield Span(inert(side.text[start:end]), word)
+        at = end
+    yield Span(inert(side.text[at:]), style)
+
+
+def compare(screen: WorkbenchScreen, matrix: PassMatrix, comparing: Comparing, solution: int) -> None:
+    """What the key does: mark a solution, or open the comparison with the marked one."""
+    pair = comparing.take(solution)
+    if pair is not None:
+        screen.app.push_screen(CodeDiffScreen(matrix, *pair))
+    elif comparing.marked is not None:
+        screen.notify("Marked; the same key on another solution compares the two.", markup=False)
+    else:
+        screen.notify("No longer marked.", markup=False)

@@ -1,0 +1,374 @@
+"""Rankings: how verifiers rank and score solutions against what tests say of them, in all and on one problem."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import ClassVar, Final, NamedTuple
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.widgets import Static
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.pass_view import TRUTH
+from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.app.tui.switches import following, index_of
+from workbench.coding.ranking.measuring import RankedVerifiers, compared
+from workbench.coding.ranking.truth import truth_of
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.text.figures import NONE, counted, percent
+from workbench.measuring.browsing import reveal_each
+from workbench.statistics.records.ranking import Ends, RankingReport, RankingRow, ScoredProblem, ScoredSolution
+
+FIGURES: Final = {
+    "top1": "Top-1",
+    "bottom1": "Bottom-1",
+    "spearman": "Spearman",
+    "kendall": "Kendall",
+    "mae": "MAE",
+    "r2": "R²",
+}
+"""The figures of a verifier, in order."""
+
+BY_TRUTH: Final = "truth"
+"""The order of the solutions by their true scores."""
+
+
+WIDE = 150
+"""Terminal columns from which figures have their intervals beside them."""
+
+
+SELECTED = 5
+"""Solutions of each problem that ``f`` narrows the figures to, as ``workbench code metrics --k 5`` does."""
+
+
+class RankedProblem(NamedTuple):
+    """One problem's solutions with the scores of these verifiers."""
+
+    verifiers: tuple[str, ...]
+    problem: ScoredProblem | None
+
+
+class CodeRankingsScreen(WorkbenchScreen):
+    """Figures of the verifiers above the solutions of one problem.
+
+    Args:
+        question: The problem whose solutions are ranked.
+        neighbours: Row ids of the problems ``[`` and ``]`` go to, in order.
+
+    Attributes:
+        report: The figures; None until they have come.
+        ranked: The problem; None until it has come.
+        k: How many solutions of each problem are measured and shown; None for all.
+        by: By whose scores the solutions stand: a verifier, or truth.
+    """
+
+    CSS_PATH = "code_rankings.tcss"
+    TITLE_TEXT = "Rankings"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("code-rankings.open", "o,enter", "open_solution", "Open", "Open the solution in the pass matrix."),
+        Action("code-rankings.order", "s", "next_order(1)", "Sort by", "Sort by the next verifier's scores, or truth."),
+        Action("code-rankings.order-before", "S", "next_order(-1)", "Sort before", "Sort by the one before.", False),
+        Action("code-rankings.next", "n,right_square_bracket", "go(1)", "Next", "Show the next problem."),
+        Action("code-rankings.previous", "N,p,left_square_bracket", "go(-1)", "Previous", "The problem before.", False),
+        Action("code-rankings.selected", "f", "selected", "Selected", "Only 5 solutions a problem, or all again."),
+        Action("code-rankings.pane", "tab", "app.focus_next", "Pane", "Go to the other table."),
+    )
+
+    def __init__(self, question: int, neighbours: Sequence[int] = ()) -> None:
+        super().__init__()
+        self.question = question
+        self.report: RankingReport | None = None
+        self.ranked: RankedProblem | None = None
+        self.by = BY_TRUTH
+        self.k: int | None = None
+        self._neighbours = neighbours
+        self._compared: RankedVerifiers | None = None
+
+    def compose(self) -> ComposeResult:
+        """The frame; figures and solutions come later."""
+        yield TitleBar(self.TITLE_TEXT, "reading …")
+        yield Static("", id="code-rankings-notes", markup=False)
+        yield VirtualTable(id="code-rankings-figures")
+        yield Static("", id="code-rankings-problem", markup=False)
+        yield VirtualTable(id="code-rankings-solutions")
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Read."""
+        self.query_one("#code-rankings-solutions", VirtualTable).focus()
+        self._measure()
+
+    def _measure(self) -> None:
+        self.in_background(
+            partial(_figures, self.project, self.k), self._show_figures, group="code-figures", stops=True
+        )
+
+    def _open(self) -> None:
+        """Show the problem with the very solutions that the figures are counted from."""
+        if self._compared is not None:
+            found = (one for one in self._compared.problems if one.question == self.question)
+            ranked = RankedProblem(self._compared.verifiers, next(found, None))
+            work = partial(_seen, self.project, ranked, self.workbench.names_worked_under)
+            self.in_background(work, self._show_problem, group="code-ranked")
+
+    # -- showing -----------------------------------------------------------------------------------
+
+    def _show_figures(self, found: RankedVerifiers) -> None:
+        self._compared, self.report = found, found.report
+        self.say(printable(self.project.path.name))
+        self._tell_figures()
+        self._fill_figures()
+        self._open()
+
+    def _tell_figures(self) -> None:
+        """What the figures are over, and those of the verifier under the cursor with their intervals."""
+        if self.report is None:
+            return
+        place = self.query_one("#code-rankings-figures", VirtualTable).selected_id or 0
+        about = intervals(self.report.rows[place]) if place < len(self.report.rows) else ""
+        self.query_one("#code-rankings-notes", Static).update(f"{notes(self.report)}\n{about}")
+
+    @on(RowHighlighted, "#code-rankings-figures")
+    def _highlighted(self) -> None:
+        self._tell_figures()
+
+    def _fill_figures(self) -> None:
+        if self.report is None:
+            return
+        wide = self.size.width >= WIDE
+        table = self.query_one("#code-rankings-figures", VirtualTable)
+        columns, rows = figure_columns(wide=wide), figure_rows(self.report, wide=wide)
+        table.show_rows(columns, rows)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Other columns at another width."""
+        if self.is_attached:
+            self.call_after_refresh(self._fill_figures)
+
+    def _show_problem(self, ranked: RankedProblem) -> None:
+        self.ranked = ranked
+        if self.by not in (BY_TRUTH, *ranked.verifiers):
+            self.by = BY_TRUTH
+        self._fill_problem()
+
+    def _fill_problem(self) -> None:
+        if self.ranked is None:
+            return
+        verifiers, problem = self.ranked
+        table = self.query_one("#code-rankings-solutions", VirtualTable)
+        columns = solution_columns(verifiers, self.by)
+        rows = [] if problem is None else solution_rows(problem, verifiers, self.by)
+        table.show_rows(columns, rows)
+        if rows and table.selected_id not in {row.id for row in rows}:
+            table.jump_to_id(rows[0].id)
+        at = index_of(self._neighbours, self.question)
+        place = "" if at is None else f" · {at + 1:,} of {len(self._neighbours):,}"
+        named = "nothing of it is chosen" if problem is None else printable(problem.task_id)
+        said = f"{named}{place} · by {printable(self.by)} · ↑ ranked too high, ↓ too low"
+        figures = "" if problem is None or self.report is None else on_problem(self.report, problem)
+        self.query_one("#code-rankings-problem", Static).update(f"{said}\n{figures}")
+
+    def trouble(self, error: BaseException | None) -> None:
+        """What is missing for figures stands in their place."""
+        if isinstance(error, UsageError):
+            self.say("no figures yet")
+            said = f"{printable(error.message)}\n{printable(error.hint)}"
+            self.query_one("#code-rankings-notes", Static).update(said)
+        else:
+            super().trouble(error)
+
+    # -- actions -----------------------------------------------------------------------------------
+
+    def action_selected(self) -> None:
+        """Measure and show the solutions that selection would keep, or all again."""
+        self.k = SELECTED if self.k is None else None
+        self._measure()
+
+    def action_next_order(self, step: int) -> None:
+        """Sort the solutions by another verifier's scores."""
+        if self.ranked is not None:
+            self.by = following(self.by, (BY_TRUTH, *self.ranked.verifiers)[::step])
+            self._fill_problem()
+
+    def action_go(self, step: int) -> None:
+        """Show a neighbour."""
+        beside = self.neighbour(self._neighbours, self.question, step, "problem")
+        if beside is not None:
+            self.question = beside
+            self._open()
+
+    def action_open_solution(self) -> None:
+        """Open the solution under the cursor."""
+        self.query_one("#code-rankings-solutions", VirtualTable).action_open()
+
+    @on(RowSelected, "#code-rankings-solutions")
+    def _row_selected(self, event: RowSelected) -> None:
+        from workbench.app.tui.screens.code_problem import CodeProblemScreen
+
+        screen = CodeProblemScreen(self.question, neighbours=self._neighbours, solution=event.row_id)
+        self.app.push_screen(screen)
+
+
+def _figures(project: Project, k: int | None) -> RankedVerifiers:
+    """Runs in a thread."""
+    return compared(project, truth_of(project), k=k)
+
+
+def _seen(project: Project, ranked: RankedProblem, also: Collection[str]) -> RankedProblem:
+    """Runs in a thread; the look at the solutions' scores is recorded."""
+    if ranked.problem is not None:
+        reveal_each(project, [one.item for one in ranked.problem.solutions], also)
+    return ranked
+
+
+def figure_columns(*, wide: bool) -> tuple[TableColumn, ...]:
+    """Columns of the verifiers; with intervals where there is room."""
+
+    def width(title: str) -> int:
+        return 18 if wide else max(len(title), 6)
+
+    return (
+        TableColumn("verifier", "verifier", 10, 24),
+        TableColumn("dataset", "data set", 8, 13),
+        TableColumn("problems", "n", 5, 6, "right"),
+        TableColumn("coverage", "cov%", 4, 4, "right"),
+        *(TableColumn(key, title, width(title), width(title), "right") for key, title in FIGURES.items()),
+    )
+
+
+def figure_rows(report: RankingReport, *, wide: bool) -> list[TableRow]:
+    """A row a verifier and data set; its id is its place in the report."""
+    return [
+        TableRow(
+            place,
+            (
+                TableCell(row.verifier + (" ~" if row.normalised else ""), "bold"),
+                TableCell(row.dataset, "dim"),
+                TableCell(f"{row.problems:,}"),
+                TableCell(percent(row.coverage, 0)),
+                *(TableCell(_figure(row, key, wide=wide)) for key in FIGURES),
+            ),
+        )
+        for place, row in enumerate(report.rows)
+    ]
+
+
+def _figure(row: RankingRow, key: str, *, wide: bool) -> str:
+    value: float | None = getattr(row, key)
+    ends: Ends | None = getattr(row, f"{key}_ci")
+    if value is None:
+        return NONE
+    return f"{value:.3f} [{ends[0]:.2f}, {ends[1]:.2f}]" if wide and ends is not None else f"{value:.3f}"
+
+
+def notes(report: RankingReport) -> str:
+    """What the figures are over."""
+    lacking = _counts(report.lacking)
+    missing = [
+        *(f"{printable(one.verifier)} left out: {one.judged:,} of {one.solutions:,} judged" for one in report.partial),
+        f"refused scores count as the lowest ({_counts(report.filled)})" if report.filled else "",
+    ]
+    parts = [
+        "all solutions"
+        if report.k is None
+        else f"{report.k} selected solutions of each problem (metrics --k {report.k})",
+        f"truth: {printable(report.truth)} on {' + '.join(map(printable, report.truth_runs))}",
+        f"{counted(report.left_out, 'problem')} left out, scores missing ({lacking})" if report.left_out else "",
+        "~ stretched to 0 … 1 in each problem" if any(row.normalised for row in report.rows) else "",
+    ]
+    return "\n".join(filter(None, (" · ".join(filter(None, some)) for some in (parts, missing))))
+
+
+def _counts(found: Mapping[str, int]) -> str:
+    return ", ".join(f"{printable(name)} {number:,}" for name, number in found.items())
+
+
+def intervals(row: RankingRow) -> str:
+    """A verifier's figures with their 95 % intervals."""
+    return f"{printable(row.verifier)}, 95 %: " + " · ".join(
+        f"{title} {_figure(row, key, wide=True)}" for key, title in FIGURES.items()
+    )
+
+
+def on_problem(report: RankingReport, problem: ScoredProblem) -> str:
+    """How well verifiers rank the solutions of one problem."""
+    found = (
+        f"{printable(row.verifier)} {_number(row.spearman)}"
+        for row in report.problems
+        if (row.dataset, row.task_id) == (problem.dataset, problem.task_id)
+    )
+    return "Spearman with truth: " + (" · ".join(found) or NONE)
+
+
+# -- one problem -----------------------------------------------------------------------------------
+
+
+def solution_columns(verifiers: Sequence[str], by: str) -> tuple[TableColumn, ...]:
+    """True score and rank, then each verifier's; the order they stand in is marked."""
+
+    def pair(name: str, title: str) -> tuple[TableColumn, TableColumn]:
+        mark = "▼" if name == by else ""
+        return (
+            TableColumn(name, f"{mark}{title}", 7, max(7, min(16, len(title) + 1)), "right"),
+            TableColumn(f"{name} rank", "rank", 5, 5, "right"),
+        )
+
+    return (
+        TableColumn("solution", "solution", 8, 16),
+        *pair(BY_TRUTH, "truth"),
+        *(column for name in verifiers for column in pair(name, name)),
+    )
+
+
+def solution_rows(problem: ScoredProblem, verifiers: Sequence[str], by: str) -> list[TableRow]:
+    """The solutions, the best first; a row's id is the completion's row id."""
+
+    def place(one: ScoredSolution) -> tuple[bool, float]:
+        rank = one.rank if by == BY_TRUTH else one.ranks.get(by)
+        return rank is None, rank or 0.0
+
+    return [
+        TableRow(
+            one.item,
+            (
+                TableCell(one.solution_id + (TRUTH if one.ground_truth else "")),
+                TableCell(_number(one.score), "bold"),
+                TableCell(_rank(one.rank)),
+                *(cell for name in verifiers for cell in _pair(one, name)),
+            ),
+        )
+        for one in sorted(problem.solutions, key=place)
+    ]
+
+
+def _pair(one: ScoredSolution, name: str) -> tuple[TableCell, TableCell]:
+    score, rank = one.scores.get(name), one.ranks.get(name)
+    return TableCell(_number(score)), TableCell(_rank(rank) + _arrow(one.rank, rank), _style(one.rank, rank))
+
+
+def _arrow(truth: float | None, rank: float | None) -> str:
+    """Whether a verifier ranks a solution too high or too low."""
+    if truth is None or rank is None:
+        return " "
+    return "↑" if rank < truth else "↓" if rank > truth else "="
+
+
+def _style(truth: float | None, rank: float | None) -> CellStyle:
+    return "dim" if truth is None or rank is None else "success" if truth == rank else "warning"
+
+
+def _number(value: float | None) -> str:
+    return NONE if value is None else f"{value:.3f}"
+
+
+def _rank(rank: float | None) -> str:
+    return NONE if rank is None else f"{rank:g}"

@@ -1,0 +1,519 @@
+"""Combine: verifiers that vote, that pick, that predict gold, and what is trained with them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Final, Literal, NamedTuple, get_args
+
+from msgspec import Struct, structs
+from rich.cells import cell_len
+from textual import events
+from textual.content import Content
+from textual.worker import Worker, WorkerState
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
+from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.sources import MemorySource
+from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
+from workbench.app.tui.sharing import share
+from workbench.app.tui.switches import following
+from workbench.app.tui.table_screen import FilterScreen
+from workbench.core.errors import UsageError, WorkbenchError
+from workbench.core.project import Project
+from workbench.core.selection import Condition, Selection
+from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.measuring.combined import (
+    CombinedReport,
+    CombinedRow,
+    CombinedSheet,
+    Standing,
+    combined_as,
+    head,
+    save_combined,
+    sheets,
+)
+from workbench.measuring.combining import ensemble
+from workbench.measuring.comparing import GROUPS
+from workbench.measuring.downstream import downstream
+from workbench.measuring.estimating import estimate
+from workbench.measuring.judged import BASELINE, everybody
+from workbench.measuring.selecting import best_of, read_sizes
+
+Task = Literal["ensembles", "best-of", "estimate", "downstream"]
+
+
+class CombinedQuery(Struct, frozen=True, kw_only=True):
+    """What is asked for.
+
+    Attributes:
+        verifiers: Who votes, or picks; empty for all that have a complete run.
+        weighted: Ensembles with weights, too.
+        sizes: Of how many completions one is picked; empty for 1, 2, 4 ...
+        subject: Whose accuracy is estimated; None for the first one.
+        predictors: Whose verdicts predict gold; empty for all others.
+        path: The file of downstream scores; empty for none yet.
+        by: What rows are grouped by; None for all items only.
+    """
+
+    task: Task = "ensembles"
+    verifiers: tuple[str, ...] = ()
+    weighted: bool = True
+    sizes: tuple[int, ...] = ()
+    subject: str | None = None
+    predictors: tuple[str, ...] = ()
+    path: str = ""
+    by: str | None = None
+    protocol: Protocol3 = "forced"
+    gold: GoldChoice = "final"
+    conditions: tuple[Condition, ...] = ()
+
+
+class CombinedView(NamedTuple):
+    """A report as it is shown."""
+
+    wanted: CombinedQuery
+    report: CombinedReport
+    head: str
+    sheets: tuple[CombinedSheet, ...]
+
+
+def subject_of(wanted: CombinedQuery, names: tuple[str, ...]) -> str:
+    """Whose accuracy is estimated.
+
+    Raises:
+        UsageError: Nobody's can be.
+    """
+    if not names:
+        raise UsageError("No verifier has a complete run.", "Start one in Verifiers & runs.")
+    return wanted.subject or next((name for name in names if name != BASELINE), names[0])
+
+
+def _ensemble(project: Project, wanted: CombinedQuery) -> CombinedReport:
+    return ensemble(project, wanted.verifiers, weighted=wanted.weighted, by=wanted.by, **_counting(wanted))
+
+
+def _best_of(project: Project, wanted: CombinedQuery) -> CombinedReport:
+    return best_of(project, wanted.verifiers, sizes=wanted.sizes, **_counting(wanted))
+
+
+def _estimate(project: Project, wanted: CombinedQuery) -> CombinedReport:
+    subject = subject_of(wanted, everybody(project))
+    return estimate(project, subject, wanted.predictors, by=wanted.by, **_counting(wanted))
+
+
+def _downstream(project: Project, wanted: CombinedQuery) -> CombinedReport:
+    if not wanted.path:
+        raise UsageError(
+            "Does a better verifier make a better model? That takes a file with what models score after training.",
+            "Name one: a line of it says which verifier, which benchmark and which score, as JSON or CSV.",
+        )
+    return downstream(project, Path(wanted.path), by=wanted.by, **_counting(wanted))
+
+
+def _counting(wanted: CombinedQuery) -> dict[str, Any]:
+    return {"protocol": wanted.protocol, "gold": wanted.gold, "selection": Selection(wanted.conditions)}
+
+
+_READERS: dict[Task, Callable[[Project, CombinedQuery], CombinedReport]] = {
+    "ensembles": _ensemble,
+    "best-of": _best_of,
+    "estimate": _estimate,
+    "downstream": _downstream,
+}
+
+
+_TASKS: Final[dict[Task, str]] = {
+    "ensembles": "Ensembles",
+    "best-of": "Best of n",
+    "estimate": "Estimate",
+    "downstream": "Downstream",
+}
+"""What can be asked, in the order of the keys."""
+
+_STANDINGS: Final[dict[Standing, TableCell]] = {
+    "": TableCell(""),
+    "better": TableCell("▲ better", "success"),
+    "worse": TableCell("▼ worse", "error"),
+    "not told apart": TableCell("≈ alike", "dim"),
+}
+
+_STANDING = TableColumn("standing", "", 8, 8)
+
+_WORDS = 24
+"""Cells up to which a column of words is never cut."""
+
+
+TALL = 34
+"""Terminal lines from which more of the words is in sight."""
+
+_READ = "combine"
+_COUNTING = "counting …"
+
+_ONLY_FOR: dict[str, tuple[Task, ...]] = {
+    "choose_verifiers": ("ensembles", "best-of", "estimate"),
+    "weights": ("ensembles",),
+    "choose_subject": ("estimate",),
+    "sizes": ("best-of",),
+    "file": ("downstream",),
+    "next_group": ("ensembles", "estimate", "downstream"),
+}
+"""Action -> what it is for."""
+
+
+class CombineScreen(FilterScreen):
+    """One question's tables, one at a time, and everything about the row under the cursor.
+
+    Attributes:
+        wanted: What is asked for.
+        found: What was counted last; None until it has come, and where it can't be counted.
+        place: Which of its tables is shown.
+    """
+
+    CSS_PATH = "combine.tcss"
+    TITLE_TEXT = "Combine"
+    PREFIX, ABOVE, DETAIL, PANE = "combine", ("tabs", "head", "caption"), True, True
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("combine.ensembles", "1", "task('ensembles')", "Ensembles", "Let verifiers vote.", footer=False),
+        Action("combine.best-of", "2", "task('best-of')", "Best of n", "Let them pick one of n.", footer=False),
+        Action("combine.estimate", "3", "task('estimate')", "Estimate", "Estimate accuracy from few labels.", False),
+        Action("combine.downstream", "4", "task('downstream')", "Downstream", "Set scores beside accuracy.", False),
+        Action("combine.table", "t", "next_table", "Table", "Show the next table: members, the mix of labels …"),
+        Action("combine.file", "o", "file", "File", "Name the file of downstream scores."),
+        Action("combine.subject", "a", "choose_subject", "Of whom", "Choose whose accuracy is estimated."),
+        Action("combine.verifiers", "v", "choose_verifiers", "Verifiers", "Choose who votes, picks or predicts."),
+        Action("combine.weights", "w", "weights", "Weights", "Weighted votes, too, or k of n only."),
+        Action("combine.sizes", "n", "sizes", "Of how many", "Say of how many completions one is picked."),
+        Action("combine.by", "b", "next_group(1)", "By", "Break down by the next property (type, source …)."),
+        Action("combine.by-before", "B", "next_group(-1)", "By before", "The property before.", footer=False),
+        Action("combine.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
+        Action("combine.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
+        Action("combine.filter", "f", "filter", "Filter", "Count only items for which conditions hold."),
+        Action("combine.save", "e", "save", "Save", "Copy or save this table: CSV, Markdown, LaTeX."),
+        Action("combine.again", "r", "again", "Count again", "Count anew.", footer=False),
+        Action("combine.back", "escape", "back", "Back", "Close the line, else clear the filter, else go back."),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wanted = CombinedQuery()
+        self.found: CombinedView | None = None
+        self.place = 0
+
+    def on_mount(self) -> None:
+        """Count."""
+        self._clear()
+        self._ask()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """More words where there is room."""
+        self.set_class(event.size.height >= TALL, "tall")
+
+    # -- reading and showing -----------------------------------------------------------------------
+
+    def _ask(self, **changes: Any) -> None:
+        """Count what is wanted now."""
+        self.wanted = structs.replace(self.wanted, **changes)
+        self._tell(_COUNTING)
+        self.in_background(partial(read, self.project, self.wanted), self._show, group=_READ, stops=True)
+
+    def _show(self, found: CombinedView) -> None:
+        if found.wanted != self.wanted:
+            return
+        before, self.found = self.sheet, found
+        self._tell()
+        self.put("head", _head(found.head))
+        self._fill(found, begin=before is None or _names(before) != _names(found.sheets[self.place]))
+        if before is None:
+            self.refresh_bindings()
+
+    def _fill(self, found: CombinedView, *, begin: bool) -> None:
+        """The table that is shown; the cursor stays, or begins where it matters most."""
+        sheet = found.sheets[self.place]
+        self.put("caption", _caption(sheet, self.place, len(found.sheets)), layout=False)
+        table = self.table
+        table.set_source(MemorySource(_columns(sheet), _rows(sheet)))
+        row = sheet.begin if begin or table.selected_id is None else table.selected_id
+        table.jump_to_id(row)
+        self.highlighted(row)
+
+    def _clear(self, text: str = _COUNTING) -> None:
+        """No figures of one question below the name of another."""
+        self.found, self.place = None, 0
+        self.put("tabs", _tabs(self.wanted.task, self._keys()), layout=False)
+        for part in ("head", "caption"):
+            self.put(part, "")
+        self.table.set_source(_nothing(text))
+        self.put_detail(Content())
+        self.refresh_bindings()
+
+    def _keys(self) -> dict[Task, str]:
+        """The key of each question, as the person knows it."""
+        defaults = {action.id: action.keys for action in self.ACTIONS}
+        shown = {task: self.workbench.shown_keys(f"combine.{task}", defaults[f"combine.{task}"]) for task in _TASKS}
+        return {task: next(iter(keys), "") for task, keys in shown.items()}
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """What can't be counted leaves a reason, and no figures of something else."""
+        error = event.worker.error
+        if event.worker.group != _READ or event.state is not WorkerState.ERROR or error is None:
+            return
+        self._clear("no figures")
+        self._tell()
+        self.put_detail(_trouble(error))
+        if isinstance(error, WorkbenchError):
+            event.prevent_default()  # It is said here: no notice.
+
+    def highlighted(self, row: int) -> None:
+        """Everything about a row."""
+        sheet = self.sheet
+        if sheet is not None and row < len(sheet.lines):
+            self.put_detail(_words(sheet, row))
+
+    @property
+    def sheet(self) -> CombinedSheet | None:
+        """The table that is shown."""
+        return None if self.found is None else self.found.sheets[self.place]
+
+    def _tell(self, remark: str = "") -> None:
+        """What is asked for."""
+        wanted = self.wanted
+        parts = [
+            RemarkPiece(remark),
+            RemarkPiece(printable(self.project.path.name), 2),
+            RemarkPiece(f"by {wanted.by}" if wanted.by else "", 1),
+            self.filter_piece,
+        ]
+        self.query_one(TitleBar).say_parts(parts)
+
+    # -- which question, which table ---------------------------------------------------------------
+
+    def action_task(self, task: Task) -> None:
+        """Ask another question."""
+        if task != self.wanted.task:
+            self.wanted = structs.replace(self.wanted, task=task)
+            self._clear()
+            self._ask()
+
+    def action_next_table(self) -> None:
+        """Show the next table of the same figures."""
+        if self.found is not None:
+            self.place = (self.place + 1) % len(self.found.sheets)
+            self._fill(self.found, begin=True)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Some keys belong to some of the questions."""
+        if action == "next_table":
+            return self.found is not None and len(self.found.sheets) > 1
+        return self.wanted.task in _ONLY_FOR.get(action, get_args(Task))
+
+    def action_save(self) -> None:
+        """Copy or save the table that is shown."""
+        if self.found is not None:
+            report, path = self.found.report, self.project.path
+            share(self, partial(combined_as, report, self.place), partial(save_combined, report, self.place, path))
+
+    def action_again(self) -> None:
+        """Count anew."""
+        self._ask()
+
+    # -- who ---------------------------------------------------------------------------------------
+
+    def action_choose_verifiers(self) -> None:
+        """Choose who takes part."""
+        self._with_names(self._ask_verifiers)
+
+    def action_choose_subject(self) -> None:
+        """Choose whose accuracy is estimated."""
+        self._with_names(self._ask_subject)
+
+    def _with_names(self, then: Callable[[tuple[str, ...]], None]) -> None:
+        self.in_background(partial(everybody, self.project), partial(self._named, then), group="combine-names")
+
+    def _named(self, then: Callable[[tuple[str, ...]], None], names: tuple[str, ...]) -> None:
+        if names:
+            then(names)
+        else:
+            self.notify("No verifier has a complete run yet.", markup=False)
+
+    def _ask_verifiers(self, names: tuple[str, ...]) -> None:
+        if self.wanted.task == "estimate":
+            others = tuple(name for name in names if name != subject_of(self.wanted, names))
+            present = self.wanted.predictors or without_baseline(others)
+            self.app.push_screen(ManyMenu("Whose verdicts predict gold?", others, present), self._predictors_chosen)
+            return
+        title = "Who votes?" if self.wanted.task == "ensembles" else "Who picks?"
+        present = self.wanted.verifiers or (without_baseline(names) if self.wanted.task == "ensembles" else names)
+        self.app.push_screen(ManyMenu(title, names, present), self._verifiers_chosen)
+
+    def _predictors_chosen(self, names: tuple[str, ...] | None) -> None:
+        if names is not None:
+            self._ask(predictors=names)
+
+    def _verifiers_chosen(self, names: tuple[str, ...] | None) -> None:
+        if names is not None:
+            self._ask(verifiers=names)
+
+    def _ask_subject(self, names: tuple[str, ...]) -> None:
+        choices = [Choice(name, printable(name)) for name in names]
+        menu = ChoiceMenu("Whose accuracy?", choices, chosen={subject_of(self.wanted, names)})
+        self.app.push_screen(menu, self._subject_chosen)
+
+    def _subject_chosen(self, name: str | None) -> None:
+        if name is not None:
+            self._ask(subject=name, predictors=tuple(other for other in self.wanted.predictors if other != name))
+
+    # -- how ---------------------------------------------------------------------------------------
+
+    def action_weights(self) -> None:
+        """Weighted votes, too, or k of n only."""
+        self._ask(weighted=not self.wanted.weighted)
+
+    def action_next_group(self, step: int) -> None:
+        """Break down by the next property; after the last one by none."""
+        self._ask(by=following(self.wanted.by, (None, *GROUPS)[::step]))
+
+    def action_next_protocol(self) -> None:
+        """Count undecided rows in the next way."""
+        self._ask(protocol=following(self.wanted.protocol, get_args(Protocol3)))
+
+    def action_next_gold(self) -> None:
+        """Compare with the next gold."""
+        self._ask(gold=following(self.wanted.gold, get_args(GoldChoice)))
+
+    # -- what is typed -----------------------------------------------------------------------------
+
+    def action_sizes(self) -> None:
+        """Ask for the sizes."""
+        text = ",".join(map(str, self.wanted.sizes))
+        self.ask("sizes", "best of", text, hint="1,2,4  (empty: 1, 2, 4, 8 …)")
+
+    def action_file(self) -> None:
+        """Ask for the file."""
+        hint = 'lines of {"verifier": …, "benchmark": …, "score": …}, or CSV'
+        self.ask("file", "file", self.wanted.path, hint=hint)
+
+    def narrow(self, conditions: tuple[Condition, ...]) -> None:
+        """Count only items for which conditions hold."""
+        self._ask(conditions=conditions)
+
+    def answered(self, asked: str, text: str) -> bool:
+        """Take sizes, or a file."""
+        if asked == "sizes":
+            self._ask(sizes=read_sizes(text) if text else ())
+        elif asked == "file":
+            path = os.path.expanduser(text)
+            if text and not Path(path).is_file():
+                raise UsageError(f"There is no file {path}.")
+            self._ask(path=path)
+        return super().answered(asked, text)
+
+
+def without_baseline(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Those that look at the completion."""
+    return tuple(name for name in names if name != BASELINE)
+
+
+def _tabs(task: Task, keys: Mapping[Task, str]) -> Content:
+    """What can be asked, with its key; brackets are round what is shown."""
+    parts: list[str | tuple[str, str]] = []
+    for name, title in _TASKS.items():
+        text = f"{keys[name]} {title}".strip()
+        parts.append((f"[{text}]", "bold $text-accent") if name == task else f" {text} ")
+    return Content.assemble(*parts)
+
+
+def _head(text: str) -> Content:
+    """What is counted, and how; the first line says of whom."""
+    return Content("\n").join(Content(printable(line)) for line in text.split("\n"))
+
+
+def _caption(sheet: CombinedSheet, place: int, count: int) -> Content:
+    """What the table shows, and which of how many it is."""
+    which = f"table {place + 1} of {count} · " if count > 1 else ""
+    return Content(which + printable(sheet.caption))
+
+
+def _columns(sheet: CombinedSheet) -> tuple[TableColumn, ...]:
+    """The first column stays in sight; how a row stands comes behind the words."""
+    found = [_column(sheet, place) for place in range(len(sheet.columns))]
+    if _has_standings(sheet):
+        found.insert(sheet.left, _STANDING)
+    return tuple(found)
+
+
+def _column(sheet: CombinedSheet, place: int) -> TableColumn:
+    """As wide as what stands in it; a column of words may be cut where it is very wide."""
+    title = printable(sheet.columns[place])
+    texts = [title, *(printable(line.cells[place]) for line in sheet.lines)]
+    width = max(map(cell_len, texts))
+    if place < sheet.left:
+        return TableColumn(str(place), title, min(width, _WORDS), width)
+    return TableColumn(str(place), title, width, width, "right")
+
+
+def _rows(sheet: CombinedSheet) -> list[TableRow]:
+    """The lines; a row's id is its place."""
+    return [TableRow(place, _cells(sheet, line)) for place, line in enumerate(sheet.lines)]
+
+
+def _cells(sheet: CombinedSheet, line: CombinedRow) -> tuple[TableCell, ...]:
+    first: CellStyle = "bold" if line.standing in ("better", "worse") else ""
+    found = [TableCell(text, first if place == 0 else "") for place, text in enumerate(line.cells)]
+    if _has_standings(sheet):
+        found.insert(sheet.left, _STANDINGS[line.standing])
+    return tuple(found)
+
+
+def _names(sheet: CombinedSheet) -> list[tuple[str, ...]]:
+    """What the lines are of, in their order."""
+    return [line.cells[: sheet.left] for line in sheet.lines]
+
+
+def _has_standings(sheet: CombinedSheet) -> bool:
+    return any(line.standing for line in sheet.lines)
+
+
+def _words(sheet: CombinedSheet, place: int) -> Content:
+    """A row with all its figures, what they say, and the notes on the table."""
+    line = sheet.lines[place]
+    name = " · ".join(filter(None, line.cells[: sheet.left]))
+    figures = " · ".join(
+        f"{title} {text}"
+        for title, text in zip(sheet.columns[sheet.left :], line.cells[sheet.left :], strict=True)
+        if text
+    )
+    meaning = (f"▲ better ▼ worse ≈ alike (not told apart): beside {sheet.against}.",) if _has_standings(sheet) else ()
+    return Content.assemble(
+        (printable(name), "bold"),
+        f" · {printable(figures)}",
+        *((f"\n{printable(said)}", "$text-accent") for said in line.words),
+        *((f"\n{printable(note)}", "$foreground-muted") for note in (*meaning, *sheet.notes)),
+    )
+
+
+def _nothing(text: str) -> MemorySource:
+    """A table without figures, and why in a word or two."""
+    return MemorySource((TableColumn("nothing", ""),), [TableRow(0, (TableCell(text, "dim"),))])
+
+
+def _trouble(error: BaseException) -> Content:
+    """Why there is nothing to show."""
+    if isinstance(error, WorkbenchError):
+        return Content.assemble((printable(error.message), "bold"), (f"\n{printable(error.hint)}", "$foreground-muted"))
+    return Content(f"{type(error).__name__}: {printable(str(error))}")
+
+
+def read(project: Project, wanted: CombinedQuery) -> CombinedView:
+    """Count.
+
+    Raises:
+        UsageError: See `ensemble`, `best_of`, `estimate` and `downstream`.
+        FormatError: The file of scores can't be read.
+    """
+    report = _READERS[wanted.task](project, wanted)
+    return CombinedView(wanted, report, head(report), sheets(report))

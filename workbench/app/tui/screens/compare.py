@@ -1,0 +1,271 @@
+"""Two verifiers on the same items: who is right where, how sure that is, and the items behind every count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import ClassVar, Literal, get_args
+
+from msgspec import Struct, structs
+from textual.containers import Horizontal
+from textual.widget import Widget
+from textual.widgets import Static
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.kit import compare_view as view
+from workbench.app.tui.kit.accuracy_view import group_name
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.sharing import share
+from workbench.app.tui.switches import following
+from workbench.app.tui.table_screen import TableScreen
+from workbench.core.selection import Condition, Selection
+from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.measuring.comparing import GROUPS, PairedComparison, comparable, compared
+from workbench.measuring.comparing_tables import comparison_as, save_comparison, verdict
+from workbench.statistics.records.comparison import CompareReport
+
+DRAWS = 2_000
+"""Samples of the bootstrap: fewer than the command line's, so that a million items don't keep a core busy for long."""
+
+
+class Pair(Struct, frozen=True, kw_only=True):
+    """What is compared.
+
+    Attributes:
+        by: What wins and losses are counted by.
+        words: The items, for people.
+        conditions: The same for the database.
+    """
+
+    a: str
+    b: str
+    protocol: Protocol3 = "forced"
+    gold: GoldChoice = "final"
+    by: str = "type"
+    words: str = "all"
+    conditions: tuple[Condition, ...] = ()
+
+
+class CompareScreen(TableScreen):
+    """The paired table, the figures and a sentence above the items of one quadrant, or wins and losses by group.
+
+    Args:
+        pair: What to compare first; None for the first two verifiers on all items.
+        verifiers: The names A and B can become; none for all that can be compared.
+
+    Attributes:
+        shown: What the lower table shows.
+        found: The comparison and its items; None until they have come.
+        report: Its figures; the bootstrap's intervals come later.
+    """
+
+    CSS_PATH = "compare.tcss"
+    TITLE_TEXT = "Compare"
+    PREFIX, WIDE = "compare", 116
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("compare.open", "o,enter", "open_row", "Open", "Open the item with both verdicts, or the group."),
+        Action("compare.where", "w", "next_tab(1)", "Where", "List the next kind of items: only A right, only B …"),
+        Action("compare.where-before", "W", "next_tab(-1)", "Where before", "List the kind before.", footer=False),
+        Action("compare.by", "t", "groups", "By type", "Count wins and losses by type; again: by subtype, domain …"),
+        Action("compare.a", "a", "pick('a')", "A", "Choose A from a list."),
+        Action("compare.b", "b", "pick('b')", "B", "Choose B from a list."),
+        Action("compare.next", "n", "next_verifier", "Next B", "Compare A with the next verifier.", footer=False),
+        Action(
+            "compare.previous", "N", "next_verifier(-1)", "B before", "Compare A with the one before.", footer=False
+        ),
+        Action("compare.swap", "s", "swap", "Swap", "Make A of B and B of A.", footer=False),
+        Action("compare.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
+        Action("compare.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
+        Action("compare.family", "f", "family", "All", "Compare all verifiers: who differs, who errs with whom."),
+        Action("compare.export", "e", "export", "Save", "Copy or save: CSV, Markdown, LaTeX.", footer=False),
+    )
+
+    def __init__(self, pair: Pair | None = None, verifiers: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self.pair, self.verifiers = pair, verifiers
+        self.shown: view.Shown = "only_a"
+        self.found: PairedComparison | None = None
+        self.report: CompareReport | None = None
+
+    def above(self) -> Iterator[Widget]:
+        """Figures beside the paired table."""
+        yield Static(id="compare-head", markup=False)
+        yield Horizontal(
+            Static(id="compare-paired", markup=False),
+            Static(id="compare-tests", markup=False),
+            id="compare-figures",
+        )
+        yield Static(id="compare-verdict", markup=False)
+        yield Static(id="compare-tabs", markup=False)
+
+    def on_mount(self) -> None:
+        """Count."""
+        if self.pair is None:
+            self.in_background(partial(comparable, self.project), self._begin, group="compare", stops=True)
+        else:
+            self._ask(self.pair)
+
+    def _begin(self, names: tuple[str, ...]) -> None:
+        self.verifiers = names
+        if len(names) < 2:
+            self.say("no verifier has a complete run yet")
+            self.put("head", "Start one in Verifiers & runs, then compare it here.")
+            return
+        self._ask(Pair(a=names[0], b=names[1]))
+
+    # -- reading and showing -----------------------------------------------------------------------
+
+    def _ask(self, pair: Pair) -> None:
+        self.pair = pair
+        self.say("reading …")
+        self.in_background(lambda: (pair, self._read(pair)), self._show, group="compare", stops=True)
+
+    def _read(self, pair: Pair) -> PairedComparison:
+        return compared(
+            self.project,
+            pair.a,
+            pair.b,
+            protocol=pair.protocol,
+            gold=pair.gold,
+            selection=Selection(pair.conditions),
+            by=pair.by,
+        )
+
+    def _show(self, data: tuple[Pair, PairedComparison]) -> None:
+        """Everything with a closed form; the bootstrap begins."""
+        pair, found = data
+        if pair != self.pair:
+            return
+        self.found, self.report = found, found.report
+        self.say(printable(self.project.path.name))
+        self.put("head", view.head(found.report, pair.words))
+        self.put("paired", view.table(found.report))
+        self.put("tests", view.figures(found.report))
+        self.put("verdict", verdict(found.report))
+        self.fill()
+        self.in_background(lambda: (pair, found.with_bootstrap(DRAWS)), self._drawn, group="bootstrap", stops=True)
+
+    def _drawn(self, data: tuple[Pair, CompareReport]) -> None:
+        pair, report = data
+        if pair == self.pair:
+            self.report = report
+            self.put("tests", view.figures(report))
+
+    def trouble(self, error: BaseException | None) -> None:
+        """What can't be compared leaves no figures of something else behind."""
+        super().trouble(error)
+        self.found = self.report = None
+        pair = self.pair
+        self.say("" if pair is None else f"{printable(pair.a)} and {printable(pair.b)} can't be compared")
+        for part in ("head", "paired", "tests", "verdict", "tabs"):
+            self.put(part, "")
+        self.table.show_rows(view.ITEM_COLUMNS, [])
+
+    def fill(self) -> None:
+        """The lower table and the line above it."""
+        if self.found is None:
+            return
+        report = self.found.report
+        self.put("tabs", view.tabs(report, self.shown))
+        if self.shown == "groups":
+            self.table.show_rows(view.group_columns(self.wide), view.group_rows(report, self.wide))
+        else:
+            self.list_items(view.ITEM_COLUMNS, self.found.ids[self.shown], self.found.rows, view.item_row)
+
+    # -- what is listed ----------------------------------------------------------------------------
+
+    def opened(self, row: int) -> None:
+        """Open the item, or the group."""
+        from workbench.app.tui.screens.item import ItemScreen
+
+        if self.found is None or self.pair is None:
+            return
+        if self.shown == "groups":
+            self._open_group(self.pair, self.found.report.groups[row].group)
+            return
+        a, b = self.pair.a, self.pair.b
+        first = (b, a) if self.shown == "only_b" else (a, b)
+        self.app.push_screen(ItemScreen(row, self.found.ids[self.shown], first))
+
+    def _open_group(self, pair: Pair, group: str) -> None:
+        """The same two on the group's items."""
+        own = group_name(group, pair.by)
+        narrower = structs.replace(
+            pair,
+            by="subtype" if pair.by == "type" else pair.by,
+            words=f"{pair.words} · {own}" if pair.conditions else own,
+            conditions=(*pair.conditions, Condition(pair.by, "=", group)),
+        )
+        self.app.push_screen(CompareScreen(narrower, self.verifiers))
+
+    def action_next_tab(self, step: int) -> None:
+        """List other items, or the groups."""
+        self.shown = following(self.shown, tuple(view.TABS)[::step])
+        self.fill()
+
+    def action_groups(self) -> None:
+        """Show wins and losses by group; where they stand there already, by the next property."""
+        if self.pair is None:
+            return
+        if self.shown != "groups":
+            self.shown = "groups"
+            self.fill()
+        else:
+            self._ask(structs.replace(self.pair, by=following(self.pair.by, GROUPS)))
+
+    # -- what is compared --------------------------------------------------------------------------
+
+    def action_pick(self, side: Literal["a", "b"]) -> None:
+        """Choose a verifier from a list; the other one of the two changes places with it."""
+        if self.pair is not None:
+            choices = [Choice(name, printable(name)) for name in self.verifiers]
+            menu = ChoiceMenu(f"{side.upper()} is", choices, chosen={getattr(self.pair, side)})
+            self.app.push_screen(menu, partial(self._picked, side))
+
+    def _picked(self, side: Literal["a", "b"], name: str | None) -> None:
+        if self.pair is None or name is None:
+            return
+        a, b = (name, self.pair.b) if side == "a" else (self.pair.a, name)
+        self._ask(structs.replace(self.pair, a=a, b=b) if a != b else self._turned(self.pair))
+
+    def action_next_verifier(self, step: int = 1) -> None:
+        """Compare A with the verifier after B, or before."""
+        if self.pair is not None:
+            others = tuple(name for name in self.verifiers if name != self.pair.a)[::step]
+            self._ask(structs.replace(self.pair, b=following(self.pair.b, others)))
+
+    def action_swap(self) -> None:
+        """Make A of B and B of A; the listed items stay."""
+        if self.pair is not None:
+            if self.shown in ("only_a", "only_b"):
+                self.shown = "only_b" if self.shown == "only_a" else "only_a"
+            self._ask(self._turned(self.pair))
+
+    def _turned(self, pair: Pair) -> Pair:
+        return structs.replace(pair, a=pair.b, b=pair.a)
+
+    def action_next_protocol(self) -> None:
+        """Count undecided rows in the next way."""
+        if self.pair is not None:
+            self._ask(structs.replace(self.pair, protocol=following(self.pair.protocol, get_args(Protocol3))))
+
+    def action_next_gold(self) -> None:
+        """Compare with the next gold."""
+        if self.pair is not None:
+            self._ask(structs.replace(self.pair, gold=following(self.pair.gold, get_args(GoldChoice))))
+
+    def action_family(self) -> None:
+        """Compare all of them on these items."""
+        from workbench.app.tui.screens.family import FamilyQuery, FamilyScreen
+
+        if self.pair is not None:
+            pair = self.pair
+            asked = FamilyQuery(protocol=pair.protocol, gold=pair.gold, words=pair.words, conditions=pair.conditions)
+            self.app.push_screen(FamilyScreen(asked, self.verifiers))
+
+    def action_export(self) -> None:
+        """Copy or save the figures."""
+        if self.report is not None:
+            save = partial(save_comparison, self.report, self.project.path)
+            share(self, partial(comparison_as, self.report), save)

@@ -1,0 +1,53 @@
+"""A question before something that is hard to take back."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from workbench.app.tui.actions import Action, bindings
+
+_MANY_LINES = 10
+"""From so many lines on the text can take the focus, to be scrolled."""
+
+
+class ConfirmScreen(ModalScreen[bool]):
+    """Ends with True for yes; no is the default."""
+
+    CSS_PATH = "confirm.tcss"
+    AUTO_FOCUS: ClassVar[str] = "#confirm-no"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("confirm.yes", "y", "answer(True)", "Yes", "Do it."),
+        Action("confirm.no", "n,escape,q", "answer(False)", "No", "Leave it."),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
+
+    def __init__(self, title: str, text: str) -> None:
+        super().__init__()
+        self._title, self._text = title, text
+
+    def compose(self) -> ComposeResult:
+        """Lay out; the safe answer has the focus."""
+        with Vertical(id="confirm-box") as box:
+            box.border_title = Content(self._title)
+            with VerticalScroll(can_focus=self._text.count("\n") >= _MANY_LINES):
+                yield Static(self._text, markup=False)
+            with Horizontal():
+                yield Button(Content("n  No"), id="confirm-no", compact=True)
+                yield Button(Content("y  Yes"), id="confirm-yes", variant="error", compact=True)
+
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.dismiss(event.button.id == "confirm-yes")
+
+    def action_answer(self, yes: bool) -> None:
+        """Answer by key."""
+        self.dismiss(yes)

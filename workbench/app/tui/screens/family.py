@@ -1,0 +1,404 @@
+"""Several verifiers side by side: who differs from whom, who can't be told apart, who errs with whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import ClassVar, Final, Literal, get_args
+
+from msgspec import Struct, structs
+from textual import on
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widgets import Static
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.kit.accuracy_view import PROTOCOLS
+from workbench.app.tui.kit.cells import fit, printable
+from workbench.app.tui.kit.choices import ManyMenu
+from workbench.app.tui.kit.compare_view import interval, points
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.app.tui.sharing import share
+from workbench.app.tui.switches import following
+from workbench.core.selection import Condition, Selection
+from workbench.core.text.columns import interval as fractions
+from workbench.core.text.columns import number, one_decimal, p_value
+from workbench.core.text.figures import NONE, compact_count, counted, percent
+from workbench.core.text.heat import GLYPHS, scale_words, shade, tint
+from workbench.core.text.marks import with_mark
+from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.measuring.comparing_tables import comparison_as, save_comparison
+from workbench.measuring.family import family
+from workbench.measuring.family_tables import best_pair, standing
+from workbench.measuring.joint_errors import SAMPLES, joint_errors
+from workbench.statistics.records.comparison import FamilyMember, FamilyPair, FamilyReport, JointErrorReport, JudgePair
+
+Measure = Literal["difference", "phi", "both", "kappa"]
+
+MEASURES: Final[dict[Measure, str]] = {
+    "difference": "row less column, in points · ▲ better ▼ worse ≈ not told apart (Holm's p)",
+    "phi": "correlation of errors (phi): the lower, the better to combine",
+    "both": "items both judge wrongly (in brackets: by chance, given gold)",
+    "kappa": "agreement of their verdicts beyond chance (Cohen's kappa)",
+}
+"""What a cell of the matrix shows."""
+
+_MARKS = {"better": "▲", "worse": "▼", "not told apart": "≈"}
+
+_NAME: Final = 9
+
+_SELF: Final = "·"
+
+
+class FamilySheet:
+    """A family and its joint errors, looked up by two names in either order."""
+
+    def __init__(self, family: FamilyReport, errors: JointErrorReport) -> None:
+        self.family, self.errors = family, errors
+        self.members = family.members
+        self._met = [one for one in self.members if family.against in (None, one.verifier)]
+        self._pairs: Mapping[frozenset[str], FamilyPair] = {frozenset((pair.a, pair.b)): pair for pair in family.family}
+        self._judges: Mapping[frozenset[str], JudgePair] = {frozenset((pair.a, pair.b)): pair for pair in errors.errors}
+        self._widest = max((abs(pair.difference) for pair in family.family), default=0.0) or 1.0
+
+    def pair(self, a: str, b: str) -> FamilyPair | None:
+        """Their paired figures; None for a pair without items in common."""
+        return self._pairs.get(frozenset((a, b)))
+
+    def judges(self, a: str, b: str) -> JudgePair | None:
+        """Their agreement and joint errors."""
+        return self._judges.get(frozenset((a, b)))
+
+    # -- the matrix --------------------------------------------------------------------------------
+
+    def columns(self) -> list[MatrixColumn]:
+        """Columns carry the rows' numbers, and below them as much of the name as there is room for."""
+        return [
+            MatrixColumn(one.verifier, str(place), fit(one.verifier, _NAME).rstrip())
+            for place, one in enumerate(self.members, 1)
+            if one in self._met
+        ]
+
+    def rows(self, measure: Measure) -> list[MatrixRow]:
+        """The verifiers by rank, each with its accuracy and letters."""
+        letters = max((len(one.letters) for one in self.members), default=0)
+        return [
+            MatrixRow(
+                key=one.verifier,
+                mark=f"{place:>2} ",
+                name=with_mark(one.verifier, self.family.selection_judges),
+                after=f"{percent(one.accuracy)} {one.letters:<{letters}}",
+                cells=tuple(self.cell(one, other, measure) for other in self._met),
+            )
+            for place, one in enumerate(self.members, 1)
+        ]
+
+    def cell(self, row: FamilyMember, column: FamilyMember, measure: Measure) -> MatrixCell:
+        """What two verifiers are to each other."""
+        a, b = row.verifier, column.verifier
+        if a == b:
+            return MatrixCell(_SELF)
+        if measure == "difference":
+            return self._difference(a, b)
+        judges = self.judges(a, b)
+        return MatrixCell(NONE) if judges is None else _judged(judges, measure)
+
+    def _difference(self, a: str, b: str) -> MatrixCell:
+        pair = self.pair(a, b)
+        if pair is None:
+            return MatrixCell(NONE)
+        difference, says = turned(pair, a, self.family.level)
+        step = shade(difference, -self._widest, self._widest)
+        return MatrixCell(f"{points(difference)}{_MARKS[says]}", tint=tint(step, rising=True))
+
+
+class FamilyQuery(Struct, frozen=True, kw_only=True):
+    """What is asked for.
+
+    Attributes:
+        verifiers: Who is compared; () for all that can be.
+        against: Whom all are compared with; None for all pairs.
+        words: The items, for people.
+        conditions: The same for the database.
+    """
+
+    verifiers: tuple[str, ...] = ()
+    against: str | None = None
+    protocol: Protocol3 = "forced"
+    gold: GoldChoice = "final"
+    words: str = "all"
+    conditions: tuple[Condition, ...] = ()
+
+
+class FamilyScreen(WorkbenchScreen):
+    """A matrix of verifiers with a cursor on one pair, and everything about that pair below it.
+
+    Args:
+        asked: What is asked for first.
+        verifiers: Who can be compared.
+    """
+
+    CSS_PATH = "family.tcss"
+    TITLE_TEXT = "Compare all"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("family.open", "o,enter", "open_pair", "Open", "Compare the two under the cursor."),
+        Action("family.measure", "m", "next_measure(1)", "Measure", "Show differences, errors in common, agreement."),
+        Action("family.measure-before", "M", "next_measure(-1)", "Before", "Show the measure before.", footer=False),
+        Action("family.who", "v", "choose", "Verifiers", "Choose who is compared."),
+        Action("family.against", "r", "against", "Reference", "Compare all with the row's verifier; again: all pairs."),
+        Action("family.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
+        Action("family.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
+        Action("family.export", "e", "export", "Save", "Copy or save what the matrix shows: CSV, Markdown, LaTeX."),
+    )
+
+    def __init__(self, asked: FamilyQuery, verifiers: tuple[str, ...]) -> None:
+        super().__init__()
+        self.asked, self.verifiers = asked, verifiers
+        self.measure: Measure = "difference"
+        self.sheet: FamilySheet | None = None
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        yield TitleBar("Compare all", "reading …")
+        yield Static("", id="family-caption", markup=False)
+        yield Static("", id="family-legend", markup=False)
+        yield Matrix(id="family-matrix")
+        yield Static("", id="family-together", markup=False)
+        yield Static("", id="family-cell", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Count."""
+        self.query_one(Matrix).focus()
+        self._ask(self.asked)
+
+    # -- reading and showing -----------------------------------------------------------------------
+
+    def _ask(self, asked: FamilyQuery) -> None:
+        self.asked = asked
+        self.say("reading …")
+        self.in_background(lambda: (asked, self._read(asked)), self._show, group="family", stops=True)
+
+    def _read(self, asked: FamilyQuery) -> FamilySheet:
+        found = family(
+            self.project,
+            asked.verifiers or self.verifiers,
+            against=asked.against,
+            protocol=asked.protocol,
+            gold=asked.gold,
+            selection=Selection(asked.conditions),
+        )
+        return FamilySheet(found, self._joint(asked, 0))
+
+    def _joint(self, asked: FamilyQuery, samples: int) -> JointErrorReport:
+        return joint_errors(
+            self.project,
+            asked.verifiers or self.verifiers,
+            protocol=asked.protocol,
+            gold=asked.gold,
+            selection=Selection(asked.conditions),
+            samples=samples,
+        )
+
+    def _show(self, data: tuple[FamilyQuery, FamilySheet]) -> None:
+        """Everything with a closed form; the bootstrap begins."""
+        asked, sheet = data
+        if asked != self.asked:
+            return
+        self._fill(sheet)
+        self.in_background(lambda: (asked, self._joint(asked, SAMPLES)), self._drawn, group="bootstrap", stops=True)
+
+    def _drawn(self, data: tuple[FamilyQuery, JointErrorReport]) -> None:
+        asked, errors = data
+        if asked == self.asked and self.sheet is not None:
+            self._fill(FamilySheet(self.sheet.family, errors))
+
+    def trouble(self, error: BaseException | None) -> None:
+        """What can't be compared leaves no figures of something else behind."""
+        super().trouble(error)
+        self.sheet = None
+        self.say("these can't be compared")
+        for part in ("caption", "legend", "together", "cell"):
+            self.query_one(f"#family-{part}", Static).update("")
+        self.query_one(Matrix).put("", [], [])
+
+    def _fill(self, sheet: FamilySheet) -> None:
+        begin, self.sheet = self.sheet is None, sheet
+        self.say(printable(self.project.path.name))
+        self.query_one("#family-caption", Static).update(caption(sheet, self.asked.words))
+        self.query_one("#family-legend", Static).update(legend(self.measure))
+        self.query_one("#family-together", Static).update(together(sheet))
+        matrix, columns = self.query_one(Matrix), sheet.columns()
+        matrix.put("verifier, accuracy %", columns, sheet.rows(self.measure))
+        if begin and len(columns) > 1:
+            matrix.move_to(matrix.row_key, columns[1].key)
+
+    @on(Matrix.Moved)
+    def _moved(self) -> None:
+        matrix = self.query_one(Matrix)
+        if self.sheet is not None:
+            sentence = cell_sentence(self.sheet, matrix.row_key, matrix.column_key)
+            self.query_one("#family-cell", Static).update(sentence)
+
+    # -- actions -----------------------------------------------------------------------------------
+
+    @on(Matrix.Opened)
+    def action_open_pair(self) -> None:
+        """Compare the two under the cursor."""
+        from workbench.app.tui.screens.compare import CompareScreen, Pair
+
+        matrix = self.query_one(Matrix)
+        a, b = matrix.row_key, matrix.column_key
+        if self.sheet is None or a is None or b is None:
+            return
+        if a == b:
+            self.notify("Choose a cell where two meet.", markup=False)
+            return
+        asked = self.asked
+        pair = Pair(a=a, b=b, protocol=asked.protocol, gold=asked.gold, words=asked.words, conditions=asked.conditions)
+        self.app.push_screen(CompareScreen(pair, self.verifiers))
+
+    def action_next_measure(self, step: int) -> None:
+        """Show something else of each pair."""
+        self.measure = following(self.measure, get_args(Measure)[::step])
+        if self.sheet is not None:
+            self._fill(self.sheet)
+
+    def action_choose(self) -> None:
+        """Choose who is compared."""
+        menu = ManyMenu("Compare", self.verifiers, self.asked.verifiers or self.verifiers)
+        self.app.push_screen(menu, self._chosen)
+
+    def _chosen(self, names: tuple[str, ...] | None) -> None:
+        if names is None:
+            return
+        if len(names) < 2:
+            self.notify("Choose two or more.", markup=False)
+            return
+        against = self.asked.against if self.asked.against in names else None
+        self._ask(structs.replace(self.asked, verifiers=names, against=against))
+
+    def action_against(self) -> None:
+        """Compare all with the verifier of the row under the cursor, or all with all again."""
+        if self.sheet is not None:
+            against = None if self.asked.against else self.query_one(Matrix).row_key
+            self._ask(structs.replace(self.asked, against=against))
+
+    def action_next_protocol(self) -> None:
+        """Count undecided rows in the next way."""
+        self._ask(structs.replace(self.asked, protocol=following(self.asked.protocol, get_args(Protocol3))))
+
+    def action_next_gold(self) -> None:
+        """Compare with the next gold."""
+        self._ask(structs.replace(self.asked, gold=following(self.asked.gold, get_args(GoldChoice))))
+
+    def action_export(self) -> None:
+        """Copy or save the differences, or the errors in common."""
+        if self.sheet is not None:
+            report = self.sheet.family if self.measure == "difference" else self.sheet.errors
+            share(self, partial(comparison_as, report), partial(save_comparison, report, self.project.path))
+
+
+def turned(pair: FamilyPair, a: str, level: float) -> tuple[float, str]:
+    """The difference and what the tests say, as seen from one of the two."""
+    difference, says = pair.difference, standing(pair, level)
+    if pair.a == a:
+        return difference, says
+    return 0.0 - difference, {"better": "worse", "worse": "better"}.get(says, says)  # equal is never "-0.0"
+
+
+def _judged(judges: JudgePair, measure: Measure) -> MatrixCell:
+    if measure == "both":
+        errors = judges.errors
+        return MatrixCell(f"{compact_count(errors.both_wrong)} ({one_decimal(judges.expected_given_gold)})")
+    value = judges.errors.phi if measure == "phi" else judges.kappa
+    if value is None:
+        return MatrixCell(NONE)
+    step = shade(value, 0.0, 1.0)
+    # Shared errors are bad; agreement is neither good nor bad.
+    return MatrixCell(number(value), GLYPHS[step], tint(step, rising=False) if measure == "phi" else None)
+
+
+# -- in words --------------------------------------------------------------------------------------
+
+
+def caption(sheet: FamilySheet, words: str) -> Content:
+    """On what, counted how: two lines."""
+    family = sheet.family
+    uneven = "" if all(one.n == family.common for one in family.members) else " that count for all"
+    return Content(
+        f"{words} · {counted(family.common, 'item')}{uneven} · {counted(len(family.family), 'pair')}, Holm's p below "
+        f"{family.level}\ngold {family.gold_choice} · protocol {family.protocol}: {PROTOCOLS[family.protocol]}"
+    )
+
+
+def legend(measure: Measure) -> Content:
+    """What the cells show, and on which scale."""
+    scale = f" · {scale_words('0', '1')}" if measure in ("phi", "kappa") else ""
+    return Content(MEASURES[measure] + scale)
+
+
+def together(sheet: FamilySheet) -> Content:
+    """Who can't be told apart, by their numbers, and which two err together least."""
+    return Content(f"{_apart(sheet.family)}\n{printable(best_pair(sheet.errors))}")
+
+
+def _apart(family: FamilyReport) -> str:
+    if family.against is not None:
+        return f"all set against {printable(family.against)}; Holm's p over {counted(len(family.family), 'pair')}"
+    place = {one.verifier: str(number) for number, one in enumerate(family.members, 1)}
+    groups = [", ".join(place[name] for name in group) for group in family.groups or [] if len(group) > 1]
+    return f"not told apart: {' · '.join(groups)}" if groups else "every two differ"
+
+
+def cell_sentence(sheet: FamilySheet, row: str | None, column: str | None) -> Content:
+    """Everything about the pair under the cursor, in four lines; of one verifier in one."""
+    if row is None or column is None:
+        return Content("")
+    if row == column:
+        return _own(next(one for one in sheet.members if one.verifier == row))
+    names = Content.assemble((printable(row), "bold"), " – ", (printable(column), "bold"))
+    judges = sheet.judges(row, column)
+    return Content("\n").join([names + _tested(sheet, row, column), *(_errors(judges) if judges else ())])
+
+
+def _own(one: FamilyMember) -> Content:
+    ends = "" if one.ci is None else f" [{percent(one.ci[0])}, {percent(one.ci[1])}]"
+    size = f"{counted(one.n, 'item')} in {counted(one.questions, 'question')}"
+    return Content.assemble((printable(one.verifier), "bold"), f" · accuracy {percent(one.accuracy)} %{ends} · {size}")
+
+
+def _tested(sheet: FamilySheet, a: str, b: str) -> Content:
+    pair = sheet.pair(a, b)
+    if pair is None:
+        return Content(" · no item in common that counts")
+    difference, says = turned(pair, a, sheet.family.level)
+    low, high = pair.ci if pair.a == a else (-pair.ci[1], -pair.ci[0])
+    first, second = (pair.only_a, pair.only_b) if pair.a == a else (pair.only_b, pair.only_a)
+    return Content.assemble(
+        f" · {counted(pair.n, 'item')} · right alone {first:,} and {second:,}\n",
+        (f"{points(difference)} points", "bold"),
+        f" {interval((low, high))} · p {p_value(pair.permutation_p)}, Holm's {p_value(pair.holm_p)}, q "
+        f"{p_value(pair.q)} · {says}",
+    )
+
+
+def _errors(judges: JudgePair) -> tuple[Content, Content]:
+    errors = judges.errors
+    return (
+        Content(
+            f"both wrong {errors.both_wrong:,} of {errors.n:,}; by chance {one_decimal(errors.expected)}, given gold "
+            f"{one_decimal(judges.expected_given_gold)} · either right {percent(judges.either_right)} %"
+        ),
+        Content(
+            f"errors' phi {number(errors.phi)} {_ends(errors.phi_ci)} · same {percent(judges.agreement)} % · "
+            f"kappa {number(judges.kappa)} {_ends(judges.kappa_ci)}"
+        ),
+    )
+
+
+def _ends(ends: tuple[float, float] | None) -> str:
+    return "" if ends is None else fractions(ends)

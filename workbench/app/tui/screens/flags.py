@@ -1,0 +1,141 @@
+"""Flags: what annotators ask the coordinator, oldest first, and the answers that go back to them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar
+
+from textual.content import Content
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.kit.cells import fit, printable
+from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
+from workbench.app.tui.live import LiveScreen
+from workbench.app.tui.table_screen import TableScreen
+from workbench.core.text.figures import counted
+from workbench.labelling import flags
+from workbench.labelling.flags import Answered, Flag
+from workbench.measuring.browsing import coordinator_name
+
+_COLUMNS = (
+    TableColumn("state", "", min_width=1, ideal_width=1),
+    TableColumn("annotator", "who", min_width=8, ideal_width=14),
+    TableColumn("asked", "asks", min_width=24, ideal_width=60),
+    TableColumn("completion_id", "item", min_width=8, ideal_width=16),
+    TableColumn("at", "when", min_width=11, ideal_width=16),
+)
+
+
+class FlagsScreen(TableScreen, LiveScreen):
+    """Flags say nothing of labels, verdicts or gold: looking at them is no reveal; opening the item is."""
+
+    CSS_PATH = "flags.tcss"
+    TITLE_TEXT = "Flags"
+    PREFIX, DETAIL = "flags", True
+    EMPTY = "No flag waits for an answer. Annotators raise one with f; h lists those that were answered."
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("flags.answer", "a,enter", "answer", "Answer", "Answer every open flag on the item."),
+        Action("flags.open", "o", "open", "Item", "Open the item with its labels and verdicts; the look is recorded."),
+        Action("flags.hide", "h", "hide", "Answered", "List answered flags too, or not."),
+        Action("flags.reload", "r", "reload", "Reload", "Read the flags again."),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._flags: list[Flag] = []
+        self._every = False
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def read(self) -> list[Flag]:
+        """The flags that are listed."""
+        return flags.flags(self.project, "all" if self._every else "open")
+
+    def show(self, data: list[Flag]) -> None:
+        """List them; the one under the cursor stays under it."""
+        table, self._flags = self.table, data
+        at = table.cursor or 0
+        table.show_rows(_COLUMNS, [_row(number, flag) for number, flag in enumerate(data)])
+        self.set_class(not data, "empty")
+        if data:
+            table.focus()
+            table.jump_to_row(min(at, len(data) - 1) + 1)
+        waiting = sum(flag.is_open for flag in data)
+        listed = f" · {len(data):,} listed" if self._every else ""
+        by = printable(coordinator_name())
+        self.say(f"{counted(waiting, 'flag')} to answer{listed} · answers by {by}")
+        self.highlighted(0)
+
+    def action_reload(self) -> None:
+        """Read again."""
+        self.read_again()
+
+    def action_hide(self) -> None:
+        """List answered flags, or leave them out."""
+        self._every = not self._every
+        self.read_again()
+
+    @property
+    def _chosen(self) -> Flag | None:
+        chosen = self.table.selected_id
+        return self._flags[chosen] if chosen is not None and chosen < len(self._flags) else None
+
+    def highlighted(self, row: int) -> None:
+        """Show the flag under the cursor in full."""
+        self.put_detail(Content() if self._chosen is None else _detail(self._chosen))
+
+    # -- answering ---------------------------------------------------------------------------------
+
+    def opened(self, row: int) -> None:
+        """Answer the flag."""
+        self.action_answer()
+
+    def action_answer(self) -> None:
+        """Ask for the answer."""
+        if (flag := self._chosen) is not None:
+            self.ask_line(_title(flag), flag.completion, partial(self._answered, flag))
+
+    def _answered(self, flag: Flag, said: str | None) -> None:
+        if said:
+            work = partial(flags.answer, self.project, flag.completion, said, by=coordinator_name())
+            self.in_background(work, partial(self._stored, flag), group="flags-answer", exclusive=False)
+
+    def _stored(self, flag: Flag, done: Answered) -> None:
+        self.line_stored(_title(flag), flag.completion)
+        self.notify(f"Answered to {printable(', '.join(done.to))}.", markup=False)
+        self.read_again()
+
+    def action_open(self) -> None:
+        """Open the item."""
+        if (flag := self._chosen) is not None:
+            from workbench.app.tui.screens.item import ItemScreen
+
+            self.app.push_screen(ItemScreen(flag.completion, [self._flags[row].completion for row in self.table.order]))
+
+
+def _title(flag: Flag) -> str:
+    return f"Answer to {fit(flag.annotator, 24).rstrip()}"
+
+
+def _row(number: int, flag: Flag) -> TableRow:
+    mark = TableCell("⚑", "warning") if flag.is_open else TableCell("✓", "success")
+    asked = TableCell(flag.asked) if flag.asked else TableCell("calls you, without a question", "dim")
+    when = flag.flagged_at[:16].replace("T", " ")
+    return TableRow(
+        number, (mark, TableCell(flag.annotator, "bold"), asked, TableCell(flag.completion_id), TableCell(when, "dim"))
+    )
+
+
+def _detail(flag: Flag) -> Content:
+    lines = [
+        Content.assemble((f"{printable(flag.annotator)}  ", "bold"), printable(flag.asked) or "calls you"),
+        Content.styled(printable(flag.question), "$text-muted"),
+    ]
+    if flag.answered_at:
+        read = "read" if flag.heard else "not read yet"
+        lines.append(
+            Content.assemble(
+                (f"{printable(flag.answered_by)}  ", "bold"), printable(flag.answer), (f"  ({read})", "$text-muted")
+            )
+        )
+    return Content("\n").join(lines)

@@ -1,0 +1,146 @@
+"""History: a person's own labels and decisions in force, newest first; each opens again for a correction."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from functools import partial
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.kit.cells import fit
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.label_line import label_line, stored_words
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.person import PersonScreen, person_action
+from workbench.labelling.adjudicating import AdjudicationSession, OwnDecision
+from workbench.labelling.annotating import AnnotationSession, OwnEntry
+from workbench.labelling.roles import Role
+
+SHOWN = 500
+"""Labels that are listed; older ones are reached from Annotate."""
+
+_EMPTY = "No label or decision is here yet: a opens Annotate, j the conflicts."
+
+Entry = OwnEntry | OwnDecision
+
+
+class HistoryScreen(PersonScreen):
+    """A list of labels and decisions; a correction is a new event that supersedes the old one."""
+
+    CSS_PATH = "history.tcss"
+    TITLE_TEXT = "History"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("history.open", "enter", "open", "Correct", "Open the item, and label or decide anew."),
+        Action("history.annotate", "a", "app.open_screen('annotate')", "Annotate", "Go on labelling."),
+        Action("history.adjudicate", "j", "app.open_screen('adjudicate')", "Adjudicate", "Go on settling conflicts."),
+        Action("history.reload", "r", "reload", "Reload", "Read the list again."),
+        person_action("history"),
+    )
+    ROLE: ClassVar[Role] = "own"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._person = ""
+        self._entries: list[Entry] = []
+
+    def compose(self) -> ComposeResult:
+        """The frame; the labels come by themselves."""
+        yield TitleBar("History", "…")
+        yield OptionList(markup=False, id="history-list")
+        yield Static(_EMPTY, id="history-empty", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def begin(self, name: str) -> None:
+        """Read the person's labels."""
+        self._person = name
+        self.action_reload()
+
+    def nobody(self) -> None:
+        """Without people there are no labels."""
+        self._show([])
+
+    def on_screen_resume(self) -> None:
+        """Read again: a label may have been corrected."""
+        if self._person:
+            self.action_reload()
+
+    def action_reload(self) -> None:
+        """Read the list."""
+        self.in_background(partial(self._read, self._person), self._show, group="history")
+
+    def _read(self, name: str) -> list[Entry]:
+        with closing(AnnotationSession(self.project, name)) as session:
+            labels = session.history(SHOWN)
+        found: list[Entry] = [*labels, *AdjudicationSession(self.project, name).history(SHOWN)]
+        return sorted(found, key=lambda entry: entry.created_at, reverse=True)[:SHOWN]
+
+    def _show(self, entries: list[Entry]) -> None:
+        listing = self.query_one(OptionList)
+        at = listing.highlighted or 0
+        self._entries = entries
+        listing.clear_options()
+        listing.add_options([Option(_line(entry)) for entry in entries])
+        self.set_class(not entries, "empty")
+        if entries:
+            listing.highlighted = min(at, len(entries) - 1)
+            listing.focus()
+        shown = f"the newest {SHOWN}" if len(entries) == SHOWN else f"{len(entries)}"
+        name = f"{self.shown_name(self._person)} · " if self._person else ""
+        self.say(f"{name}{shown} labels and decisions, newest first")
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self._open(event.option_index)
+
+    def action_open(self) -> None:
+        """Open the highlighted label."""
+        highlighted = self.query_one(OptionList).highlighted
+        if highlighted is not None:
+            self._open(highlighted)
+
+    def _open(self, number: int) -> None:
+        entry = self._entries[number]
+        if isinstance(entry, OwnDecision):
+            self._work_as("adjudicator")
+            self.workbench.open_screen("adjudicate", (entry.task, entry.subject))
+            return
+        from workbench.app.tui.screens.annotate import AnnotateScreen
+
+        self._work_as("annotator")
+        below = next((screen for screen in self.app.screen_stack if isinstance(screen, AnnotateScreen)), None)
+        if below is None or below.person != self._person:
+            self.workbench.open_screen("annotate", entry.completion)
+        else:
+            self.workbench.open_screen("annotate")
+            below.open_item(entry.completion)
+
+    def _work_as(self, role: Role) -> None:
+        """What is corrected is corrected under the name it was said under."""
+        if self.workbench.annotator is None:
+            self.workbench.working_as[role] = self._person
+
+
+def _line(entry: Entry) -> Content:
+    """Two lines: what was said and when, then the beginning of the question."""
+    when = entry.created_at[:16].replace("T", " ")
+    question = ("\n", ""), (f"    {fit(entry.question, 110).rstrip()}", "$text-muted")
+    if isinstance(entry, OwnDecision):
+        past = "" if entry.stands else "  no longer in force"
+        said = Content.assemble("decided  ", stored_words(entry.ruling), (past, "$text-warning"))
+        return Content.assemble((f"{when}  ", "$text-muted"), said, *question)
+    said = label_line(
+        verdict=entry.verdict,
+        reason=entry.reason or None,
+        subtype=entry.subtype or None,
+        unsure=entry.unsure,
+        tags=entry.tags,
+        partial=entry.partial,
+        note=entry.note,
+    )
+    return Content.assemble((f"{when}  ", "$text-muted"), said, *question)

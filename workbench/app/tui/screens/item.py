@@ -1,0 +1,468 @@
+"""One item: its texts, labels and verdicts; the look is recorded as a reveal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, Final
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.content import Content
+from textual.widgets import Static
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.coordinating import coordinating_actions
+from workbench.app.tui.kit import reader_messages
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.columns import OUTCOME_MARKS
+from workbench.app.tui.kit.evidence import CHOSEN, FIRST, evidence
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.item_panes import PANES, TEXTS, ReadyItem, View, ready, verdict_of, with_first
+from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.review_words import review_lines
+from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
+from workbench.app.tui.review_desk import ReviewDecision, ReviewDesk
+from workbench.app.tui.reviewing import Reviewing, reviewing_actions
+from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
+from workbench.app.tui.switches import index_of
+from workbench.coding.problems import problem_of
+from workbench.core.taxonomy import UNTYPED, type_display
+from workbench.data.records.browse import ItemDetail, ItemVerdict
+from workbench.measuring import browsing
+from workbench.measuring.reviewing.decided import reviews_of
+
+ITEM_ACTIONS: Final[tuple[Action, ...]] = (
+    *reviewing_actions("item"),
+    Action("item.next", "n,right_square_bracket", "go(1)", "Next", "Open the next item of the list."),
+    Action("item.previous", "p,left_square_bracket", "go(-1)", "Previous", "Open the item before.", footer=False),
+    Action("item.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
+    Action(
+        "item.answer",
+        "f",
+        "answer",
+        "Answer",
+        "Show the final answers of the reference and the completion.",
+        footer=False,
+    ),
+    Action(
+        "item.reference-answer",
+        "R",
+        "answer_of('reference')",
+        "Reference's answer",
+        "Go to the final answer in the reference.",
+        footer=False,
+    ),
+    Action(
+        "item.completion-answer",
+        "C",
+        "answer_of('completion')",
+        "Completion's answer",
+        "Go to the final answer in the completion.",
+        footer=False,
+    ),
+    Action(
+        "item.verdict", "m", "choose(1)", "Verdict", "Choose the next verdict: its answers are marked.", footer=False
+    ),
+    Action("item.verdict-before", "M", "choose(-1)", "Verdict before", "Choose the verdict before.", footer=False),
+    Action(
+        "item.transcript",
+        "T",
+        "transcript",
+        "Transcript",
+        "Show the calls that the chosen verdict rests on.",
+        footer=False,
+    ),
+    Action("item.find", "slash", "find", "Find", "Find a text in the pane in focus.", footer=False),
+    Action("item.find-next", "full_stop", "find_next(1)", "Next hit", "Go to the next hit.", footer=False),
+    Action("item.find-previous", "comma", "find_next(-1)", "Previous hit", "Go to the previous hit.", footer=False),
+    Action("item.raw", "v", "raw", "Raw", "Show the stored text itself, and back.", footer=False),
+    Action("item.think", "t", "think", "Think", "Open or fold <think> blocks.", footer=False),
+    Action("item.code", "s", "code", "Tests", "Open the code problem: solutions against tests.", footer=False),
+    Action("item.write", "w", "write", "Write", "Write the item to a JSON file beside the database.", footer=False),
+    *coordinating_actions("item"),
+    Action("item.adjudicate", "a", "adjudicate", "Adjudicate", "Settle what two annotators differ on."),
+    Action("item.back", "escape", "back", "Back", "Go back to the screen before."),
+)
+
+
+class ItemScreen(Reviewing):
+    """Question, reference, completion and evidence in four panes.
+
+    On a narrow terminal they stand one above the other and the one in focus is tall.
+
+    Args:
+        completion: Row id of the item.
+        neighbours: Row ids of the items ``[`` and ``]`` go to, in order.
+        first: Whose verdicts come first; the first of them is chosen: its final answers are marked in the texts.
+            Without one, or without a verdict of it, they are marked as the workbench itself finds them.
+
+    Attributes:
+        completion: Row id of the item now shown.
+    """
+
+    CSS_PATH = "item.tcss"
+    TITLE_TEXT = "Item"
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    ACTIONS: ClassVar[tuple[Action, ...]] = ITEM_ACTIONS
+
+    def __init__(self, completion: int, neighbours: Sequence[int] = (), first: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self.completion = completion
+        self._neighbours = neighbours
+        self._index: int | None = None
+        self._first = first
+        self._view = View(verifier=first[0] if first else None)
+        self._shown: ReadyItem | None = None
+        self._ahead: ReadyItem | None = None
+        self._desk: ReviewDesk | None = None
+
+    def compose(self) -> ComposeResult:
+        """The frame; the item comes later."""
+        yield TitleBar(self.TITLE_TEXT, "…")
+        yield Static(markup=False, id="item-facts")
+        yield Static(markup=False, id="item-review")
+        with Container(id="item-panes"):
+            for name in PANES:
+                yield Reader(title=name.capitalize(), id=f"item-{name}")
+        yield PromptBar()
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Read the item once the panes have their widths."""
+        self._pane("completion").focus()
+        self.call_after_refresh(self._open_first)
+
+    def on_resize(self) -> None:
+        """Lay the evidence out for another width once the panes have it."""
+        self.call_after_refresh(self._show_evidence)
+
+    def _pane(self, name: str) -> Reader:
+        return self.query_one(f"#item-{name}", Reader)
+
+    @property
+    def chosen(self) -> ItemVerdict | None:
+        """The verdict whose final answers are marked in the texts."""
+        return None if self._shown is None else verdict_of(self._shown.item, self._shown.view.verifier)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Where panes are stacked, the one last in focus is tall; the others go back to what matters in them."""
+        if not isinstance(event.widget, Reader) or event.widget.has_class("tall"):
+            return
+        for pane in self.query(Reader):
+            was_tall = pane.has_class("tall")
+            pane.set_class(pane is event.widget, "tall")
+            if was_tall and self.has_class("-narrow"):
+                # One refresh applies the class, the next the height: only then is it known what is in sight.
+                mark = CHOSEN if pane.id == "item-evidence" else "answer"
+                self.call_after_refresh(self.call_after_refresh, pane.jump, mark)
+
+    # -- which item --------------------------------------------------------------------------------
+
+    def _open_first(self) -> None:
+        read = self._reader_of(self.completion, revealing=True)
+        place = partial(index_of, self._neighbours, self.completion)
+        self.in_background(lambda: (place(), read()), self._show_first, group="item-open")
+
+    def _show_first(self, found: tuple[int | None, ReadyItem]) -> None:
+        self._index, item = found
+        self._show(item)
+
+    def _open(self, completion: int) -> None:
+        ahead, self.completion = self._ahead, completion
+        if ahead is not None and ahead.item.id == completion and ahead.view == self.viewed(ahead.item, self._view):
+            reveal = partial(browsing.reveal, self.project, completion, self.workbench.names_worked_under)
+            self.in_background(reveal, lambda _: None, group="reveal", exclusive=False)
+            self._show(ahead)
+            return
+        self.in_background(self._reader_of(completion, revealing=True), self._show, group="item-open")
+
+    def _reader_of(self, completion: int, *, revealing: bool) -> partial[ReadyItem]:
+        widths = {name: self._pane(name).wrap_width for name in TEXTS}
+        return partial(self._read, completion, self._view, widths, revealing)
+
+    def _read(self, completion: int, view: View, widths: dict[str, int], revealing: bool) -> ReadyItem:
+        """Runs in a thread."""
+        if revealing:
+            item = browsing.detail(self.project, completion, self.workbench.names_worked_under)
+        else:
+            item = browsing.read(self.project, completion)
+        made = ready(with_first(item, self.first_of(item)), self.viewed(item, view), widths)
+        return made._replace(reviews=tuple(reviews_of(self.project, completion)), why=self.why(completion))
+
+    def first_of(self, item: ItemDetail) -> Sequence[str]:
+        """Whose verdicts come first; called in a thread."""
+        return self._first
+
+    def viewed(self, item: ItemDetail, view: View) -> View:
+        """How an item is shown where it is asked for in this way; called in a thread, too."""
+        return view
+
+    def why(self, completion: int) -> str:
+        """Why the item is here; called in a thread."""
+        return ""
+
+    def _show(self, found: ReadyItem) -> None:
+        if found.item.id != self.completion:
+            return
+        if self._shown is None or self._shown.item.id != found.item.id:
+            self.item_comes(found.item.id)
+        self._shown = found
+        self.refresh_bindings()
+        self._tell(found.item)
+        self.show_review()
+        for name, pane in found.panes.items():
+            reader = self._pane(name)
+            reader.set_title(pane.title)
+            reader.border_subtitle = ""
+            reader.show(pane.text)
+        self._show_evidence()
+        self.action_answer()
+        self.call_after_refresh(self.action_answer)  # once more: other lines above the panes make them shorter
+        self._read_ahead(1)
+
+    def _show_evidence(self) -> None:
+        """Gold, labels and verdicts, at the chosen verdict."""
+        if self._shown is None:
+            return
+        reader, view, chosen = self._pane("evidence"), self._shown.view, self.chosen
+        text = evidence(
+            self._shown.item,
+            reader.wrap_width,
+            beside=self.has_class("-wide"),
+            raw=view.raw,
+            chosen=None if chosen is None else chosen.verifier,
+            reviews=self._shown.reviews,
+        )
+        reader.set_title("Labels and verdicts")
+        reader.border_subtitle = ""
+        reader.show(text)
+        if not reader.jump(CHOSEN) and self._shown.why and self.has_class("-narrow"):
+            reader.jump(FIRST)
+
+    def _read_ahead(self, step: int) -> None:
+        """Make the next item ready before it is asked for."""
+        beside = self._beside(step)
+        if beside is not None and (self._ahead is None or self._ahead.item.id != beside):
+            self.in_background(self._reader_of(beside, revealing=False), self._keep, group="item-ahead")
+
+    def _keep(self, found: ReadyItem) -> None:
+        self._ahead = found
+
+    def _beside(self, step: int) -> int | None:
+        if self._index is None or not 0 <= self._index + step < len(self._neighbours):
+            return None
+        return self._neighbours[self._index + step]
+
+    def action_go(self, step: int) -> None:
+        """Open a neighbour."""
+        beside = self._beside(step)
+        if beside is None:
+            self.notify("There is no item further on." if step > 0 else "This is the first item.", markup=False)
+            return
+        self._index, self.review_said = (self._index or 0) + step, ""
+        self._open(beside)
+
+    def title_parts(self, item: ItemDetail) -> list[RemarkPiece]:
+        """Which item it is, and where in the list."""
+        place = "" if self._index is None else f"{self._index + 1:,} of {len(self._neighbours):,}"
+        names = (item.completion_id, item.dataset, f"question {item.question_id}")
+        named = (RemarkPiece(printable(name), rank) for name, rank in zip(names, (0, 5, 4), strict=True))
+        return [RemarkPiece(place, 1), *named]
+
+    def _tell(self, item: ItemDetail) -> None:
+        self.query_one(TitleBar).say_parts(self.title_parts(item))
+        gold = f"gold {OUTCOME_MARKS[item.gold][0]} {item.gold}" + (f" ({item.gold_from})" if item.gold_from else "")
+        kind = item.subtype if item.subtype == UNTYPED else type_display(item.subtype)
+        facts = [kind, item.state, gold, item.model, item.source]
+        self.query_one("#item-facts", Static).update(Content(printable(" · ".join(filter(None, facts)))))
+
+    # -- deciding ----------------------------------------------------------------------------------
+
+    @property
+    def desk(self) -> ReviewDesk:
+        """Where decisions are stored."""
+        if self._desk is None:
+            self._desk = ReviewDesk(self.project, browsing.coordinator_name())
+        return self._desk
+
+    @property
+    def item_shown(self) -> ItemDetail | None:
+        """The item on the screen; None while the next one is on its way."""
+        return None if self._shown is None or self._shown.item.id != self.completion else self._shown.item
+
+    def decided_on(self) -> tuple[int, bool] | None:
+        """The item in sight."""
+        item = self.item_in_sight
+        return None if item is None else (item.id, item.state == "excluded")
+
+    def after_decision(self, completion: int) -> None:
+        """Read the item again if it is still there."""
+        if completion == self.completion:
+            self.in_background(self._reader_of(completion, revealing=False), self._show, group="item-open")
+
+    def after_review(self, decision: ReviewDecision) -> None:
+        """Show what stands decided now."""
+        self.after_decision(decision.completion)
+
+    def after_taking_back(self, decision: ReviewDecision) -> None:
+        """Show the item again; another one is opened."""
+        if decision.completion == self.completion:
+            self.after_decision(decision.completion)
+        else:
+            self._index = index_of(self._neighbours, decision.completion)
+            self._open(decision.completion)
+
+    def show_review(self) -> None:
+        """Why the item is here, what stands decided of it, the note that waits, and what was stored last."""
+        if self._shown is not None:
+            text = review_lines(self._shown.why, self._shown.reviews, self.review_note, self.review_said)
+            line = self.query_one("#item-review", Static)
+            line.display = bool(text)
+            line.update(text)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is a conflict to settle only where people differ."""
+        if action == "adjudicate":
+            return self._shown is not None and self._shown.item.state == "conflict"
+        return super().check_action(action, parameters)
+
+    def action_adjudicate(self) -> None:
+        """Open the conflict; it is a person's to settle, who has not labelled the item."""
+        self.workbench.open_screen("adjudicate", ("correctness", self.completion))
+
+    def on_screen_resume(self) -> None:
+        """The conflict may have been settled."""
+        if self._shown is not None and self._shown.item.state == "conflict":
+            self.after_decision(self.completion)
+
+    # -- how it is shown ---------------------------------------------------------------------------
+
+    def _change_view(self, view: View) -> None:
+        self._view = view
+        if self._shown is not None:
+            widths = {name: self._pane(name).wrap_width for name in TEXTS}
+            self.in_background(partial(ready, self._shown.item, view, widths), self._show, group="item-open")
+
+    def action_raw(self) -> None:
+        """Rendered or stored texts."""
+        self._change_view(self._view._replace(raw=not self._view.raw))
+
+    def action_think(self) -> None:
+        """Open or fold thoughts."""
+        self._change_view(self._view._replace(fold=not self._view.fold))
+
+    def action_choose(self, step: int) -> None:
+        """Choose another verdict, or none."""
+        if self._shown is None:
+            return
+        names = [None, *(verdict.verifier for verdict in self._shown.item.verdicts)]
+        if len(names) < 2:
+            self.notify("No verifier has judged this item yet.", markup=False)
+            return
+        present = names.index(self._shown.view.verifier) if self._shown.view.verifier in names else 0
+        self._change_view(self._view._replace(verifier=names[(present + step) % len(names)]))
+
+    def action_transcript(self) -> None:
+        """Show the calls behind the chosen verdict; the only one with calls needs no choice."""
+        from workbench.app.tui.screens.transcript import TranscriptScreen
+
+        verdicts = () if self._shown is None else self._shown.item.verdicts
+        asked = [verdict for verdict in verdicts if verdict.calls and self.chosen in (None, verdict)]
+        if len(asked) == 1:
+            self.app.push_screen(TranscriptScreen(asked[0].run, self.completion))
+        elif asked:
+            self.notify("Choose one of the judges' verdicts with m.", markup=False)
+        else:
+            self.notify("No model server was asked for this verdict.", markup=False)
+
+    def action_answer(self) -> None:
+        """Scroll to the final answers; a text in which none was found shows its end."""
+        for name in ("reference", "completion"):
+            if not self._pane(name).jump("answer"):
+                self._pane(name).action_bottom()
+
+    def action_answer_of(self, name: str) -> None:
+        """Go to the final answer in one pane."""
+        pane = self._pane(name)
+        pane.focus()
+        self.call_after_refresh(self._jump_to_answer, pane)
+
+    def _jump_to_answer(self, pane: Reader) -> None:
+        if not pane.jump("answer"):
+            self.notify("No final answer is marked here.", markup=False)
+
+    def action_code(self) -> None:
+        """Open the code problem, at this solution."""
+        open_problem(self, self.completion)
+
+    # -- find, write, leave ------------------------------------------------------------------------
+
+    def _focused_pane(self) -> Reader:
+        return self.focused if isinstance(self.focused, Reader) else self._pane("completion")
+
+    def action_find(self) -> None:
+        """Ask for a text to find in the pane in focus."""
+        pane = self._focused_pane().id or "item-completion"
+        self.query_one(PromptBar).ask(pane, f"/ {pane.removeprefix('item-')}", hint="text to find")
+
+    @on(PromptBar.Typed)
+    def _typed(self, event: PromptBar.Typed) -> None:
+        """Every letter goes to the hit; enter only closes the line."""
+        self.query_one(f"#{event.asked}", Reader).find(event.text)
+
+    @on(PromptBar.Submitted)
+    def _find(self, event: PromptBar.Submitted) -> None:
+        pane = self.query_one(f"#{event.asked}", Reader)
+        if pane.hits or not event.text:
+            self._close_prompt(pane)
+        else:
+            self.query_one(PromptBar).complain("Not found.")
+
+    @on(Reader.SearchChanged)
+    def _hit(self, event: reader_messages.SearchChanged) -> None:
+        event.reader.border_subtitle = f"hit {event.number} of {event.total}" if event.total else ""
+
+    def action_find_next(self, step: int) -> None:
+        """Go to another hit."""
+        self._focused_pane().find_next(step)
+
+    def _close_prompt(self, pane: Reader) -> None:
+        self.query_one(PromptBar).close()
+        pane.focus()
+
+    def action_write(self) -> None:
+        """Write the item to a file."""
+        if self._shown is not None:
+            item = self._shown.item
+            self.in_background(lambda: browsing.write_item(self.project, item), self._written, group="item-write")
+
+    def _written(self, path: Path) -> None:
+        self.notify(str(path), title="Written", markup=False)
+
+    def action_back(self) -> None:
+        """Close the line, else leave."""
+        prompt = self.query_one(PromptBar)
+        if prompt.asking:
+            self._close_prompt(self.query_one(f"#{prompt.asking}", Reader))
+        else:
+            self.workbench.action_go_back()
+
+
+def open_problem(screen: WorkbenchScreen, completion: int) -> None:
+    """Open the pass matrix at a solution; an item that is none is told so."""
+    screen.in_background(
+        partial(problem_of, screen.project, completion), partial(_open, screen, completion), group="code"
+    )
+
+
+def _open(screen: WorkbenchScreen, completion: int, question: int | None) -> None:
+    from workbench.app.tui.screens.code_problem import CodeProblemScreen
+
+    if question is None:
+        screen.notify("This item is no solution of a code problem.", markup=False)
+    else:
+        screen.app.push_screen(CodeProblemScreen(question, solution=completion))

@@ -1,0 +1,155 @@
+"""The pool of questions, source by source: what is out and why, what has a type, what was drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Final
+
+from textual.content import Content
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
+from workbench.app.tui.live import LiveScreen
+from workbench.app.tui.table_screen import TableScreen
+from workbench.benchmarks.curating.status import pool_status
+from workbench.core.breakdown import NAMELESS
+from workbench.core.errors import UsageError
+from workbench.core.selection import Condition
+from workbench.core.taxonomy import TYPES
+from workbench.core.text.figures import compact_count, counted
+from workbench.measuring.records.curation import COUNTING, PoolStatus, Scope, SourceStatus
+
+_UNTYPED: Final = "none"
+
+
+class PoolScreen(TableScreen, LiveScreen):
+    """The table of sources, and the one under the cursor in words.
+
+    Attributes:
+        status: What is shown; None until it has come, and where there is no question.
+    """
+
+    CSS_PATH = "pool.tcss"
+    TITLE_TEXT = "Pool of questions"
+    PREFIX, BELOW, WIDE = "pool", ("words",), 100
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("pool.items", "i,enter", "open_row", "Items", "List the source's completions in Browse."),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.status: PoolStatus | None = None
+
+    def read(self) -> PoolStatus:
+        """Count."""
+        return pool_status(self.project, Scope())
+
+    def show(self, data: PoolStatus) -> None:
+        """Fill the table; all sources together stand last."""
+        self.status = data
+        self.say(f"{printable(self.project.path.name)} · {counted(data.questions, 'question')}")
+        self.fill()
+
+    def fill(self) -> None:
+        """List the sources."""
+        last = len(self._lines) - 1
+        rows = [_row(place, one, wide=self.wide, whole=place == last) for place, one in enumerate(self._lines)]
+        self.table.show_rows(_columns(wide=self.wide), rows)
+        self.highlighted(self.table.selected_id or 0)
+
+    @property
+    def _lines(self) -> tuple[SourceStatus, ...]:
+        return () if self.status is None else (*self.status.sources, self.status.total)
+
+    def trouble(self, error: BaseException | None) -> None:
+        """Why there is nothing to count."""
+        if isinstance(error, UsageError):
+            self.say("no questions")
+            self.put("words", Content(printable(str(error))))
+        else:
+            super().trouble(error)
+
+    def highlighted(self, row: int) -> None:
+        """Tell of a source in words."""
+        if self.status is not None and row < len(self._lines):
+            whole = row == len(self._lines) - 1
+            text = _words(self._lines[row], whole=whole, stale=self.status.stale)
+            self.put("words", text)
+
+    def opened(self, row: int) -> None:
+        """Show the source in Browse."""
+        from workbench.app.tui.screens.browse import BrowseScreen
+
+        if self.status is None:
+            return
+        one = self._lines[row]
+        anywhere = one is self.status.total or one.source == NAMELESS
+        self.app.push_screen(BrowseScreen(*(() if anywhere else (Condition("source", "=", one.source),))))
+
+
+def _columns(*, wide: bool) -> tuple[TableColumn, ...]:
+    """Numbers of a source's questions, and in a wide terminal its licence."""
+
+    def number(key: str, width: int = 5) -> TableColumn:
+        return TableColumn(key, key, width, width, "right")
+
+    return (
+        TableColumn("source", "source", 12, 40),
+        number("questions", 9),
+        *map(number, ("out", "left", *TYPES)),
+        number("untyped", 7),
+        number("drawn"),
+        *((TableColumn("licence", "licence", 7, 24),) if wide else ()),
+    )
+
+
+def _row(place: int, one: SourceStatus, *, wide: bool, whole: bool) -> TableRow:
+    """One source, or the whole pool; its place is the row's id."""
+    out, untyped = one.questions - one.left, one.types.get(_UNTYPED, 0)
+    return TableRow(
+        place,
+        (
+            TableCell(one.source, "bold"),
+            TableCell(f"{one.questions:,}"),
+            TableCell(compact_count(out), "warning" if out else "dim"),
+            TableCell(compact_count(one.left)),
+            *(TableCell(compact_count(one.types.get(letter, 0))) for letter in TYPES),
+            TableCell(compact_count(untyped), "warning" if untyped else "dim"),
+            TableCell(compact_count(sum(one.drawn.values()))),
+            *((_licence(one, whole=whole),) if wide else ()),
+        ),
+    )
+
+
+def _licence(one: SourceStatus, *, whole: bool) -> TableCell:
+    if whole:
+        return TableCell("")
+    return TableCell("? unknown", "warning") if one.licence is None else TableCell(one.licence)
+
+
+def _words(one: SourceStatus, *, whole: bool, stale: int) -> Content:
+    """Why questions are out, who says their types, and what was drawn.
+
+    Args:
+        whole: Of the whole pool.
+        stale: Duplicates of a question that is out itself, of all sources.
+    """
+    lines = [
+        f"{counted(one.questions, 'question')}, {one.left:,} in"
+        + ("" if whole else f"; licence: {one.licence or 'unknown'}"),
+        f"out: {_counted(one.excluded)}",
+        f"types: {_counted(one.types)}",
+        f"they count: {_counted({word: one.origins[word] for word in COUNTING if word in one.origins})}",
+        f"not yet: {_counted({word: count for word, count in one.origins.items() if word not in COUNTING})}"
+        + (" (curate types --accept)" if {"one person", "model"} & set(one.origins) else ""),
+        f"drawn: {_counted(one.drawn)}",
+    ]
+    text = Content.assemble((printable(one.source), "bold"), "\n", "\n".join(map(printable, lines)))
+    if stale:
+        text += Content.styled(f"\n! {stale:,} duplicates of a question that is out itself", "$text-warning")
+    return text
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items()) or "none"

@@ -1,0 +1,316 @@
+"""Verifiers & runs: start, watch, pause, cancel, resume. The work itself goes on in another process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar, TypeVar
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.timer import Timer
+from textual.widgets import Static
+from textual.worker import Worker, WorkerState
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.kit import run_view, usage_view
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.live import LiveScreen
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.app.tui.screens.confirm import ConfirmScreen
+from workbench.app.tui.screens.start_run import StartRequest, StartRunScreen
+from workbench.app.tui.table_screen import TableScreen
+from workbench.core.calls import Estimate, RunCosts
+from workbench.core.run import ACTIVE, RunInfo, VerifierInfo
+from workbench.runs import verifying
+from workbench.runs.logs import runner_log
+from workbench.runs.run_costs import estimate, run_costs
+from workbench.runs.trust import NotTrustedError
+from workbench.runs.verifying import run_info
+
+Result = TypeVar("Result")
+
+_TITLE = "Accept this for the project?"
+
+
+class RunDetailScreen(LiveScreen):
+    """The facts of one run, kept up to date while it goes on."""
+
+    CSS_PATH = "run_detail.tcss"
+    TITLE_TEXT = "Run"
+
+    def __init__(self, run: int) -> None:
+        super().__init__()
+        self.run_number = run
+        self._info: RunInfo | None = None
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        yield TitleBar("Run", str(self.run_number))
+        with VerticalScroll(id="run-detail"):
+            yield Static("…", markup=False)
+        yield Footer()
+
+    def read(self) -> tuple[RunInfo, RunCosts]:
+        """Count the run's verdicts."""
+        info = run_info(self.project, self.run_number)
+        return info, run_costs(self.project, info)
+
+    def show(self, data: tuple[RunInfo, RunCosts]) -> None:
+        """Fill in the facts."""
+        self._info, costs = data
+        text = run_view.details(self._info, costs, str(runner_log(self.project)))
+        self.query_one("#run-detail Static", Static).update(text)
+
+    def must_read(self) -> bool:
+        """A process may die without writing anything."""
+        return self._info is not None and self._info.state in ACTIVE
+
+
+_COUNT_PAUSE = 4.0
+"""Counting by word rests this many times as long as it took."""
+
+_AFTER_FAILURE_S = 5.0
+
+_NO_RUNS = "No verifier has been run yet. Start one: it runs in a process of its own."
+
+
+class RunsScreen(TableScreen, LiveScreen):
+    """A table of runs that follows the database, and the run under the cursor in words.
+
+    Runs come without counts by word, quickly; those are counted apart, one run at a time.
+    """
+
+    CSS_PATH = "runs.tcss"
+    TITLE_TEXT = "Verifiers & runs"
+    PREFIX, BELOW, WIDE = "runs", ("run",), 116
+    LOOK_S: ClassVar[float] = 0.5
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("runs.start", "s", "start", "Start", "Start a verifier."),
+        Action("runs.add", "n", "app.open_screen('add_judge')", "Add judge", "Add a judge on a model server."),
+        Action("runs.pause", "p", "pause", "Pause", "Stop the run after its current verdicts; r goes on with it."),
+        Action("runs.resume", "r", "resume", "Resume", "Go on with a run that has stopped."),
+        Action("runs.retry", "e", "retry", "Retry", "Judge the items again that failed or had no more time."),
+        Action("runs.cancel", "c", "cancel", "Cancel", "Stop the run; its verdicts stay."),
+        Action("runs.details", "d,enter", "details", "Details", "Show the run's reasons, message and log."),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runs: list[RunInfo] = []
+        self._watch: verifying.Watch | None = None
+        self._counted: dict[int, RunInfo] = {}
+        self._count_later: Timer | None = None
+        self._counting = False
+        self._count_after = self._count_began = 0.0
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def read(self) -> list[RunInfo]:
+        """All runs, the newest first."""
+        if self._watch is None:
+            self._watch = verifying.Watch(self.project)
+        return self._watch.runs()[::-1]
+
+    def must_read(self) -> bool:
+        """A process may die without writing anything."""
+        return any(run.state in ACTIVE for run in self.runs)
+
+    def show(self, data: list[RunInfo]) -> None:
+        """Fill the table; cursor, scroll and focus stay."""
+        self.runs = data
+        active = sum(run.state in ACTIVE for run in data)
+        self.say(f"{printable(self.project.path.name)} · {len(data)} runs, {active} at work")
+        self.fill()
+        self._count_next()
+
+    def fill(self) -> None:
+        """List the runs."""
+        rows = [run_view.row(run_view.with_counts(run, self._counted), self.wide) for run in self.runs]
+        self.table.show_rows(run_view.columns(self.wide), rows)
+        self._describe()
+
+    def _describe(self) -> None:
+        run = self.chosen
+        text = run_view.sentence(run_view.with_counts(run, self._counted)) if run else _NO_RUNS
+        self.put("run", text)
+
+    @property
+    def chosen(self) -> RunInfo | None:
+        """The run under the cursor."""
+        selected = self.table.selected_id
+        found = next((run for run in self.runs if run.run == selected), None)
+        return found or (self.runs[0] if self.runs else None)
+
+    def highlighted(self, row: int) -> None:
+        """Tell of the run under the cursor."""
+        self._describe()
+
+    # -- counting by word --------------------------------------------------------------------------
+
+    def _count_next(self) -> None:
+        stale = [run for run in self.runs if run.run not in self._counted or self._counted[run.run].done != run.done]
+        pause = self._count_after - time.monotonic()
+        if self._counting or not stale:
+            return
+        if pause > 0:
+            # Nothing may be written any more that would bring a further look.
+            if self._count_later is not None:
+                self._count_later.stop()
+            self._count_later = self.set_timer(pause, self._count_next)
+        else:
+            run = next((run for run in stale if run.run not in self._counted), stale[0])
+            self._counting, self._count_began = True, time.monotonic()
+            self.in_background(partial(verifying.run_info, self.project, run.run), self._count_arrived, group="counts")
+
+    def _count_arrived(self, info: RunInfo) -> None:
+        now = time.monotonic()
+        first = info.run not in self._counted
+        self._counting = False
+        self._count_after = now if first else now + _COUNT_PAUSE * (now - self._count_began)
+        self._counted[info.run] = info
+        self.fill()
+        self._count_next()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A count that failed is over; another one may start later."""
+        if event.worker.group == "counts" and event.state is WorkerState.ERROR:
+            self._counting, self._count_after = False, time.monotonic() + _AFTER_FAILURE_S
+
+    # -- actions -----------------------------------------------------------------------------------
+
+    def action_start(self) -> None:
+        """Ask which verifier to start."""
+        self.in_background(partial(verifying.kinds, self.project), self._choose, group="kinds")
+
+    def _choose(self, kinds: list[VerifierInfo]) -> None:
+        if self.is_current:
+            self.app.push_screen(StartRunScreen(kinds), self._start)
+
+    def _start(self, request: StartRequest | None) -> None:
+        if request is None:
+            return
+        if not request.asks_server:
+            self._do(partial(self._started, request))
+            return
+        work = partial(estimate, self.project, request.kind, request.options, request.name, request.selection)
+        self.in_background(work, partial(self._confirm, request), group="estimate")
+
+    def _confirm(self, request: StartRequest, expected: Estimate | None) -> None:
+        """What a run that asks a model server is about to use, before anything is sent."""
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._do(partial(self._started, request))
+
+        if expected is None:
+            answered(True)
+            return
+        title = f"Start {printable(request.name or request.kind)}?"
+        self.app.push_screen(ConfirmScreen(title, usage_view.estimate_text(expected)), answered)
+
+    def _started(self, request: StartRequest, trust: bool) -> RunInfo:
+        return verifying.start(
+            self.project,
+            request.kind,
+            request.options,
+            request.name,
+            request.selection,
+            workers=None,
+            trust=trust,
+        )
+
+    def action_pause(self) -> None:
+        """Pause the run under the cursor."""
+        if (run := self.chosen) is not None:
+            self._do(lambda _: verifying.pause(self.project, run.run))
+
+    def action_resume(self) -> None:
+        """Go on with the run under the cursor."""
+        if (run := self.chosen) is not None:
+            self._do(lambda trust: verifying.resume(self.project, run.run, trust=trust))
+
+    def action_retry(self) -> None:
+        """Judge the items of the run under the cursor again that failed or had no more time."""
+        if (run := self.chosen) is not None:
+            self._do(
+                lambda trust: verifying.resume(
+                    self.project, run.run, trust=trust, retry_errors=True, retry_timeouts=True
+                )
+            )
+
+    def action_cancel(self) -> None:
+        """Stop the run under the cursor, after a question."""
+        run = self.chosen
+        if run is None:
+            return
+        text = f"{printable(run.verifier)}, run {run.run}: {run.done:,} of {run.items:,} done. Its verdicts stay."
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._do(lambda _: verifying.cancel(self.project, run.run))
+
+        self.app.push_screen(ConfirmScreen("Cancel this run?", text), answered)
+
+    def _do(self, ask: Callable[[bool], RunInfo]) -> None:
+        """Ask something of the runner; ``ask`` is told whether the person trusts what the run wants to use."""
+        trusting(self, ask, self._done, group="ask")
+
+    def _done(self, run: RunInfo) -> None:
+        state, _ = run_view.state_words(run)
+        had = f" · {run.reused:,} of {run.selected:,} items have a verdict already" if run.reused else ""
+        self.notify(f"{state}{had}", title=f"{printable(run.verifier)}, run {run.run}", markup=False)
+        self.table.jump_to_id(run.run)
+        self.read_again()
+
+    def opened(self, row: int) -> None:
+        """Show the run in full."""
+        self.action_details()
+
+    def action_details(self) -> None:
+        """Show the run under the cursor in full."""
+        if (run := self.chosen) is not None:
+            self.app.push_screen(RunDetailScreen(run.run))
+
+
+def trusting(
+    screen: WorkbenchScreen, work: Callable[[bool], Result], then: Callable[[Result], None], *, group: str
+) -> None:
+    """Work in the background; where something isn't accepted yet, ask, and work again with a yes.
+
+    Args:
+        work: Called with whether the person has accepted it; runs in a thread.
+        then: Takes the result on the app's own thread.
+        group: As with `WorkbenchScreen.in_background`.
+    """
+
+    def arrived(found: Result | NotTrustedError) -> None:
+        if isinstance(found, NotTrustedError):
+            screen.app.push_screen(ConfirmScreen(_TITLE, _grants(found)), answered)
+        else:
+            then(found)
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            screen.in_background(partial(work, True), then, group=group, exclusive=False)
+
+    screen.in_background(partial(_unless_untrusted, work), arrived, group=group, exclusive=False)
+
+
+def _unless_untrusted(work: Callable[[bool], Result]) -> Result | NotTrustedError:
+    try:
+        return work(False)
+    except NotTrustedError as error:
+        return error
+
+
+def _grants(error: NotTrustedError) -> str:
+    """What is wanted, a line each, templates with their texts."""
+    lines = []
+    for grant in error.grants:
+        lines.append(f"• {printable(grant.text)}")
+        lines += [f"  │ {printable(line)}" for line in grant.content.splitlines()]
+    return "\n".join(lines)

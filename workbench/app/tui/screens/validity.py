@@ -1,0 +1,174 @@
+"""Validity: what each verifier's verdicts follow besides correctness, a sentence at a time."""
+
+from __future__ import annotations
+
+from typing import ClassVar, get_args
+
+from textual.content import Content
+
+from workbench.app.tui.actions import Action
+from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
+from workbench.app.tui.switches import following
+from workbench.app.tui.table_screen import TableScreen
+from workbench.core.verdict import GoldChoice
+from workbench.measuring.records.validity import CHECKS, COMPARING, Finding, ValidityReport
+from workbench.measuring.validity import validity
+from workbench.measuring.validity_words import validity_text
+from workbench.tables.files import write_beside
+
+_COLUMNS = (
+    TableColumn("verifier", "verifier", min_width=12, ideal_width=28),
+    TableColumn("check", "check", min_width=17, ideal_width=18),
+    TableColumn("figure", "figure", min_width=9, ideal_width=10, align="right"),
+    TableColumn("interval", "95 % interval", min_width=15, ideal_width=16, align="right"),
+    TableColumn("n", "items", min_width=7, ideal_width=9, align="right"),
+    TableColumn("mark", "", min_width=12, ideal_width=12),
+)
+
+
+class ValidityScreen(TableScreen):
+    """The findings as a table, and what the chosen one means in words below it.
+
+    Args:
+        verifiers: Only these; all that have a complete run by default.
+    """
+
+    CSS_PATH = "validity.tcss"
+    TITLE_TEXT = "Validity"
+    PREFIX, ABOVE, DETAIL, PANE, PALETTE = "validity", ("caption",), True, True, True
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("validity.all", "s", "show_all", "All/standing out", "Show every check, or only what stands out."),
+        Action("validity.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
+        Action("validity.save", "e", "save", "Save", "Write all sentences to a file beside the database."),
+    )
+
+    def __init__(self, verifiers: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self.verifiers = verifiers
+        self.gold: GoldChoice = "final"
+        self.only_standing_out = False
+        self.report: ValidityReport | None = None
+
+    def on_mount(self) -> None:
+        """Read."""
+        self._ask()
+
+    def _ask(self) -> None:
+        gold = self.gold
+        self.say("reading …")
+        self.in_background(
+            lambda: validity(self.project, self.verifiers, gold=gold), self._show, group="validity", stops=True
+        )
+
+    def _show(self, report: ValidityReport) -> None:
+        self.report = report
+        self.say(printable(self.project.path.name))
+        self.put("caption", _caption(report))
+        self.fill()
+
+    def fill(self) -> None:
+        """List the findings."""
+        rows = [_row(number, finding) for number, finding in self._shown()]
+        self.table.show_rows(_COLUMNS, rows)
+        if not rows:
+            self.put_detail(_nothing(self.report))
+
+    def _shown(self) -> list[tuple[int, Finding]]:
+        findings = [] if self.report is None else self.report.findings
+        return [
+            (number, finding)
+            for number, finding in enumerate(findings)
+            if finding.stands_out or not self.only_standing_out
+        ]
+
+    def highlighted(self, row: int) -> None:
+        """Say what a finding means."""
+        if self.report is not None and row < len(self.report.findings):
+            finding = self.report.findings[row]
+            self.put_detail(_words(finding, self.report))
+
+    # -- actions -----------------------------------------------------------------------------------
+
+    def action_show_all(self) -> None:
+        """Every check, or only what stands out."""
+        self.only_standing_out = not self.only_standing_out
+        self.fill()
+
+    def action_next_gold(self) -> None:
+        """Compare with the next gold."""
+        self.gold = following(self.gold, get_args(GoldChoice))
+        self._ask()
+
+    def action_save(self) -> None:
+        """Write the sentences beside the database."""
+        if self.report is not None:
+            text = validity_text(self.report)
+            stem = f"{self.project.path.stem}-validity-{self.report.gold_choice}"
+            self.in_background(
+                lambda: write_beside(self.project.path, stem, ".txt", text),
+                lambda path: self.notify(f"Written: {path}", markup=False),
+                group="validity-save",
+            )
+
+
+def _row(number: int, finding: Finding) -> TableRow:
+    """A finding in a row; what it comes to is said in a word."""
+    points = finding.check in COMPARING
+    return TableRow(
+        number,
+        (
+            TableCell(finding.verifier or "labels", "bold"),
+            TableCell(finding.check),
+            TableCell(_figure(finding.estimate, points)),
+            TableCell(_interval(finding.ci, points)),
+            TableCell(f"{finding.n:,}" if finding.n else "–"),
+            _mark(finding),
+        ),
+    )
+
+
+def _mark(finding: Finding) -> TableCell:
+    compares = finding.check in COMPARING
+    if finding.stands_out:
+        return TableCell("◆ stands out" if compares else "◆ seen", "warning")
+    if finding.estimate is None:
+        return TableCell("· too few", "dim")
+    return TableCell("· as chance" if compares else "· none seen", "dim")
+
+
+def _figure(value: float | None, points: bool) -> str:
+    if value is None:
+        return "–"
+    return f"{100 * value:+.1f} pts" if points else f"{100 * value:.1f} %"
+
+
+def _interval(ends: tuple[float, float] | None, points: bool) -> str:
+    if ends is None:
+        return "–"
+    low, high = (f"{100 * end:+.1f}" if points else f"{100 * end:.1f}" for end in ends)
+    return f"[{low}, {high}]"
+
+
+def _caption(report: ValidityReport) -> str:
+    """What the findings rest on."""
+    sources = ", ".join(f"{number:,} {name}" for name, number in report.gold.items() if number)
+    return (
+        f"gold {report.gold_choice} ({sources or 'none'}) · differences in points of acceptance, of equal gold and type"
+    )
+
+
+def _words(finding: Finding, report: ValidityReport) -> Content:
+    """A finding's sentence, what was looked at, and what holds of all."""
+    return Content.assemble(
+        (printable(finding.sentence), "bold" if finding.stands_out else ""),
+        (f"\n{finding.check}: {CHECKS[finding.check]}.", "$text-muted"),
+        *((f"\n{note}", "$text-muted") for note in report.notes),
+    )
+
+
+def _nothing(report: ValidityReport | None) -> str:
+    """Why the table is empty."""
+    if report is None or not report.findings:
+        return "No verifier has a complete run yet: start one in Verifiers & runs."
+    return "Nothing stands out. Press s for every check."

@@ -1,0 +1,144 @@
+"""A table as text: copied, or written beside the database.
+
+A text is copied through a program that says whether it worked, else through the terminal, which does not say.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar
+
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.core.errors import WorkbenchError
+from workbench.tables.files import TableFormat
+
+_PATIENCE_S = 5.0
+
+_Command = tuple[str, ...]
+
+
+Result = TypeVar("Result")
+
+_NAMES: Final[dict[TableFormat, str]] = {"csv": "CSV", "markdown": "Markdown", "latex": "LaTeX (booktabs)"}
+
+
+def share(screen: WorkbenchScreen, text: Callable[[TableFormat], str], save: Callable[[TableFormat], Path]) -> None:
+    """Ask what to do with a table, and do it.
+
+    Args:
+        screen: Whose table it is.
+        text: The table in a format; called in a thread.
+        save: Writes it to a new file; called in a thread.
+    """
+
+    def chosen(value: str | None) -> None:
+        for kind in _NAMES:
+            if value == f"save {kind}":
+                _in_background(screen, partial(save, kind), partial(_saved, screen))
+            elif value == f"copy {kind}":
+                _in_background(screen, partial(_copy, text, kind), partial(_copied, screen))
+
+    choices = [
+        *(Choice(f"save {kind}", f"Save as {name}, beside the database") for kind, name in _NAMES.items()),
+        *(Choice(f"copy {kind}", f"Copy as {name}") for kind, name in _NAMES.items()),
+    ]
+    screen.app.push_screen(ChoiceMenu("The table as text", choices), chosen)
+
+
+def _in_background(screen: WorkbenchScreen, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
+    """What can't be written is told, and the figures stay."""
+
+    def attempt() -> Result | WorkbenchError:
+        try:
+            return work()
+        except WorkbenchError as error:
+            return error
+
+    def end(result: Result | WorkbenchError) -> None:
+        # Screens take their own trouble for figures that could not be had.
+        WorkbenchScreen.trouble(screen, result) if isinstance(result, WorkbenchError) else then(result)
+
+    screen.in_background(attempt, end, group="share")
+
+
+def _copy(text: Callable[[TableFormat], str], kind: TableFormat) -> tuple[str, str | None]:
+    """The text, and where it is now; None where no program took it. Runs in a thread."""
+    table = text(kind)
+    return table, copy(table)
+
+
+def _copied(screen: WorkbenchScreen, done: tuple[str, str | None]) -> None:
+    """Say so where it is known; else try the terminal, which does not answer."""
+    text, place = done
+    if place is not None:
+        screen.notify(f"{len(text):,} characters are in {place}.", title="Copied", markup=False)
+        return
+    screen.app.copy_to_clipboard(text)
+    screen.notify(
+        f"{len(text):,} characters were offered to the terminal (OSC 52). Whether it took them isn't known: "
+        "paste to see, or save a file.",
+        title="Perhaps copied",
+        severity="warning",
+        markup=False,
+    )
+
+
+def _saved(screen: WorkbenchScreen, path: Path) -> None:
+    screen.notify(str(path), title="Written", markup=False)
+
+
+def copy(text: str, environment: Mapping[str, str] | None = None) -> str | None:
+    """Give a text to a program that keeps it; may take a moment.
+
+    Args:
+        environment: The process's own by default.
+
+    Returns:
+        Where the text is now, for people; None where no program took it.
+    """
+    for words, command in _programs(os.environ if environment is None else environment):
+        if shutil.which(command[0]) and _run(command, text):
+            return words
+    return None
+
+
+def _programs(environment: Mapping[str, str]) -> Iterator[tuple[str, _Command]]:
+    """What may take it; over ssh only tmux, for any other program's clipboard is the far machine's."""
+    if environment.get("TMUX"):
+        # tmux hands it on to the terminal outside, which does not say whether it took it.
+        yield "tmux's buffer (paste with prefix ])", ("tmux", "load-buffer", "-w", "-")
+    if environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"):
+        return
+    if sys.platform == "darwin":
+        yield "the clipboard", ("pbcopy",)
+    if environment.get("WAYLAND_DISPLAY"):
+        yield "the clipboard", ("wl-copy",)
+    if environment.get("DISPLAY"):
+        yield "the clipboard", ("xclip", "-selection", "clipboard")
+        yield "the clipboard", ("xsel", "--clipboard", "--input")
+    if sys.platform == "win32" or environment.get("WSL_DISTRO_NAME"):
+        yield "the clipboard", ("clip.exe",)
+
+
+def _run(command: _Command, text: str) -> bool:
+    encoding = "utf-16" if command[0] == "clip.exe" else "utf-8"
+    try:
+        # Some of them stay behind to serve the text: they must not hold on to a pipe that is read to its end.
+        done = subprocess.run(
+            command,
+            input=text.encode(encoding),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0

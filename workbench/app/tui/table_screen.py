@@ -1,0 +1,434 @@
+"""Screens that list rows: one table, the texts around it, and what every list does alike."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, TypeVar
+
+from msgspec import structs
+from rich.cells import cell_len
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.suggester import Suggester
+from textual.timer import Timer
+from textual.visual import VisualType
+from textual.widget import Widget
+from textual.widgets import Static
+
+from workbench.app.tui.kit.cells import fit, printable
+from workbench.app.tui.kit.columns import Sort, TableColumn, TableRow
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.app.tui.kit.sources import FixedSource, PagedSource
+from workbench.app.tui.kit.table_messages import Failed, RowHighlighted, RowSelected, SortRequested
+from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
+from workbench.app.tui.screens.sort_by import IMPORT_ORDER, SortByScreen
+from workbench.core.label import FLAG_STATES
+from workbench.core.selection import FIELDS, Condition
+from workbench.core.taxonomy import SUBTYPES, TYPES, UNTYPED
+from workbench.measuring import browsing
+
+_FIXED: dict[str, tuple[str, ...]] = {
+    "state": ("unlabelled", "labelled", "conflict", "final", "excluded"),
+    "gold": ("correct", "incorrect", "none"),
+    "flagged": FLAG_STATES,
+    "type": (*TYPES, UNTYPED),
+    "subtype": (*SUBTYPES, UNTYPED),
+}
+
+_VERDICTS = ("correct", "incorrect", "abstain", "error", "none")
+
+
+class ConditionSuggester(Suggester):
+    """Completes the last word of a line.
+
+    Args:
+        names: Field -> values there are; the verifiers stand under ``verdict:``.
+    """
+
+    def __init__(self, names: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._values: dict[str, Sequence[str]] = {**names, **_FIXED}
+        verifiers = [f"verdict:{name}" for name in names.get("verdict:", ())]
+        self._values.update(dict.fromkeys([*verifiers, "verdict"], _VERDICTS))
+        self._fields = [*verifiers, *FIELDS]
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The line with its last word completed."""
+        start = value.rfind(" ") + 1
+        word = value[start:]
+        field, sign, typed = word.partition("=")
+        if sign:
+            name = field.removesuffix("!")
+            found = _first(typed, (_quoted(known) for known in self._values.get(name, ()) if known))
+            return None if found is None else f"{value[:start]}{field}={found}"
+        found = _first(word, self._fields) if word else None
+        return None if found is None else f"{value[:start]}{found}="
+
+
+Row = TypeVar("Row")
+
+_FILTER = 32
+"""Cells of the filter that the first line shows."""
+
+
+class TableScreen(WorkbenchScreen):
+    """A table, the texts above and below it, and the row under the cursor in full.
+
+    A screen says what it reads, how that becomes rows, and what opens behind one; rows that are in memory can be
+    sorted by any column.
+
+    Attributes:
+        PREFIX: What the ids of its parts begin with: ``PREFIX-table``, ``PREFIX-detail`` …
+        ABOVE: Names of the texts between title and table.
+        BELOW: The same, below the table.
+        DETAIL: Whether the row under the cursor has a text of its own that scrolls.
+        PANE: Whether that text can take the focus.
+        EMPTY: What stands in place of table and detail while the screen has the class ``empty``.
+        PROMPT: Whether lines are typed.
+        REST_S: Seconds the cursor rests before a row is told of.
+        WIDE: Terminal columns from which the table has more columns; 0 where it always has the same.
+        PALETTE: Whether the footer shows the key of the command palette.
+    """
+
+    DEFAULT_CSS = """
+    TableScreen .nothing { display: none; height: 1fr; padding: 1 2; }
+    TableScreen.empty .nothing { display: block; }
+    TableScreen.empty VirtualTable, TableScreen.empty .detail { display: none; }
+    """
+    RESTING: ClassVar[type[Widget]] = VirtualTable
+    PREFIX: ClassVar[str]
+    ABOVE: ClassVar[tuple[str, ...]] = ()
+    BELOW: ClassVar[tuple[str, ...]] = ()
+    DETAIL: ClassVar[bool] = False
+    PANE: ClassVar[bool] = False
+    EMPTY: ClassVar[str] = ""
+    PROMPT: ClassVar[bool] = False
+    REST_S: ClassVar[float] = 0
+    WIDE: ClassVar[int] = 0
+    PALETTE: ClassVar[bool] = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rest: Timer | None = None
+
+    # -- the frame ---------------------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        """The frame; rows come later."""
+        yield TitleBar(*self.heading())
+        yield from self.above()
+        yield VirtualTable(id=f"{self.PREFIX}-table")
+        yield from self._texts(self.BELOW)
+        if self.DETAIL:
+            name = f"{self.PREFIX}-detail"
+            yield VerticalScroll(Static(markup=False), id=name, classes="detail", can_focus=self.PANE)
+        if self.EMPTY:
+            yield Static(self.EMPTY, id=f"{self.PREFIX}-empty", classes="nothing", markup=False)
+        if self.PROMPT:
+            yield PromptBar()
+        yield Footer(show_command_palette=self.PALETTE)
+
+    def heading(self) -> tuple[str, str]:
+        """The title, and what stands beside it to begin with."""
+        return self.TITLE_TEXT, "reading …"
+
+    def above(self) -> Iterator[Widget]:
+        """What stands between title and table."""
+        yield from self._texts(self.ABOVE)
+
+    def _texts(self, names: Sequence[str]) -> Iterator[Static]:
+        return (Static(id=f"{self.PREFIX}-{name}", markup=False) for name in names)
+
+    def on_mount(self) -> None:
+        """The cursor belongs to the table."""
+        self.table.focus()
+
+    @property
+    def table(self) -> VirtualTable:
+        """The one table."""
+        return self.query_one(VirtualTable)
+
+    @property
+    def wide(self) -> bool:
+        """Whether there is room for more columns."""
+        return self.size.width >= self.WIDE
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Other columns at another width."""
+        if self.WIDE and any(table.source for table in self.query(VirtualTable)):
+            self.call_after_refresh(self.fill)
+
+    def fill(self) -> None:
+        """List what has been read; called again at another width."""
+
+    def list_items(
+        self,
+        columns: Sequence[TableColumn],
+        order: array[int],
+        read: Callable[[Sequence[int]], Iterable[Row]],
+        shown: Callable[[Row], TableRow],
+    ) -> None:
+        """List rows whose order is settled.
+
+        Args:
+            order: All row ids.
+            read: Reads rows by id, in a thread, as they come into sight.
+            shown: A row as the table shows it.
+        """
+        self.table.set_source(FixedSource(columns, order, lambda ids: list(map(shown, read(ids)))))
+
+    def put(self, name: str, text: VisualType, *, layout: bool = True) -> None:
+        """Replace one of the texts around the table; without layout where it is as high as before."""
+        self.query_one(f"#{self.PREFIX}-{name}", Static).update(text, layout=layout)
+
+    def put_detail(self, text: VisualType, *, begin: bool = True) -> None:
+        """Replace the text about the row under the cursor.
+
+        Args:
+            begin: It is another row's: the text is shown from its beginning.
+        """
+        box = self.query_one(f"#{self.PREFIX}-detail", VerticalScroll)
+        box.query_one(Static).update(text)
+        if begin:
+            box.scroll_home(animate=False)
+
+    # -- rows --------------------------------------------------------------------------------------
+
+    def highlighted(self, row: int) -> None:
+        """The cursor is on a row."""
+
+    def opened(self, row: int) -> None:
+        """A row was opened: by a key, or by a click on the row under the cursor."""
+
+    @on(RowHighlighted)
+    def _row_highlighted(self, event: RowHighlighted) -> None:
+        if self._rest is not None:
+            self._rest.stop()
+        if self.REST_S:
+            self._rest = self.set_timer(self.REST_S, partial(self.highlighted, event.row_id))
+        else:
+            self.highlighted(event.row_id)
+
+    @on(RowSelected)
+    def _row_selected(self, event: RowSelected) -> None:
+        self.opened(event.row_id)
+
+    def action_open_row(self) -> None:
+        """Open the row under the cursor."""
+        self.table.action_open()
+
+    @on(Failed)
+    def _failed(self, event: Failed) -> None:
+        WorkbenchScreen.trouble(self, event.error)
+
+
+class FilterScreen(TableScreen, PromptScreen):
+    """A list that is narrowed by conditions that are typed.
+
+    Attributes:
+        FILTER_HINT: What an empty line of conditions shows.
+        filter_text: The conditions as they were typed.
+    """
+
+    PROMPT = True
+    FILTER_HINT: ClassVar[str] = "type=A dataset=NAME verdict:NAME=correct  (tab completes)"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.filter_text = ""
+        self._verifiers: tuple[str, ...] = ()
+
+    @abstractmethod
+    def narrow(self, conditions: tuple[Condition, ...]) -> None:
+        """List only items for which conditions hold."""
+
+    def action_filter(self) -> None:
+        """Ask for conditions; what can be filtered by is read for the suggestions."""
+        self.in_background(partial(browsing.names, self.project), self._ask_filter, group="names")
+
+    def _ask_filter(self, names: dict[str, list[str]]) -> None:
+        self._verifiers = tuple(names["verdict:"])
+        text = f"{self.filter_text} " if self.filter_text else ""
+        self.ask("filter", "filter", text, hint=self.FILTER_HINT, suggester=ConditionSuggester(names))
+
+    @property
+    def filter_piece(self) -> RemarkPiece:
+        """The filter beside the title."""
+        return RemarkPiece(fit(self.filter_text, min(cell_len(printable(self.filter_text)), _FILTER)), 1)
+
+    def answered(self, asked: str, text: str) -> bool:
+        """Take conditions."""
+        if asked == "filter":
+            conditions = browsing.read_conditions(text, self._verifiers)
+            self.filter_text = text
+            self.narrow(conditions)
+        return super().answered(asked, text)
+
+    def cleared(self) -> bool:
+        """Take the conditions back."""
+        if self.filter_text:
+            self.filter_text = ""
+            self.narrow(())
+            return True
+        return super().cleared()
+
+
+class CatalogScreen(TableScreen, PromptScreen):
+    """All of a kind, read by pages: searched, sorted, and gone to by number or name.
+
+    Attributes:
+        KIND: What a row is, and what it is called by: ``("item", "id")``.
+        SEARCH_HINT: What an empty line to search for shows.
+        JUMP_HINT: The same, of the line that says where to go.
+        asked: Which rows are shown, in which order: a record with ``search``, ``sort`` and ``descending``.
+    """
+
+    PROMPT = True
+    KIND: ClassVar[tuple[str, str]]
+    SEARCH_HINT: ClassVar[str]
+    JUMP_HINT: ClassVar[str]
+
+    def __init__(self, asked: Any) -> None:
+        super().__init__()
+        self.asked = asked
+        self._source: PagedSource[Any] | None = None
+        self._hidden = False
+
+    @abstractmethod
+    def rows_of(self, asked: Any) -> PagedSource[Any]:
+        """The rows of a query; runs in a thread."""
+
+    @abstractmethod
+    def find(self, name: str) -> list[int]:
+        """Row ids by name; runs in a thread."""
+
+    @abstractmethod
+    def narrowed(self) -> list[str]:
+        """What narrows the list beside the search, for the first line."""
+
+    def on_mount(self) -> None:
+        """Tell where the cursor is in one frame with it; a message comes later."""
+        self.watch(self.table, "position", self.tell, init=False)
+
+    def on_unmount(self) -> None:
+        """Nobody waits for the rows any more."""
+        if self._source is not None:
+            self._source.cancel()
+
+    # -- the query ---------------------------------------------------------------------------------
+
+    def change(self, **changes: Any) -> None:
+        """Read rows in another way; without changes anew."""
+        asked = self.asked = structs.replace(self.asked, **changes)
+        self.in_background(lambda: (asked, self.rows_of(asked)), self._show, group="rows")
+
+    def action_again(self) -> None:
+        """Read the rows anew."""
+        self.change()
+
+    def _show(self, found: tuple[Any, PagedSource[Any]]) -> None:
+        asked, source = found
+        older, self._source, self._hidden = self._source, source, False
+        self.table.set_source(source, sort=Sort(asked.sort, asked.descending) if asked.sort else None)
+        if older is not None:
+            older.cancel()  # after its readers have been: it ends without a word
+        self.tell()
+
+    def tell(self) -> None:
+        """Where the cursor is, and of what."""
+        parts = [self.table.position, *self.narrowed()]
+        if self.asked.search:
+            parts.append(f"/{self.asked.search}")
+        if self.table.position.endswith("…"):
+            parts.append("reading")
+        elif self._hidden and self.table.cursor is None:
+            parts.append("selection filtered out")
+        self.say(printable("  ·  ".join(parts)))
+
+    @on(VirtualTable.SelectionHidden)
+    def _selection_hidden(self) -> None:
+        self._hidden = True
+        self.tell()
+
+    # -- search and jump ---------------------------------------------------------------------------
+
+    def action_search(self) -> None:
+        """Ask for a text."""
+        self.ask("search", "/", self.asked.search, hint=self.SEARCH_HINT)
+
+    def action_jump(self) -> None:
+        """Ask for a place."""
+        self.ask("jump", "go to", hint=self.JUMP_HINT)
+
+    def answered(self, asked: str, text: str) -> bool:
+        """Search, or go somewhere."""
+        if asked == "jump":
+            return self._jump(text)
+        if asked == "search" and text != self.asked.search:
+            self.change(search=text)
+        return super().answered(asked, text)
+
+    def _jump(self, text: str) -> bool:
+        number = text.replace(",", "").replace("_", "")
+        if number.isdecimal() and 1 <= int(number) <= self.table.row_count:
+            self.table.jump_to_row(int(number))
+        elif text:
+            name = text.removeprefix("#")
+            self.in_background(lambda: (text, self.find(name)), self._go_to, group="find")
+            return False
+        return True
+
+    def _go_to(self, found: tuple[str, list[int]]) -> None:
+        (kind, called), (text, ids) = self.KIND, found
+        name = text.removeprefix("#")
+        if ids:
+            self.close_prompt()
+            self.table.jump_to_id(ids[0])
+            if len(ids) > 1:
+                self.notify(f"{len(ids)} {kind}s have the {called} {name!r}; this is the first.", markup=False)
+        elif text.replace(",", "").replace("_", "").isdecimal():
+            self.complain(f"There are {self.table.row_count:,} rows.")
+        else:
+            self.complain(f"No {kind} has the {called} {name!r}.")
+
+    def cleared(self) -> bool:
+        """The search goes before the filter."""
+        if self.asked.search:
+            self.change(search="")
+            return True
+        return super().cleared()
+
+    # -- sorting -----------------------------------------------------------------------------------
+
+    def action_sort(self) -> None:
+        """Choose a column."""
+        if self._source is not None:
+            self.app.push_screen(SortByScreen(self._source.columns, self.table.sort), self._sort_by)
+
+    def action_reverse(self) -> None:
+        """Turn the order round."""
+        self.change(descending=not self.asked.descending)
+
+    @on(SortRequested)
+    def _header_clicked(self, event: SortRequested) -> None:
+        self._sort_by(event.column)
+
+    def _sort_by(self, column: str | None) -> None:
+        if column is not None:
+            again = column == (self.asked.sort or IMPORT_ORDER)
+            self.change(sort=column or None, descending=again and not self.asked.descending)
+
+
+def _first(typed: str, known: Iterable[str]) -> str | None:
+    return next((name for name in known if name.startswith(typed)), None)
+
+
+def _quoted(value: str) -> str:
+    return f'"{value}"' if " " in value else value

@@ -1,0 +1,74 @@
+"""What the servers share: a socket to listen on, so many connections, and a log without traces of what is no HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+
+from workbench.app.web.serve.addresses import Address
+from workbench.core.errors import UsageError
+
+
+def listen(address: Address) -> socket.socket:
+    """A socket on the address.
+
+    Raises:
+        UsageError: It can't be had.
+    """
+    try:
+        family, *_, place = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(place[:2], family=family, backlog=128)
+    except (OSError, OverflowError, UnicodeError) as error:
+        hint = "Is it served already? Another port: --port N."
+        raise UsageError(f"{address.host} port {address.port} can't be had: {error}.", hint) from error
+
+
+class Connections:
+    """Makes a server's connections, so many at most: strangers' give way to newcomers, and the oldest of them first.
+
+    Args:
+        known: Connections on which somebody has shown a login or a token; they are kept.
+        most: How many there may be.
+        full: What one too many is told, if all are kept.
+    """
+
+    def __init__(self, server: web.Server, known: set[web.RequestHandler], most: int, full: bytes = b"") -> None:
+        self._server, self._known, self._most, self._full = server, known, most, full
+
+    def __call__(self) -> asyncio.BaseProtocol:
+        """The protocol of a new connection."""
+        found = [one for one in self._server.connections if one.transport and not one.transport.is_closing()]
+        self._known.intersection_update(found)
+        if len(found) >= self._most:
+            stranger = next((one for one in found if one not in self._known), None)
+            if stranger is None or stranger.transport is None:
+                return _Full(self._full)
+            stranger.transport.abort()
+        return self._server()
+
+
+class _Full(asyncio.Protocol):
+    """One connection too many: it is told so, and closed."""
+
+    def __init__(self, said: bytes) -> None:
+        self._said = said
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        transport.write(self._said)
+        transport.close()
+
+
+def without_traces(log: logging.Logger) -> None:
+    """Have a log say in one line, and as information, what came that is no HTTP."""
+    log.addFilter(_shortened)
+
+
+def _shortened(record: logging.LogRecord) -> bool:
+    if record.exc_info and isinstance(record.exc_info[1], HttpProcessingError):
+        record.exc_info, record.levelno, record.levelname = None, logging.INFO, "INFO"
+    return True

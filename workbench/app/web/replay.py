@@ -1,0 +1,85 @@
+"""A model server that has nothing but recorded replies, for tests, demonstrations and work without a network.
+
+It listens on this machine alone, takes any key, and marks every response with a header that
+says from which recording it comes, percent-encoded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable
+from urllib.parse import quote
+
+from aiohttp import web
+
+from workbench.core.errors import UsageError
+from workbench.runs.replaying import ORIGIN_HEADER, Book
+
+HOST = "127.0.0.1"
+
+_LARGEST_REQUEST = 64 << 20
+
+
+def serve(book: Book, name: str, model: str, port: int, on_ready: Callable[[str], None]) -> None:
+    """Serve recorded replies until SIGINT or SIGTERM.
+
+    Args:
+        book: The replies.
+        name: Where they come from, for the header.
+        model: The model that ``/models`` lists, with those that replies are kept for.
+        port: Where to listen; 0 for any free port.
+        on_ready: Called with the base URL when connections are taken.
+
+    Raises:
+        UsageError: The port can't be had.
+    """
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_serve(_application(book, name, model), port, on_ready))
+
+
+async def _serve(application: web.Application, port: int, on_ready: Callable[[str], None]) -> None:
+    runner = web.AppRunner(application, handle_signals=False, access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        try:
+            await web.TCPSite(runner, HOST, port).start()
+        except (OSError, OverflowError) as error:
+            raise UsageError(f"Port {port} can't be had: {error}.", "Leave --port out for a free one.") from error
+        ended = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, ended.set)
+        on_ready(f"http://{HOST}:{runner.addresses[0][1]}/v1")
+        await ended.wait()
+    finally:
+        await runner.cleanup()
+
+
+def _application(book: Book, name: str, model: str) -> web.Application:
+    mark = {ORIGIN_HEADER: quote(name)}
+
+    async def reply(request: web.Request) -> web.Response:
+        try:
+            found = book.answer(request.path, await request.read())
+        except ValueError as error:
+            return _failure(400, f"The request is no JSON: {error}.")
+        except ConnectionError:
+            # Nobody is there any more to read what is answered.
+            return _failure(400, "The request is cut off.")
+        if found is None:
+            return _failure(404, f"No recorded reply fits this request: {book.size} are in {name}.")
+        return web.Response(body=found, content_type="application/json", headers=mark)
+
+    async def models(_: web.Request) -> web.Response:
+        listed = [{"id": name, "object": "model"} for name in dict.fromkeys((model, *book.models))]
+        return web.json_response({"object": "list", "data": listed}, headers=mark)
+
+    def _failure(status: int, message: str) -> web.Response:
+        error = {"message": message, "type": "replay", "code": status}
+        return web.json_response({"error": error}, status=status, headers=mark)
+
+    application = web.Application(client_max_size=_LARGEST_REQUEST)
+    application.router.add_get("/{any:.*}models", models)
+    application.router.add_post("/{any:.*}", reply)
+    return application

@@ -1,0 +1,191 @@
+"""Who is let through: the right host or token, a body of a type and size that is taken, while there is room for it."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+from aiohttp import web
+from msgspec import Struct
+
+from workbench.app.web.reward.refusing import RequestRefused, refusal
+from workbench.app.web.serve.addresses import Address
+from workbench.core.text.inert import inert
+
+LOG = logging.getLogger("workbench.reward")
+
+BODY_S = 30.0
+"""Seconds a body may take to come, and none of its parts may."""
+
+SLOWEST = 1 << 16
+"""Bytes a second that a body has to bring at least, once those are over."""
+
+MOST_BODY = 128 << 20
+MOST_IN_FLIGHT = 256 << 20
+"""What is taken by default; see `RequestRules`."""
+
+HEALTH = "/health"
+
+_HOST = re.compile(r"(?P<name>[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_.])?)(?::\d{1,5})?")
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class RequestRules(Struct, frozen=True, kw_only=True):
+    """What requests have to keep to.
+
+    Attributes:
+        token: What they must bring as ``Authorization: Bearer``; None if they need none.
+        max_body: Bytes at most of a body.
+        in_flight: Bytes at most of the bodies of all requests that came and aren't answered.
+        hosts: Names the server answers to besides the address's own, in small letters.
+    """
+
+    address: Address
+    token: str | None
+    max_body: int = MOST_BODY
+    in_flight: int = MOST_IN_FLIGHT
+    hosts: frozenset[str] = frozenset()
+
+
+class RewardGate:
+    """Checks every request before anything else sees it, and knows how many are under way.
+
+    Attributes:
+        rules: What they have to keep to.
+        in_flight: Bytes of the bodies of requests that came and aren't answered.
+        known: Connections on which the token was shown, or the right name where none is needed.
+        stopping: Nothing more is taken.
+    """
+
+    def __init__(self, rules: RequestRules) -> None:
+        self.rules = rules
+        self.in_flight = 0
+        self.known: set[web.RequestHandler] = set()
+        self._under_way = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self.stopping = False
+
+    @web.middleware
+    async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Let a request through to its handler; refuse it otherwise, and whatever goes wrong there."""
+        try:
+            with self._one_more():
+                self._require_known(request)
+                return await handler(request)
+        except RequestRefused as refused:
+            return self._refuse(request, refused)
+        except web.HTTPException as error:
+            return self._refuse(request, RequestRefused(error.status, f"{error.reason}."))
+        except Exception as error:
+            LOG.error("%s: %s", _shown(request), inert(f"{type(error).__name__}: {error}"[:300]))
+            return self._refuse(request, RequestRefused(500, "The server failed on this request.", closes=True))
+
+    @asynccontextmanager
+    async def body(self, request: web.Request) -> AsyncIterator[bytearray]:
+        """The body of a request that is taken, once all of it is there; it has its room until the context ends.
+
+        Raises:
+            Refused: It is of another type, too large or too slow, there is no room for it, or the server stops.
+        """
+        if self.stopping:
+            raise RequestRefused(503, "The server stops. Ask again soon.", closes=True)
+        if request.content_type != "application/json" or "Content-Encoding" in request.headers:
+            raise RequestRefused(415, "Send plain JSON: Content-Type: application/json.", closes=True)
+        room = _Room(self, request.content_length or 0)
+        try:
+            room.require(0)
+            yield await self._read(request, room)
+        finally:
+            self.in_flight -= room.taken
+
+    async def _read(self, request: web.Request, room: _Room) -> bytearray:
+        """What comes, part by part, for as long as there is room and it comes fast enough."""
+        body = bytearray()
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        try:
+            while True:
+                ends = began + BODY_S + len(body) / SLOWEST
+                async with asyncio.timeout(min(BODY_S, ends - clock())):
+                    part = await request.content.readany()
+                if not part:
+                    return body
+                room.require(len(body) + len(part))
+                body += part
+        except (TimeoutError, ConnectionError, web.RequestPayloadError) as error:
+            raise RequestRefused(408, "The body did not come.", closes=True) from error
+
+    async def until_idle(self) -> None:
+        """Wait until every request that was taken is answered."""
+        await self._idle.wait()
+
+    @contextmanager
+    def _one_more(self) -> Iterator[None]:
+        self._under_way += 1
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._idle.set()
+
+    def _require_known(self, request: web.Request) -> None:
+        """Refuse pages of others, who can reach this machine through a browser, and whoever has no token."""
+        if self.rules.token is None:
+            if not self._answers_to(request.headers.get("Host", "")):
+                raise RequestRefused(421, "This server has another name: start it with --allow-host NAME.", closes=True)
+        elif request.path != HEALTH:
+            given = request.headers.get("Authorization", "").encode("utf-8", "surrogateescape")
+            if not hmac.compare_digest(given, f"Bearer {self.rules.token}".encode()):
+                raise RequestRefused(401, "Give the server's token: Authorization: Bearer …", closes=True)
+        if self.rules.token is None or request.path != HEALTH:
+            self.known.add(request.protocol)
+
+    def _answers_to(self, host: str) -> bool:
+        return self.rules.address.answers_to(host) or name_of(host) in self.rules.hosts
+
+    def _refuse(self, request: web.Request, refused: RequestRefused) -> web.Response:
+        LOG.info("%s %s: %s", refused.status, _shown(request), inert(refused.error[:300]))
+        return refusal(refused)
+
+
+class _Room:
+    """What one request has of the bytes in flight: all it announces at once, or what has come."""
+
+    def __init__(self, gate: RewardGate, announced: int) -> None:
+        self._gate, self._announced = gate, announced
+        self.taken = 0
+
+    def require(self, size: int) -> None:
+        """Have room for so many bytes.
+
+        Raises:
+            Refused: A body is never so large, or there is no room now.
+        """
+        size = max(size, self._announced)
+        rules = self._gate.rules
+        if size > rules.max_body:
+            raise RequestRefused(
+                413, f"At most {rules.max_body:,} bytes are taken at a time (--max-body).", closes=True
+            )
+        if self._gate.in_flight + size - self.taken > rules.in_flight:
+            raise RequestRefused(503, "Too much is under way. Ask again soon.", closes=True)
+        self._gate.in_flight += size - self.taken
+        self.taken = size
+
+
+def name_of(host: str) -> str:
+    """The name in a Host header, without a port and in small letters; "" where it is none."""
+    found = _HOST.fullmatch(host.lower())
+    return found["name"].rstrip(".") if found else ""
+
+
+def _shown(request: web.Request) -> str:
+    return f"{inert(request.path[:100])} from {request.remote}"

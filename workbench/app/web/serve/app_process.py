@@ -1,0 +1,160 @@
+"""The app of one person, in a process of its own that speaks in packets instead of drawing on a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from textual_serve.app_service import AppService
+
+from workbench.core.text.inert import inert
+
+LOG = logging.getLogger("workbench.serve")
+
+GRACE_S = 8.0
+"""How long a process may take to end once its input has; the app's own patience is less."""
+
+DRIVER = "workbench.app.tui.served:ServedDriver"
+
+_KEPT = {
+    *("PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONUTF8"),
+    *("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "WORKBENCH_CONFIG_DIR", "TMPDIR"),
+    *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "NO_COLOR"),
+}
+_READY = b"__GANGLION__\n"
+_LARGEST_PACKET = 16 << 20
+_TAIL = 2_000
+
+
+class Size(Struct, frozen=True):
+    """A terminal's size in cells."""
+
+    width: int
+    height: int
+
+
+def environment(size: Size, ours: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """What the app's process gets to know: the locale and where Python and the settings are; no keys of any service."""
+    kept = {name: value for name, value in ours.items() if name in _KEPT}
+    return kept | {
+        "TERM": "xterm-256color",
+        "TERM_PROGRAM": "textual",
+        "TEXTUAL_DRIVER": DRIVER,
+        "TEXTUAL_FPS": "60",
+        "TEXTUAL_COLOR_SYSTEM": "truecolor",
+        "COLUMNS": str(size.width),
+        "ROWS": str(size.height),
+    }
+
+
+class AppProcess:
+    """A running app: packets go in, packets come out.
+
+    Its end of input is its sign to end, so that it also ends with a server that is killed.
+
+    Attributes:
+        has_quit: The person has left the app.
+        has_drawn: It has opened.
+    """
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._tail = bytearray()
+        self._listening = asyncio.create_task(self._keep_tail())
+        self.has_quit = self.has_drawn = False
+
+    @classmethod
+    async def start(cls, command: Sequence[str], size: Size) -> AppProcess:
+        """Start it, in a process group of its own.
+
+        Raises:
+            OSError: It can't be started.
+        """
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment(size), start_new_session=True
+        )
+        return cls(process)
+
+    async def frames(self) -> AsyncIterator[bytes]:
+        """What the app draws, until its output ends; what else it asks of a browser (downloads, links) is left out."""
+        stdout = self._process.stdout
+        assert stdout is not None
+        with contextlib.suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
+            await stdout.readuntil(_READY)
+            self.has_drawn = True
+            while True:
+                kind, size = await stdout.readexactly(1), int.from_bytes(await stdout.readexactly(4), "big")
+                if size > _LARGEST_PACKET:
+                    return
+                payload = await stdout.readexactly(size)
+                if kind == b"D":
+                    yield payload
+                elif kind == b"M":
+                    self._note(payload)
+
+    def _note(self, payload: bytes) -> None:
+        with contextlib.suppress(msgspec.DecodeError):
+            match msgspec.json.decode(payload):
+                case {"type": "exit"}:
+                    self.has_quit = True
+
+    async def type(self, keys: bytes) -> None:
+        """Pass on what was typed."""
+        await self._send(b"D", keys)
+
+    async def resize(self, size: Size) -> None:
+        """Say that the terminal has another size."""
+        await self._say({"type": "resize", "width": size.width, "height": size.height})
+
+    async def focus(self, has_it: bool) -> None:
+        """Say that the page has the focus, or has lost it."""
+        await self._say({"type": "focus" if has_it else "blur"})
+
+    async def _say(self, message: dict[str, Any]) -> None:
+        await self._send(b"M", msgspec.json.encode(message))
+
+    async def _send(self, kind: Any, payload: bytes) -> None:
+        stdin = self._process.stdin
+        assert stdin is not None
+        with contextlib.suppress(ConnectionError):
+            stdin.write(AppService.encode_packet(kind, payload))
+            await stdin.drain()
+
+    def hang_up(self) -> None:
+        """End its input: it does what was typed, and ends without giving back what it has claimed."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+
+    async def ended(self) -> None:
+        """Wait for its end; what doesn't end within `GRACE_S` is killed, with what it has started."""
+        try:
+            await asyncio.wait_for(self._process.wait(), GRACE_S)
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            await self._process.wait()
+        await self._listening
+        self._report()
+
+    def _report(self) -> None:
+        if self._process.returncode and self._tail:
+            lines = self._tail.decode("utf-8", "replace").strip().splitlines()
+            # The hint of an error, on lines of its own, is nothing without the error.
+            said = next((at for at in range(len(lines) - 1, -1, -1) if not lines[at].startswith(" ")), 0)
+            words = " ".join(line.strip() for line in lines[said:])
+            LOG.warning("the app ended with code %s: %s", self._process.returncode, inert(words))
+
+    async def _keep_tail(self) -> None:
+        """Read what it says on stderr and keep the end of it."""
+        stderr = self._process.stderr
+        assert stderr is not None
+        while data := await stderr.read(_TAIL):
+            self._tail = (self._tail + data)[-_TAIL:]

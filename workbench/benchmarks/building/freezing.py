@@ -1,0 +1,120 @@
+"""Freezing a set: once, or the same again, or as a new version; never another one under the same name unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from workbench.benchmarks.building.differing import differences
+from workbench.benchmarks.store import building
+from workbench.core.database import sets
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.sets import NewSet, SetName, SetReport, StoredSet
+from workbench.measuring.store import selection_judges
+
+R = TypeVar("R", bound=SetReport)
+
+_TOLD = 5
+
+
+class Frozen(Struct, frozen=True):
+    """A set as it stands in the database.
+
+    Attributes:
+        fresh: It was frozen now; else it stood there already.
+    """
+
+    set: StoredSet
+    fresh: bool
+
+
+def freeze(project: Project, new: NewSet, *, new_version: bool = False, judges: Sequence[str] = ()) -> Frozen:
+    """Freeze a set, all of it or nothing.
+
+    Args:
+        new_version: Freeze it beside an earlier one of that name that differs.
+        judges: Verifiers whose verdicts chose its items: from now on every table marks them.
+
+    Raises:
+        UsageError: A set of that name stands there with other members, settings or gold, and no new version is asked
+            for; or it is of another kind.
+    """
+    with project.database.write() as connection:
+        found = sets.find(connection, SetName(new.name))
+        if found is not None:
+            told = differences(connection, found, new)
+            if not told:
+                return Frozen(found, False)
+            _refuse(found, new, told, new_version=new_version)
+        stored = sets.put(connection, new)
+        for dataset in building.datasets(connection, stored.id):
+            selection_judges.add(connection, dataset, judges)
+    return Frozen(stored, True)
+
+
+def _refuse(found: StoredSet, new: NewSet, told: Sequence[str], *, new_version: bool) -> None:
+    if found.kind != new.kind:
+        raise UsageError(f"{new.name!r} is the name of a set of kind {found.kind}.", "Give another --name.")
+    if not new_version:
+        more = f"; and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
+        raise UsageError(
+            f"{found.full_name} stands there and differs: {'; '.join(told[:_TOLD])}{more}.",
+            f"--new-version freezes this one as {found.name}@{found.version + 1}; or give another --name.",
+        )
+
+
+def settle(
+    project: Project,
+    new: NewSet,
+    report: R,
+    *,
+    dry_run: bool,
+    new_version: bool = False,
+    judges: Sequence[str] = (),
+) -> R:
+    """Freeze a set with its report, or only tell what it would be.
+
+    Args:
+        new: The set, without a report.
+        dry_run: Write nothing.
+
+    Raises:
+        UsageError: The set is empty; else as `freeze`.
+    """
+    if dry_run:
+        return report
+    if not new.items and not new.questions:
+        out = ", ".join(f"{reason} {count:,}" for reason, count in report.excluded.items()) or "nothing was there"
+        raise UsageError(f"Nothing is left for the set {new.name!r}: {out}.", "Look at it with --dry-run.")
+    stored = msgspec.json.encode(report).decode()
+    frozen = freeze(project, msgspec.structs.replace(new, report=stored), new_version=new_version, judges=judges)
+    return msgspec.structs.replace(
+        report, version=frozen.set.version, digest=frozen.set.digest, unchanged=not frozen.fresh
+    )
+
+
+def encoded(value: Mapping[str, Any]) -> str:
+    """Settings as they are stored: equal ones as equal texts."""
+    return msgspec.json.encode(value, order="deterministic").decode()
+
+
+def conditions(project: Project, selection: Selection) -> list[str]:
+    """A selection as it stands in the settings of a set: every set in it with its version.
+
+    Raises:
+        UsageError: It names a set that is not there.
+    """
+    reader = project.database.reader()
+    found = []
+    for one in selection.conditions:
+        if one.field == "set":
+            stored = sets.require(reader, SetName.parse(one.value))
+            found.append(f"set{one.operator}{stored.full_name}")
+        else:
+            found.append(str(one))
+    return sorted(found)

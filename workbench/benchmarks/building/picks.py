@@ -1,0 +1,178 @@
+"""Picks: of each question so many completions that a judge calls correct, and as many that it calls incorrect."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from workbench.benchmarks.building.candidates import (
+    HeardQuestion,
+    chosen,
+    counted,
+    drawn_types,
+    judging_run,
+    questions,
+    together,
+    type_code,
+    unanswered,
+)
+from workbench.benchmarks.building.composition import composition
+from workbench.benchmarks.building.freezing import conditions, encoded, settle
+from workbench.benchmarks.questions import LACKS, Lack, Question, lack, picked
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.sets import ItemMember, NewSet, SetReport, Shortfall, Stratum
+from workbench.core.verdict import Outcome
+from workbench.measuring.columns import Columns, columns
+
+if TYPE_CHECKING:
+    from workbench.statistics.arrays import IntArray
+
+_STEP: Final = "picks"
+
+
+def build_picks(
+    project: Project,
+    judge: str,
+    *,
+    name: str = "picks",
+    run: int | None = None,
+    each: int = 2,
+    selection: Selection | None = None,
+    seed: int = 0,
+    dry_run: bool = False,
+    new_version: bool = False,
+) -> SetReport:
+    """Freeze the completions that people are to label (VerifyBench, section 3.1): 2 + 2 a question.
+
+    An abstention, an error and a missing verdict count as neither. A question that lacks either gives nothing and is
+    counted.
+
+    Args:
+        judge: The verifier whose verdicts decide.
+        run: Its run; None for the newest complete one.
+        each: How many of either verdict.
+        selection: Which items, such as those of a drawn set.
+
+    Raises:
+        UsageError: The judge has no such run; the selection names something unknown; nothing can be picked; or a set
+            of that name differs.
+    """
+    selection = selection or Selection()
+    number = judging_run(project, judge, run)
+
+    def drawn(heard: HeardQuestion) -> list[int]:
+        return picked(heard.names, heard.correct, each, seed, (_STEP, heard.dataset, heard.key))
+
+    judged = _judged(project, selection, number, drawn, each)
+    new = NewSet(
+        name=name,
+        kind="picks",
+        seed=seed,
+        config=encoded({"where": conditions(project, selection), "judges": {judge: number}, "each": each}),
+        report="",
+        items=tuple(_members(judged)),
+        runs=(number,),
+    )
+    report = SetReport(
+        name=name,
+        version=None,
+        kind="picks",
+        seed=seed,
+        strata=_strata(judged.types, judged.lacking),
+        shortfall=_shortfall(judged.types, judged.lacking),
+        excluded=together(judged.out, counted(filter(None, judged.lacking)), {"no_completions": judged.bare}),
+        stages=_stages(judged),
+        judges={judge: number},
+        next=f"workbench assign DB --where set={name} --annotators A,B",
+        **composition(judged.known, new.items),
+    )
+    return settle(project, new, report, dry_run=dry_run, new_version=new_version, judges=(judge,))
+
+
+class _PickedQuestions(Struct, frozen=True, eq=False):
+    """Questions with those of their completions that are picked, or would be if there were enough.
+
+    Attributes:
+        types: Each one's type: as it was drawn, else the one in force.
+        lacking: Why each can't be picked from; None if it can.
+        said: The verdicts on all completions.
+        out: Reason -> items that are no part of any set.
+        bare: Questions without completions.
+    """
+
+    known: Columns
+    questions: list[Question]
+    types: list[str]
+    lacking: list[Lack | None]
+    said: IntArray
+    out: dict[str, int]
+    bare: int
+
+
+def _judged(
+    project: Project,
+    selection: Selection,
+    run: int,
+    kept: Callable[[HeardQuestion], Iterable[int]],
+    each: int,
+) -> _PickedQuestions:
+    known = columns(project)
+    among = chosen(project, known, selection)
+    said = known.outcome(run)[among.rows]
+    found = questions(project, known, among.rows, said, kept)
+    drawn = drawn_types(project, selection)
+    types = [drawn.get(question.id, question.type) for question in found]
+    lacking = [lack(question, each) for question in found]
+    return _PickedQuestions(known, found, types, lacking, said, among.out, unanswered(project, selection))
+
+
+def _members(judged: _PickedQuestions) -> Iterator[ItemMember]:
+    for question, stratum, why in zip(judged.questions, judged.types, judged.lacking, strict=True):
+        if why is None:
+            for one in question.completions:
+                yield ItemMember(item=one.item, stratum=stratum, subtype=type_code(question.subtype, question.type))
+
+
+def _strata(typed: Sequence[str], lacking: Sequence[Lack | None]) -> tuple[Stratum, ...]:
+    """The questions of each type: every one of them is to give something."""
+    population = Counter(typed)
+    taken = Counter(type_ for type_, why in zip(typed, lacking, strict=True) if why is None)
+    return tuple(
+        Stratum(name=name, population=population[name], quota=population[name], taken=taken[name])
+        for name in sorted(population)
+    )
+
+
+def _shortfall(typed: Sequence[str], lacking: Sequence[Lack | None]) -> tuple[Shortfall, ...]:
+    """The types whose questions don't all give something, with why."""
+    told = []
+    for stratum in _strata(typed, lacking):
+        if stratum.taken == stratum.population:
+            continue
+        own = counted(why for type_, why in zip(typed, lacking, strict=True) if why and type_ == stratum.name)
+        told.append(
+            Shortfall(
+                stratum=stratum.name,
+                of="questions",
+                wanted=stratum.population,
+                available=stratum.taken,
+                taken=stratum.taken,
+                why="; ".join(f"{LACKS[why]}: {count:,}" for why, count in own.items()),
+            )
+        )
+    return tuple(told)
+
+
+def _stages(judged: _PickedQuestions) -> dict[str, int]:
+    words: dict[str, int] = {outcome.word: int((judged.said == outcome).sum()) for outcome in Outcome}
+    return {
+        "questions": len(judged.questions) + judged.bare,
+        "completions": len(judged.said),
+        **words,
+        "not_judged": len(judged.said) - sum(words.values()),
+        "picked": judged.lacking.count(None),
+    }

@@ -1,0 +1,138 @@
+"""The fullest choice of questions within quotas and caps, as an integer programme.
+
+A question takes from its stratum, its source and two models at once, so that no flow and no greedy rule is exact: one
+taken early can keep out two later ones. HiGHS (scipy.optimize.milp) proves its optimum.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from msgspec import Struct
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from workbench.benchmarks.questions import Completion, Question
+from workbench.core.errors import WorkbenchError
+from workbench.data.draws import drawn_number
+from workbench.statistics.arrays import BoolArray, FloatArray, IntArray
+
+STEP = "balanced"
+"""Sets its draws apart from those of other steps with the same seed."""
+
+Chosen = list[tuple[Question, tuple[Completion, ...]]]
+"""Questions, each with the completion that is correct and the one that is not."""
+
+
+class Caps(Struct, frozen=True):
+    """The most that one source and one model may give; None for any number.
+
+    Attributes:
+        source: Questions.
+        model: Completions.
+    """
+
+    source: int | None = None
+    model: int | None = None
+
+    def hold(self, chosen: Chosen) -> bool:
+        """Whether a choice keeps to them."""
+        sources = Counter(question.source for question, _ in chosen)
+        models = Counter(one.model for _, both in chosen for one in both)
+        return _most(sources) <= (self.source or len(chosen)) and _most(models) <= (self.model or 2 * len(chosen))
+
+
+def _most(counts: Counter[str]) -> int:
+    return max(counts.values(), default=0)
+
+
+def fullest(
+    questions: Sequence[Question], strata: Sequence[str], quotas: Mapping[str, int], caps: Caps, seed: int
+) -> Chosen:
+    """One correct and one incorrect completion of as many questions as quotas and caps let in.
+
+    Of all choices of that many it is the one whose completions' drawn numbers have the least sum.
+
+    Args:
+        questions: Those that may be chosen.
+        strata: Each one's stratum.
+
+    Raises:
+        WorkbenchError: The solver gives up.
+    """
+    options = [(place, one) for place, question in enumerate(questions) for one in question.completions]
+    options = [(place, one) for place, one in options if one.correct is not None]
+    of = np.array([place for place, _ in options])
+    correct = np.array([bool(one.correct) for _, one in options])
+    limits = _limits(questions, strata, quotas, caps, options)
+    most = _solved(-correct.astype(float), limits)[correct].sum()
+    exactly = LinearConstraint(sparse.csr_array(correct[None, :].astype(float)), most, most)
+    cost = [float(drawn_number(seed, *questions[place].drawn_by(STEP), one.key)) for place, one in options]
+    chosen = _solved(np.array(cost), [*limits, exactly])
+    both: dict[int, list[Completion]] = {}
+    for place in sorted(np.flatnonzero(chosen), key=lambda place: not correct[place]):
+        both.setdefault(int(of[place]), []).append(options[place][1])
+    return [(questions[place], tuple(both[place])) for place in sorted(both)]
+
+
+def _limits(
+    questions: Sequence[Question],
+    strata: Sequence[str],
+    quotas: Mapping[str, int],
+    caps: Caps,
+    options: Sequence[tuple[int, Completion]],
+) -> list[LinearConstraint]:
+    """Rows over all completions that may be chosen: as many correct as incorrect, one at most; quotas; caps."""
+    of = np.array([place for place, _ in options])
+    sign = np.array([1 if one.correct else -1 for _, one in options])
+    # A question is counted by its correct completion.
+    counted = np.flatnonzero(sign > 0)
+    limits = [
+        LinearConstraint(_sums(of, np.arange(len(of)), sign), 0, 0),
+        _at_most(of[counted], counted, len(of), 1),
+    ]
+    stratum, names = _places(strata)
+    limits.append(_at_most(stratum[of[counted]], counted, len(of), np.array([quotas[name] for name in names])))
+    if caps.source is not None:
+        source, _ = _places([question.source for question in questions])
+        limits.append(_at_most(source[of[counted]], counted, len(of), caps.source))
+    if caps.model is not None:
+        model, _ = _places([one.model for _, one in options])
+        limits.append(_at_most(model, np.arange(len(of)), len(of), caps.model))
+    return limits
+
+
+def _at_most(group: IntArray, option: IntArray, options: int, most: int | IntArray) -> LinearConstraint:
+    """No group has more of its options chosen than it may."""
+    return LinearConstraint(_sums(group, option, np.ones(len(option)), options), 0, most)
+
+
+def _sums(
+    group: IntArray, option: IntArray, weight: IntArray | FloatArray, options: int | None = None
+) -> sparse.csr_array:
+    shape = (int(group.max()) + 1, options or len(option))
+    return sparse.csr_array((weight.astype(float), (group, option)), shape=shape)
+
+
+def _places(names: Sequence[str]) -> tuple[IntArray, list[str]]:
+    """Each name's place among those that occur."""
+    known = list(dict.fromkeys(names))
+    place = {name: number for number, name in enumerate(known)}
+    return np.array([place[name] for name in names]), known
+
+
+def _solved(cost: FloatArray, limits: Sequence[LinearConstraint]) -> BoolArray:
+    """Which options are chosen at the least cost."""
+    found = milp(
+        cost,
+        integrality=np.ones(len(cost)),
+        bounds=Bounds(0, 1),
+        constraints=limits,
+        options={"mip_rel_gap": 0},
+    )
+    if found.x is None or found.status != 0:
+        raise WorkbenchError(f"No fullest choice within the caps was found: {found.message}", "Change the caps.")
+    chosen: BoolArray = found.x > 0.5
+    return chosen

@@ -1,0 +1,196 @@
+"""The data card as a document, and as the README of a folder on the Hugging Face Hub."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from msgspec import structs
+
+from workbench.benchmarks.card.contents import CardContents, SetContents
+from workbench.benchmarks.card.model_licences import hub_licence
+from workbench.benchmarks.card.sections import KINDS, SECTIONS, methods
+from workbench.benchmarks.publication import COLUMNS, PublishedFile
+from workbench.core.text.figures import counted
+from workbench.core.text.inert import inert
+from workbench.measuring.report.common import share
+from workbench.tables.document import Case, Document, Facts, Passage, Section
+from workbench.tables.markdown import markdown
+from workbench.tables.table import Columns, count, table, text, word
+
+SPLIT = "test"
+"""The one split of every set: what is measured on is not trained on."""
+
+_FOLDERS = (
+    ("data", "the items, as datasets loads them"),
+    ("verifybench", "the same in VerifyBench's released schema, a JSON line an item"),
+    ("annotations", "each person's own labels and each third person's decisions, with times and guidelines"),
+    ("leaderboard", "verifiers by accuracy, as JSON lines, CSV and Markdown"),
+    ("manifest.json, checksums.txt", "versions, counts, and what every file must hash to"),
+)
+"""What lies where."""
+
+_TAGS = ("verifier-evaluation", "llm-as-a-judge", "answer-verification", "reward-model", "verifier-workbench")
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_MORE = "1M<n<10M"
+
+_NO_YAML = re.compile("[\ufffe\uffff]")
+"""What JSON may hold as it is and YAML may not, besides what `inert` shows otherwise."""
+
+Value: TypeAlias = "str | int | bool | Sequence[Value] | Mapping[str, Value]"
+
+
+def card_text(card: CardContents) -> str:
+    """The README: what programs read, then what people read."""
+    return front_matter(metadata(card)) + "\n" + markdown(card_document(card))
+
+
+def data_path(config: str) -> str:
+    """Where a set's items lie in the folder."""
+    return f"data/{config}/{SPLIT}-00000-of-00001.parquet"
+
+
+def metadata(card: CardContents) -> dict[str, Value]:
+    """What the Hub and ``datasets`` read of a card.
+
+    The keys are those of https://github.com/huggingface/hub-docs/blob/main/datasetcard.md.
+    """
+    tuples = sum(found.stored.items for found in card.sets)
+    size = next((name for bound, name in _SIZES if tuples < bound), _MORE)
+    return {
+        "pretty_name": card.title,
+        **hub_licence(card.licence),
+        **({"language": list(card.languages)} if card.languages else {}),
+        "task_categories": ["text-classification"],
+        "size_categories": [size],
+        "tags": list(_TAGS),
+        "configs": [_config(found.config, first=number == 0) for number, found in enumerate(card.sets)],
+    }
+
+
+def _config(name: str, *, first: bool) -> dict[str, Value]:
+    found: dict[str, Value] = {"config_name": name, "data_files": [{"split": SPLIT, "path": data_path(name)}]}
+    return {**found, "default": True} if first else found
+
+
+def card_document(card: CardContents) -> Document:
+    """The whole card; the parts of each set carry its name where there are several."""
+    sections = [_overview(card)]
+    for found in card.sets:
+        sections += [_named(section, found, card) for section in _parts(found)]
+    named = ", ".join(found.name for found in card.sets)
+    return Document(
+        title=card.title,
+        lead=f"Questions, reference answers and completions, each with whether people call it correct: {named}. "
+        "For measuring verifiers: rules, judges, reward models.",
+        generated_at=max(found.stored.created_at for found in card.sets)[:10],
+        sections=(*sections, _files(card)),
+    )
+
+
+def _parts(found: SetContents) -> Iterator[Section]:
+    for make in SECTIONS:
+        if (section := make(found)) is not None:
+            yield section
+    yield methods(found)
+
+
+def _named(section: Section, found: SetContents, card: CardContents) -> Section:
+    if len(card.sets) == 1:
+        return section
+    key, title = f"{section.key}-{found.config}", f"{section.title}: {found.name}"
+    return structs.replace(section, key=key, title=title)
+
+
+_SETS: Columns[SetContents] = (
+    word("Set", lambda found: found.name),
+    word("Configuration", lambda found: found.config),
+    word("What it holds", lambda found: KINDS[found.stored.kind]),
+    word("Frozen", lambda found: found.stored.created_at[:10]),
+    count("Questions", lambda found: found.stored.questions),
+    count("Completions", lambda found: found.stored.items),
+    share("Correct (%)", lambda found: found.correct / found.stored.items),
+)
+_COLUMNS: Columns[str] = (
+    word("Column", str),
+    word("What it holds", lambda name: COLUMNS[name][1]),
+)
+_FILES: Columns[PublishedFile] = (
+    word("File", lambda file: file.path),
+    word("SHA-256", lambda file: file.sha256),
+    count("Bytes", lambda file: file.bytes),
+    text("Rows", lambda file: "" if file.rows is None else f"{file.rows:,}"),
+)
+
+
+def _overview(card: CardContents) -> Section:
+    licence = card.licence or "not stated by the publisher; each source has its own (LICENSE.md)"
+    sets = table("Sets of this folder; each is a configuration with one split.", _SETS, card.sets)
+    columns = table("Columns of the items.", _COLUMNS, COLUMNS)
+    facts = Facts((("Licence", licence), *_FOLDERS))
+    return Section("overview", "What it is", (sets, facts, _reading(card), columns))
+
+
+def _reading(card: CardContents) -> Case:
+    calls = [
+        f'{"# " if number else ""}load_dataset("FOLDER", "{found.config}", split="{SPLIT}")'
+        for number, found in enumerate(card.sets)
+    ]
+    text = "\n".join(["from datasets import load_dataset", "", *calls])
+    return Case(title="To read it", facts=(), passages=(Passage("In Python", text),))
+
+
+def _files(card: CardContents) -> Section:
+    caption = "Files, with the SHA-256 of their bytes; checksums.txt has them for sha256sum -c."
+    facts = [
+        ("Published with", f"workbench {card.workbench}, tables of version {card.schema}"),
+        *(
+            (
+                f"{found.name}",
+                f"digest {found.stored.digest} (BLAKE2b-128 of its {counted(found.stored.items, 'item')} "
+                f"with gold and types), frozen {found.stored.created_at} with workbench {found.stored.code_version}",
+            )
+            for found in card.sets
+        ),
+    ]
+    return Section("versions", "Versions and hashes", (Facts(tuple(facts)), table(caption, _FILES, card.files)))
+
+
+def front_matter(values: Mapping[str, Value]) -> str:
+    """The block with its dashes.
+
+    Args:
+        values: Keys are ours, plain words; texts may hold anything, and have no invisible characters afterwards.
+    """
+    return "\n".join(["---", *_mapping(values), "---", ""])
+
+
+def _mapping(values: Mapping[str, Value]) -> Iterator[str]:
+    for key, value in values.items():
+        if isinstance(value, str | int):
+            yield f"{key}: {_scalar(value)}"
+        elif not value:
+            yield f"{key}: {'{}' if isinstance(value, Mapping) else '[]'}"
+        else:
+            yield f"{key}:"
+            yield from _below(value)
+
+
+def _below(value: Sequence[Value] | Mapping[str, Value]) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        yield from (f"  {line}" for line in _mapping(value))
+        return
+    for element in value:
+        if isinstance(element, str | int):
+            yield f"  - {_scalar(element)}"
+            continue
+        lines = _mapping(element) if isinstance(element, Mapping) else _below(element)
+        for number, line in enumerate(lines):
+            yield f"  {'  ' if number else '- '}{line}"
+
+
+def _scalar(value: str | int) -> str:
+    text = json.dumps(inert(value) if isinstance(value, str) else value, ensure_ascii=False)
+    return _NO_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

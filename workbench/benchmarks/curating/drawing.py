@@ -1,0 +1,114 @@
+"""Drawing so many questions a type from the pool, and freezing them as a set."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from workbench.benchmarks.building.freezing import encoded, settle
+from workbench.benchmarks.curating.curation_drawing import Drawable, Drawn, draw_questions
+from workbench.benchmarks.curating.pool import pool
+from workbench.benchmarks.curating.typing import NamedType, type_in_force, why_untyped
+from workbench.core.breakdown import NAMELESS
+from workbench.core.project import Project
+from workbench.core.sets import NewSet, QuestionMember
+from workbench.core.taxonomy import TYPES
+from workbench.measuring.records.curation import DrawReport, PoolQuestion, Scope
+
+
+class DrawWish(Struct, frozen=True, kw_only=True):
+    """What is to be drawn.
+
+    Attributes:
+        per_type: How many questions each type is to give.
+        types: Letters of the types, in the order of the report.
+        cap_source: Most questions of one source; None for no limit.
+        confirmed: Whether only types that count everywhere are types here.
+    """
+
+    name: str
+    per_type: int
+    types: tuple[str, ...] = tuple(TYPES)
+    scope: Scope = Scope()
+    seed: int = 0
+    cap_source: int | None = None
+    confirmed: bool = False
+
+
+def draw(project: Project, wish: DrawWish, *, new_version: bool = False, dry_run: bool = False) -> DrawReport:
+    """Draw questions and freeze them; where the same draw stands already, nothing is frozen.
+
+    Questions that are out are never drawn, and no type is filled from another one.
+
+    Args:
+        new_version: Whether a draw that comes out differently becomes the next version of its name.
+        dry_run: Whether only to report.
+
+    Raises:
+        UsageError: There are no questions in scope, the name is none or that of another kind of set, or what stands
+            under it differs and no new version was asked for.
+    """
+    questions = pool(project, wish.scope)
+    typed = {one.id: found for one in questions if (found := type_in_force(one, confirmed=wish.confirmed)) is not None}
+    inside = [one for one in questions if one.out is None]
+    drawn = draw_questions(
+        [Drawable(one.id, one.dataset, one.key, typed[one.id].letter, one.source) for one in inside if one.id in typed],
+        dict.fromkeys(wish.types, wish.per_type),
+        wish.seed,
+        wish.cap_source,
+    )
+    new = NewSet(
+        name=wish.name,
+        kind="draw",
+        seed=wish.seed,
+        config=encoded({**structs.asdict(wish), "scope": structs.asdict(wish.scope)}),
+        report="",
+        questions=tuple(
+            QuestionMember(question=one.question, stratum=one.type, subtype=typed[one.question].code)
+            for one in drawn.taken
+        ),
+    )
+    report = _report(wish, questions, inside, typed, drawn)
+    return settle(project, new, report, dry_run=dry_run, new_version=new_version)
+
+
+def _report(
+    wish: DrawWish,
+    questions: Sequence[PoolQuestion],
+    inside: Sequence[PoolQuestion],
+    typed: Mapping[int, NamedType],
+    drawn: Drawn,
+) -> DrawReport:
+    untyped = Counter(why_untyped(one) for one in inside if one.id not in typed)
+    wanted = sum(typed[one.id].letter in wish.types for one in inside if one.id in typed)
+    by_id = {one.id: one for one in inside}
+    taken = [by_id[one.question] for one in drawn.taken]
+    return DrawReport(
+        name=wish.name,
+        version=None,
+        kind="draw",
+        questions=len(drawn.taken),
+        tuples=0,
+        strata=drawn.strata,
+        shortfall=drawn.shortfall,
+        excluded=_counts(one.out for one in questions if one.out is not None),
+        seed=wish.seed,
+        stages={
+            "in the pool": len(questions),
+            "not out": len(inside),
+            "typed": len(inside) - untyped.total(),
+            "of these types": wanted,
+            "drawn": len(drawn.taken),
+        },
+        types=_counts(typed[one.id].code for one in taken),
+        domains=_counts(one.domain or NAMELESS for one in taken),
+        sources=_counts(one.source or NAMELESS for one in taken),
+        origins=_counts(typed[one.id].origin for one in taken),
+        untyped=dict(sorted(untyped.items())),
+    )
+
+
+def _counts(words: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(words).items()))

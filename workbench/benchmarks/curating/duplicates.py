@@ -1,0 +1,265 @@
+"""Questions that say what another one says: found by their texts or embeddings, taken out, and taken in again.
+
+Two questions are compared only where their numbers, operators and variables are the same (`tokens.signature`), and are
+alike only where nothing speaks against it (`wording.may_say_the_same`). Of those that are alike the one stays of which
+most is known, then the one whose data set and id come first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec import UNSET, Struct
+
+from workbench.benchmarks.curating.near import near_duplicates
+from workbench.benchmarks.curating.pool import decide, inside, pool
+from workbench.benchmarks.curating.tokens import signature
+from workbench.benchmarks.curating.wording import Wording, may_say_the_same, wording
+from workbench.core.breakdown import NAMELESS
+from workbench.core.database import people
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.transactions import some_at_a_time
+from workbench.data.alike import Duplicate, OfMatrix, OfVectors, alike, thinned
+from workbench.data.formats import embeddings
+from workbench.measuring.records.curation import (
+    DUPLICATE,
+    DuplicatePair,
+    DuplicatesReport,
+    PoolChange,
+    PoolQuestion,
+    Scope,
+)
+from workbench.measuring.store import curation
+from workbench.runs import embedding
+from workbench.runs.generation import Models, Watch
+
+if TYPE_CHECKING:
+    from workbench.data.alike import Similarities
+    from workbench.statistics.arrays import FloatArray
+
+SHINGLES: Final = 0.7
+"""Least Jaccard index of two texts that say the same."""
+
+COSINE: Final = 0.9
+"""Cosine above which two embeddings say the same, as with code problems (EvolveCoder, 2.1)."""
+
+SHINGLE: Final = 2
+"""Tokens in a shingle: a changed word costs a short question two of them."""
+
+_TEXTS: Final = "shingles"
+
+Group = Sequence[int]
+"""Places of questions with one signature, in the order in which they have a right to stay."""
+
+
+class Method(Struct, frozen=True, kw_only=True):
+    """How questions are compared.
+
+    Attributes:
+        name: What the report calls it.
+        find: Which of a group go, by places in the group; told all groups of more than one first.
+        shingle: Tokens in a shingle; None with embeddings.
+    """
+
+    name: str
+    threshold: float
+    find: Callable[[Sequence[PoolQuestion], Sequence[Group]], Iterable[list[Duplicate]]]
+    shingle: int | None = None
+
+
+def by_text(project: Project, *, threshold: float = SHINGLES, shingle: int = SHINGLE) -> Method:
+    """Compare texts by their shingles: exactly, none that reaches the threshold is missed."""
+
+    def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
+        for group in groups:
+            yield near_duplicates(_wordings(project, questions, group), threshold, shingle)
+
+    return Method(name=_TEXTS, threshold=threshold, find=find, shingle=shingle)
+
+
+def by_server(
+    project: Project,
+    name: str,
+    models: Models,
+    *,
+    threshold: float = COSINE,
+    trust: bool = False,
+    watch: Watch | None = None,
+) -> Method:
+    """Compare embeddings of a model server; only questions that may be duplicates are sent to it."""
+
+    def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
+        texts = _all_texts(project, questions, groups)
+        if not texts:
+            return
+        vectors = embedding.from_server(project, name, models, texts, trust=trust, watch=watch)
+        for group, similarities in _of_vectors(vectors, groups):
+            yield _alike(similarities, threshold, _wordings(project, questions, group))
+
+    (model, *_) = models.models.values()
+    return Method(name=model.server.model, threshold=threshold, find=find)
+
+
+def by_model(project: Project, model: str, *, threshold: float = COSINE) -> Method:
+    """Compare embeddings of a model of sentence-transformers on this machine."""
+
+    def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
+        texts = _all_texts(project, questions, groups)
+        if not texts:
+            return
+        for group, similarities in _of_vectors(embedding.from_local(model, texts), groups):
+            yield _alike(similarities, threshold, _wordings(project, questions, group))
+
+    return Method(name=model, threshold=threshold, find=find)
+
+
+def by_file(project: Project, path: Path, *, threshold: float = COSINE) -> Method:
+    """Compare embeddings, or similarities, that a file holds by question id; see ``formats/embeddings``."""
+
+    def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
+        stored = embeddings.read(path)
+        rows = {task_id: row for row, task_id in enumerate(stored.task_ids)}
+        for group in groups:
+            chosen = [_row(rows, questions[place], path) for place in group]
+            numbers = stored.numbers[chosen]
+            similarities: Similarities = OfMatrix(numbers[:, chosen]) if stored.is_matrix else OfVectors(numbers)
+            yield _alike(similarities, threshold, _wordings(project, questions, group))
+
+    return Method(name=path.name, threshold=threshold, find=find)
+
+
+def find_duplicates(
+    project: Project,
+    method: Method,
+    scope: Scope,
+    *,
+    by: str = people.COORDINATOR,
+    dry_run: bool = False,
+    with_pairs: bool = False,
+) -> DuplicatesReport:
+    """Find questions that say what another one says, and take them out; another call finds only what came since.
+
+    Args:
+        by: The person who decides it.
+        dry_run: Whether only to report.
+        with_pairs: Whether the report has every pair.
+
+    Raises:
+        UsageError: There are no questions in scope, or embeddings are missing; the server's errors as they are.
+    """
+    questions = inside(project, scope)
+    groups = _groups(project, questions)
+    gone: list[tuple[PoolQuestion, PoolQuestion, float]] = []
+    for group, found in zip(groups, method.find(questions, groups), strict=True):
+        gone += [(questions[group[one.place]], questions[group[one.of]], one.similarity) for one in found]
+    gone.sort(key=lambda pair: pair[0].id)
+    if not dry_run:
+        _take_out(project, gone, by)
+    return DuplicatesReport(
+        similarity=method.name,
+        threshold=method.threshold,
+        shingle=method.shingle,
+        questions=len(questions),
+        duplicates=len(gone),
+        across=sum(one.source != other.source for one, other, _ in gone),
+        excluded=0 if dry_run else len(gone),
+        sources=_changes(questions, [one for one, _, _ in gone]),
+        pairs=tuple(_pair(*pair) for pair in gone) if with_pairs else UNSET,
+    )
+
+
+def take_in_again(project: Project, scope: Scope, *, by: str) -> int:
+    """Take in every question of the scope that is out as a duplicate; returns how many there were."""
+    found = [one for one in pool(project, scope) if one.out == DUPLICATE]
+    decide(project, [curation.CurationDecision(question=one.id, reason=None) for one in found], by)
+    return len(found)
+
+
+def _groups(project: Project, questions: Sequence[PoolQuestion]) -> list[Group]:
+    """Places of questions with the same signature, several each."""
+    order = sorted(range(len(questions)), key=lambda place: _right_to_stay(questions[place]))
+    groups: dict[bytes, list[int]] = {}
+    for some in some_at_a_time(order):
+        for place, text in zip(some, _texts(project, questions, some), strict=True):
+            groups.setdefault(signature(text.question), []).append(place)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _right_to_stay(question: PoolQuestion) -> tuple[int, str, str]:
+    return -question.complete, question.dataset, question.key
+
+
+def _wordings(project: Project, questions: Sequence[PoolQuestion], group: Group) -> list[Wording]:
+    return [wording(text.question, text.reference) for text in _texts(project, questions, group)]
+
+
+def _all_texts(project: Project, questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> list[str]:
+    """What is sent to a model: the questions of all groups, one after the other."""
+    return [text.question for group in groups for text in _texts(project, questions, group)]
+
+
+def _alike(similarities: Similarities, threshold: float, wordings: Sequence[Wording]) -> list[Duplicate]:
+    """Which of a group go, by their cosines."""
+    found = {
+        place: [(other, cosine) for other, cosine in others if may_say_the_same(wordings[place], wordings[other])]
+        for place, others in alike(similarities, threshold).items()
+    }
+    return thinned(found, range(len(wordings)))
+
+
+def _texts(project: Project, questions: Sequence[PoolQuestion], places: Sequence[int]) -> list[curation.Texts]:
+    reader = project.database.reader()
+    ids = [questions[place].id for place in places]
+    found = {}
+    for some in some_at_a_time(ids):
+        found.update(curation.texts(reader, some))
+    return [found[number] for number in ids]
+
+
+def _of_vectors(vectors: FloatArray, groups: Sequence[Group]) -> Iterator[tuple[Group, Similarities]]:
+    """The cosines of each group; vectors stand in the order of the groups."""
+    start = 0
+    for group in groups:
+        try:
+            yield group, OfVectors(vectors[start : start + len(group)])
+        except ValueError as error:
+            raise UsageError(f"An embedding can't be used: {error}.", "Is it a model of embeddings?") from error
+        start += len(group)
+
+
+def _row(rows: dict[str, int], question: PoolQuestion, path: Path) -> int:
+    if question.key not in rows:
+        raise UsageError(f"{path} has nothing of question {question.key[:100]!r}.", "It needs a line for each.")
+    return rows[question.key]
+
+
+def _take_out(project: Project, gone: Sequence[tuple[PoolQuestion, PoolQuestion, float]], by: str) -> None:
+    decisions = [
+        curation.CurationDecision(question=one.id, reason=DUPLICATE, duplicate_of=other.id, similarity=similarity)
+        for one, other, similarity in gone
+    ]
+    decide(project, decisions, by)
+
+
+def _changes(questions: Sequence[PoolQuestion], gone: Sequence[PoolQuestion]) -> tuple[PoolChange, ...]:
+    before = Counter(one.source or NAMELESS for one in questions)
+    less = Counter(one.source or NAMELESS for one in gone)
+    return tuple(
+        PoolChange(source=source, before=count, after=count - less[source]) for source, count in sorted(before.items())
+    )
+
+
+def _pair(one: PoolQuestion, other: PoolQuestion, similarity: float) -> DuplicatePair:
+    return DuplicatePair(
+        dataset=one.dataset,
+        question_id=one.key,
+        source=one.source,
+        of_dataset=other.dataset,
+        of=other.key,
+        of_source=other.source,
+        similarity=similarity,
+    )

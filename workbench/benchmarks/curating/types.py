@@ -1,0 +1,209 @@
+"""Answer types of the pool's questions: proposed by a model, said by people, compared, accepted.
+
+What a file said, or people have settled, counts everywhere. A proposal is no label: it stands apart, and annotators
+don't see it. Neither it nor what one person alone said counts outside draws, until somebody accepts it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from workbench.benchmarks.curating.pool import by_ids, inside
+from workbench.benchmarks.curating.typing import origin, type_in_force
+from workbench.core.database import events, people
+from workbench.core.database.secrets import secret
+from workbench.core.errors import UsageError
+from workbench.core.label import LabelLine
+from workbench.core.project import Project
+from workbench.core.suggestion import TypeSuggestion
+from workbench.core.taxonomy import is_subtype, parse_type
+from workbench.core.transactions import some_at_a_time
+from workbench.labelling import ledger
+from workbench.labelling.labels import LabelsImported, put_lines
+from workbench.measuring.records.curation import UNREADABLE, PoolQuestion, Scope, TypesProposed, TypesReport
+from workbench.measuring.store import curation
+from workbench.measuring.suggesting import agreement_of
+from workbench.runs.generation import Models, ServerGeneration, Watch, generating
+from workbench.runs.writing import WritingRequest
+from workbench.verifiers.answer_type.reading import OUTSIDE, suggestion
+from workbench.verifiers.answer_type.request import PROMPT, READING, request
+
+Accepted = Literal["people", "model"]
+"""Whose word is accepted: one person's, or the newest model's."""
+
+USUAL = PROMPT.call.sampling
+"""How replies are drawn unless somebody says otherwise."""
+
+
+class TypeSaid(Struct, frozen=True, kw_only=True):
+    """What a person says of a question's type.
+
+    Attributes:
+        subtype: Its code, such as ``B5``.
+    """
+
+    question_id: str
+    subtype: str
+
+
+def propose_types(
+    project: Project,
+    name: str,
+    models: Models,
+    scope: Scope,
+    *,
+    untyped_only: bool = False,
+    trust: bool = False,
+    watch: Watch | None = None,
+) -> TypesProposed:
+    """Ask a model for the answer type of every question that is in; the same call goes on after a kill.
+
+    Args:
+        name: What the proposals are called.
+        untyped_only: Whether questions whose type people or the file say are left out.
+
+    Raises:
+        UsageError: There are no questions in scope, or the name was used for something else.
+        NotTrustedError: The user has not accepted the servers.
+        RunError: No call can succeed now, or another process is at work; what was answered is stored.
+    """
+    questions = inside(project, scope)
+    config = {**PROMPT.config(), "parser": READING}
+    with generating(project, f"types/{name}", models, config, trust=trust, watch=watch) as writer:
+        known = curation.proposed_by(project.database.reader(), writer.run)
+        wanted = [
+            one
+            for one in questions
+            if one.id not in known and not (untyped_only and type_in_force(one, confirmed=True) is not None)
+        ]
+        for some in some_at_a_time(wanted):
+            proposals = _asked(project, writer, some)
+            with project.database.write() as connection:
+                curation.propose(connection, writer.run, proposals)
+    found = Counter(curation.proposed_by(project.database.reader(), writer.run).values())
+    return TypesProposed(
+        name=f"types/{name}",
+        run=writer.run,
+        asked=len(wanted),
+        proposed={code: count for code, count in sorted(found.items()) if is_subtype(code)},
+        outside={code: found[code] for code in OUTSIDE.values() if found[code]},
+        unreadable=found[UNREADABLE],
+        failed=sum(writer.failed.values()),
+    )
+
+
+def _asked(
+    project: Project, writer: ServerGeneration, questions: Sequence[PoolQuestion]
+) -> list[tuple[int, str | None, str | None]]:
+    """What the model says of some questions: question, subtype, why there is none. Failed calls say nothing."""
+    reader = project.database.reader()
+    texts, own = curation.texts(reader, [one.id for one in questions]), secret(reader)
+    prepared = [request(texts[one.id].question, texts[one.id].reference, own) for one in questions]
+    replies = writer.ask([WritingRequest(messages=one.chat.messages, step="types") for one in prepared])
+    proposals: list[tuple[int, str | None, str | None]] = []
+    for question, sent, reply in zip(questions, prepared, replies, strict=True):
+        if reply is not None:
+            said = suggestion(reply, sent.fence)
+            code = said if said is not None and is_subtype(said) else None
+            proposals.append((question.id, code, None if code is not None else said or UNREADABLE))
+    return proposals
+
+
+def say_types(project: Project, said: Sequence[TypeSaid], *, by: str, dataset: str | None = None) -> LabelsImported:
+    """A person says types: labels of the task ``type``, as a label file's lines would give them.
+
+    They are marked as given with a proposal in sight, and so left out of agreement. A later word of the same person
+    goes before an earlier one.
+
+    Raises:
+        UsageError: A question is not there, or is named twice, or a subtype is none.
+    """
+    twice = [one for one, count in Counter(one.question_id for one in said).items() if count > 1]
+    if twice:
+        raise UsageError(f"The type of {twice[0][:100]!r} is said twice.", "Say it once.")
+    for one in said:
+        code = parse_type(one.subtype)
+        if code is None or not code.is_subtype:
+            raise UsageError(f"{one.subtype[:100]!r} is no subtype.", "Say its code, such as A1 or D2.")
+    reader = project.database.reader()
+    person = next((one.id for one in people.everyone(project.database) if one.name == people.tidy(by)), None)
+    lines = []
+    for one, number in zip(said, by_ids(project, [one.question_id for one in said], dataset), strict=True):
+        earlier = [event for event in events.of_subject(reader, "type", number) if event.annotator == person]
+        line = LabelLine(question_id=one.question_id, dataset=dataset, annotator=by, answer_subtype=one.subtype)
+        line.revision = 1 + sum(event.kind == "label" for event in earlier)
+        line.unblinded = True
+        lines.append(line)
+    return put_lines(project, lines)
+
+
+def accept_types(project: Project, scope: Scope, what: Accepted, *, by: str) -> LabelsImported:
+    """Settle the types of questions that are in by what is said of them: from then on they count everywhere.
+
+    It is a decision of the task ``type`` like an adjudicator's: a label that comes later opens the question again.
+    Whoever accepts what they said themselves takes the label back for it: nobody is both.
+
+    Args:
+        what: ``people`` for what one person alone said, ``model`` for the newest proposals where nobody said anything.
+        by: Who accepts them.
+
+    Raises:
+        UsageError: There are no questions in scope, or ``by`` is no name.
+    """
+    reader = project.database.reader()
+    lines, questions = [], dict[tuple[str | None, str | None], int]()
+    for one in inside(project, scope):
+        questions[one.dataset, one.key] = one.id
+        code = one.said_alone if what == "people" else one.proposed if origin(one) == "model" else None
+        if code is None:
+            continue
+        earlier = events.of_subject(reader, "type", one.id)
+        line = LabelLine(question_id=one.key, dataset=one.dataset, annotator=by, answer_subtype=code)
+        line.role = "adjudicator"
+        line.revision = 1 + sum(event.kind == "adjudication" for event in earlier)
+        line.unblinded = True
+        lines.append(line)
+
+    def take_back(connection: events.Connection, line: LabelLine) -> None:
+        person = people.add(connection, people.tidy(line.annotator))
+        held = events.current_of(connection, "type", questions[line.dataset, line.question_id], person, "label")
+        if held is not None:
+            ledger.record(connection, events.undoing(held, None, people.now()))
+
+    return put_lines(project, lines, take_back)
+
+
+def types_report(project: Project, scope: Scope) -> TypesReport:
+    """Who says the types of the questions that are in, and how each model's proposals agree with people and files.
+
+    Raises:
+        UsageError: There are no questions in scope.
+    """
+    questions = inside(project, scope)
+    reader = project.database.reader()
+    return TypesReport(
+        questions=len(questions),
+        counting=sum(type_in_force(one, confirmed=True) is not None for one in questions),
+        alone=sum(one.said_alone is not None for one in questions),
+        origins=dict(sorted(Counter(map(origin, questions)).items())),
+        proposals=tuple(
+            agreement_of(name, run, list(curation.suggestions(reader, run))) for run, name in curation.proposers(reader)
+        ),
+    )
+
+
+def proposals(project: Project) -> Iterator[TypeSuggestion]:
+    """The newest model's proposals, a question each, beside the subtypes that people or files say.
+
+    Raises:
+        UsageError: No model has proposed any.
+    """
+    reader = project.database.reader()
+    runs = curation.proposers(reader)
+    if not runs:
+        raise UsageError("No model has proposed types yet.", "workbench curate DB types --model NAME -o base_url=…")
+    yield from curation.suggestions(reader, runs[-1][0])

@@ -1,1 +1,0 @@
-"""Tests that evolve against the solutions they let through (EvolveCoder, section 2)."""

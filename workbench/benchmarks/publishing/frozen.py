@@ -1,0 +1,178 @@
+"""A set as it stood when it was frozen: its items to be written, and its columns to be counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from msgspec import Struct, structs
+
+from workbench.benchmarks.card.contents import title_of
+from workbench.benchmarks.publication import PUBLISHABLE
+from workbench.benchmarks.store import published
+from workbench.benchmarks.store.published import Source
+from workbench.core.database import sets
+from workbench.core.errors import StoreError, UsageError
+from workbench.core.item import StoredItem
+from workbench.core.project import Project
+from workbench.core.selection import Condition, Selection
+from workbench.core.sets import ItemMember, SetKind, SetName, StoredSet
+from workbench.core.taxonomy import UNTYPED, type_display
+from workbench.data.store import exporting
+from workbench.data.store.columns import ORIGINS
+from workbench.measuring.columns import Columns, columns
+
+_INSTEAD: dict[SetKind, str] = {
+    "draw": "It is a set of questions. Write completions, have them labelled, and build a set of them: workbench build",
+    "picks": "Its items are there to be labelled. Build a set of the labelled ones: workbench build DB balanced",
+    "queue": "Its items are there to be labelled. Build a set of the labelled ones: workbench build DB hard",
+}
+
+
+class FrozenSet(Struct, frozen=True, kw_only=True, eq=False):
+    """A set that can be published.
+
+    Attributes:
+        members: Its items as they stood, in the order of import.
+        types: Answer types of those that had no subtype.
+        sources: Every source by its name.
+        qualified: Its data sets share ids, so that each is written with its data set before it.
+    """
+
+    stored: StoredSet
+    members: tuple[ItemMember, ...]
+    types: dict[int, str]
+    sources: Mapping[str, Source]
+    qualified: bool
+
+    @property
+    def name(self) -> SetName:
+        """Its name with its version."""
+        return SetName(self.stored.name, self.stored.version)
+
+    @property
+    def title(self) -> str:
+        """The same as a reader sees it."""
+        return title_of(self.stored)
+
+    @property
+    def selection(self) -> Selection:
+        """Its items."""
+        return selection_of(self.stored)
+
+    def id_of(self, dataset: str, key: str) -> str:
+        """What a question or completion is called in the published files."""
+        return f"{dataset}/{key}" if self.qualified else key
+
+
+class FrozenItem(NamedTuple):
+    """An item with its row id, and where its question comes from."""
+
+    row: int
+    item: StoredItem
+    source: Source | None
+
+
+def selection_of(stored: StoredSet) -> Selection:
+    """The members of a set."""
+    return Selection((Condition("set", "=", str(SetName(stored.name, stored.version))),))
+
+
+def frozen_set(project: Project, name: SetName) -> FrozenSet:
+    """A set, if it can be published.
+
+    Raises:
+        StoreError: Its items are not those that were frozen.
+        UsageError: There is no such set, or it is one that is not finished.
+    """
+    reader = project.database.reader()
+    stored = sets.require(reader, name)
+    place = stored.full_name
+    if stored.kind not in PUBLISHABLE:
+        raise UsageError(f"{place} is a set of kind {stored.kind!r}, not a finished one.", _INSTEAD[stored.kind])
+    members = tuple(sets.items(reader, stored.id))
+    if not members:
+        raise UsageError(f"{place} has no items.", "See why in its report: workbench sets DB show")
+    if without := sum(member.gold is None for member in members):
+        raise UsageError(
+            f"{without:,} of {len(members):,} items of {place} had no gold when it was frozen.",
+            "Have them labelled, and build the set again.",
+        )
+    _check_whole(reader, stored, members, place)
+    return FrozenSet(
+        stored=stored,
+        members=members,
+        types=published.imported_types(reader, stored.id),
+        sources=published.sources(reader),
+        qualified=published.ids_collide(reader, stored.id),
+    )
+
+
+def _check_whole(reader: published.Connection, stored: StoredSet, members: tuple[ItemMember, ...], place: str) -> None:
+    """Refuse what is not the set that was frozen."""
+    hint = "Check the database, and take a backup of it: workbench doctor DB"
+    if gone := published.missing(reader, stored.id):
+        raise StoreError(f"{gone:,} of {len(members):,} items of {place} have lost their texts.", hint)
+    if sets.digest(reader, members, sets.questions(reader, stored.id)).hex() != stored.digest:
+        raise StoreError(f"The items of {place} are not those that were frozen: their digest is another one.", hint)
+
+
+def frozen_items(project: Project, frozen: FrozenSet) -> Iterator[FrozenItem]:
+    """The items one at a time, with gold, types and ids as they are published."""
+    found = exporting.stream_items(project.database.reader(), frozen.selection, "imported")
+    for member, item in zip(frozen.members, found, strict=True):
+        yield FrozenItem(member.item, _as_frozen(frozen, member, item), frozen.sources.get(item.source or ""))
+
+
+def _as_frozen(frozen: FrozenSet, member: ItemMember, item: StoredItem) -> StoredItem:
+    renamed = structs.replace(
+        item,
+        question_key=frozen.id_of(item.dataset, item.question_key),
+        completion_key=frozen.id_of(item.dataset, item.completion_key),
+        gold=member.gold,
+        gold_from=member.gold_from,
+    )
+    if member.subtype in (item.subtype or item.type, None):
+        return renamed
+    kind, subtype = member.subtype[:1], _subtype(member)
+    return structs.replace(
+        renamed,
+        type=kind,
+        subtype=subtype,
+        type_text=item.type_text if kind == item.type else type_display(kind),
+        subtype_text=None if subtype is None else type_display(subtype),
+    )
+
+
+def _subtype(member: ItemMember) -> str | None:
+    """The subtype; None where only the type was known, whose letter then stands in its place."""
+    return member.subtype if member.subtype and len(member.subtype) > 1 else None
+
+
+def frozen_columns(project: Project, frozen: FrozenSet) -> Columns:
+    """All items, with gold and types of the set's as they stood when it was frozen."""
+    import numpy as np
+
+    everything = columns(project)
+    place = np.searchsorted(everything.item, [member.item for member in frozen.members])
+    gold = everything.gold("final").copy()
+    gold[place] = [int(bool(member.gold)) for member in frozen.members]
+    origin = everything.origin.copy()
+    origin[place] = [ORIGINS.index(member.gold_from or "none") for member in frozen.members]
+    columned = {"final": gold, "origin": origin}
+    names: dict[str, tuple[str, ...]] = {}
+    said = {
+        "type": [_type(frozen, member) for member in frozen.members],
+        "subtype": [_subtype(member) or UNTYPED for member in frozen.members],
+    }
+    for field, words in said.items():
+        groups = everything.groups(field)
+        known = {name: code for code, name in enumerate(groups.names)}
+        code = groups.code.copy()
+        code[place] = [known.setdefault(word, len(known)) for word in words]
+        columned[field], names[field] = code, tuple(known)
+    return everything.replaced(columned, names)
+
+
+def _type(frozen: FrozenSet, member: ItemMember) -> str:
+    return member.subtype[:1] if member.subtype else frozen.types.get(member.item, UNTYPED)

@@ -1,0 +1,131 @@
+"""Who is how accurate on a frozen set, by the gold that stood when it was frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct, structs
+
+from workbench.benchmarks.building.showing import flips
+from workbench.benchmarks.publication import LeaderboardLine, TypeScore
+from workbench.benchmarks.publishing.frozen import FrozenSet
+from workbench.core.project import Project
+from workbench.core.verdict import Protocol3
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.columns import Columns
+from workbench.measuring.judged import BASELINE, judges_of
+from workbench.measuring.refining import refined
+from workbench.measuring.report.contents import RunFacts
+from workbench.measuring.report.gathering import deciding, run_facts
+from workbench.statistics.records.report import AccuracyReport, AccuracyRow
+from workbench.tables.files import flat, lines_csv
+
+
+class Board(Struct, frozen=True, kw_only=True):
+    """The figures of every verifier that decides any item of a set.
+
+    Attributes:
+        overall: All items.
+        runs: Where the verdicts come from.
+        undecided: Verifiers that judged items and decided none: scores without a threshold, or nothing but errors.
+    """
+
+    lines: list[LeaderboardLine]
+    overall: AccuracyReport
+    runs: list[RunFacts]
+    undecided: tuple[str, ...]
+
+
+def board_of(project: Project, frozen: FrozenSet, known: Columns, protocol: Protocol3) -> Board:
+    """Measure every verifier with a complete run.
+
+    Args:
+        known: The columns with the set's own gold.
+    """
+    everyone = judges_of(project)
+    first = _measured(project, frozen, known, protocol, tuple(judge.name for judge in everyone) or (BASELINE,))
+    names = deciding(everyone, first)
+    overall = _measured(project, frozen, known, protocol, names or (BASELINE,))
+    overall = refined(project, overall, selection=frozen.selection, known=known)
+    by_type = _measured(project, frozen, known, protocol, names or (BASELINE,), by="type")
+    judges = {judge.name: judge for judge in everyone if judge.name in names}
+    facts = {name: run_facts(project, judge.run) for name, judge in judges.items() if judge.run is not None}
+    rates = {flip.judge: flip.rate for flip in flips(project, frozen.stored)}
+    groups: dict[str, dict[str, AccuracyRow]] = {}
+    for row in by_type.rows:
+        groups.setdefault(row.verifier, {})[row.group or ""] = row
+    macro = {row.verifier: row.macro for row in by_type.averages}
+    lines = [
+        _line(frozen, row, groups[row.verifier], macro.get(row.verifier), protocol, facts.get(row.verifier), rates)
+        for row in overall.rows
+        if row.group is None
+    ]
+    judged = {row.verifier for row in first.rows if row.abstain + row.error + row.n}
+    return Board(
+        lines=sorted(lines, key=lambda line: (line.kind == "baseline", -(line.accuracy or 0.0), line.verifier)),
+        overall=overall,
+        runs=list(facts.values()),
+        undecided=tuple(judge.name for judge in everyone if judge.name in judged and judge.name not in judges),
+    )
+
+
+def _measured(
+    project: Project,
+    frozen: FrozenSet,
+    known: Columns,
+    protocol: Protocol3,
+    names: tuple[str, ...],
+    by: str | None = None,
+) -> AccuracyReport:
+    return accuracy(
+        project, verifiers=names, by=by, protocol=protocol, gold="final", selection=frozen.selection, known=known
+    )
+
+
+def _line(
+    frozen: FrozenSet,
+    row: AccuracyRow,
+    groups: Mapping[str, AccuracyRow],
+    macro: float | None,
+    protocol: Protocol3,
+    run: RunFacts | None,
+    rates: Mapping[str, float | None],
+) -> LeaderboardLine:
+    return LeaderboardLine(
+        set=str(frozen.name),
+        verifier=row.verifier,
+        kind=row.kind,
+        protocol=protocol,
+        gold=frozen.stored.gold or "final",
+        items=frozen.stored.items,
+        n=row.n,
+        questions=row.questions,
+        accuracy=row.accuracy,
+        ci=row.ci,
+        macro=macro,
+        types={name: TypeScore(n=one.n, accuracy=one.accuracy, ci=one.ci) for name, one in groups.items() if name},
+        mcc=row.mcc,
+        mcc_ci=row.mcc_ci,
+        balanced_accuracy=row.balanced_accuracy,
+        balanced_accuracy_ci=row.balanced_accuracy_ci,
+        fpr=row.fpr,
+        fnr=row.fnr,
+        coverage=row.coverage,
+        abstain=row.abstain,
+        error=row.error,
+        selection_judge=row.selection_judge,
+        chose_by_these=run is not None and run.run in frozen.stored.runs,
+        flip_rate=rates.get(row.verifier),
+        version=None if run is None else run.version,
+        config_hash=None if run is None else run.config_hash,
+    )
+
+
+def leaderboard_csv(lines: Sequence[LeaderboardLine]) -> str:
+    """The lines as CSV with figures in full, each answer type in columns of its own."""
+    return lines_csv([_flat(line) for line in lines], {})
+
+
+def _flat(line: LeaderboardLine) -> dict[str, object]:
+    found = structs.asdict(line)
+    return dict(flat(found | found.pop("types")))

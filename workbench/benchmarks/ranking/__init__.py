@@ -1,1 +1,0 @@
-"""Code benchmarks made into sets for scoring and ranking (Scoring Verifiers, section 2)."""

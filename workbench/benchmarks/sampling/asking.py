@@ -1,0 +1,253 @@
+"""The calls that a plan means, part by part, and what of them is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec import Struct, field, structs
+
+from workbench.benchmarks.sampling.plan import CompletionPlan, PlannedModel
+from workbench.core.database import sets
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.transactions import some_at_a_time
+from workbench.llm.clock import Clock
+from workbench.llm.endings import ending
+from workbench.llm.failures import REPEATED
+from workbench.llm.lane import Lane, PreparedRequest
+from workbench.llm.records import Chat, FailureCode, Reply
+from workbench.llm.waiting import FEWEST_ATTEMPTS
+from workbench.runs.completing import CompletionWish
+from workbench.runs.store import completing as stored
+from workbench.runs.store.completing import FailedKey, WrittenCompletion
+
+if TYPE_CHECKING:
+    from workbench.runs.lease import Lease
+
+PART: Final = 32
+"""Questions whose completions are stored together."""
+
+_FINAL: Final[frozenset[FailureCode]] = frozenset({"bad_request", "context_length", "content_filter"})
+"""What a server says of one request; a wrong key or a spent quota is about all of them."""
+
+_NOT_THERE: Final = frozenset({404, 405})
+"""Statuses of a wrong address or model, which is no single request's fault either."""
+
+_TOGETHER: Final = 500
+
+
+class PlanQuestions(Struct, frozen=True, kw_only=True):
+    """The questions of a plan.
+
+    Attributes:
+        set: The set with its version; None where a whole data set is asked.
+        questions: Row ids, in the order of import.
+    """
+
+    set: str | None
+    dataset: str | None
+    questions: tuple[int, ...]
+
+
+class Survey(Struct, kw_only=True):
+    """What of a model's completions is there, and what isn't.
+
+    Attributes:
+        there: Completions in the data set.
+        stored: Replies that only have to join it.
+        failed: Requests that failed for good, by code.
+        calls: Requests without a reply that did not.
+        prompt_tokens: Of these, estimated.
+    """
+
+    there: int = 0
+    stored: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+    calls: int = 0
+    prompt_tokens: int = 0
+
+
+def asked_by(project: Project, plan: CompletionPlan) -> PlanQuestions:
+    """The questions that a plan means.
+
+    Raises:
+        UsageError: There is no such set or data set, it holds no questions or problems of code, or it isn't said which
+            is meant.
+    """
+    reader = project.database.reader()
+    if (plan.set is None) == (plan.dataset is None):
+        raise UsageError("Say which questions: a set or a data set.", "Example: --set NAME, or set = … in the plan.")
+    if plan.set is None:
+        assert plan.dataset is not None
+        asked = PlanQuestions(
+            set=None, dataset=plan.dataset, questions=tuple(stored.dataset_questions(reader, plan.dataset))
+        )
+    else:
+        found = sets.require(reader, plan.set)
+        members = tuple(member.question for member in sets.questions(reader, found.id))
+        asked = PlanQuestions(set=found.full_name, dataset=None, questions=members)
+    if not asked.questions:
+        raise UsageError(
+            f"There are no questions in {asked.set or asked.dataset}.",
+            "Draw some with: workbench curate DB draw --per-type 2000",
+        )
+    if stored.hold_code(reader, asked.questions):
+        raise UsageError(
+            "These are problems of code.", "Have solutions written with: workbench code write-solutions DB …"
+        )
+    return asked
+
+
+class Asking:
+    """A plan's `CompletionWork`: what each model is to write, part by part, and how it is stored.
+
+    Args:
+        runs: The models' runs by name; one that has never been asked has none.
+        again: Ask again for what failed for good.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        plan: CompletionPlan,
+        questions: Sequence[int],
+        runs: Mapping[str, int],
+        *,
+        again: bool = False,
+        lease: Lease | None = None,
+    ) -> None:
+        self._database = project.database
+        self._plan = plan
+        self._lease = lease
+        self._parts = list(some_at_a_time(questions, PART))
+        self._models = {model.name: model for model in plan.models}
+        self._lanes = {model.name: Lane(model.server, model.price, Clock()) for model in plan.models}
+        reader = project.database.reader()
+        self._failed: dict[str, dict[bytes, FailedKey]] = {
+            name: _for_good(stored.failed_keys(reader, run)) for name, run in runs.items() if not again
+        }
+
+    @property
+    def parts(self) -> int:
+        """How many parts the questions come in."""
+        return len(self._parts)
+
+    def size(self, model: str, part: int) -> int:
+        """Completions of a model when a part is done."""
+        return len(self._parts[part]) * self._models[model].samples
+
+    def wishes(self, model: str, part: int) -> list[CompletionWish]:
+        """What a model is to write for a part and hasn't; what failed for good is left out."""
+        failed = self._failed.get(model)
+        missing = self._missing(self._models[model], self._parts[part])
+        return [wish for wish in missing if not failed or failed.keys().isdisjoint(self._keys(model, wish))]
+
+    def store(self, replies: Iterator[tuple[str, CompletionWish, Reply]]) -> int:
+        """Store what was written as completions, all of it or nothing."""
+        found = [
+            self._completion(self._models[model], wish, reply)
+            for model, wish, reply in replies
+            if _unfit(reply) is None
+        ]
+        if not found:
+            return 0
+        assert self._lease is not None
+        with self._lease.write(patient=False) as connection:
+            return stored.add(connection, found)
+
+    def survey(self, name: str) -> Survey:
+        """What of a model's completions is there."""
+        model = self._models[name]
+        found = Survey()
+        reader = self._database.reader()
+        replies = stored.has_responses(reader)
+        failed = self._failed.get(name, {})
+        for questions in some_at_a_time([one for part in self._parts for one in part], _TOGETHER):
+            missing = [self._prepared(name, wish) for wish in self._missing(model, questions)]
+            found.there += len(questions) * model.samples - len(missing)
+            keys = [key for one in missing for key in one.keys.values()]
+            answered = stored.answered(reader, keys) if replies else set()
+            for one in missing:
+                own = one.keys.values()
+                if there := next((key for key in own if key in answered), None):
+                    self._count_answered(found, there)
+                elif gone := next((key for key in own if key in failed), None):
+                    found.failed[failed[gone].code] += 1
+                else:
+                    found.calls += 1
+                    found.prompt_tokens += one.estimate.prompt
+        return found
+
+    def _count_answered(self, found: Survey, key: bytes) -> None:
+        """Count a stored reply: it is to join the data set, or never can."""
+        reply = stored.reply(self._database.reader(), key)
+        code = "malformed" if reply is None else _unfit(reply)
+        if code is None:
+            found.stored += 1
+        else:
+            found.failed[code] += 1
+
+    def _missing(self, model: PlannedModel, questions: Sequence[int]) -> list[CompletionWish]:
+        reader = self._database.reader()
+        there = stored.keys_of(reader, questions, model.name)
+        return [
+            CompletionWish(question.id, key, Chat(messages=messages, sampling=model.sampling), sample)
+            for question in stored.texts(reader, questions)
+            for messages in [self._plan.prompt.messages(question.text)]
+            for sample in range(model.samples)
+            if (question.id, key := f"{question.key}/{model.name}/{sample + 1}") not in there
+        ]
+
+    def _keys(self, model: str, wish: CompletionWish) -> set[bytes]:
+        return set(self._prepared(model, wish).keys.values())
+
+    def _prepared(self, model: str, wish: CompletionWish) -> PreparedRequest:
+        return self._lanes[model].prepare(wish.request, wish.sample)
+
+    def _completion(self, model: PlannedModel, wish: CompletionWish, reply: Reply) -> WrittenCompletion:
+        about = {
+            "sample": wish.sample + 1,
+            "sampling": {name: value for name, value in structs.asdict(model.sampling).items() if value is not None},
+            "finish_reason": reply.finish_reason,
+        }
+        return WrittenCompletion(
+            question=wish.question,
+            key=wish.key,
+            text=as_written(reply),
+            model=model.name,
+            extra=msgspec.json.encode(about).decode(),
+        )
+
+
+def as_written(reply: Reply) -> str:
+    """A reply as the model wrote it: what it thought stands between ``<think>`` and ``</think>`` before its words.
+
+    Servers that take thoughts apart would hide from a verifier what it sees in training. Thoughts that took all the
+    tokens were never closed, and stay so.
+    """
+    if reply.reasoning is None or "</think>" in reply.text:
+        return reply.text
+    thought = f"<think>\n{reply.reasoning.strip()}\n"
+    if not reply.text and reply.finish_reason == "length":
+        return thought
+    return f"{thought}</think>\n\n{reply.text.lstrip()}"
+
+
+def _unfit(reply: Reply) -> FailureCode | None:
+    """Why a reply is no completion: its server filtered it or calls it a refusal, or it holds what no file may."""
+    if ending(reply) in ("content_filter", "refused"):
+        return "content_filter"
+    return "malformed" if "\0" in as_written(reply) else None
+
+
+def _for_good(failed: Mapping[bytes, FailedKey]) -> dict[bytes, FailedKey]:
+    """Those that no further call was made for, and none is unless somebody asks for it."""
+    return {
+        key: one
+        for key, one in failed.items()
+        if (one.code in _FINAL and one.status not in _NOT_THERE and not 300 <= (one.status or 0) < 400)
+        or (one.code in REPEATED - {"rate_limit"} and one.attempts >= FEWEST_ATTEMPTS)
+    }

@@ -1,0 +1,141 @@
+"""Having models write completions: all of them at a time, and again from where it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from workbench.benchmarks.records import CompletionsWritten, ModelWritten
+from workbench.benchmarks.sampling.asking import Asking, PlanQuestions, asked_by
+from workbench.benchmarks.sampling.plan import CompletionPlan, PlannedModel
+from workbench.benchmarks.sampling.runs import begin, runs_of
+from workbench.core.errors import RunError
+from workbench.core.project import Project
+from workbench.core.run import RunUsage
+from workbench.core.transactions import some_at_a_time
+from workbench.data.store.unfinished_imports import discard_dead_imports
+from workbench.llm.server import Limits
+from workbench.runs.generation import GO_ON
+from workbench.runs.store import completing as stored
+from workbench.runs.store import runs as stored_runs
+from workbench.runs.store import usage
+from workbench.runs.trust import require_servers
+
+if TYPE_CHECKING:
+    from workbench.runs.completing import ModelProgress, Watch
+
+_TOGETHER = 5_000
+
+
+def complete(
+    project: Project, plan: CompletionPlan, *, again: bool = False, trust: bool = False, watch: Watch | None = None
+) -> CompletionsWritten:
+    """Have the models of a plan write the completions that are not there, and add them to their questions.
+
+    What was answered is never asked again. The same plan goes on after a kill and comes to the same completions with
+    the same ids, in the same order.
+
+    Args:
+        again: Ask again for what failed for good.
+        trust: Whether the user accepts the servers that a file names.
+        watch: Is told how far each model is.
+
+    Raises:
+        UsageError: It is not clear which questions are meant, or a name stands for another configuration.
+        NotTrustedError: The servers come from a file, and the user has not accepted them.
+        RunError: Another process is at work on the database.
+        StoreError: Nothing can be stored, or an import is running.
+    """
+    # The client's libraries are for those who call servers.
+    from workbench.runs import completing
+    from workbench.runs.lease import LeaseLost
+    from workbench.runs.standing_in import standing_in
+
+    asked = asked_by(project, plan)
+    runs_of(project, plan)
+    servers = {model.name: model.server for model in plan.models}
+    require_servers(project, servers, accept=trust or plan.own)
+    with standing_in(project.database) as lease:
+        discard_dead_imports(project.database)
+        runs = begin(project, plan)
+        writers = [
+            completing.CompletionWriter(
+                name=model.name,
+                run=runs[model.name],
+                server=model.server,
+                limits=_limits(model, plan.max_cost),
+                price=model.price,
+            )
+            for model in plan.models
+        ]
+        asking = Asking(project, plan, asked.questions, runs, again=again, lease=lease)
+        try:
+            standings, new = completing.complete(
+                project.database, lease, writers, asking, max_cost=plan.max_cost, watch=watch
+            )
+        except LeaseLost as lost:
+            raise RunError("Another process has taken over the database's runs.", GO_ON) from lost
+    return _settled(project, plan, asked, runs, standings, new)
+
+
+def _limits(model: PlannedModel, together: float | None) -> Limits:
+    """A model's own, and what all of them may cost: its price must be known for either."""
+    costs = [one for one in (model.limits.max_cost, together) if one is not None]
+    return structs.replace(model.limits, max_cost=min(costs, default=None))
+
+
+def _settled(
+    project: Project,
+    plan: CompletionPlan,
+    asked: PlanQuestions,
+    runs: Mapping[str, int],
+    standings: Mapping[str, ModelProgress],
+    new: int,
+) -> CompletionsWritten:
+    """The report; each run is complete or says what is missing."""
+    left = Asking(project, plan, asked.questions, runs)
+    models = [_written(project, model, asked, runs[model.name], standings[model.name], left) for model in plan.models]
+    with project.database.write() as connection:
+        for one in models:
+            if one.halted is None and not one.unasked:
+                stored_runs.settle(connection, one.run, "complete")
+            else:
+                stored_runs.settle(connection, one.run, "paused", one.halted or GO_ON)
+    reader = project.database.reader()
+    used = [usage.get(reader, run) or RunUsage() for run in runs.values()]
+    return CompletionsWritten(
+        set=asked.set,
+        dataset=asked.dataset,
+        questions=len(asked.questions),
+        written=new,
+        models=tuple(models),
+        missing=tuple(one.model for one in models if one.there < one.wanted),
+        warnings=tuple(dict.fromkeys(warning for one in used for warning in one.warnings)),
+    )
+
+
+def _written(
+    project: Project, model: PlannedModel, asked: PlanQuestions, run: int, standing: ModelProgress, left: Asking
+) -> ModelWritten:
+    reader = project.database.reader()
+    survey = left.survey(model.name)
+    parts = some_at_a_time(asked.questions, _TOGETHER)
+    used = usage.get(reader, run) or RunUsage()
+    return ModelWritten(
+        model=model.name,
+        run=run,
+        wanted=len(asked.questions) * model.samples,
+        there=survey.there,
+        truncated=sum(stored.truncated(reader, some, model.name) for some in parts),
+        failed=dict(sorted(survey.failed.items())),
+        unasked=survey.calls,
+        details=tuple(standing.details),
+        halted=standing.halted,
+        calls=used.calls,
+        prompt_tokens=used.prompt_tokens,
+        completion_tokens=used.completion_tokens,
+        cost=used.cost,
+        unpriced=used.unpriced,
+    )

@@ -1,0 +1,128 @@
+"""Sets as text: what came of building one, what is known of it, what differs between two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from workbench.core.text.columns import aligned
+from workbench.core.text.figures import percent
+
+if TYPE_CHECKING:
+    from workbench.benchmarks.set_views import DiffRow, Flip, SetDiff
+    from workbench.core.sets import SetReport
+
+_SHOWN = 20
+
+
+def report_lines(report: SetReport) -> Iterator[str]:
+    """What came of building a set: its size, stages, strata, shortfalls, and what is out."""
+    yield size_line(report)
+    yield from chosen_lines(report)
+    yield from shortfall_lines(report)
+    yield from content_lines(report)
+
+
+def size_line(report: SetReport) -> str:
+    """Its name and kind, whether it is frozen, and how much it has."""
+    name = report.name if report.version is None else f"{report.name}@{report.version}"
+    state = "not frozen" if report.version is None else "unchanged" if report.unchanged else "frozen"
+    return f"{name} ({report.kind}, {state}): {report.tuples:,} tuples of {report.questions:,} questions"
+
+
+def chosen_lines(report: SetReport) -> Iterator[str]:
+    """How it was chosen: seed, judges, stages and strata."""
+    yield f"seed {report.seed}" + (f", digest {report.digest}" if report.digest else "") + _gold(report)
+    if report.judges:
+        yield "judges: " + ", ".join(f"{judge} (run {run})" for judge, run in report.judges.items())
+    yield from _counts("stages", report.stages)
+    yield from _counts("splits", report.splits)
+    yield ""
+    rows = [(one.name, f"{one.population:,}", f"{one.quota:,}", f"{one.taken:,}") for one in report.strata]
+    if rows:
+        yield from aligned([("stratum", "population", "quota", "taken"), *rows]).split("\n")
+        yield ""
+
+
+def shortfall_lines(report: SetReport) -> Iterator[str]:
+    """What it was to have and hasn't."""
+    for short in report.shortfall:
+        missing = f"{short.taken:,} of {short.wanted:,} {short.of}"
+        yield f"short  {short.stratum or 'all'}: {missing}, {short.available:,} available: {short.why}"
+
+
+def content_lines(report: SetReport) -> Iterator[str]:
+    """What is out and why, and what is in it."""
+    yield from _counts("out", report.excluded)
+    yield from _counts("domains", report.domains)
+    yield from _counts("models", report.models)
+    if report.missing_models:
+        yield f"models without a tuple: {', '.join(report.missing_models)}"
+    if report.always_incorrect is not None:
+        always = percent(report.always_incorrect)
+        yield f'correct: {report.correct:,} of {report.tuples:,}; always "incorrect" is right on {always} %'
+
+
+def _gold(report: SetReport) -> str:
+    if report.gold is None:
+        return ""
+    return ", gold by people" if report.gold == "people" else ", GOLD AS IMPORTED: no person's label counts"
+
+
+def _counts(title: str, counts: Mapping[str, int]) -> Iterator[str]:
+    if counts:
+        yield f"{title}: " + ", ".join(f"{name} {count:,}" for name, count in counts.items())
+
+
+def changed_lines(changed: Mapping[str, int]) -> Iterator[str]:
+    """What is not as it was when the set was frozen."""
+    for what, count in changed.items():
+        if count:
+            yield f"Now {count:,} items have another {'gold' if what == 'gold' else 'answer type'}."
+
+
+def left_out_lines(report: SetReport) -> Iterator[str]:
+    """Items that people have taken out, each with who did and why."""
+    for one in report.left_out:
+        notes = "; ".join(filter(None, one.notes))
+        yield "\t".join((one.completion_id, one.reason, one.how, ", ".join(one.people), notes)).rstrip()
+
+
+def flip_lines(flips: Iterable[Flip]) -> Iterator[str]:
+    """What judges that chose a set say of it in later runs."""
+    for one in flips:
+        if one.later is None:
+            yield f"{one.judge} (run {one.run}): no later run"
+        else:
+            rate = percent(one.rate)
+            runs = f"{one.judge} (run {one.run}, then {one.later})"
+            yield f"{runs}: {one.flipped:,} of {one.both:,} verdicts flip, {rate} %"
+
+
+def diff_lines(diff: SetDiff) -> Iterator[str]:
+    """What differs between two sets."""
+    yield f"{diff.old} → {diff.new}: {diff.same:,} equal"
+    for key, (before, after) in diff.settings.items():
+        yield f"{key}: {before} → {after}"
+    for title, rows in diff_parts(diff).items():
+        if rows:
+            yield f"{title}: {len(rows):,}"
+            yield from (f"  {_named(row)}" for row in rows[:_SHOWN])
+        if len(rows) > _SHOWN:
+            yield f"  … and {len(rows) - _SHOWN:,} more; --json has them all."
+
+
+def diff_parts(diff: SetDiff) -> dict[str, tuple[DiffRow, ...]]:
+    """What differs -> the items or questions."""
+    return {
+        f"only in {diff.old}": diff.only_old,
+        f"only in {diff.new}": diff.only_new,
+        "other gold": diff.gold,
+        "another answer type": diff.subtypes,
+        "other texts": diff.texts,
+    }
+
+
+def _named(row: DiffRow) -> str:
+    changed = "" if row.before is row.after is None else f"\t{row.before or 'none'} → {row.after or 'none'}"
+    return f"{row.dataset}\t{row.question_id}\t{row.completion_id or ''}{changed}".rstrip()

@@ -1,0 +1,1 @@
+"""What sets are built from and published with, beside the columns: `building`."""

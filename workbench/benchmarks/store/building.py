@@ -1,0 +1,180 @@
+"""What sets are built from beside the columns: names, states, checks, and what has changed since one was frozen."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from workbench.core.database.selection import GOLD, IMPORTED_GOLD, SUBTYPE, items_for
+from workbench.core.label import State
+from workbench.core.sets import GoldFrom
+from workbench.core.verdict import GoldChoice
+
+Connection = sqlite3.Connection
+
+_PIECE = 50_000
+
+_TYPED = f"coalesce({SUBTYPE}, q.type)"
+"""An item's subtype in force, or its type where it has none."""
+
+
+class Key(NamedTuple):
+    """An item by the names it has in every database."""
+
+    item: int
+    dataset: str
+    question: str
+    completion: str
+
+
+class TouchedItem(NamedTuple):
+    """Where an item that people have touched stands.
+
+    Attributes:
+        reason: Why it is excluded.
+        gold_from: How people settled its gold, if they have.
+    """
+
+    state: State
+    reason: str | None
+    gold_from: GoldFrom | None
+
+
+def keys(connection: Connection, items: Iterable[int]) -> Iterator[Key]:
+    """Items' names, in their order; only a part of them is held."""
+    left = iter(items)
+    while some := list(islice(left, _PIECE)):
+        yield from map(
+            Key._make,
+            connection.execute(
+                "SELECT c.id, d.name, q.key, c.key FROM json_each(?) AS wanted "
+                "CROSS JOIN completions AS c ON c.id = wanted.value JOIN questions AS q ON q.id = c.question_id "
+                "JOIN datasets AS d ON d.id = q.dataset_id ORDER BY wanted.key",
+                (json.dumps(some),),
+            ).fetchall(),
+        )
+
+
+def completion_keys(connection: Connection, items: Sequence[int]) -> list[str]:
+    """Completions' own ids, in the order of their row ids.
+
+    Args:
+        items: Row ids, ascending: neighbours are found in half the time.
+    """
+    found: list[str] = []
+    for start in range(0, len(items), _PIECE):
+        rows = connection.execute(
+            "SELECT c.key FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value "
+            "ORDER BY wanted.key",
+            (json.dumps(items[start : start + _PIECE]),),
+        )
+        found += [key for (key,) in rows]
+    return found
+
+
+def standings(connection: Connection, items: Sequence[int]) -> dict[int, TouchedItem]:
+    """Where those of the items stand that people have touched."""
+    rows = connection.execute(
+        "SELECT i.completion_id, i.state, i.reason, i.gold_from FROM json_each(?) AS wanted "
+        "CROSS JOIN item_states AS i ON i.completion_id = wanted.value",
+        (json.dumps(list(items)),),
+    )
+    return {item: TouchedItem(*standing) for item, *standing in rows}
+
+
+def checks(connection: Connection) -> list[int]:
+    """Items whose answer is known: they are part of no benchmark."""
+    return [item for (item,) in connection.execute("SELECT completion_id FROM check_items ORDER BY completion_id")]
+
+
+def questions_without_completions(connection: Connection, number: int | None) -> int:
+    """How many questions of a set, or of the database, nobody has answered."""
+    row: tuple[int] = connection.execute(
+        "SELECT count(*) FROM questions AS q WHERE q.id < (SELECT question_id FROM horizon) "
+        "AND (?1 IS NULL OR q.id IN (SELECT question_id FROM set_questions WHERE set_id = ?1)) "
+        "AND NOT EXISTS (SELECT 1 FROM completions AS c WHERE c.question_id = q.id)",
+        (number,),
+    ).fetchone()
+    return row[0]
+
+
+def datasets(connection: Connection, number: int) -> list[int]:
+    """Row ids of the data sets that a set's items come from."""
+    rows = connection.execute(
+        "SELECT DISTINCT q.dataset_id FROM set_items AS x JOIN completions AS c ON c.id = x.completion_id "
+        "JOIN questions AS q ON q.id = c.question_id WHERE x.set_id = ? ORDER BY 1",
+        (number,),
+    )
+    return [dataset for (dataset,) in rows]
+
+
+def states(connection: Connection, number: int) -> dict[State, int]:
+    """How many items of a set are in each state today."""
+    rows = connection.execute(
+        "SELECT coalesce(i.state, 'unlabelled'), count(*) FROM set_items AS x "
+        "LEFT JOIN item_states AS i ON i.completion_id = x.completion_id WHERE x.set_id = ? GROUP BY 1",
+        (number,),
+    )
+    return dict(rows.fetchall())
+
+
+class SetChanges(NamedTuple):
+    """How many items of a set have another gold, and another answer type, than when it was frozen."""
+
+    gold: int
+    subtype: int
+
+
+def changed(connection: Connection, number: int, choice: GoldChoice | None) -> SetChanges:
+    """What is not as it was when a set was frozen; gold only for a set that has one."""
+    gold = {"people": f"CASE WHEN i.gold_from IS NOT NULL THEN {GOLD} END", "imported": IMPORTED_GOLD}
+    now = gold.get(choice or "", GOLD)
+    row: tuple[int, int] = connection.execute(
+        f"SELECT coalesce(sum(x.gold IS NOT ({now})), 0), coalesce(sum(x.subtype IS NOT {_TYPED}), 0) "
+        f"FROM set_items AS x CROSS JOIN {items_for(now, _TYPED)} WHERE x.set_id = ? AND c.id = x.completion_id",
+        (number,),
+    ).fetchone()
+    return SetChanges(row[0] if choice else 0, row[1])
+
+
+class SetMember(NamedTuple):
+    """A member of a set by name, with the hashes of its texts.
+
+    Attributes:
+        completion: None for a question.
+        hashes: Of question with reference, and of the completion.
+    """
+
+    dataset: str
+    question: str
+    completion: str | None
+    hashes: tuple[bytes, bytes | None]
+    gold: bool | None
+    subtype: str | None
+
+
+def members(connection: Connection, number: int) -> Iterator[SetMember]:
+    """All members of a set, whichever kind they are."""
+    rows = connection.execute(
+        "SELECT d.name, q.key, c.key, q.hash, c.hash, x.gold, x.subtype FROM set_items AS x "
+        "JOIN completions AS c ON c.id = x.completion_id JOIN questions AS q ON q.id = c.question_id "
+        "JOIN datasets AS d ON d.id = q.dataset_id WHERE x.set_id = ?1 "
+        "UNION ALL SELECT d.name, q.key, NULL, q.hash, NULL, NULL, x.subtype FROM set_questions AS x "
+        "JOIN questions AS q ON q.id = x.question_id JOIN datasets AS d ON d.id = q.dataset_id WHERE x.set_id = ?1",
+        (number,),
+    )
+    for dataset, question, completion, asked, written, gold, subtype in rows:
+        yield SetMember(dataset, question, completion, (asked, written), None if gold is None else bool(gold), subtype)
+
+
+def run_since(connection: Connection, run: int) -> int | None:
+    """The newest complete run of the same verifier after this one; None where there is none."""
+    row: tuple[int | None] = connection.execute(
+        "SELECT max(later.id) FROM runs AS r JOIN runs AS later ON later.verifier_id = r.verifier_id "
+        "AND later.id > r.id AND later.completed_at IS NOT NULL WHERE r.id = ?",
+        (run,),
+    ).fetchone()
+    return row[0]

@@ -1,0 +1,156 @@
+"""Bringing back what can be read of a hurt database."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from workbench.care.store.pages import PageFile
+from workbench.care.store.rescuing import Rescue, RescueOutcome, version_of
+from workbench.core.database import event_digests, logs
+from workbench.core.database.backup import check
+from workbench.core.database.failures import go_back
+from workbench.core.database.filesystem import require_local
+from workbench.core.database.hashes import COVERED
+from workbench.core.database.replacing import put_in_place
+from workbench.core.errors import StoreError
+from workbench.core.files import part_folder
+from workbench.core.health import Rescued, TableRescued
+from workbench.core.progress import step
+from workbench.core.project import opened_project
+from workbench.data.formats.source import path_text
+from workbench.labelling.ledger import recompute
+
+_NAMED = 3
+
+
+def rescue(path: Path, target: Path) -> Rescued:
+    """Write all that can be read of a database into a new one; it appears whole or not at all.
+
+    Label events are kept whatever became of what they are about. States are derived anew from them.
+
+    Raises:
+        StoreError: There is nothing to read, a newer program wrote it, or the new one can't be written.
+    """
+    require_nothing(target)
+    _require_place(path, target)
+    with part_folder(target) as part:
+        temporary = part / target.name
+        found = written(path, temporary, target)
+        with step("checking the new database"):
+            check(temporary)
+        require_nothing(target)
+        put_in_place(temporary, target)
+    return found
+
+
+def require_nothing(target: Path) -> None:
+    """Refuse to write where something stands.
+
+    Raises:
+        StoreError: Something does.
+    """
+    if os.path.lexists(target):
+        raise StoreError(f"{target} exists.", "What is rescued goes into a new database: name another file.")
+
+
+def written(path: Path, temporary: Path, target: Path) -> Rescued:
+    """Write all that can be read of a database into a new one, under a name of its own until it is put in place."""
+    with PageFile(path, logs.own_log(path)) as file:
+        version = version_of(file)
+        told = Rescue(file, version).write(temporary)
+        logged = file.logged
+    covered = COVERED | {"label_events"} if version >= event_digests.SINCE else COVERED
+    unsure = [table.table for table in told.tables if table.rows and table.table not in covered]
+    with opened_project(temporary) as project:
+        recompute(project)
+    return Rescued(
+        database=path_text(target),
+        source=path_text(path),
+        schema=version,
+        log_pages=logged,
+        tables=told.tables,
+        lost_labels=told.lost_labels,
+        changed_questions=told.changed_questions,
+        changed_items=told.changed_items,
+        changed_labels=told.changed_labels,
+        notes=[*_foreign_log(path), *_notes(told), *_without_digest(unsure)],
+        without_digest=unsure,
+    )
+
+
+def _foreign_log(path: Path) -> list[str]:
+    foreign = logs.foreign_log(path)
+    return [f"{foreign} is the log of another copy: not read"] if foreign else []
+
+
+def _notes(written: RescueOutcome) -> list[str]:
+    """What is missing, and what that means."""
+    by_name = {table.table: table for table in written.tables}
+    notes = []
+    for name, meaning in _MEANINGS.items():
+        table = by_name.get(name)
+        if table is not None and not table.is_whole:
+            notes.append(f"{_lack(table)}: {meaning}")
+    if written.changed_questions or written.changed_items:
+        notes.append(
+            f"{len(written.changed_questions):,} questions and {len(written.changed_items):,} items are not what they "
+            "were imported as (a text, gold, model or type): they are kept as they can be read"
+        )
+    if written.changed_labels:
+        notes.append(
+            f"{len(written.changed_labels):,} label events are not what was given (a value, note, person, time or "
+            "round): they are kept as they can be read; a backup may have them whole"
+        )
+    if not written.keeps_secret:
+        notes.append("the database's secret is lost: a judge's replies to fenced prompts are asked for again")
+    if written.foreign:
+        notes.append(f"tables that are none of workbench's were left: {', '.join(written.foreign)}")
+    return notes
+
+
+def _without_digest(tables: list[str]) -> list[str]:
+    if not tables:
+        return []
+    named = ", ".join(tables[:_NAMED]) + (" …" if len(tables) > _NAMED else "")
+    return [f"values of {named} carry no digest: they are as they can be read; a byte changed inside one is not seen"]
+
+
+def _lack(table: TableRescued) -> str:
+    lost = "an unknown number of rows" if table.missing is None else f"{max(table.missing, table.stand_ins):,} rows"
+    return f"{table.table} lacks {lost}"
+
+
+_MEANINGS = {
+    "label_events": "labels that people gave are lost; who gave which is listed as far as an index tells",
+    "annotators": "their labels are kept under names such as lost-3",
+    "completions": "items that labels or verdicts speak of are kept under ids such as lost-17, without gold and model",
+    "completion_text": 'their items are kept with their ids and labels; their text is "(lost)"',
+    "questions": "questions of items that are there are kept under ids such as lost-9",
+    "question_text": 'their items are kept with their ids and labels; question and reference are "(lost)"',
+    "runs": "verdicts of such a run are kept under a run lost-2",
+    "verifiers": "verdicts are kept under a verifier lost-2",
+    "verdicts": "items without a verdict are judged when the verifier is run again",
+    "verdict_evidence": "these verdicts stand without what they rest on",
+    "responses": "replies that are lost are asked for, and paid for, again",
+    "reviews": "what reviewers decided there is to be decided again",
+    "guidelines": "labels still name the version",
+    "sets": "the frozen set is to be frozen anew",
+    "set_items": "the frozen set is not what was frozen: freeze it anew",
+    "set_questions": "the frozen set is not what was frozen: freeze it anew",
+}
+
+
+def _require_place(path: Path, target: Path) -> None:
+    if not path.is_file():
+        what = "it is no file" if path.exists() else "there is no such file"
+        raise StoreError(f"{path}: {what}.", "Name the hurt database.")
+    if not path.stat().st_size:
+        raise StoreError(f"{path} is empty.", f"Nothing can be read of it. {go_back(path)}")
+    if not target.parent.is_dir():
+        raise StoreError(f"{target.parent}: there is no such folder.", "Make it first.")
+    require_local(target.parent)
+    wanted, free = path.stat().st_size, shutil.disk_usage(target.parent).free
+    if wanted > free:
+        raise StoreError(f"{target}: {wanted >> 20:,} MiB may be needed, {free >> 20:,} MiB are free.", "Make room.")

@@ -1,0 +1,310 @@
+"""Writing what can be read of a hurt database into a new one: labels first, then the rest."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from workbench.care.store import lost_rows
+from workbench.care.store.pages import PageFile, Value, Values
+from workbench.care.store.salvage import Salvage
+from workbench.care.store.shapes import DERIVED, Schema, without_triggers
+from workbench.core.database import event_digests, hashes, migrations
+from workbench.core.database.failures import explained, roll_back
+from workbench.core.errors import StoreError
+from workbench.core.health import LostLabel, TableRescued
+from workbench.core.progress import stepping
+from workbench.interchange.store.archive_tables import PARTS
+
+Connection = sqlite3.Connection
+
+_FIRST: Final = ("annotators", "label_events", "reviews", "curation", "guidelines", "guideline_readings")
+_LEFT: Final = frozenset(
+    {"runner", "changes", "task_states", "item_states", "generation", "_sqlite_migrations", "sqlite_sequence"}
+)
+"""Made anew, derived anew, or about a process that was at work."""
+
+_TOGETHER: Final = 2_000
+_ROUNDS: Final = 6
+
+
+class RescueOutcome(NamedTuple):
+    """What was written."""
+
+    tables: list[TableRescued]
+    lost_labels: list[LostLabel]
+    changed_questions: list[int]
+    changed_items: list[int]
+    changed_labels: list[int]
+    foreign: list[str]
+    keeps_secret: bool
+
+
+def version_of(file: PageFile) -> int:
+    """The version of the tables in a file, by its header or, where that can't be, the newest.
+
+    Raises:
+        StoreError: A newer program wrote it.
+    """
+    latest = migrations.latest_version()
+    said, known = file.header(60), {migration.__name__ for migration in migrations.MIGRATIONS}
+    applied = _applied(file)
+    if applied and (newer := sorted(applied - known)):
+        raise StoreError(
+            f"The file has schema version {said} ({newer[0]}); this program knows up to {latest}.",
+            "It was written by a newer workbench: install that one.",
+        )
+    if applied:
+        return max(number for number, one in enumerate(migrations.MIGRATIONS, 1) if one.__name__ in applied)
+    return said if 1 <= said <= latest else latest
+
+
+def _applied(file: PageFile) -> set[str]:
+    """The migrations that the file says were applied."""
+    salvage = Salvage(file, Schema(1), only=("_sqlite_migrations",))
+    rows = salvage.rows("_sqlite_migrations")
+    found = {str(row.values[2]) for row in rows if row is not None and row.values[1] == "workbench"}
+    return {name for name in found if name.startswith("_m")}
+
+
+class Rescue:
+    """What can be read of a file, written into a new database.
+
+    Args:
+        file: The hurt database.
+        version: Of its tables.
+    """
+
+    def __init__(self, file: PageFile, version: int) -> None:
+        self._schema = Schema(version)
+        self._salvage = Salvage(file, self._schema)
+        self._unread: dict[str, int] = {}
+        self._rows: dict[str, int] = {}
+        self._stand_ins: dict[str, int] = defaultdict(int)
+        self._dropped: dict[str, int] = defaultdict(int)
+        self._listed: dict[str, dict[int, dict[str, Value]]] = {}
+        self._missing: dict[str, int | None] = {}
+        self._lost_labels: list[LostLabel] = []
+        names = dict.fromkeys((*_FIRST, *(table for part in PARTS for table in part.tables), *self._schema.tables))
+        self._tables = [name for name in names if name in self._schema.tables and name not in _LEFT]
+
+    def write(self, path: Path) -> RescueOutcome:
+        """Make the database at ``path``, in the newest version of the tables.
+
+        Raises:
+            StoreError: The disk is full.
+        """
+        with explained(path):
+            migrations.make(path, self._schema.version)
+            connection = sqlite3.connect(path, isolation_level=None)
+            try:
+                for pragma in ("foreign_keys = OFF", "synchronous = OFF", "cache_size = -65536"):
+                    connection.execute(f"PRAGMA {pragma}")
+                connection.execute("BEGIN IMMEDIATE")
+                later = [*_without_indexes(connection), *without_triggers(connection)]
+                keeps_secret = self._fill(connection)
+                self._make_up(connection)
+                changed = self._right_hashes(connection)
+                for statement in later:
+                    connection.execute(statement)
+                connection.execute("COMMIT")
+            except BaseException:
+                roll_back(connection)
+                raise
+            finally:
+                connection.close()
+            migrations.bring_up_to_date(path, keep_copy=False)
+        foreign = sorted(self._salvage.names - self._schema.tables.keys() - {"sqlite_stat1", "sqlite_stat4"})
+        return RescueOutcome(self._told(), self._lost_labels, *changed, foreign, keeps_secret)
+
+    def _fill(self, connection: Connection) -> bool:
+        """Put in every row that can be read; whether the secret is among them."""
+        own = connection.execute("SELECT * FROM secrets").fetchall() if "secrets" in self._tables else []
+        connection.execute("DELETE FROM secrets") if own else None
+        for table in stepping(self._tables, "writing tables", "tables"):
+            self._rows[table] = self._copy(connection, table)
+            if self._schema.tables[table].by_rowid and self._is_hurt(table):
+                self._compare_with_indexes(connection, table)
+        if own and not connection.execute("SELECT 1 FROM secrets").fetchone():
+            connection.executemany("INSERT INTO secrets VALUES (?, ?)", own)
+            return False
+        return True
+
+    def _copy(self, connection: Connection, table: str) -> int:
+        shape = self._schema.tables[table]
+        self._unread[table] = kept = 0
+        readable = self._readable(table)
+        while rows := list(islice(readable, _TOGETHER)):
+            by_width: dict[int, list[Values]] = defaultdict(list)
+            for values in rows:
+                by_width[len(values)].append(values)
+            for width, some in by_width.items():
+                names = ", ".join(f'"{name}"' for name in shape.names(width))
+                statement = f'INSERT OR IGNORE INTO "{table}" ({names}) VALUES ({", ".join("?" * width)})'
+                kept += max(connection.executemany(statement, some).rowcount, 0)
+        return kept
+
+    def _readable(self, table: str) -> Iterator[Values]:
+        for row in self._salvage.rows(table):
+            if row is None:
+                self._unread[table] += 1
+            else:
+                yield row.values
+
+    def _is_hurt(self, table: str) -> bool:
+        tree = self._salvage.trees[table]
+        return bool(tree.lost or tree.doubtful or self._unread[table])
+
+    def _compare_with_indexes(self, connection: Connection, table: str) -> None:
+        """Find out from a table's indexes which of its rows are missing, and what they still tell of them."""
+        indexes = [one for one in self._schema.indexes.values() if one.table == table]
+        complete = [index for index in indexes if not index.partial and self._salvage.is_whole(index)]
+        there = {row[0] for row in connection.execute(f'SELECT rowid FROM "{table}"')}
+        known: dict[int, dict[str, Value]] = defaultdict(dict)
+        for index in complete or indexes:
+            for values, rowid in self._salvage.entries(index):
+                if rowid not in there:
+                    known[rowid].update(zip(index.columns, values, strict=True))
+        for index in indexes if complete else ():
+            for values, rowid in self._salvage.entries(index):
+                if rowid in known:
+                    known[rowid].update(zip(index.columns, values, strict=True))
+        self._listed[table] = known
+        # Without an index that is whole nobody knows what there was.
+        self._missing[table] = len(known) if complete else None
+        if table == "label_events":
+            names = dict(connection.execute("SELECT id, name FROM annotators").fetchall())
+            self._lost_labels = [_lost_label(number, row, names) for number, row in sorted(self._listed[table].items())]
+
+    def _make_up(self, connection: Connection) -> None:
+        """Let rows stand for lost ones that others refer to; drop what refers to nothing that can be made up."""
+        for table in ("sources", "models", "annotators", "datasets", "verifiers", "runs", "questions", "completions"):
+            self._stand_in(connection, table, self._listed.get(table, {}).keys())
+        for _ in range(_ROUNDS):
+            lacking = self._lacking(connection)
+            if not sum(self._stand_in(connection, table, ids) for table, ids in lacking.items()):
+                break
+        for table in self._tables:
+            self._drop_dangling(connection, table)
+        if "assignments" in self._rows:
+            self._dropped["assignments"] += connection.execute(
+                f"DELETE FROM assignments WHERE {_ABOUT_NOTHING}"
+            ).rowcount
+
+    def _lacking(self, connection: Connection) -> dict[str, set[int]]:
+        """Rows that are referred to and are not there, of tables whose rows can be stood in for."""
+        found: dict[str, set[int]] = defaultdict(set)
+        for table in self._tables:
+            for parent, pairs in _references(connection, table):
+                if len(pairs) == 1 and pairs[0][1] == "id" and lost_rows.can_stand_in(parent):
+                    column = pairs[0][0]
+                    found[parent] |= _ids(
+                        connection,
+                        f'SELECT DISTINCT "{column}" FROM "{table}" WHERE "{column}" IS NOT NULL '
+                        f'AND "{column}" NOT IN (SELECT id FROM "{parent}")',
+                    )
+        for parent, texts in (("questions", "question_text"), ("completions", "completion_text")):
+            found[texts] |= _ids(connection, f"SELECT id FROM {parent} WHERE id NOT IN (SELECT id FROM {texts})")
+        for task, parent in (("type", "questions"), ("correctness", "completions")):
+            found[parent] |= _ids(
+                connection,
+                f"SELECT DISTINCT subject FROM label_events WHERE task = '{task}' "
+                f"AND subject NOT IN (SELECT id FROM {parent})",
+            )
+        return found
+
+    def _stand_in(self, connection: Connection, table: str, ids: Iterable[int]) -> int:
+        made = lost_rows.stand_in(connection, table, sorted(ids), self._listed.get(table, {}))
+        self._stand_ins[table] += made
+        return made
+
+    def _drop_dangling(self, connection: Connection, table: str) -> None:
+        for parent, pairs in _references(connection, table):
+            given = " AND ".join(f'"{table}"."{own}" IS NOT NULL' for own, _ in pairs)
+            same = " AND ".join(f'p."{other}" = "{table}"."{own}"' for own, other in pairs)
+            dropped = connection.execute(
+                f'DELETE FROM "{table}" WHERE {given} AND NOT EXISTS (SELECT 1 FROM "{parent}" AS p WHERE {same})'
+            ).rowcount
+            self._dropped[table] += dropped
+
+    def _right_hashes(self, connection: Connection) -> tuple[list[int], list[int], list[int]]:
+        """Give each text and event the hash that it has; returns the questions, items and events that have changed."""
+        changed = []
+        for table, column, found in (
+            ("questions", "hash", list(hashes.wrong_questions(connection))),
+            ("completions", "hash", list(hashes.wrong_completions(connection))),
+            ("label_events", "digest", list(event_digests.changed(connection))),
+        ):
+            connection.executemany(
+                f"UPDATE {table} SET {column} = ? WHERE id = ?", [(one.hash, one.id) for one in found if one.hash]
+            )
+            changed.append([one.id for one in found])
+        if "characters" in self._schema.tables["completions"].names(99):
+            connection.execute(
+                "UPDATE completions SET characters = length(t.text) FROM completion_text AS t "
+                "WHERE t.id = completions.id AND characters IS NOT length(t.text)"
+            )
+        return changed[0], changed[1], changed[2]
+
+    def _told(self) -> list[TableRescued]:
+        found = []
+        for table in self._tables:
+            tree = self._salvage.trees[table]
+            missing: int | None = self._missing.get(table, self._unread[table])
+            if table not in self._missing and (tree.lost or tree.doubtful):
+                missing = None
+            if table in ("question_text", "completion_text"):
+                # As many texts as there are questions or items.
+                missing = self._stand_ins[table]
+            found.append(
+                TableRescued(
+                    table=table,
+                    rows=self._rows[table] - self._dropped[table],
+                    missing=missing,
+                    stand_ins=self._stand_ins[table],
+                    dropped=self._dropped[table],
+                    pages_lost=tree.lost,
+                    is_derived=table in DERIVED,
+                )
+            )
+        return found
+
+
+_ABOUT_NOTHING: Final = """CASE task WHEN 'type' THEN subject NOT IN (SELECT id FROM questions)
+    ELSE subject NOT IN (SELECT id FROM completions) END"""
+
+
+def _without_indexes(connection: Connection) -> list[str]:
+    """Drop the indexes that keep no rule; returns the statements that make them again."""
+    found = connection.execute(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql LIKE 'CREATE INDEX%'"
+    ).fetchall()
+    for name, _ in found:
+        connection.execute(f'DROP INDEX "{name}"')
+    return [statement for _, statement in found]
+
+
+def _references(connection: Connection, table: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """(table referred to, its pairs of own and other column), for each reference of a table."""
+    found: dict[int, tuple[str, list[tuple[str, str]]]] = {}
+    for number, _, parent, own, other, *_ in connection.execute(f'PRAGMA foreign_key_list("{table}")').fetchall():
+        found.setdefault(number, (parent, []))[1].append((own, other))
+    return list(found.values())
+
+
+def _ids(connection: Connection, statement: str) -> set[int]:
+    return {row[0] for row in connection.execute(statement)}
+
+
+def _lost_label(number: int, known: dict[str, Value], names: dict[int, str]) -> LostLabel:
+    person, task, subject = known.get("annotator_id"), known.get("task"), known.get("subject")
+    return LostLabel(
+        event=number,
+        annotator=names.get(person, f"lost-{person}") if isinstance(person, int) else None,
+        task=task if isinstance(task, str) else None,
+        item=subject if isinstance(subject, int) else None,
+    )

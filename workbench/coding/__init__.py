@@ -1,0 +1,9 @@
+"""Code: problems whose solutions are executed; what their tests are worth, and how they grow harder.
+
+A problem is a question and a solution a completion: what is said of items elsewhere holds of them too.
+
+problems: their list, outcomes of every solution, and where programs run. matrix: solutions against tests.
+ranking: how well verifiers rank and score. synthesis: tests and solutions written by models.
+evolution: suites that grow harder by rounds. duplicates: problems that say the same. formats: files of figures.
+records, store: nouns and SQL.
+"""

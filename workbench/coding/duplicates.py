@@ -1,0 +1,207 @@
+"""Problems that say the same, by embeddings from a file, a model server, or a model on this machine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec import Struct
+
+from workbench.coding import evolution_duplicates as rules
+from workbench.core.code import BASE
+from workbench.core.errors import FormatError, UsageError
+from workbench.core.project import Project
+from workbench.data.alike import OfMatrix, OfVectors, Similarities, alike
+from workbench.data.formats import embeddings
+from workbench.data.formats.writing import write_lines
+from workbench.data.records.duplicates import DuplicateLine, DuplicateReport, KeptLine, SourceCount
+from workbench.data.store import problem_list
+from workbench.data.store.tests import problems_of
+from workbench.runs import embedding
+from workbench.runs.generation import Models, Watch
+
+if TYPE_CHECKING:
+    from workbench.statistics.arrays import FloatArray
+
+THRESHOLD: Final = 0.9
+"""Cosine above which the paper takes two problems for the same."""
+
+_BINS: Final = 20
+_NO_SOURCE: Final = "–"
+
+
+class ProblemCosines(Struct, frozen=True, kw_only=True):
+    """Problems with their cosines.
+
+    Attributes:
+        problems: Each with its data set ("" for a file's) and its source.
+        similarity: What the cosines are of.
+    """
+
+    problems: tuple[KeptLine, ...]
+    similarities: Similarities
+    similarity: str
+
+
+def from_file(path: Path) -> ProblemCosines:
+    """The problems of a file of vectors or similarities.
+
+    Raises:
+        FormatError: The file can't be read, or is wrong somewhere.
+    """
+    found = embeddings.read(path)
+    problems = tuple(
+        KeptLine(task_id=task_id, dataset="", source=source or _NO_SOURCE)
+        for task_id, source in zip(found.task_ids, found.sources, strict=True)
+    )
+    similarities: Similarities = OfMatrix(found.numbers) if found.is_matrix else OfVectors(found.numbers)
+    return ProblemCosines(problems=problems, similarities=similarities, similarity=path.name)
+
+
+def from_server(
+    project: Project, name: str, models: Models, *, trust: bool = False, watch: Watch | None = None
+) -> ProblemCosines:
+    """The project's problems, with embeddings from a server's ``embeddings`` call; each is asked for once, ever.
+
+    Raises:
+        UsageError: There are no problems.
+        NotTrustedError: The servers come from a file, and the user has not accepted them.
+        RunError: The server gives none.
+    """
+    problems, texts = _texts(project)
+    vectors = embedding.from_server(project, name, models, texts, trust=trust, watch=watch)
+    (model, *_) = models.models.values()
+    return _compared(problems, vectors, model.server.model)
+
+
+def from_local(project: Project, model: str) -> ProblemCosines:
+    """The project's problems, with embeddings by sentence-transformers on this machine.
+
+    Raises:
+        UsageError: There are no problems, or sentence-transformers is not installed.
+    """
+    problems, texts = _texts(project)
+    return _compared(problems, embedding.from_local(model, texts), model)
+
+
+def find(compared: ProblemCosines, *, threshold: float = THRESHOLD, seed: int = 0) -> DuplicateReport:
+    """Which problems go, and what that does to each source and to the neighbourhoods of those that stay."""
+    similarities, problems = compared.similarities, compared.problems
+    found = alike(similarities, threshold)
+    gone = rules.duplicates(found, len(problems), seed)
+    away = {one.place for one in gone}
+    kept = [place for place in range(len(problems)) if place not in away]
+    before = rules.neighbour_means(similarities, range(len(problems)))
+    after = rules.neighbour_means(similarities, kept)
+    sources = [one.source for one in problems]
+    counts = Counter(sources[place] for place in kept)
+    edges = tuple(round(number / _BINS, 2) for number in range(_BINS + 1))
+    return DuplicateReport(
+        similarity=compared.similarity,
+        threshold=threshold,
+        seed=seed,
+        problems=len(problems),
+        kept=len(kept),
+        sources=tuple(
+            SourceCount(source=source, before=count, after=counts[source])
+            for source, count in sorted(Counter(sources).items())
+        ),
+        overlaps=rules.overlaps(found, sources),
+        neighbours=rules.NEIGHBOURS,
+        mean_before=_mean(before),
+        mean_after=_mean(after),
+        edges=edges,
+        before=_binned(before),
+        after=_binned(after),
+        duplicates=tuple(
+            DuplicateLine(
+                task_id=problems[one.place].task_id,
+                dataset=problems[one.place].dataset,
+                of=problems[one.of].task_id,
+                of_dataset=problems[one.of].dataset,
+                similarity=one.similarity,
+            )
+            for one in gone
+        ),
+    )
+
+
+def write_kept(
+    compared: ProblemCosines,
+    report: DuplicateReport,
+    path: Path,
+    *,
+    project: Project | None = None,
+    force: bool = False,
+) -> None:
+    """Write the problems that stay, a JSON line each.
+
+    Args:
+        project: Where the problems are from; None where that is a file.
+
+    Raises:
+        FormatError: The file exists, or can't be written.
+        StoreError: The file belongs to the project's database itself.
+    """
+    if project is not None:
+        project.database.require_other(path)
+    gone = {(one.dataset, one.task_id) for one in report.duplicates}
+    kept = (one for one in compared.problems if (one.dataset, one.task_id) not in gone)
+    write_lines(path, kept, force=force)
+
+
+def read_kept(path: Path) -> frozenset[str]:
+    """The ids in a file of problems that stay, or in any file of lines with ``task_id``.
+
+    Raises:
+        FormatError: The file can't be read, or a line has no id.
+    """
+    from workbench.core.item import Refusal
+    from workbench.data.formats.records import read_records
+
+    found = set()
+    for number, _, line in read_records(path, msgspec.json.Decoder(_Id)):
+        if isinstance(line, Refusal):
+            raise FormatError(f"{path}:{number}:{line.field or ''}: {line.message}", 'A line is {"task_id": …}.')
+        found.add(line.task_id)
+    return frozenset(found)
+
+
+class _Id(Struct, frozen=True):
+    task_id: str
+
+
+def _texts(project: Project) -> tuple[tuple[KeptLine, ...], list[str]]:
+    """The project's problems and their texts, in the order of import."""
+    reader = project.database.reader()
+    problems, texts = [], []
+    for number, dataset in problem_list.datasets(reader):
+        tasks = problem_list.tasks(reader, number, BASE)
+        found = problems_of(project.database, [one.question for one in tasks], [])
+        for one in tasks:
+            problems.append(KeptLine(task_id=one.task_id, dataset=dataset, source=one.source or dataset))
+            texts.append(found[one.question].prompt)
+    if not problems:
+        raise UsageError("There are no code problems here.", "workbench import DB problems.jsonl solutions.jsonl")
+    return tuple(problems), texts
+
+
+def _compared(problems: tuple[KeptLine, ...], vectors: FloatArray, model: str) -> ProblemCosines:
+    try:
+        similarities = OfVectors(vectors)
+    except ValueError as error:
+        raise UsageError(f"{model}: {error}.", "Is it a model of embeddings?") from error
+    return ProblemCosines(problems=problems, similarities=similarities, similarity=model)
+
+
+def _binned(means: Iterable[float]) -> tuple[int, ...]:
+    """Counts by bins from 0 to 1; what lies outside counts in the first or the last."""
+    counts = Counter(min(max(int(mean * _BINS), 0), _BINS - 1) for mean in means)
+    return tuple(counts[number] for number in range(_BINS))
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,297 @@
+"""Test suites that grow harder by rounds: each problem's steps one after the other, each written once.
+
+A process that is killed at any point goes on with the same command, and what comes out is the same byte for byte:
+every step of a problem is one transaction, every draw has a seed of its own, and equal requests have the reply that is
+stored for them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Final
+
+from msgspec import Struct, structs
+
+from workbench.coding.evolution import growing
+from workbench.coding.evolution.replies import Taken
+from workbench.coding.records.evolution import MODES, EvolutionSettings, Evolved, FinalStep, Mode, PoolStep, Step
+from workbench.coding.store import evolutions
+from workbench.coding.store.evolutions import EvolutionRow
+from workbench.coding.targets import code_dataset
+from workbench.core.code import Execution, Problem, Program
+from workbench.core.database.secrets import secret
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.transactions import some_at_a_time
+from workbench.data.store import problem_list, solutions, suites
+from workbench.data.store.problem_list import Task
+from workbench.data.store.solutions import SolutionText
+from workbench.data.store.tests import problems_of
+from workbench.runs.generation import Watch
+from workbench.runs.writing import Executor, Writer, WritingRequest
+from workbench.verifiers.execution.programs import EXTRACTORS, code_of, program_of
+
+FEWEST_SOLUTIONS: Final = 2
+"""A pool of one solution has nothing to tell apart."""
+
+SKIPPED: Final[dict[str, str]] = {
+    "no_tests": "no tests in the suite it is to start from",
+    "stdio": "tests of standard input: write it anew first (workbench code refine)",
+    "language": "not Python",
+    "few_solutions": "fewer than two solutions in its pool",
+}
+"""Why a problem does not evolve, by code."""
+
+_TOGETHER = 32
+"""Problems whose requests are under way, and whose solutions are executed, at a time."""
+
+_NEW: Final = "new"
+
+
+class _Evolution(Struct, frozen=True):
+    """What every step of an evolution works with."""
+
+    project: Project
+    row: EvolutionRow
+    writer: Writer
+    executor: Executor
+    secret: bytes
+
+
+_Work = Callable[[_Evolution, Sequence[int]], dict[int, Step]]
+"""What one step is, of some problems."""
+
+
+def begin(project: Project, name: str, settings: EvolutionSettings, dataset: str | None = None) -> EvolutionRow:
+    """The evolution of that name, begun if need be; nothing is asked or executed yet.
+
+    Args:
+        dataset: The data set whose problems evolve; only needed where several hold problems.
+
+    Raises:
+        UsageError: The name has other settings or is a suite's, or it is not clear which data set is meant.
+    """
+    _require_extractor(settings.extractor)
+    found = code_dataset(project, dataset)
+    with project.database.write() as connection:
+        return evolutions.bind(connection, found.id, name, settings)
+
+
+def evolve(
+    project: Project,
+    row: EvolutionRow,
+    writer: Writer,
+    executor: Executor,
+    *,
+    problems: int | None = None,
+    only: frozenset[str] | None = None,
+    watch: Watch | None = None,
+) -> None:
+    """Take every problem through all its steps, as far as it is not through them yet.
+
+    Args:
+        problems: Only the first so many problems that can evolve; None is all of them.
+        only: Only problems with these ids; None is all of them.
+        watch: Is told what is being done, for how many problems it is done, and of how many.
+
+    Raises:
+        RunError: No model can be asked now; what was answered is stored, and the same call goes on from there.
+    """
+    run = _Evolution(project, row, writer, executor, secret(project.database.reader()))
+    able = (one.question for one in _able(project, row) if only is None or one.task_id in only)
+    chosen = list(islice(able, problems))
+    for position, (words, work) in enumerate(_steps(row.settings.rounds)):
+        _take(run, chosen, position, words, work, watch)
+
+
+def skipped(project: Project, row: EvolutionRow) -> dict[str, int]:
+    """How many problems of the data set do not evolve, by a code of `SKIPPED`."""
+    return dict(Counter(why for _, why in _problems(project, row) if why is not None))
+
+
+def _require_extractor(name: str) -> None:
+    """Refuse an extractor that isn't there, by its name with its version.
+
+    Raises:
+        UsageError: There is none of this name and version.
+    """
+    known = [str(extractor) for extractor in EXTRACTORS.values()]
+    if name not in known:
+        raise UsageError(f"There is no extractor {name!r}.", f"There are: {', '.join(known)}.")
+
+
+def _able(project: Project, row: EvolutionRow) -> Iterator[Task]:
+    """Problems that can evolve, those that have begun among them, in the order of import."""
+    begun = evolutions.reached(project.database.reader(), row.id)
+    return (one for one, why in _problems(project, row) if why is None or one.question in begun)
+
+
+def _problems(project: Project, row: EvolutionRow) -> Iterator[tuple[Task, str | None]]:
+    """The data set's problems, each with why it can't evolve, or None."""
+    reader = project.database.reader()
+    sizes = evolutions.pool_sizes(reader, row.dataset_id)
+    for one in problem_list.tasks(reader, row.dataset_id, row.settings.suite):
+        yield one, _unable(one, sizes.get(one.question, 0))
+
+
+def _unable(one: Task, solutions: int) -> str | None:
+    if not one.tests:
+        return "no_tests"
+    if one.stdio:
+        return "stdio"
+    if one.language != "python":
+        return "language"
+    return "few_solutions" if solutions < FEWEST_SOLUTIONS else None
+
+
+def _steps(rounds: int) -> Iterator[tuple[str, _Work]]:
+    """A problem's steps in their order, each with what it is called."""
+    yield "pool", _pooled
+    for round in range(1, rounds + 1):
+        for mode in MODES:
+            yield f"round {round}, {mode}", partial(_grown, round=round, mode=mode)
+    yield "final", _ended
+
+
+def _take(
+    run: _Evolution,
+    chosen: Sequence[int],
+    position: int,
+    words: str,
+    work: _Work,
+    watch: Watch | None,
+) -> None:
+    """Do one step of all problems that have come that far, some at a time, each in its own transaction."""
+    reached = evolutions.reached(run.project.database.reader(), run.row.id)
+    waiting = [question for question in chosen if reached.get(question, 0) == position]
+    done = len(chosen) - len(waiting)
+    for some in some_at_a_time(waiting, _TOGETHER):
+        if watch is not None:
+            watch(words, done, len(chosen))
+        for question, found in work(run, some).items():
+            _write(run, question, position, found)
+            done += 1
+
+
+def _write(run: _Evolution, question: int, position: int, step: Step) -> None:
+    """Write a step; with the last one, the suites it leads to."""
+    with run.project.database.write() as connection:
+        evolutions.put_step(connection, run.row.id, question, position, step)
+        if not isinstance(step, FinalStep):
+            return
+        (evolved,) = evolutions.evolved(connection, run.row.id, [question])
+        snapshots = [*step.snapshots[1:], step.snapshots[-1]]
+        names = evolutions.suite_names(run.row.name, run.row.settings.rounds)
+        for name, snapshot in zip(names, snapshots, strict=True):
+            suite = suites.named(connection, run.row.dataset_id, name)
+            if suite is not None and snapshot.left_out is None:
+                tests = [evolved.tests[place] for place in snapshot.kept]
+                suites.put_tests(connection, "question", suite.id, {question: tests})
+
+
+def _pooled(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
+    """Execute every solution of the problems, and the reference solutions, against the tests they start from."""
+    suite = run.row.settings.suite
+    reader = run.project.database.reader()
+    problems = problems_of(run.project.database, questions, [suite])
+    pools = _texts(run, {question: evolutions.pool(reader, question) for question in questions})
+    outcomes = _executed(run, problems, pools, suite)
+    return {
+        question: PoolStep(
+            solutions=tuple(solution.id for solution in pools[question]),
+            tests=problems[question].suites[suite],
+            outcomes=tuple(outcomes[question, solution.id] for solution in pools[question]),
+            reference=outcomes.get((question, None)),
+        )
+        for question in questions
+    }
+
+
+def _grown(run: _Evolution, questions: Sequence[int], round: int, mode: Mode) -> dict[int, Step]:
+    """Ask for new tests of the problems, and execute them against the whole pools."""
+    settings, database = run.row.settings, run.project.database
+    problems = problems_of(database, questions, [])
+    found = {one.question: one for one in evolutions.evolved(database.reader(), run.row.id, questions)}
+    plans = {question: growing.planned(found[question], settings, round, mode) for question in questions}
+    pools = _texts(run, {question: one.pool.solutions for question, one in found.items()})
+    replies = _asked(run, problems, found, plans, pools)
+    taken = {
+        question: growing.read(replies.get(question), found[question], problems[question]) for question in questions
+    }
+    outcomes = _executed(run, _with_tests(problems, taken), pools, _NEW)
+    return {
+        question: growing.grown(
+            plans[question],
+            taken[question],
+            [outcomes.get((question, item), "") for item in found[question].pool.solutions],
+            outcomes.get((question, None)),
+            settings,
+            replied=replies.get(question) is not None,
+        )
+        for question in questions
+    }
+
+
+def _ended(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
+    found = evolutions.evolved(run.project.database.reader(), run.row.id, questions)
+    return {one.question: growing.ended(one, run.row.settings) for one in found}
+
+
+def _asked(
+    run: _Evolution,
+    problems: Mapping[int, Problem],
+    found: Mapping[int, Evolved],
+    plans: Mapping[int, growing.PlannedStep],
+    pools: Mapping[int, Sequence[SolutionText]],
+) -> dict[int, str | None]:
+    """The model's replies, by problem; none for a step that has nothing to show."""
+    asking = [question for question, plan in plans.items() if plan.skipped is None]
+    asked = []
+    for question in asking:
+        plan, problem = plans[question], problems[question]
+        programs = {place: _code(run, problem, pools[question][place]) for place in plan.shown}
+        messages = growing.request(plan, found[question], problem, programs, run.row.settings, run.secret)
+        # Where a round has brought nothing, the next one asks the same: it is to get another reply.
+        asked.append(WritingRequest(messages=messages, sample=plan.round, step=f"{plan.mode} tests"))
+    return dict(zip(asking, run.writer.ask(asked) if asked else [], strict=True))
+
+
+def _texts(run: _Evolution, pools: Mapping[int, Sequence[int]]) -> dict[int, list[SolutionText]]:
+    """The solutions of pools with their texts, in their order."""
+    texts = solutions.texts(run.project.database.reader(), [item for pool in pools.values() for item in pool])
+    return {question: [texts[item] for item in pool] for question, pool in pools.items()}
+
+
+def _with_tests(problems: Mapping[int, Problem], taken: Mapping[int, Taken]) -> dict[int, Problem]:
+    """The problems that have new tests, with those alone."""
+    return {
+        question: structs.replace(problems[question], suites={_NEW: one.tests})
+        for question, one in taken.items()
+        if one.tests
+    }
+
+
+def _executed(
+    run: _Evolution, problems: Mapping[int, Problem], pools: Mapping[int, Sequence[SolutionText]], suite: str
+) -> dict[tuple[int, int | None], str]:
+    """Outcomes by problem and solution; those of the reference solution under None."""
+
+    def jobs() -> Iterator[tuple[tuple[int, int | None], Program]]:
+        seconds = run.row.settings.seconds
+        for question, problem in problems.items():
+            for one in pools[question]:
+                source = _code(run, problem, one)
+                yield (question, one.id), program_of(problem, suite, source, "program", seconds=seconds)
+            if problem.oracle:
+                yield (question, None), program_of(problem, suite, problem.oracle, "program", seconds=seconds)
+
+    found: Iterator[tuple[tuple[int, int | None], Execution]] = run.executor.run(jobs())
+    return {key: execution.outcomes for key, execution in found}
+
+
+def _code(run: _Evolution, problem: Problem, solution: SolutionText) -> str:
+    extractor = run.row.settings.extractor.partition("-")[0]
+    return code_of(problem, solution.text, solution.form, extractor).source

@@ -1,0 +1,151 @@
+"""One step of a round: whom and what the model is shown, and which of its tests are taken (EvolveCoder 2.3).
+
+Both steps see all tests there are by then: the second those of the first, as the paper alternates them. (The released
+functions let both begin with the tests of the round before.)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.coding.evolution.filters import columns, shown_to_beat, shown_to_split, splits, stays
+from workbench.coding.evolution.prompts import ShownProblem, for_tests
+from workbench.coding.evolution.replies import Taken, taken_of
+from workbench.coding.evolution.representatives import adversarial, discriminative
+from workbench.coding.records.evolution import EvolutionSettings, Evolved, FinalStep, GrowthStep, Mode, vector_of
+from workbench.core.code import BROKEN, PASS, Problem
+from workbench.core.code_tests.spelling import bound_names
+from workbench.data.draws import draw
+from workbench.llm.records import PromptMessage
+
+NO_TESTS: Final = "no_tests"
+"""No test is left to show: fewer than a tenth of the solutions pass each."""
+
+
+class PlannedStep(Struct, frozen=True, kw_only=True):
+    """A step that is ready to be asked for.
+
+    Attributes:
+        shown: Places of the solutions to show.
+        view: Places of the tests to show.
+    """
+
+    round: int
+    mode: Mode
+    shown: tuple[int, ...]
+    view: tuple[int, ...]
+
+    @property
+    def skipped(self) -> str | None:
+        """Why nothing is to be asked; None where it is."""
+        return None if self.view else NO_TESTS
+
+
+def planned(evolved: Evolved, settings: EvolutionSettings, round: int, mode: Mode) -> PlannedStep:
+    """Choose tests and solutions for the next step."""
+    vectors = evolved.vectors
+    chance = draw(settings.seed, evolved.task_id, round, mode)
+    tests = columns(vectors)
+    view = shown_to_beat(tests, settings) if mode == "adversarial" else shown_to_split(tests, settings, chance)
+    seen = ["".join(vector[place] for place in view) for vector in vectors]
+    shown = adversarial(seen, chance, settings.objective) if mode == "adversarial" else discriminative(seen, chance)
+    return PlannedStep(round=round, mode=mode, shown=tuple(shown) if view else (), view=tuple(view))
+
+
+def request(
+    plan: PlannedStep,
+    evolved: Evolved,
+    problem: Problem,
+    programs: Mapping[int, str],
+    settings: EvolutionSettings,
+    secret: bytes,
+) -> tuple[PromptMessage, ...]:
+    """What the model is asked.
+
+    Args:
+        programs: The shown solutions' code by their places.
+        secret: The database's own, for the lines around texts.
+    """
+    vectors, tests = evolved.vectors, evolved.tests
+    shown = ShownProblem(
+        question=problem.prompt,
+        entry_point=problem.entry_point,
+        programs=[programs[place] for place in plan.shown],
+        tests=[tests[place] for place in plan.view],
+        vectors=["".join(vectors[solution][place] for place in plan.view) for solution in plan.shown],
+    )
+    return for_tests(plan.mode, shown, settings.asked, secret)
+
+
+def read(reply: str | None, evolved: Evolved, problem: Problem) -> Taken:
+    """The tests of a reply that are to be executed; none of one that never came."""
+    names = [problem.entry_point, *bound_names(problem.setup)] if problem.entry_point else []
+    present = (test.source for test in evolved.tests)
+    return taken_of(reply or "", [name for name in names if name], present)
+
+
+def grown(
+    plan: PlannedStep,
+    taken: Taken,
+    outcomes: Sequence[str],
+    reference: str | None,
+    settings: EvolutionSettings,
+    *,
+    replied: bool,
+) -> GrowthStep:
+    """The step, once its tests have been executed.
+
+    A test that the reference solution fails is wrong, unless the settings take it or a model wrote that. (The paper
+    has no reference solutions for its problems and takes every test; the final filter removes those that next to nobody
+    passes.) A test of a discriminative step has to split the solutions.
+
+    Args:
+        outcomes: A string a solution, a letter a test executed.
+        reference: The reference solution's own; None without one that people wrote.
+    """
+    rejected = Counter(taken.rejected)
+    kept = []
+    for place in range(len(taken.tests)):
+        fault = _fault(place, plan.mode, outcomes, reference, settings)
+        if fault is None:
+            kept.append(place)
+        else:
+            rejected[fault] += 1
+    return GrowthStep(
+        round=plan.round,
+        mode=plan.mode,
+        shown=plan.shown,
+        view=plan.view,
+        skipped=plan.skipped,
+        replied=replied,
+        proposed=taken.proposed,
+        rejected=dict(sorted(rejected.items())),
+        tests=tuple(taken.tests[place] for place in kept),
+        outcomes=tuple("".join(each[place] for place in kept) for each in outcomes),
+    )
+
+
+def ended(evolved: Evolved, settings: EvolutionSettings) -> FinalStep:
+    """What stays of a problem's tests after each round."""
+    return FinalStep(
+        snapshots=tuple(
+            stays(round, evolved.vectors_after(round), settings, draw(settings.seed, evolved.task_id, round, "final"))
+            for round in range(settings.rounds + 1)
+        )
+    )
+
+
+def _fault(
+    place: int, mode: Mode, outcomes: Sequence[str], reference: str | None, settings: EvolutionSettings
+) -> str | None:
+    if any(each[place] == BROKEN for each in outcomes):
+        return "broken"
+    if reference is not None and reference[place] != PASS and not settings.keep_unverified:
+        return "wrong"
+    if mode == "discriminative" and not splits("".join(vector_of(each[place]) for each in outcomes)):
+        return "no_split"
+    return None

@@ -1,0 +1,176 @@
+"""Problems of standard input, written anew as problems with a function to write (EvolveCoder 2.2).
+
+The paper's model writes the problem and its tests; here it writes a solution too. That is a model's word like the
+tests: it is executed against them, and how many it passes is told, but none is dropped for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from workbench.coding.evolution.prompts import PROMPTS, for_problem
+from workbench.coding.evolution.replies import Rewritten, Taken, checked, rewritten_of
+from workbench.coding.records.refinement import RefinedProblem, RefineReport, RefusedProblem
+from workbench.coding.targets import Dataset
+from workbench.core.code import BASE, PASS, CodeTest, Problem, Program
+from workbench.core.database.secrets import secret
+from workbench.core.project import Project
+from workbench.core.transactions import some_at_a_time
+from workbench.data.formats.writing import new_file
+from workbench.data.store import problem_list
+from workbench.data.store.problem_list import Task
+from workbench.data.store.tests import problems_of
+from workbench.llm.records import Sampling
+from workbench.runs.writing import Executor, Writer, WritingRequest
+from workbench.verifiers.execution.programs import DEFAULT_SECONDS
+
+USUAL: Final = Sampling(temperature=0.6, top_p=0.95, max_tokens=8192)
+"""How replies are drawn unless somebody says otherwise: as by EvolveCoder's released code."""
+
+_TOGETHER: Final = 32
+_STEP: Final = "problem written anew"
+
+
+class RefinementOptions(Struct, frozen=True, kw_only=True):
+    """What is wanted.
+
+    Attributes:
+        asked: Tests asked for.
+        fewest: A problem with fewer tests that ask something of its function is refused.
+    """
+
+    asked: int = 20
+    fewest: int = 5
+
+    def about(self) -> dict[str, object]:
+        """What the requests depend on besides the model."""
+        return {"asked": self.asked, "prompts": PROMPTS}
+
+
+def refine(
+    project: Project,
+    dataset: Dataset,
+    wish: RefinementOptions,
+    writer: Writer,
+    executor: Executor,
+    path: Path,
+    *,
+    limit: int | None = None,
+    force: bool = False,
+) -> RefineReport:
+    """Write problems of standard input anew into a file that ``workbench import`` reads.
+
+    A problem needs a solution to go by: its reference solution. Equal requests have their stored reply, so that the
+    same call after a kill writes the same file.
+
+    Args:
+        limit: Only the first so many problems.
+        force: Replace an existing file.
+
+    Raises:
+        FormatError: The file exists, or can't be written.
+        StoreError: The file belongs to the database itself.
+        RunError: No model can be asked now; what was answered is stored.
+    """
+    project.database.require_other(path)
+    chosen = [
+        one
+        for one in problem_list.tasks(project.database.reader(), dataset.id, BASE)
+        if one.stdio and one.language == "python"
+    ][:limit]
+    written = tests = passed = 0
+    refused: list[RefusedProblem] = []
+    with new_file(path, force=force) as file:
+        for some in some_at_a_time(chosen, _TOGETHER):
+            for found in _refined(project, wish, writer, executor, some):
+                if isinstance(found, RefusedProblem):
+                    refused.append(found)
+                else:
+                    file.write(msgspec.json.encode(found) + b"\n")
+                    written += 1
+                    tests += len(found.tests)
+                    passed += found.passed_tests
+    return RefineReport(
+        dataset=dataset.name,
+        problems=len(chosen),
+        written=written,
+        refused=tuple(refused),
+        tests=tests,
+        passed_tests=passed,
+        file=str(path),
+    )
+
+
+def _refined(
+    project: Project, wish: RefinementOptions, writer: Writer, executor: Executor, some: Sequence[Task]
+) -> Iterator[RefinedProblem | RefusedProblem]:
+    """Problems written anew, or why they are not, in order."""
+    key = secret(project.database.reader())
+    problems = problems_of(project.database, [one.question for one in some], [])
+    asking = [one for one in some if problems[one.question].canonical]
+    replies = writer.ask(
+        [
+            WritingRequest(messages=for_problem(problem.prompt, problem.canonical, wish.asked, key), step=_STEP)
+            for problem in (problems[one.question] for one in asking)
+        ]
+    )
+    read = {one.question: rewritten_of(reply or "") for one, reply in zip(asking, replies, strict=True)}
+    taken = {
+        question: checked(found.tests, [found.entry_point], []) for question, found in read.items() if found is not None
+    }
+    outcomes = _executed(executor, problems, read, taken)
+    for one in some:
+        found = read.get(one.question)
+        if found is None:
+            why = "no_reference" if one.question not in read else "no_problem"
+            yield RefusedProblem(task_id=one.task_id, reason=why, tests=0, passed=0)
+        else:
+            yield _checked(one, wish, found, taken[one.question], outcomes.get(one.question, ""))
+
+
+def _executed(
+    executor: Executor,
+    problems: Mapping[int, Problem],
+    read: Mapping[int, Rewritten | None],
+    taken: Mapping[int, Taken],
+) -> dict[int, str]:
+    """What the new solutions' own tests say of them."""
+    jobs = [
+        (question, _program(problems[question], found, taken[question].tests))
+        for question, found in read.items()
+        if found is not None and taken[question].tests
+    ]
+    return {question: execution.outcomes for question, execution in executor.run(jobs)}
+
+
+def _program(old: Problem, found: Rewritten, tests: tuple[CodeTest, ...]) -> Program:
+    return Program(
+        source=found.solution,
+        tests=tests,
+        seconds=old.seconds or DEFAULT_SECONDS,
+        entry_point=found.entry_point,
+    )
+
+
+def _checked(
+    one: Task, wish: RefinementOptions, found: Rewritten, taken: Taken, outcomes: str
+) -> RefinedProblem | RefusedProblem:
+    passed = outcomes.count(PASS)
+    if len(taken.tests) < wish.fewest:
+        return RefusedProblem(task_id=one.task_id, reason="few_tests", tests=len(found.tests), passed=passed)
+    return RefinedProblem(
+        task_id=one.task_id,
+        entry_point=found.entry_point,
+        prompt=found.question,
+        canonical_solution=found.solution,
+        canonical_solution_by="model",
+        tests=tuple(test.source for test in taken.tests),
+        source=one.source,
+        proposed_tests=len(found.tests),
+        passed_tests=passed,
+    )

@@ -1,0 +1,121 @@
+"""Which five solutions a model is shown (EvolveCoder 2.3, and the functions its authors have released).
+
+A solution is its pass vector: a string with a character a test, ``"1"`` for a pass. The authors' functions refuse fewer
+than five solutions and fail on fewer than five chosen; here fewer are allowed, and the caller sees how many there are.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from random import Random
+from typing import Final
+
+from workbench.coding.records.evolution import Objective
+
+FIVE: Final = 5
+_BEST: Final = 2
+_MIDDLE: Final = (0.4, 0.9)
+"""Pass rates among which the three diverse ones are looked for: at least the first, less than the second."""
+
+_SOME: Final = 0.1
+"""Where too few are in the middle: three at random that pass more than this."""
+
+
+def adversarial(vectors: Sequence[str], draw: Random, objective: Objective = "released") -> list[int]:
+    """The two best solutions and three that disagree most.
+
+    Args:
+        vectors: A pass vector a solution, all of the same length.
+        draw: Used where fewer than three solutions are in the middle, as released.
+        objective: By what the three are chosen.
+
+    Returns:
+        Places in ``vectors``, ascending; fewer than five where no more are eligible.
+    """
+    rates = [_rate(vector) for vector in vectors]
+    best = sorted(range(len(vectors)), key=lambda place: -rates[place])[:_BEST]
+    others = [place for place in range(len(vectors)) if place not in best]
+    if objective != "released":
+        return sorted([*best, *_most_diverse(vectors, others, by_sum=objective == "max-sum")])
+    low, high = _MIDDLE
+    middle = [place for place in others if low <= rates[place] < high]
+    if len(middle) >= FIVE - _BEST:
+        return sorted([*best, *_most_diverse(vectors, middle, by_sum=False)])
+    some = [place for place in others if rates[place] > _SOME]
+    return sorted([*best, *draw.sample(some, min(FIVE - _BEST, len(some)))])
+
+
+def discriminative(vectors: Sequence[str], draw: Random) -> list[int]:
+    """Five solutions that the tests tell apart least.
+
+    A group of solutions with the same vector is drawn, the more likely the larger it is. Five of it are taken at
+    random, or all of it and whatever is nearest to it. Without such a group: the five with the least sum of distances.
+
+    Args:
+        vectors: A pass vector a solution, all of the same length.
+        draw: Draws the group, and among solutions that are equally near.
+
+    Returns:
+        Places in ``vectors``, ascending; all of them where there are no more than five.
+    """
+    by_vector: dict[str, list[int]] = defaultdict(list)
+    for place, vector in enumerate(vectors):
+        by_vector[vector].append(place)
+    groups = [group for group in by_vector.values() if len(group) > 1]
+    if not groups:
+        return _closest(vectors)
+    group = draw.choices(groups, weights=[len(group) for group in groups])[0]
+    if len(group) >= FIVE:
+        return sorted(draw.sample(group, FIVE))
+    return sorted([*group, *_nearest(vectors, group, FIVE - len(group), draw)])
+
+
+def distance(first: str, second: str) -> int:
+    """In how many tests two vectors differ (Hamming)."""
+    return sum(one != other for one, other in zip(first, second, strict=True))
+
+
+def _rate(vector: str) -> float:
+    return vector.count("1") / len(vector) if vector else 0.0
+
+
+def _most_diverse(vectors: Sequence[str], places: list[int], *, by_sum: bool) -> list[int]:
+    """The three with the greatest (smallest, then summed) distance, or sum alone; of equals the first in order."""
+    import numpy as np
+
+    if len(places) <= FIVE - _BEST:
+        return places
+    bits = np.array([[character == "1" for character in vectors[place]] for place in places], dtype=np.int64)
+    apart = bits @ (1 - bits).T + (1 - bits) @ bits.T
+    scale = 3 * bits.shape[1] + 1
+    found, most = (0, 0, 0), -1
+    for first in range(len(places) - 2):
+        rest = apart[first + 1 :, first + 1 :]
+        to_rest = apart[first, first + 1 :]
+        sums = to_rest[:, None] + to_rest[None, :] + rest
+        worth = sums if by_sum else np.minimum(np.minimum(to_rest[:, None], to_rest[None, :]), rest) * scale + sums
+        rows, columns = np.triu_indices(len(rest), 1)
+        best = int(np.argmax(worth[rows, columns]))
+        if worth[rows[best], columns[best]] > most:
+            most = int(worth[rows[best], columns[best]])
+            found = (first, first + 1 + int(rows[best]), first + 1 + int(columns[best]))
+    return [places[place] for place in found]
+
+
+def _closest(vectors: Sequence[str]) -> list[int]:
+    totals = [sum(distance(vector, other) for other in vectors) for vector in vectors]
+    return sorted(sorted(range(len(vectors)), key=lambda place: totals[place])[:FIVE])
+
+
+def _nearest(vectors: Sequence[str], group: Sequence[int], wanted: int, draw: Random) -> list[int]:
+    """Others by their distance to a group, whose vectors are all the same; drawn where more are equally near."""
+    at: dict[int, list[int]] = defaultdict(list)
+    for place, vector in enumerate(vectors):
+        if place not in group:
+            at[distance(vector, vectors[group[0]])].append(place)
+    found: list[int] = []
+    for _, places in sorted(at.items()):
+        missing = wanted - len(found)
+        found += places if len(places) <= missing else draw.sample(places, missing)
+    return found

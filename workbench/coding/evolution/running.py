@@ -1,0 +1,99 @@
+"""An evolution with real models and a real sandbox, and what it leaves in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from msgspec import structs
+
+from workbench.coding.evolution import evolved, evolving
+from workbench.coding.evolution.prompts import PROMPTS
+from workbench.coding.evolution.tables import evolution_document
+from workbench.coding.records.evolution import EvolutionSettings
+from workbench.coding.records.evolution_report import EvolutionReport
+from workbench.coding.sandbox import opened_sandbox
+from workbench.coding.store.evolutions import EvolutionRow, run_name
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.data.formats.writing import new_file, write_lines
+from workbench.runs.generation import Models, Watch, generating
+from workbench.runs.store import provenance
+from workbench.tables.html import html
+
+
+def run(
+    project: Project,
+    name: str,
+    models: Models,
+    settings: EvolutionSettings,
+    *,
+    dataset: str | None = None,
+    problems: int | None = None,
+    only: frozenset[str] | None = None,
+    workers: int | None = None,
+    allow_unsafe: bool = False,
+    trust: bool = False,
+    watch: Watch | None = None,
+) -> EvolutionReport:
+    """Take the problems of a data set through all rounds, and go on where an earlier call was ended.
+
+    Args:
+        name: The evolution's; its suites are called after it.
+        models: The one that writes tests.
+        settings: Its model and prompts are filled in here.
+        dataset: Which data set; None for the only one that holds code problems.
+        problems: Only the first so many.
+        only: Only those with these ids.
+        workers: Solutions executed at a time; one a core by default.
+        allow_unsafe: The user agrees to limits alone.
+        trust: Whether the user accepts servers that ``workbench.toml`` names.
+        watch: Is told how far it is.
+
+    Raises:
+        UsageError: The name has other settings, there are several models, or it is not clear which problems are meant.
+        NotTrustedError: The user has not accepted the servers.
+        UnsafeError: Nothing keeps solutions in here, and the user has not agreed to that.
+        RunError: No call can succeed now, or another process is at work; what was done is stored.
+    """
+    if len(models.models) != 1:
+        raise UsageError("One model writes the tests of an evolution.", "Give --model once.")
+    (model,) = models.models.values()
+    wanted = structs.replace(settings, model=model.server.model, prompts=PROMPTS)
+    row = evolving.begin(project, name, wanted, dataset)
+    config = {"evolution": msgspec.to_builtins(wanted)}
+    with (
+        opened_sandbox(project, workers=workers, allow_unsafe=allow_unsafe) as sandbox,
+        generating(project, run_name(name), models, config, trust=trust) as writer,
+    ):
+        with project.database.write() as connection:
+            provenance.note(connection, writer.run, sandbox.provenance())
+        evolving.evolve(project, row, writer, sandbox, problems=problems, only=only, watch=watch)
+    return evolved.report(project, row)
+
+
+def write_page(project: Project, row: EvolutionRow, path: Path, *, made: str, force: bool = False) -> None:
+    """Write an evolution's tables and plots as one page that needs nothing else.
+
+    Args:
+        made: When that is, in words: the only part that differs between two pages of the same evolution.
+        force: Replace an existing file.
+
+    Raises:
+        FormatError: The file exists, or can't be written.
+        StoreError: The file belongs to the database itself.
+    """
+    project.database.require_other(path)
+    with new_file(path, force=force) as file:
+        file.write(html(evolution_document(evolved.report(project, row), made)).encode())
+
+
+def export(project: Project, row: EvolutionRow, path: Path, *, force: bool = False) -> int:
+    """Write the problems of the result for reinforcement learning, one JSON line each; returns how many.
+
+    Raises:
+        FormatError: The file exists, or can't be written.
+        StoreError: The file belongs to the database itself.
+    """
+    project.database.require_other(path)
+    return write_lines(path, evolved.lines(project, row), force=force)

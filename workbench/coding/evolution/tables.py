@@ -1,0 +1,285 @@
+"""EvolveCoder's tables and figures: of problems that say the same, and of an evolution with what lies behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import structs
+
+from workbench.coding.evolution.evolving import SKIPPED
+from workbench.coding.records.evolution import MODES, REJECTIONS
+from workbench.coding.records.evolution_report import EvolutionReport, ModelRow, RoundRow, StepRow
+from workbench.core.code import Provenance
+from workbench.core.text.columns import number
+from workbench.core.text.figures import NONE
+from workbench.data.records.duplicates import DuplicateReport, SourceCount
+from workbench.tables.document import Document, Facts, Lines, Section, Series, Table, heads, row
+from workbench.tables.figures import percentage
+from workbench.tables.table import Column, Columns, column, count, table, word
+from workbench.tables.table_text import lines_text, plain_table
+
+_TENTHS = tuple(f"{10 * tenth}–{10 * tenth + 10}" for tenth in range(10))
+_LEFT_OUT = {"few_tests": "too few tests", "too_easy": "solved by nearly all"}
+
+
+def evolution_text(report: EvolutionReport) -> str:
+    """The report for a terminal."""
+    blocks = list(map(plain_table, _tables(report)))
+    # The distribution of scores stands in a table, too.
+    plots = [f"{plot.caption}\n\n{lines_text(plot)}\n" for plot in _plots(report)[:-1]]
+    return "\n".join([_lead(report) + "\n", *blocks, *plots])
+
+
+def evolution_document(report: EvolutionReport, made: str) -> Document:
+    """The report as a page.
+
+    Args:
+        made: When it is made, in words.
+    """
+    rounds, sources, distribution, steps, rejected, models = _tables(report)
+    passing, generated, by_model, scores = _plots(report)
+    settings = Facts(tuple((name, _word(value)) for name, value in structs.asdict(report.settings).items()))
+    return Document(
+        title=f"Evolution {report.name}",
+        lead=_lead(report),
+        generated_at=made,
+        sections=(
+            Section("rounds", "Rounds", (rounds, passing, distribution, scores)),
+            Section("sources", "Sources", (sources,)),
+            Section("steps", "New tests", (steps, generated, rejected)),
+            Section("models", "Models", (models, by_model)),
+            Section("settings", "Settings", (settings, *map(_provenance, report.provenance))),
+        ),
+    )
+
+
+def _provenance(found: Provenance) -> Facts:
+    return Facts(
+        (
+            ("interpreter", f"{found.interpreter} {' '.join(found.flags)}".strip()),
+            ("isolation", found.level),
+            ("PYTHONHASHSEED", str(found.hash_seed)),
+            ("packages", found.packages or NONE),
+            *((name, f"{value:g}") for name, value in found.limits.items()),
+        )
+    )
+
+
+def _lead(report: EvolutionReport) -> str:
+    words = [f"{report.name}: {report.finished:,} of {report.problems:,} problems of {report.dataset} are through."]
+    if report.unverified:
+        words.append(f"{report.unverified:,} have no reference solution by people: their new tests are unverified.")
+    if report.wrong_from_start:
+        words.append(f"{report.wrong_from_start:,} tests of round 0 fail their reference solution.")
+    words += [f"{count:,} left out: {SKIPPED[code]}." for code, count in report.skipped.items()]
+    return " ".join(words)
+
+
+def _tables(report: EvolutionReport) -> list[Table]:
+    return [
+        _rounds(report),
+        _sources(report),
+        _distribution(report),
+        _steps(report),
+        _rejected(report),
+        _models(report),
+    ]
+
+
+def _rounds(report: EvolutionReport) -> Table:
+    columns: Columns[RoundRow] = (
+        word("round", lambda one: str(one.round)),
+        count("problems", lambda one: one.problems),
+        count("tests", lambda one: one.tests),
+        column("a problem", lambda one: one.mean_tests, _mean),
+        column("alike", lambda one: one.alike, percentage),
+        column("kept alike", lambda one: one.kept_alike, percentage),
+        column("score", lambda one: one.mean_score, percentage),
+        *_passing(report),
+        column("pass@1 of the set", lambda one: one.pass_at_set["1"], percentage),
+    )
+    left_out = {code for one in report.rounds for code in one.left_out}
+    notes = [
+        f"Left out as {_LEFT_OUT[code]}, round by round: "
+        + ", ".join(str(one.left_out.get(code, 0)) for one in report.rounds)
+        for code in sorted(left_out)
+    ]
+    caption = (
+        "The set after each round. pass@k is over the same problems in every round, in percent; alike: tests "
+        "that the same solutions pass as another."
+    )
+    return table(caption, columns, report.rounds, notes=notes)
+
+
+def _passing(report: EvolutionReport) -> Columns[RoundRow | ModelRow]:
+    """pass@k, a column each k."""
+
+    def passing(k: int) -> Column[RoundRow | ModelRow]:
+        return column(f"pass@{k}", lambda one: one.pass_at[str(k)], percentage)
+
+    return [passing(k) for k in report.ks]
+
+
+def _sources(report: EvolutionReport) -> Table:
+    by = {(one.source, one.round): one for one in report.sources}
+
+    def problems(round: int) -> Column[str]:
+        return count(f"problems {round}", lambda name: by[name, round].problems)
+
+    def tests(round: int) -> Column[str]:
+        return column(f"tests {round}", lambda name: by[name, round].mean_tests, _mean)
+
+    rounds = range(len(report.rounds))
+    columns: Columns[str] = (word("source", str), *map(problems, rounds), *map(tests, rounds))
+    caption = "Problems and mean number of tests by source, after each round (table 2)."
+    return table(caption, columns, dict.fromkeys(one.source for one in report.sources))
+
+
+def _distribution(report: EvolutionReport) -> Table:
+    def scores(one: RoundRow) -> Column[int]:
+        return count(f"round {one.round}", lambda place: one.scores[place])
+
+    columns: Columns[int] = (word("tests passed", _TENTHS.__getitem__), *map(scores, report.rounds))
+    caption = "Solutions by the share of tests they pass, in percent, after each round."
+    return table(caption, columns, range(len(_TENTHS)))
+
+
+def _steps(report: EvolutionReport) -> Table:
+    columns: Columns[StepRow] = (
+        word("round", lambda one: str(one.round)),
+        word("step", lambda one: one.mode),
+        count("asked", lambda one: one.asked),
+        count("replies", lambda one: one.replied),
+        count("proposed", lambda one: one.proposed),
+        count("taken", lambda one: one.taken),
+        count("retained", lambda one: one.retained),
+        column("retained %", lambda one: one.retained_share, percentage),
+        count("fewer than five", lambda one: one.few_shown),
+    )
+    caption = (
+        "What each step brought: tests proposed, taken after the filters and execution, and retained after the round."
+    )
+    return table(caption, columns, report.steps)
+
+
+def _rejected(report: EvolutionReport) -> Table:
+    def rejected(code: str) -> Column[StepRow]:
+        return count(code, lambda one: one.rejected.get(code, 0))
+
+    codes = [code for code in REJECTIONS if any(code in one.rejected for one in report.steps)]
+    columns: Columns[StepRow] = (
+        word("round", lambda one: str(one.round)),
+        word("step", lambda one: one.mode),
+        *map(rejected, codes),
+    )
+    notes = (f"{code}: {REJECTIONS[code]}" for code in codes)
+    return table("Proposed tests that were not taken, by why.", columns, report.steps, notes=notes)
+
+
+def _models(report: EvolutionReport) -> Table:
+    columns: Columns[ModelRow] = (
+        word("model", lambda one: one.model or NONE),
+        count("problems", lambda one: one.problems),
+        count("solutions", lambda one: one.solutions),
+        *_passing(report),
+    )
+    caption = "Who passes the final suites, over the problems in the set, in percent (figure 6)."
+    return table(caption, columns, report.models)
+
+
+def _plots(report: EvolutionReport) -> list[Lines]:
+    rounds = tuple(str(one.round) for one in report.rounds)
+    ks = tuple(str(k) for k in report.ks)
+    return [
+        Lines(
+            caption="pass@k over rounds, in percent (figure 4).",
+            x_label="round",
+            ticks=rounds,
+            series=tuple(Series(f"pass@{k}", tuple(one.pass_at[k] for one in report.rounds)) for k in ks),
+        ),
+        Lines(
+            caption="Tests proposed and retained over rounds (figure 5).",
+            x_label="round",
+            ticks=rounds[1:],
+            series=tuple(_generated(report)),
+            shares=False,
+        ),
+        Lines(
+            caption="pass@k of each model on the final suites, in percent (figure 6).",
+            x_label="k",
+            ticks=ks,
+            series=tuple(Series(one.model or NONE, tuple(one.pass_at[k] for k in ks)) for one in report.models),
+        ),
+        Lines(
+            caption="Share of solutions by the share of tests they pass, in tenths, after each round.",
+            x_label="tests passed, in percent",
+            ticks=_TENTHS,
+            series=tuple(
+                Series(f"round {one.round}", tuple(count / max(one.solutions, 1) for count in one.scores))
+                for one in report.rounds
+            ),
+        ),
+    ]
+
+
+def _generated(report: EvolutionReport) -> Iterable[Series]:
+    for mode in MODES:
+        steps = [one for one in report.steps if one.mode == mode]
+        yield Series(f"{mode}, proposed", tuple(float(one.proposed) for one in steps))
+        yield Series(f"{mode}, retained", tuple(float(one.retained) for one in steps))
+
+
+def _mean(value: float | None) -> str:
+    return NONE if value is None else f"{value:.2f}"
+
+
+def _word(value: object) -> str:
+    return NONE if value is None else str(value)
+
+
+# -- problems that say the same --------------------------------------------------------------------
+
+
+def duplicates_text(report: DuplicateReport) -> str:
+    """Table 1 and figures 1 and 2 for a terminal."""
+    overlaps = [_overlaps(report)] if len(report.overlaps) > 1 else []
+    return "\n".join(map(plain_table, [_kept(report), *overlaps, _neighbours(report)]))
+
+
+def _kept(report: DuplicateReport) -> Table:
+    columns: Columns[SourceCount] = (
+        word("source", lambda one: one.source),
+        count("before", lambda one: one.before),
+        count("after", lambda one: one.after),
+        column("%", lambda one: one.after / one.before, percentage),
+    )
+    caption = (
+        f"Problems before and after taking out those with a cosine over {report.threshold:g} to one that stays "
+        f"({report.similarity}, seed {report.seed}; table 1)."
+    )
+    total = SourceCount(source="all", before=report.problems, after=report.kept)
+    return table(caption, columns, (*report.sources, total))
+
+
+def _overlaps(report: DuplicateReport) -> Table:
+    def alike(other: str) -> Column[str]:
+        return column(other, lambda name: report.overlaps[name][other], percentage)
+
+    columns: Columns[str] = (word("source", str), *map(alike, report.overlaps))
+    caption = "Share of a source's problems that are alike to one of another source, in percent (figure 1)."
+    return table(caption, columns, report.overlaps)
+
+
+def _neighbours(report: DuplicateReport) -> Table:
+    bins = zip(report.edges, report.edges[1:], report.before, report.after, strict=False)
+    rows = [
+        row(f"{low:.2f}–{high:.2f}", f"{before:,}", f"{after:,}")
+        for low, high, before, after in bins
+        if before or after
+    ]
+    rows.append(row("mean", number(report.mean_before), number(report.mean_after)))
+    return Table(
+        caption=f"Problems by their mean cosine to the {report.neighbours} nearest neighbours (figure 2).",
+        head=(heads("mean cosine", "before", "after"),),
+        rows=tuple(rows),
+    )

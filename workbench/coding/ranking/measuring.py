@@ -1,0 +1,285 @@
+"""How well verifiers rank and score the solutions of problems, from a database or from a file of scored solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, structs
+
+from workbench.coding import scored_rows
+from workbench.coding.ranking.covering import Covered, covered
+from workbench.coding.ranking.scored import Rater, ranks_of, raters, scored
+from workbench.coding.ranking.selecting import How, select_stored
+from workbench.coding.ranking.truth import Truth
+from workbench.core.errors import UsageError
+from workbench.core.item import Refusal
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.runs.store import runs as stored_runs
+from workbench.statistics.records.candidates import Id
+from workbench.statistics.records.ranking import Missing, ProblemRow, RankingReport, RankingRow, ScoredProblem
+
+if TYPE_CHECKING:
+    from workbench.statistics.ranking import ProblemFigures, ProblemScores
+
+REWARDS: Final = ("reward-model", "reward-local")
+"""Kinds of verifiers whose scores have no unit: they are stretched to 0 to 1 in each problem."""
+
+SAMPLES: Final = 2_000
+"""Samples behind the intervals, unless others are asked for."""
+
+
+class FileRanking(Struct, frozen=True, kw_only=True):
+    """The figures of a file, and its lines that were not taken."""
+
+    report: RankingReport
+    refused: list[Refusal]
+
+
+class RankedVerifiers(Struct, frozen=True, kw_only=True):
+    """The figures of verifiers, and the solutions they are counted from, with the scores that were given.
+
+    Attributes:
+        problems: All of them, also those that are not measured.
+        verifiers: All of them, also those that are left out.
+    """
+
+    report: RankingReport
+    problems: list[ScoredProblem]
+    verifiers: tuple[str, ...]
+
+
+class _VerifierScores(Struct, frozen=True, kw_only=True):
+    """One verifier's scores of the problems of one data set.
+
+    Attributes:
+        problems: Task ids with what is measured.
+        shared: Several solutions may be the best.
+        normalise: Its scores are stretched.
+    """
+
+    verifier: str
+    run: int | None
+    dataset: str
+    problems: list[tuple[Id, ProblemScores]]
+    shared: bool
+    normalise: bool
+
+
+def ranking_of_file(path: Path, *, samples: int = SAMPLES, seed: int = 0) -> FileRanking:
+    """The figures of a file, as Scoring Verifiers' ``evaluate.py`` reckons them; every known data set has a row.
+
+    Raises:
+        FormatError: The file can't be read, has no score at all, or names an unknown data set.
+    """
+    found = scored_rows.read(path)
+    measured = [_of_rows(found, name, dataset) for name in found.verifiers for dataset in scored_rows.DATASETS]
+    rows, problems = _figures(measured, samples, seed)
+    report = RankingReport(
+        rows=rows,
+        problems=problems,
+        truth=str(path),
+        truth_runs={},
+        left_out=0,
+        lacking={},
+        samples=samples,
+        seed=seed,
+        refused=len(found.refused),
+    )
+    return FileRanking(report=report, refused=found.refused)
+
+
+def ranking(
+    project: Project,
+    truth: Truth,
+    verifiers: Sequence[str] = (),
+    *,
+    selection: Selection | None = None,
+    k: int | None = None,
+    missing: Missing = "zero",
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> RankingReport:
+    """The figures of verifiers, all on the same problems.
+
+    Args:
+        truth: Where true scores come from.
+        verifiers: Names; empty for all that have scores, but for those that have judged too little.
+        selection: Only these solutions.
+        k: Only the solutions that selection would keep, k of each problem; None for all.
+        missing: What a score counts that a verifier refused to give; see `covering.covered`.
+
+    Raises:
+        UsageError: A verifier has no scores, or none has any.
+    """
+    return compared(
+        project, truth, verifiers, selection=selection, k=k, missing=missing, samples=samples, seed=seed
+    ).report
+
+
+def compared(
+    project: Project,
+    truth: Truth,
+    verifiers: Sequence[str] = (),
+    *,
+    selection: Selection | None = None,
+    k: int | None = None,
+    missing: Missing = "zero",
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> RankedVerifiers:
+    """The figures with the solutions they are counted from; arguments and errors as with `ranking`."""
+    chosen = _chosen(raters(project, truth), verifiers)
+    kinds = {known.name: known.kind for known in stored_runs.verifiers(project.database.reader())}
+    problems = list(scored(project, truth, chosen, selection=selection))
+    if k is not None:
+        problems = _kept(problems, project, truth, selection, k)
+    unitless = [one.name for one in chosen if kinds[one.name] in REWARDS or not _are_shares(problems, one.name)]
+    found = covered(problems, chosen, missing, named=bool(verifiers), unitless=unitless)
+    measured = _measured(found, dict.fromkeys(problem.dataset for problem in problems), unitless)
+    rows, by_problem = _figures(measured, samples, seed)
+    report = RankingReport(
+        rows=[structs.replace(row, coverage=found.coverage.get((row.verifier, row.dataset))) for row in rows],
+        problems=by_problem,
+        truth=truth.name,
+        truth_runs=truth.runs,
+        left_out=found.left_out,
+        lacking=found.lacking,
+        missing=missing,
+        filled=found.filled,
+        partial=found.partial,
+        k=k,
+        samples=samples,
+        seed=seed,
+    )
+    return RankedVerifiers(report=report, problems=problems, verifiers=tuple(rater.name for rater in chosen))
+
+
+def _chosen(there: Sequence[Rater], verifiers: Sequence[str]) -> list[Rater]:
+    known = ", ".join(rater.name for rater in there) or "none yet"
+    unknown = [name for name in verifiers if name not in {rater.name for rater in there}]
+    if unknown or not there:
+        wanted = ", ".join(unknown) or "any verifier besides the truth"
+        raise UsageError(f"There is no complete run with scores of {wanted}.", f"Verifiers with scores: {known}.")
+    return [rater for rater in there if not verifiers or rater.name in verifiers]
+
+
+def _kept(
+    problems: Iterable[ScoredProblem], project: Project, truth: Truth, selection: Selection | None, k: int
+) -> list[ScoredProblem]:
+    """The problems with their selected solutions alone, ranked among themselves; those without any are left out."""
+    selected = {
+        one.problem.question: set(one.line.selected)
+        for one in select_stored(project, How(k=k), truth, selection)
+        if one.problem is not None and one.line.selected
+    }
+    found = []
+    for problem in problems:
+        ids = selected.get(problem.question, set())
+        kept = tuple(one for one in problem.solutions if one.solution_id in ids)
+        if kept:
+            found.append(structs.replace(problem, solutions=kept))
+    return found
+
+
+def _are_shares(problems: Sequence[ScoredProblem], name: str) -> bool:
+    scores = (one.scores.get(name) for problem in problems for one in problem.solutions)
+    return all(0 <= score <= 1 for score in scores if score is not None)
+
+
+def _measured(found: Covered, datasets: Iterable[str], unitless: Sequence[str]) -> Iterator[_VerifierScores]:
+    """Each verifier on the problems of each data set that are measured."""
+    for rater in found.raters:
+        for dataset in datasets:
+            there = [problem for problem in found.problems if problem.dataset == dataset]
+            yield _of_problems(there, rater, dataset, normalise=rater.name in unitless)
+
+
+def _of_problems(problems: Sequence[ScoredProblem], rater: Rater, dataset: str, *, normalise: bool) -> _VerifierScores:
+    truths = [[one.score for one in problem.solutions] for problem in problems]
+    scores = [[one.scores[rater.name] for one in problem.solutions] for problem in problems]
+    return _VerifierScores(
+        verifier=rater.name,
+        run=rater.run,
+        dataset=dataset,
+        problems=[
+            (problem.task_id, _arrays(ranks_of(truth), truth, score))
+            for problem, truth, score in zip(problems, truths, scores, strict=True)
+        ],
+        shared=True,
+        normalise=normalise,
+    )
+
+
+def _of_rows(found: scored_rows.ScoredRows, verifier: str, dataset: str) -> _VerifierScores:
+    rows: dict[Id, list[tuple[float, float, float]]] = {}
+    for row, scores in found.rows:
+        if row.dataset == dataset:
+            values = (row.rank, row.ground_average_test_score, scores[verifier])
+            rows.setdefault(row.task_id, []).append(values)
+    return _VerifierScores(
+        verifier=verifier,
+        run=None,
+        dataset=dataset,
+        problems=[(task, _arrays(*zip(*values, strict=True))) for task, values in rows.items()],
+        shared=False,
+        normalise=verifier == "reward",
+    )
+
+
+def _arrays(
+    rank: Sequence[float | None], truth: Sequence[float | None], score: Sequence[float | None]
+) -> ProblemScores:
+    import numpy as np
+
+    from workbench.statistics.ranking import ProblemScores
+
+    return ProblemScores(*(np.array(values, dtype=np.float64) for values in (rank, truth, score)))
+
+
+def _figures(measured: Iterable[_VerifierScores], samples: int, seed: int) -> tuple[list[RankingRow], list[ProblemRow]]:
+    from workbench.statistics.ranking import of_problem
+
+    rows, problems = [], []
+    for one in measured:
+        found = [(task, of_problem(each, shared=one.shared, normalise=one.normalise)) for task, each in one.problems]
+        rows.append(_row(one, [figures for _, figures in found], samples, seed))
+        problems += [_problem_row(one, task, figures) for task, figures in found]
+    return rows, problems
+
+
+def _row(one: _VerifierScores, found: Sequence[ProblemFigures], samples: int, seed: int) -> RankingRow:
+    from workbench.statistics.ranking import of_problems
+
+    figures = of_problems(found, samples=samples, seed=seed)
+    ends = {f"{name}_ci": found for name, found in figures.intervals.items()}
+    values: dict[str, Any] = {**figures.values, **ends}
+    return RankingRow(
+        verifier=one.verifier,
+        dataset=one.dataset,
+        run=one.run,
+        problems=figures.problems,
+        solutions=figures.solutions,
+        **values,
+        spearman_undefined=figures.spearman_undefined,
+        kendall_undefined=figures.kendall_undefined,
+        normalised=one.normalise,
+    )
+
+
+def _problem_row(one: _VerifierScores, task: Id, figures: ProblemFigures) -> ProblemRow:
+    from workbench.statistics.arrays import defined
+
+    return ProblemRow(
+        verifier=one.verifier,
+        dataset=one.dataset,
+        task_id=task,
+        solutions=figures.solutions,
+        top1=figures.top1,
+        bottom1=figures.bottom1,
+        spearman=defined(figures.spearman),
+        kendall=defined(figures.kendall),
+        mae=figures.absolute / figures.solutions,
+    )

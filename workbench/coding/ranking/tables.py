@@ -1,0 +1,264 @@
+"""Rankings of verifiers, pass@k, how many tests are enough, histograms of a selection: in every format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from workbench.coding.ranking.truth import runs_in_words
+from workbench.coding.records.figures import (
+    HistogramReport,
+    HistogramsReport,
+    OutcomeShares,
+    PassReport,
+    PassRow,
+    SaturationReport,
+    SaturationRow,
+    SharesOfTests,
+)
+from workbench.core.text.columns import aligned, interval, number, percent_interval
+from workbench.core.text.figures import bar, counted, interval_bar, percent
+from workbench.core.text.inert import inert
+from workbench.statistics.records.ranking import Ends, ProblemRow, RankingReport, RankingRow
+from workbench.tables.document import Cell, Table
+from workbench.tables.files import WRITERS, TableFormat, records_csv
+from workbench.tables.table import Columns, column, count, ends, figure, listed, table, text, word
+
+_BAR = 40
+_INTERVAL_BAR = 30
+
+
+# -- rankings --------------------------------------------------------------------------------------
+
+
+def ranking_as(report: RankingReport, as_: TableFormat, *, by_problem: bool) -> str:
+    """The report in a format; CSV has figures in full.
+
+    Args:
+        by_problem: A line a problem instead of one a data set.
+    """
+    if as_ == "csv":
+        return records_csv(report.problems if by_problem else report.rows, {"truth": report.truth})
+    return WRITERS[as_](_problem_table(report) if by_problem else _ranking_table(report))
+
+
+def _ranking_table(report: RankingReport) -> Table:
+    columns: Columns[RankingRow] = (
+        word("verifier", lambda one: f"{one.verifier}*" if one.normalised else one.verifier),
+        word("data set", lambda one: one.dataset),
+        count("problems", lambda one: one.problems),
+        column("coverage", lambda one: one.coverage, percent),
+        text("Top-1", lambda one: Cell(percent(one.top1), small=_small(one.top1_ci, percent_interval))),
+        column("Bottom-1", lambda one: one.bottom1, percent),
+        text("Spearman", lambda one: Cell(number(one.spearman), small=_small(one.spearman_ci, interval))),
+        figure("Kendall", lambda one: one.kendall),
+        figure("MAE", lambda one: one.mae),
+        figure("R²", lambda one: one.r2),
+        count("undefined", lambda one: one.spearman_undefined),
+    )
+    caption = f"How well verifiers rank and score solutions; truth: {_truth(report)}"
+    return table(caption, columns, report.rows, notes=_ranking_notes(report))
+
+
+def _small(ends: Ends | None, text: Callable[[Ends], str]) -> str:
+    return "" if ends is None else text(ends)
+
+
+def _problem_table(report: RankingReport) -> Table:
+    columns: Columns[ProblemRow] = (
+        word("verifier", lambda one: one.verifier),
+        word("data set", lambda one: one.dataset),
+        word("problem", lambda one: str(one.task_id)),
+        count("solutions", lambda one: one.solutions),
+        column("Top-1", lambda one: one.top1, percent),
+        column("Bottom-1", lambda one: one.bottom1, percent),
+        figure("Spearman", lambda one: one.spearman),
+        figure("Kendall", lambda one: one.kendall),
+        figure("MAE", lambda one: one.mae),
+    )
+    caption = f"How well verifiers rank and score the solutions of each problem; truth: {_truth(report)}"
+    return table(caption, columns, report.problems, notes=_left_out(report))
+
+
+def _truth(report: RankingReport) -> str:
+    of = f" on {runs_in_words(report.truth_runs)}" if report.truth_runs else ""
+    selected = "" if report.k is None else f", {report.k} selected solutions of each problem"
+    return f"{report.truth}{of}{selected}"
+
+
+def _ranking_notes(report: RankingReport) -> Iterator[str]:
+    yield (
+        "Top-1 and Bottom-1 in %: the best (worst) solution has the highest (lowest) score, ties share. They and the "
+        "coefficients are means over problems; MAE and R² are over all solutions."
+    )
+    yield ("undefined: problems without coefficients (one solution, or equal scores): they count as 0 there.")
+    if report.missing is not None:
+        yield "coverage: solutions that the verifier itself gives a score, in %, of those with true scores."
+    yield (
+        f"95 % intervals: percentiles of {report.samples:,} samples of problems, seed {report.seed}; none where all "
+        "samples are alike. JSON and CSV have those of every figure."
+    )
+    if any(row.normalised for row in report.rows):
+        yield "* scores are no shares of tests: each problem's are stretched to 0 to 1 before MAE and R²."
+    yield from _left_out(report)
+
+
+def _left_out(report: RankingReport) -> Iterator[str]:
+    yield from scores_missing(report)
+    if report.left_out:
+        missing = ", ".join(f"{name} {count:,}" for name, count in report.lacking.items())
+        said = counted(report.left_out, "problem")
+        yield f"Left out: {said} in which a score is missing for some solution (by verifier: {missing})."
+    if report.refused:
+        yield f"{counted(report.refused, 'line')} of the file were refused; their problems are measured without them."
+
+
+def scores_missing(report: RankingReport) -> Iterator[str]:
+    """What became of scores that verifiers don't give, a sentence each."""
+    for one in report.partial:
+        yield (
+            f"Left out: {one.verifier} has judged {one.judged:,} of {one.solutions:,} solutions; "
+            f"--verifier {one.verifier} measures it on what it has."
+        )
+    if report.filled:
+        many = ", ".join(f"{name} {count:,}" for name, count in report.filled.items())
+        yield f"Scores that a verifier refused to give count as its lowest, 0 for shares ({many}); --missing drop."
+
+
+# -- pass@k ----------------------------------------------------------------------------------------
+
+
+def passes_as(report: PassReport, as_: TableFormat) -> str:
+    """The report in a format; CSV has figures in full."""
+    if as_ == "csv":
+        return records_csv(report.rows, {"judge": report.judge})
+    return WRITERS[as_](_passes_table(report))
+
+
+def _passes_table(report: PassReport) -> Table:
+    columns: Columns[PassRow] = (
+        word("data set", lambda one: one.dataset),
+        text("k", lambda one: str(one.k)),
+        column("pass@k", lambda one: one.value, percent),
+        ends(lambda one: one.ci, percent_interval),
+        count("problems", lambda one: one.problems),
+        count("fewer than k", lambda one: one.fewer),
+        count("solutions", lambda one: one.solutions),
+    )
+    caption = f"pass@k in %: at least one of k solutions passes; by {report.judge}"
+    return table(caption, columns, report.rows, notes=_passes_notes(report))
+
+
+def _passes_notes(report: PassReport) -> Iterator[str]:
+    yield "Mean over problems of 1 - C(n - c, k) / C(n, k) with c of n solutions passing; the interval goes by problem."
+    short = max((one.fewer for one in report.rows), default=0)
+    if short:
+        yield f"Problems with fewer than k solutions don't count: {short:,} at the largest k."
+    if report.refused:
+        yield f"{counted(report.refused, 'line')} of the file were refused."
+
+
+# -- how many tests are enough ---------------------------------------------------------------------
+
+
+def saturation_as(report: SaturationReport, as_: TableFormat) -> str:
+    """The report in a format; CSV has figures in full."""
+    if as_ == "csv":
+        every = {"definition": report.definition, "resamples": report.resamples, "seed": report.seed}
+        return records_csv(report.rows, every)
+    return WRITERS[as_](_saturation_table(report))
+
+
+def _saturation_table(report: SaturationReport) -> Table:
+    columns: Columns[SaturationRow] = (
+        word("", lambda one: interval_bar(one.rho, *(one.problems_ci or one.ci), _INTERVAL_BAR, report.target)),
+        text("k", lambda one: str(one.k)),
+        figure("rho", lambda one: one.rho),
+        ends(lambda one: one.ci),
+        figure("sigma", lambda one: one.sigma),
+        column("over problems", lambda one: one.problems_ci, interval),
+        text("undefined", lambda one: f"{percent(one.undefined)} %"),
+    )
+    caption = (
+        f"Spearman between scores on k tests and on all tests of {runs_in_words(report.truth_runs)}: "
+        f"{counted(report.problems, 'problem')}, {report.resamples:,} resamples, seed {report.seed} "
+        f"(definition {report.definition})"
+    )
+    return table(caption, columns, report.rows, notes=_saturation_notes(report))
+
+
+def _saturation_notes(report: SaturationReport) -> Iterator[str]:
+    if not report.problems:
+        yield "Nothing is measured: no problem is left."
+    elif report.enough is None:
+        yield f"No k shown is enough: no interval lies at or above {report.target:g}."
+    else:
+        yield f"Enough: k = {report.enough}, the first whose interval lies at or above {report.target:g}."
+    yield (
+        "Tests are drawn without replacement; an undefined coefficient counts as 0. The interval and sigma are over "
+        "resamples: how exactly the mean is known for these problems. Over problems: how far other problems may differ."
+    )
+    if report.few_tests:
+        said = counted(report.few_tests, "problem")
+        yield f"Left out: {said} with fewer than {report.least_tests} tests, or not run."
+    if report.one_score:
+        yield f"Left out: {counted(report.one_score, 'problem')} whose solutions all have the same score."
+
+
+# -- histograms ------------------------------------------------------------------------------------
+
+
+def histograms_text(report: HistogramsReport) -> str:
+    """The whole report for a terminal."""
+    parts = [part for one in report.histograms for part in _parts(one)]
+    if report.shares:
+        lines = [line for one in report.shares for line in _lines(one)]
+        parts.append("What came of tests, in %\n" + listed(_SHARES, lines))
+    return "\n\n".join(parts or ["No problem has a selection."]) + "\n"
+
+
+def _parts(one: HistogramReport) -> Iterator[str]:
+    name = f"{inert(one.dataset)}: " if one.dataset else ""
+    yield (
+        f"{name}{counted(one.problems, 'problem')}, {counted(one.solutions, 'solution')} selected, "
+        f"mean score {one.mean_score:.2f}"
+    )
+    for title, bins in (("Scores of the selected solutions", one.scores), ("Best less worst score", one.gaps)):
+        edges = [f"{edge:.2f}" for edge in bins.edges]
+        yield f"{title}\n{_bars(dict(zip(edges, bins.counts, strict=False)))}"
+    yield "Selected solutions of a problem\n" + _bars({str(size): count for size, count in one.sizes.items()})
+
+
+def _bars(counts: Mapping[str, int]) -> str:
+    """A bar a count, as long as its share of the greatest."""
+    most = max([*counts.values(), 1])
+    lines = [(name, f"{count:,}", bar(count / most, _BAR)) for name, count in counts.items()]
+    return aligned(lines, left=(0, 2))
+
+
+class _ShareLine(NamedTuple):
+    """Shares of the tests of all solutions, or of the ground truths."""
+
+    one: OutcomeShares
+    of: str
+    found: SharesOfTests
+
+
+_SHARES: Columns[_ShareLine] = (
+    word("verifier", lambda line: line.one.verifier),
+    text("run", lambda line: str(line.one.run)),
+    word("suite", lambda line: line.one.suite),
+    word("data set", lambda line: line.one.dataset),
+    word("of", lambda line: line.of),
+    count("solutions", lambda line: line.found.solutions),
+    count("tests", lambda line: line.found.tests),
+    column("passed", lambda line: line.found.passed, percent),
+    column("assertion", lambda line: line.found.assertion, percent),
+    column("other", lambda line: line.found.other, percent),
+)
+
+
+def _lines(one: OutcomeShares) -> Iterator[_ShareLine]:
+    yield _ShareLine(one, "all", one.every)
+    if one.ground_truth is not None:
+        yield _ShareLine(one, "ground truths", one.ground_truth)

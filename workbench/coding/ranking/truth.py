@@ -1,0 +1,196 @@
+"""True scores: what tests say of the solutions of each problem, from the newest runs that have run them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.coding.results import KIND
+from workbench.core.code import BASE, Execution
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.data.store import solutions, suites
+from workbench.runs.store import runs as stored_runs
+from workbench.runs.store import test_results
+from workbench.statistics.records.candidates import GroundTruthFrom
+
+TOGETHER: Final = (BASE, "plus")
+"""Suites that are counted together unless others are named: a "+" set has both."""
+
+_AT_ONCE = 2_000
+"""Solutions whose outcomes are read together; a problem's are never parted."""
+
+
+class Truth(Struct, frozen=True, kw_only=True):
+    """Where true scores come from.
+
+    Attributes:
+        name: The verifier, or several with commas between them.
+        runs: The run of each suite.
+    """
+
+    name: str
+    runs: dict[str, int]
+
+    @property
+    def suites(self) -> tuple[str, ...]:
+        """The suites that are counted together."""
+        return tuple(self.runs)
+
+
+class SolutionOutcomes(Struct, frozen=True, kw_only=True):
+    """A solution with what came of its tests.
+
+    Attributes:
+        item: Its row id.
+        by_suite: Outcomes of the suites it was run against.
+        complete: It was run against every test that its problem has in the suites, and some of them count.
+    """
+
+    item: int
+    solution_id: str
+    by_suite: dict[str, Execution]
+    complete: bool
+
+    @property
+    def outcomes(self) -> str:
+        """One letter a test, suite after suite."""
+        return "".join(found.outcomes for found in self.by_suite.values())
+
+    @property
+    def passed(self) -> int:
+        """Tests that passed."""
+        return sum(found.passed for found in self.by_suite.values())
+
+    @property
+    def total(self) -> int:
+        """Tests it was run against; broken ones don't count."""
+        return sum(found.counted for found in self.by_suite.values())
+
+    @property
+    def score(self) -> float | None:
+        """Passed tests of all of them, not rounded; None where not all were run."""
+        return self.passed / self.total if self.complete else None
+
+    @property
+    def ms(self) -> float:
+        """Mean time of the tests that were run, in milliseconds."""
+        executions = self.by_suite.values()
+        return sum(one.ran * one.ms for one in executions) / max(sum(one.ran for one in executions), 1)
+
+
+class ProblemOutcomes(Struct, frozen=True, kw_only=True):
+    """A problem's chosen solutions in the order of import.
+
+    Attributes:
+        question: Its row id.
+        known: Row ids of those known to be right, and how.
+    """
+
+    question: int
+    dataset: str
+    task_id: str
+    solutions: tuple[SolutionOutcomes, ...]
+    known: dict[int, GroundTruthFrom]
+
+
+def runs_in_words(runs: Mapping[str, int]) -> str:
+    """Such as ``base (run 3), plus (run 3)``."""
+    return ", ".join(f"{suite} (run {run})" for suite, run in runs.items())
+
+
+def truth_of(project: Project, name: str | None = None, suites: Sequence[str] = ()) -> Truth:
+    """Of each suite the run that has been complete and has most solutions, the newest of equals.
+
+    Args:
+        name: The verifier; None for any that executes tests.
+        suites: Suites to count together; by default those of `TOGETHER` that have been run.
+
+    Raises:
+        UsageError: A suite has not been run to the end, or none has.
+    """
+    reader = project.database.reader()
+    names = {
+        row.id: row.verifier.name
+        for row in stored_runs.every(reader)
+        if row.completed_at is not None and (row.verifier.kind == KIND if name is None else row.verifier.name == name)
+    }
+    found = {suite: run for _, run, suite in sorted(solutions.run_sizes(reader)) if run in names}
+    wanted = tuple(dict.fromkeys(suites)) or tuple(suite for suite in TOGETHER if suite in found)
+    missing = [suite for suite in wanted if suite not in found]
+    if missing or not wanted:
+        raise _not_run(name, missing, list(found))
+    runs = {suite: found[suite] for suite in wanted}
+    return Truth(name=", ".join(dict.fromkeys(names[run] for run in runs.values())), runs=runs)
+
+
+def _not_run(name: str | None, missing: Sequence[str], found: Sequence[str]) -> UsageError:
+    wanted = ", ".join(missing) or " or ".join(TOGETHER)
+    by = "" if name is None else f" by {name!r}"
+    there = f"Run to the end{by}: {', '.join(found)}; name them with --suite." if found else ""
+    start = f"Run the tests: workbench verify DB execution -o suite={','.join(missing or TOGETHER)}"
+    return UsageError(f"Nothing has been run to the end against the tests of {wanted}{by}.", there or start)
+
+
+def outcomes_by_problem(
+    project: Project, truth: Truth, selection: Selection | None = None, questions: Sequence[int] | None = None
+) -> Iterator[ProblemOutcomes]:
+    """Problems with what came of their solutions' tests, in the order of import, a part of them held at a time.
+
+    Args:
+        selection: Only these solutions.
+        questions: Only these problems, by row id.
+
+    Raises:
+        UsageError: The selection names something unknown.
+    """
+    rows = solutions.by_problem(project.database.reader(), selection or Selection(), questions)
+    block: list[list[solutions.SolutionRow]] = []
+    for _, group in groupby(rows, key=attrgetter("question")):
+        block.append(list(group))
+        if sum(map(len, block)) >= _AT_ONCE:
+            yield from _read(project, truth, block)
+            block = []
+    yield from _read(project, truth, block)
+
+
+def _read(
+    project: Project, truth: Truth, block: Sequence[Sequence[solutions.SolutionRow]]
+) -> Iterator[ProblemOutcomes]:
+    reader = project.database.reader()
+    items = [row.item for rows in block for row in rows]
+    known = solutions.ground_truths(reader, items)
+    counts = suites.test_counts(reader, "question", [rows[0].question for rows in block], truth.suites)
+    results = {run: test_results.of_run(reader, run, items) for run in sorted(set(truth.runs.values()))}
+    for rows in block:
+        expected = counts[rows[0].question]
+        yield ProblemOutcomes(
+            question=rows[0].question,
+            dataset=rows[0].dataset,
+            task_id=rows[0].task_id,
+            solutions=tuple(_tested(row, truth, expected, results) for row in rows),
+            known={row.item: known[row.item] for row in rows if row.item in known},
+        )
+
+
+def _tested(
+    row: solutions.SolutionRow,
+    truth: Truth,
+    expected: dict[str, int],
+    results: dict[int, dict[int, dict[str, Execution]]],
+) -> SolutionOutcomes:
+    found = {suite: results[run].get(row.item, {}).get(suite) for suite, run in truth.runs.items()}
+    by_suite = {suite: execution for suite, execution in found.items() if execution is not None}
+    settled = {suite: one.settled for suite, one in by_suite.items()}
+    counts = any(one.counted for one in by_suite.values())
+    return SolutionOutcomes(
+        item=row.item,
+        solution_id=row.key.removeprefix(f"{row.task_id}/"),
+        by_suite=by_suite,
+        complete=counts and all(settled.get(suite) == count for suite, count in expected.items()),
+    )

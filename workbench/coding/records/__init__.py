@@ -1,0 +1,4 @@
+"""Evolutions, figures of tests, written tests and solutions.
+
+evolution, figures, synthesis: one each.
+"""

@@ -1,0 +1,226 @@
+"""Test suites that grow harder by rounds: settings, what each step stores, and what is reported (EvolveCoder)."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from workbench.core.code import PASS, CodeTest
+
+Mode = Literal["adversarial", "discriminative"]
+"""What new tests are for: to fail the best solutions, or to tell alike ones apart."""
+
+MODES: Final[tuple[Mode, ...]] = ("adversarial", "discriminative")
+"""The steps of a round, in their order."""
+
+Objective = Literal["released", "max-min", "max-sum"]
+"""By what three solutions are chosen beside the two best.
+
+- ``released``: the greatest smallest distance, then the greatest sum, among solutions that pass 40 % to under 90 %.
+- ``max-min``: the same among all others, whatever they pass.
+- ``max-sum``: the greatest sum of distances among all others.
+"""
+
+REJECTIONS: Final[dict[str, str]] = {
+    "no_python": "no Python, too long or nested too deeply",
+    "no_assert": "not one assert statement",
+    "no_call": "does not call what is to be tested",
+    "reaches_out": "not made of constant values: time, chance, files or the program's inside",
+    "duplicate": "there already",
+    "broken": "names what neither the problem nor its reference solution has, or is false whatever a solution does",
+    "wrong": "the reference solution fails it",
+    "no_split": "no solution passes it, or none fails it",
+}
+"""Why a test that a model wrote is not taken, by code."""
+
+
+class EvolutionSettings(Struct, frozen=True, kw_only=True):
+    """What an evolution's result depends on besides problems, solutions and the model's replies.
+
+    Attributes:
+        model: The model that writes tests, as its server calls it.
+        suite: The suite that round 0 consists of.
+        rounds: Rounds, each with an adversarial and a discriminative step.
+        seed: Of every draw.
+        asked: Tests asked for in one request.
+        objective: See `Objective`.
+        easiest: Tests that at least this share of the solutions pass are not shown in an adversarial step; None shows
+            them.
+        least: Tests that a smaller share of the solutions pass are likely to be wrong: neither shown nor kept.
+        most_alike: Kept tests that the same solutions pass, at most.
+        fewest: A problem with fewer kept tests is left out.
+        most_perfect: A problem that a greater share of the solutions solves is left out.
+        keep_unverified: Take tests that the reference solution fails, too.
+        seconds: Wall time a test may take; None leaves it to the problem, else 3.
+        extractor: How code is taken from a reply, with its version.
+        prompts: Names the words that tests are asked for with.
+    """
+
+    model: str
+    suite: str = "base"
+    rounds: int = 3
+    seed: int = 0
+    asked: int = 20
+    objective: Objective = "released"
+    easiest: float | None = None
+    least: float = 0.1
+    most_alike: int = 5
+    fewest: int = 5
+    most_perfect: float = 60 / 64
+    keep_unverified: bool = False
+    seconds: float | None = None
+    extractor: str = "fence-1"
+    prompts: str = ""
+
+
+class PoolStep(Struct, frozen=True, kw_only=True, tag="pool"):
+    """Where a problem starts from.
+
+    Attributes:
+        solutions: Row ids of the completions, in the order of every vector.
+        tests: Round 0's.
+        outcomes: A string a solution, a letter a test (`OUTCOMES`).
+        reference: The reference solution's own outcomes; None without one.
+    """
+
+    solutions: tuple[int, ...]
+    tests: tuple[CodeTest, ...]
+    outcomes: tuple[str, ...]
+    reference: str | None = None
+
+
+class GrowthStep(Struct, frozen=True, kw_only=True, tag="growth"):
+    """What one request to the model brought.
+
+    Attributes:
+        round: From 1.
+        shown: Places of the solutions the model was shown, ascending; fewer than five where no more were to be had.
+        view: Places of the tests it was shown.
+        skipped: Why nothing was asked; None where it was.
+        replied: Whether a reply came.
+        proposed: Tests in it.
+        rejected: How many of them were not taken, by a code of `REJECTIONS`.
+        tests: Those that were taken.
+        outcomes: A string a solution, a letter a test taken.
+    """
+
+    round: int
+    mode: Mode
+    shown: tuple[int, ...] = ()
+    view: tuple[int, ...] = ()
+    skipped: str | None = None
+    replied: bool = False
+    proposed: int = 0
+    rejected: dict[str, int] = {}
+    tests: tuple[CodeTest, ...] = ()
+    outcomes: tuple[str, ...] = ()
+
+
+class Snapshot(Struct, frozen=True, kw_only=True):
+    """A problem's suite as it stands after a round.
+
+    Attributes:
+        round: From 0.
+        kept: Places of the tests that stay, ascending, in all tests up to this round.
+        below: Tests out because too few solutions pass them.
+        alike: Tests out because enough others are passed by the same solutions.
+        left_out: Why the problem is not in the round's set (``few_tests``, ``too_easy``); None where it is.
+    """
+
+    round: int
+    kept: tuple[int, ...]
+    below: int
+    alike: int
+    left_out: str | None = None
+
+
+class FinalStep(Struct, frozen=True, kw_only=True, tag="final"):
+    """The end of a problem's evolution: what stays after each round, the last being the result."""
+
+    snapshots: tuple[Snapshot, ...]
+
+
+Step = PoolStep | GrowthStep | FinalStep
+
+
+class Evolved(Struct, frozen=True, kw_only=True):
+    """A problem's evolution as far as it has come.
+
+    Attributes:
+        question: The problem's row id.
+        task_id: The source's own id.
+        source: The set it is from; None where none is known.
+        final: None while rounds are missing.
+    """
+
+    question: int
+    task_id: str
+    source: str | None
+    pool: PoolStep
+    growth: tuple[GrowthStep, ...] = ()
+    final: FinalStep | None = None
+
+    @property
+    def tests(self) -> tuple[CodeTest, ...]:
+        """All tests taken up to now, in the order they came."""
+        return (*self.pool.tests, *(test for step in self.growth for test in step.tests))
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        """A string a solution, a letter a test of `tests`."""
+        parts = [self.pool.outcomes, *(step.outcomes for step in self.growth if step.tests)]
+        return tuple("".join(each) for each in zip(*parts, strict=True))
+
+    @property
+    def vectors(self) -> tuple[str, ...]:
+        """The same with 1 for a pass and 0 for anything else."""
+        return tuple(vector_of(one) for one in self.outcomes)
+
+    @property
+    def origins(self) -> tuple[GrowthStep | None, ...]:
+        """The step that each of `tests` came with; None for those of round 0."""
+        return (*(None for _ in self.pool.tests), *(step for step in self.growth for _ in step.tests))
+
+    def counted(self, round: int) -> int:
+        """How many of `tests` there were after a round."""
+        return len(self.pool.tests) + sum(len(step.tests) for step in self.growth if step.round <= round)
+
+    def vectors_after(self, round: int) -> tuple[str, ...]:
+        """`vectors` over the tests there were after a round."""
+        count = self.counted(round)
+        return tuple(vector[:count] for vector in self.vectors)
+
+
+def vector_of(outcomes: str) -> str:
+    """Outcome letters as a pass vector: 1 for a pass, 0 for anything else."""
+    return "".join("1" if letter == PASS else "0" for letter in outcomes)
+
+
+class Representatives(Struct, frozen=True, kw_only=True):
+    """One line of ``workbench code representatives``: the solutions that a model would be shown.
+
+    Attributes:
+        selected: Places of the solutions, from 0, ascending; fewer than five where no more are to be had.
+        objective: For adversarial ones; None for others.
+        solutions: How many there were to choose from.
+    """
+
+    name: str
+    selected: tuple[int, ...]
+    mode: Mode
+    objective: Objective | None
+    seed: int
+    solutions: int
+
+
+class VectorCase(Struct, frozen=True, kw_only=True):
+    """One line of a file for ``workbench code representatives``: the solutions of a problem as pass vectors.
+
+    Attributes:
+        name: As the file calls it; None where it doesn't.
+        vectors: A text a solution, all of the same length: a character a test, ``1`` for a pass.
+    """
+
+    vectors: tuple[str, ...]
+    name: str | None = None

@@ -1,0 +1,70 @@
+"""Reading what stands behind a problem's pass matrix: its solutions, and the runs that have outcomes of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import NamedTuple
+
+from workbench.core.database.selection import VISIBLE
+from workbench.data.records.pass_matrix import SuiteRun
+
+
+class GridSolution(NamedTuple):
+    """A solution by its row id."""
+
+    id: int
+    ground_truth: bool
+
+
+def solutions(connection: sqlite3.Connection, question: int) -> list[GridSolution]:
+    """The solutions of a problem, in the order of import."""
+    rows = connection.execute(
+        "SELECT c.id, coalesce(s.ground_truth, 0) FROM completions AS c "
+        "LEFT JOIN code_solutions AS s ON s.completion_id = c.id "
+        f"WHERE c.question_id = ? AND {VISIBLE} ORDER BY c.id",
+        (question,),
+    )
+    return [GridSolution(item, bool(truth)) for item, truth in rows]
+
+
+def own_suites(connection: sqlite3.Connection, question: int) -> dict[str, int]:
+    """Suites in which a problem's solutions have tests of their own, with the most tests of any of them."""
+    rows = connection.execute(
+        "SELECT name, max(number) FROM (SELECT s.name AS name, s.id AS suite, count(*) AS number FROM completions AS c "
+        "CROSS JOIN solution_tests AS t ON t.completion_id = c.id JOIN suites AS s ON s.id = t.suite_id "
+        f"WHERE c.question_id = ? AND {VISIBLE} GROUP BY c.id, s.id) GROUP BY suite ORDER BY suite",
+        (question,),
+    )
+    return dict(rows.fetchall())
+
+
+def suite_runs(connection: sqlite3.Connection, question: int | None = None) -> list[SuiteRun]:
+    """Runs that have outcomes, once a suite: complete ones first, then those over most items, then the newest.
+
+    Args:
+        question: Only those with outcomes of this problem's solutions; None: of any, where a run's suites are those
+            of the first solution it has run.
+    """
+    first = "(SELECT x.completion_id FROM test_results AS x WHERE x.run_id = r.id ORDER BY x.completion_id LIMIT 1)"
+    item = first if question is None else "(SELECT c.id FROM completions AS c WHERE c.question_id = ?)"
+    rows = connection.execute(
+        "SELECT DISTINCT r.id, v.name, t.suite, r.state, r.completed_at IS NOT NULL, r.items FROM runs AS r "
+        "JOIN verifiers AS v ON v.id = r.verifier_id "
+        f"CROSS JOIN test_results AS t ON t.run_id = r.id AND t.completion_id IN {item} "
+        "ORDER BY r.completed_at IS NULL, r.items DESC, r.id DESC, t.suite",
+        () if question is None else (question,),
+    )
+    return [
+        SuiteRun(run=run, verifier=name, suite=suite, state=state, complete=bool(complete))
+        for run, name, suite, state, complete, _ in rows
+    ]
+
+
+def problem_of(connection: sqlite3.Connection, completion: int) -> int | None:
+    """Row id of the problem a completion is to solve; None where its question is none."""
+    row: tuple[int] | None = connection.execute(
+        "SELECT p.question_id FROM completions AS c JOIN code_problems AS p ON p.question_id = c.question_id "
+        "WHERE c.id = ?",
+        (completion,),
+    ).fetchone()
+    return None if row is None else row[0]

@@ -1,0 +1,4 @@
+"""Tests and solutions that models write.
+
+asking: prompts, and whom to ask. solutions, tests: one each.
+"""

@@ -1,0 +1,235 @@
+"""Tests whose value can be compared outside the sandbox, found by parsing alone: nothing of a test is run here.
+
+Such a test is an assertion about one call of what is tested, ``assert f(1) == literal``. The call may stand in a
+conversion (``sorted(f(1)) == …``) or a comparison of numbers (``abs(f(1) - 2.5) < 1e-6``) that is carried out outside,
+on the plain value. In anything else an object of the program's own meets the literal inside, and may lie about it.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from typing import Any, Final
+
+from msgspec import Struct
+
+from workbench.core.code import Form
+from workbench.core.code_tests.bombs import is_bomb
+from workbench.core.code_tests.constants import constant, is_literal
+from workbench.core.code_tests.sources import Sources
+
+LONGEST: Final = 1 << 20
+"""Characters of a test that are looked at; a longer one is run as it stands."""
+
+AS_LIST: Final = "as_list"
+AS_LIST_DEFINITION: Final = f"""\
+def {AS_LIST}(found):
+    return list(found) if isinstance(found, tuple) else found
+"""
+"""What files of contests put around a call, since JSON has no tuples."""
+
+ISCLOSE: Final = "isclose"
+NEAR: Final = {ast.Lt: "<", ast.LtE: "<="}
+
+_CONVERSIONS: Final = frozenset(
+    ("list", "tuple", "sorted", "set", "frozenset", "len", "str", "repr", "int", "float", "bool", "abs", AS_LIST)
+)
+_MOST_DIGITS: Final = 50
+_FLIPPED: Final = {ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+
+_ARGUMENTS_USE: Final = frozenset(
+    """abs all any bin bool bytearray bytes chr complex dict divmod enumerate filter float frozenset hex int iter len
+    list map max min oct ord pow range repr reversed round set slice sorted str sum tuple zip""".split()  # noqa: SIM905
+)
+"""Built-ins that arguments of a call may be made of: none of them gives hold of the program."""
+
+_HIDDEN: Final = ("_", "f_", "gi_", "cr_", "ag_", "tb_", "co_")
+"""How attributes begin through which an expression could get hold of frames, code and globals."""
+
+
+class Via(Struct, frozen=True):
+    """What is done outside to the value of a call, before it is compared.
+
+    Attributes:
+        name: A conversion, ``<`` or ``<=`` for ``abs(value - wanted) < most``, or ``isclose``.
+        given: Its further arguments.
+    """
+
+    name: str
+    given: tuple[Any, ...] = ()
+
+
+class Assertion(Struct, frozen=True):
+    """An assertion about one call.
+
+    Attributes:
+        left: Source of the call, which is evaluated in the sandbox.
+        right: Source of the value wanted, as the test has it.
+        called: The name called.
+        message: Source of the message where that is computed, and so may raise an error of its own; else None.
+        via: What is done to the value outside; None if it is compared as it is.
+        needs: Names that the arguments use besides built-ins.
+        outside: Names of what is done outside; whoever binds them means something else.
+    """
+
+    left: str
+    right: str
+    called: str
+    message: str | None = None
+    via: Via | None = None
+    needs: frozenset[str] = frozenset()
+    outside: frozenset[str] = frozenset()
+
+
+class _Expectation(Struct, frozen=True):
+    """A call, what is done to its value, and the value wanted (None for true)."""
+
+    call: ast.Call
+    via: Via | None = None
+    right: ast.expr | None = None
+    outside: frozenset[str] = frozenset()
+
+
+def form_of(source: str) -> Form:
+    """``expression`` for an assertion about one call, else ``statement``."""
+    return "statement" if assertion_of(source) is None else "expression"
+
+
+def assertion_of(source: str) -> Assertion | None:
+    """The sides of a test that is an assertion about one call by name; None for any other.
+
+    Whether the name is that of what is tested is for `callees.Callees` to say.
+    """
+    tree = parsed(source)
+    if tree is None or len(tree.body) != 1 or not isinstance(tree.body[0], ast.Assert):
+        return None
+    asked = _asked(tree.body[0].test)
+    if asked is None or not isinstance(asked.call.func, ast.Name):
+        return None
+    needs = _needed(asked.call)
+    if needs is None:
+        return None
+    sources = Sources(source)
+    message = tree.body[0].msg
+    return Assertion(
+        left=sources.of(asked.call),
+        right="True" if asked.right is None else sources.of(asked.right),
+        called=asked.call.func.id,
+        message=None if message is None or is_literal(message) else sources.of(message),
+        via=asked.via,
+        needs=needs,
+        outside=asked.outside,
+    )
+
+
+def parsed(source: str, longest: int = LONGEST) -> ast.Module | None:
+    """The syntax tree of a text; None where it is no Python, or takes too long or is too deep to tell.
+
+    Args:
+        longest: Characters of a text that is looked at.
+    """
+    if len(source) > longest or is_bomb(source):
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+
+
+def _asked(test: ast.expr) -> _Expectation | None:
+    if isinstance(test, ast.Call):
+        return _close(test)
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    (operator,), (right,) = map(type, test.ops), test.comparators
+    if operator is not ast.Eq:
+        return _near(test.left, operator, right)
+    try:
+        _, used = constant(right)
+    except ValueError:
+        return None
+    if not isinstance(test.left, ast.Call):
+        return None
+    return _converted(test.left, right, used) or _Expectation(test.left, right=right, outside=used)
+
+
+def _converted(call: ast.Call, right: ast.expr, used: frozenset[str]) -> _Expectation | None:
+    """A call in a conversion, such as ``sorted(f(1), reverse=True)`` and ``round(f(1), 6)``."""
+    match call:
+        case ast.Call(func=ast.Name(id=name), args=[ast.Call(func=ast.Name()) as inner], keywords=[]):
+            if name in _CONVERSIONS or name == "round":
+                return _Expectation(inner, Via(name), right, used | {name})
+        case ast.Call(
+            func=ast.Name(id="sorted" as name),
+            args=[ast.Call(func=ast.Name()) as inner],
+            keywords=[ast.keyword(arg="reverse", value=ast.Constant(value=bool(backwards)))],
+        ):
+            return _Expectation(inner, Via(name, (backwards,)), right, used | {name})
+        case ast.Call(
+            func=ast.Name(id="round" as name),
+            args=[ast.Call(func=ast.Name()) as inner, ast.Constant(value=int(digits))],
+            keywords=[],
+        ):
+            if not isinstance(digits, bool) and digits <= _MOST_DIGITS:
+                return _Expectation(inner, Via(name, (digits,)), right, used | {name})
+    return None
+
+
+def _near(left: ast.expr, operator: type[ast.cmpop], right: ast.expr) -> _Expectation | None:
+    """``abs(f(1) - 2.5) < 1e-6`` and its like; the call may be on either side of the minus."""
+    if operator in _FLIPPED:
+        left, operator, right = right, _FLIPPED[operator], left
+    most = _number(right)
+    match left:
+        case ast.Call(func=ast.Name(id="abs"), args=[ast.BinOp(left=one, op=ast.Sub(), right=other)], keywords=[]):
+            call, wanted = (one, _number(other)) if isinstance(one, ast.Call) else (other, _number(one))
+            if isinstance(call, ast.Call) and wanted is not None and most is not None and operator in NEAR:
+                return _Expectation(call, Via(NEAR[operator], (wanted, most)), outside=frozenset(("abs",)))
+    return None
+
+
+def _close(test: ast.Call) -> _Expectation | None:
+    """``math.isclose(f(1), 2.5, rel_tol=1e-9)``; the call is the first or the second argument."""
+    match test.func:
+        case ast.Name(id="isclose") | ast.Attribute(value=ast.Name(id="math"), attr="isclose"):
+            pass
+        case _:
+            return None
+    if len(test.args) != 2 or any(known.arg not in ("rel_tol", "abs_tol") for known in test.keywords):
+        return None
+    call, other = test.args if isinstance(test.args[0], ast.Call) else reversed(test.args)
+    wanted = _number(other)
+    given = {str(known.arg): _number(known.value) for known in test.keywords}
+    if not isinstance(call, ast.Call) or wanted is None or len(given) < len(test.keywords):
+        return None
+    relative, absolute = given.get("rel_tol", 1e-9), given.get("abs_tol", 0.0)
+    if relative is None or absolute is None or relative < 0 or absolute < 0:
+        return None
+    name = "math" if isinstance(test.func, ast.Attribute) else ISCLOSE
+    return _Expectation(call, Via(ISCLOSE, (wanted, relative, absolute)), outside=frozenset((name,)))
+
+
+def _number(node: ast.expr) -> float | None:
+    """A number that is written down, or computed of such."""
+    try:
+        value, _ = constant(node)
+    except ValueError:
+        return None
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _needed(call: ast.Call) -> frozenset[str] | None:
+    """Names that a call's arguments need; None where they may do more than give a value."""
+    loaded, bound = set[str](), set[str]()
+    for part in (node for given in (*call.args, *call.keywords) for node in ast.walk(given)):
+        if isinstance(part, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
+            return None
+        if isinstance(part, ast.Attribute) and part.attr.startswith(_HIDDEN):
+            return None
+        if isinstance(part, ast.Name):
+            (loaded if isinstance(part.ctx, ast.Load) else bound).add(part.id)
+        elif isinstance(part, ast.arg):
+            bound.add(part.arg)
+    return frozenset(loaded - bound - _ARGUMENTS_USE)

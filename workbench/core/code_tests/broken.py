@@ -1,0 +1,158 @@
+"""Tests that can say nothing of any solution, found by parsing alone: they are set apart, and count for nobody."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import warnings
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from workbench.core.code import CodeTest, Problem
+from workbench.core.code_tests.assertion import LONGEST, parsed
+from workbench.core.code_tests.bombs import is_bomb
+from workbench.core.code_tests.constants import constant
+
+Fault = Literal["syntax", "nothing", "constant"]
+"""What is wrong with a test."""
+
+FAULTS: Final[dict[Fault, str]] = {
+    "syntax": "no Python",
+    "nothing": "a name that neither it, the setup, the problem nor its reference solution has",
+    "constant": "false whatever a solution does",
+}
+"""What is wrong with a test, in words."""
+
+_BUILTINS: Final = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
+_WORD: Final = re.compile(r"[^\W\d]\w*")
+_BINDS_UNSEEN: Final = frozenset(("exec", "eval", "globals", "locals", "vars", "setattr", "__import__"))
+
+_LONGEST_COMPILED: Final = 1 << 14
+
+
+class BrokenTest(Struct, frozen=True, kw_only=True):
+    """A test that is set apart; ``position`` is its place in the suite, from 1."""
+
+    task_id: str
+    suite: str
+    position: int
+    fault: Fault
+
+    @property
+    def words(self) -> str:
+        """Which test, and what is wrong with it."""
+        return f"{self.task_id} {self.suite} {self.position}: {FAULTS[self.fault]}"
+
+
+def broken_tests(problem: Problem, tests: Sequence[CodeTest], *, grammar: bool = True) -> dict[int, Fault]:
+    """Faults of a problem's tests by their places; tests without one are left out.
+
+    In other languages than Python a test that doesn't parse is found when it is run without a solution.
+
+    Args:
+        grammar: Whether the tests are run by an interpreter with this one's grammar.
+    """
+    if problem.language != "python":
+        return {}
+    there = _names(problem.entry_point, problem.setup, problem.prompt, problem.canonical)
+    found: dict[int, Fault] = {}
+    for place, test in enumerate(tests):
+        if test.form in ("expression", "statement"):
+            fault = _fault(test.source, there)
+            if fault is not None and (grammar or fault != "syntax"):
+                found[place] = fault
+    return found
+
+
+def broken_in(problem: Problem) -> list[BrokenTest]:
+    """The broken tests of all suites that a problem has."""
+    return [
+        BrokenTest(task_id=problem.task_id, suite=suite, position=place + 1, fault=fault)
+        for suite, tests in problem.suites.items()
+        for place, fault in broken_tests(problem, tests).items()
+    ]
+
+
+@lru_cache(maxsize=1 << 13)
+def _fault(source: str, there: frozenset[str] | None) -> Fault | None:
+    if _is_no_python(source):
+        return "syntax"
+    tree = parsed(source)
+    if tree is None:
+        return None
+    if len(tree.body) == 1 and isinstance(tree.body[0], ast.Assert) and _is_false(tree.body[0].test):
+        return "constant"
+    return "nothing" if there is not None and _unbound(tree, there) else None
+
+
+def _is_no_python(source: str) -> bool:
+    """Whether the parser says so; what is too long or deep to tell is run as it stands."""
+    if len(source) > LONGEST or is_bomb(source):
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if len(source) > _LONGEST_COMPILED or "finally" in source:
+                ast.parse(source)
+            else:
+                compile(source, "<test>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return True
+    except (RecursionError, MemoryError, OverflowError):
+        return False
+    return False
+
+
+def _is_false(test: ast.expr) -> bool:
+    try:
+        match test:
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+                return bool(constant(left)[0] != constant(right)[0])
+            case _:
+                return not constant(test)[0]
+    except ValueError:
+        return False
+
+
+def _unbound(tree: ast.Module, there: frozenset[str]) -> bool:
+    loaded, bound = _read(tree)
+    return not loaded <= there | bound | _BUILTINS and _BINDS_UNSEEN.isdisjoint(loaded)
+
+
+@lru_cache(maxsize=512)
+def _names(entry_point: str | None, setup: str, prompt: str, canonical: str) -> frozenset[str] | None:
+    """All names that a test could mean; None where that can't be told.
+
+    Any word of the problem is taken for a name that solutions may define.
+    """
+    tree = parsed(setup)
+    if entry_point is None or tree is None:
+        return None
+    loaded, bound = _read(tree)
+    if "*" in bound or not _BINDS_UNSEEN.isdisjoint(loaded):
+        return None
+    return frozenset((entry_point, "Solution", *bound, *_WORD.findall(prompt), *_WORD.findall(canonical)))
+
+
+def _read(tree: ast.AST) -> tuple[set[str], set[str]]:
+    """Names that are read, and names that are bound, anywhere in a tree."""
+    loaded, bound = set[str](), set[str]()
+    for part in ast.walk(tree):
+        match part:
+            case ast.Name(id=name, ctx=ast.Load()):
+                loaded.add(name)
+            case ast.Name(id=name) | ast.arg(arg=name):
+                bound.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                bound.add(name)
+            case ast.alias(name=name, asname=other):
+                bound.add((other or name).partition(".")[0])
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                bound.add(name)
+            case ast.MatchMapping(rest=str(name)):
+                bound.add(name)
+    return loaded, bound

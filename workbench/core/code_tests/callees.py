@@ -1,0 +1,168 @@
+"""Which names stand for what a problem's solutions define, and which tests can therefore be compared outside.
+
+A name may be trusted to be the solution's own only where the setup can't have put something of a test's around it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from functools import lru_cache
+from typing import Final
+
+from workbench.core.code_tests.assertion import AS_LIST, AS_LIST_DEFINITION, ISCLOSE, Assertion, assertion_of, parsed
+
+_BUILTINS: Final = frozenset(dir(builtins))
+
+_OBSCURE: Final = frozenset(
+    """eval exec compile globals locals vars setattr delattr getattr __import__ __builtins__ builtins sys inspect gc
+    importlib solution __main__""".split()  # noqa: SIM905
+)
+"""Names by which a setup could bind others without naming them."""
+
+_AS_LIST: Final = ast.dump(ast.parse(AS_LIST_DEFINITION))
+
+
+class Callees:
+    """The names by which tests of a problem may call what is tested.
+
+    Args:
+        entry_point: The function or class that tests call; None where nobody has said so, and then any name counts
+            that only a solution can have bound.
+        setup: Code between the solution and its tests. Where it could rebind what it doesn't name, nothing is trusted.
+    """
+
+    def __init__(self, entry_point: str | None, setup: str) -> None:
+        self._entry_point = entry_point
+        tree = parsed(setup)
+        body = [] if tree is None else tree.body
+        self._bound = [name for node in body for name in _bound(node)]
+        self._imported = _imported(body)
+        self._aliases = {name for node in body if (name := self._alias(node)) is not None}
+        self._clear = tree is not None and all(_is_plain(node) or self._alias(node) is not None for node in body)
+        self._helpers = self._closed(body)
+        self._lists = any(ast.dump(ast.Module([node], [])) == _AS_LIST for node in body)
+
+    def outside(self, source: str) -> Assertion | None:
+        """The sides of a test whose value is compared outside; None where the interpreter inside decides."""
+        found = assertion_of(source)
+        if found is None or not self._clear or not self._calls(found.called):
+            return None
+        if not found.needs <= self._helpers or not all(map(self._means_itself, found.outside)):
+            return None
+        return found
+
+    def _calls(self, name: str) -> bool:
+        """Whether a name is that of what is tested, or the one other name that the setup gives it."""
+        if name in self._aliases:
+            return self._bound.count(name) == 1
+        return self._is_tested(name)
+
+    def _is_tested(self, name: str) -> bool:
+        if name in self._bound:
+            return False
+        return name not in _BUILTINS if self._entry_point is None else name == self._entry_point
+
+    def _means_itself(self, name: str) -> bool:
+        """Whether a name used around the call is the built-in, or what we put there, and nothing else."""
+        if name == AS_LIST:
+            return self._lists and self._bound.count(name) == 1
+        if name in ("math", ISCLOSE):
+            wanted = name if name == "math" else f"math.{name}"
+            return self._imported.get(name) == wanted and self._bound.count(name) == 1
+        return name not in self._bound and name != self._entry_point
+
+    def _alias(self, node: ast.stmt) -> str | None:
+        """The name in ``candidate = f``, ``candidate = Solution().f`` and a choice between such."""
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if self._names_tested(value):
+                return name
+        return None
+
+    def _names_tested(self, value: ast.expr) -> bool:
+        match value:
+            case ast.Name(id=name):
+                return self._is_tested(name)
+            case ast.Attribute(
+                value=ast.Name(id="Solution") | ast.Call(func=ast.Name(id="Solution"), args=[], keywords=[]), attr=name
+            ):
+                return "Solution" not in self._bound and self._is_tested(name)
+            case ast.IfExp(
+                test=ast.Compare(left=ast.Constant(), ops=[ast.In()], comparators=[ast.Call() as there]),
+                body=one,
+                orelse=other,
+            ):
+                return ast.unparse(there) == "globals()" and self._names_tested(one) and self._names_tested(other)
+        return False
+
+    def _closed(self, body: list[ast.stmt]) -> frozenset[str]:
+        """Names bound by the setup without the help of what is tested, such as modules and makers of arguments."""
+        found = set[str]()
+        for node in body:
+            names = set(_bound(node))
+            nodes = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
+            if {part.id for part in nodes if isinstance(part.ctx, ast.Load)} <= found | names | _locals(
+                node
+            ) | _BUILTINS:
+                found |= names
+        return frozenset(name for name in found if self._bound.count(name) == 1)
+
+
+@lru_cache(maxsize=512)
+def callees(entry_point: str | None, setup: str) -> Callees:
+    """The names of a problem, read once."""
+    return Callees(entry_point, setup)
+
+
+def _bound(node: ast.AST) -> list[str]:
+    """Names that a statement may bind outside of functions; those that a function says are global are among them."""
+    found: list[str] = []
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        inner = (part for part in ast.walk(node) if isinstance(part, ast.Global))
+        return [node.name, *(name for part in inner for name in part.names)]
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            found.append(part.id)
+        elif isinstance(part, ast.Import | ast.ImportFrom):
+            found += [(alias.asname or alias.name).partition(".")[0] for alias in part.names]
+    return found
+
+
+def _locals(node: ast.AST) -> set[str]:
+    """Names that are bound somewhere within a statement: parameters, and what is assigned."""
+    parts = list(ast.walk(node))
+    stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    inner = {part.name for part in parts if isinstance(part, ast.FunctionDef | ast.ClassDef)}
+    return stored | inner | {part.arg for part in parts if isinstance(part, ast.arg)}
+
+
+def _imported(body: list[ast.stmt]) -> dict[str, str]:
+    """Imported name -> what it is."""
+    found: dict[str, str] = {}
+    for node in body:
+        if isinstance(node, ast.Import):
+            found |= {alias.asname or alias.name: alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def _is_plain(node: ast.stmt) -> bool:
+    """Whether a statement of the setup binds names that it says, and does nothing else that could bind any."""
+    parts = list(ast.walk(node))
+    if any(isinstance(part, ast.Name) and part.id in _OBSCURE for part in parts):
+        return False
+    if any(isinstance(part, ast.Attribute) and part.attr.startswith("__") for part in parts):
+        return False
+    match node:
+        case ast.ImportFrom():
+            return all(alias.name != "*" for alias in node.names)
+        case ast.Import():
+            return _OBSCURE.isdisjoint(alias.name.partition(".")[0] for alias in node.names)
+        case ast.FunctionDef() | ast.ClassDef():
+            return not node.decorator_list
+        case ast.Assign(targets=targets):
+            return all(isinstance(part, ast.Name | ast.Tuple) for part in targets)
+        case ast.Expr(value=value):
+            return isinstance(value, ast.Constant)
+    return isinstance(node, ast.Pass | ast.AnnAssign)

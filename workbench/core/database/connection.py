@@ -1,0 +1,395 @@
+"""Opening a database: checks, pragmas, and transactions that begin immediately."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from workbench.core.database import column_files, generation, logs, migrations, names
+from workbench.core.database.contents import FileContents, keep_open
+from workbench.core.database.counted import CountedConnection
+from workbench.core.database.failures import explained, go_back, roll_back
+from workbench.core.database.filesystem import require_local
+from workbench.core.database.place import Place
+from workbench.core.database.unlocked import OPENING, release
+from workbench.core.errors import StoreError
+from workbench.core.files import sweep
+
+Durability = Literal["full", "normal"]
+"""``full`` survives a power cut at once (labels); ``normal`` may lose its last commits then (bulk rows)."""
+
+BUSY_MS = 10_000
+_GLANCE_MS = 20
+_LOOK_S = 0.1
+_LARGE_LOG_PAGES = 16_000
+_ASK_AGAIN_S = (0.01, 0.0003)
+"""Seconds between two tries to write: at first, and after `_LONG_S` of waiting."""
+_LONG_S = 0.06
+MINIMUM_SQLITE = (3, 37, 0)
+
+
+class Database:
+    """One workbench database; connections are opened per thread and kept.
+
+    Args:
+        unchecked: Open it also when its schema is not as this program makes it, to say so.
+
+    Raises (on creation):
+        SchemaError: Its tables, views or triggers are not as this program makes them.
+        StoreError: The file is missing (unless ``create``), on a network file system, no workbench database,
+            or written by a newer version; or this SQLite is too old.
+    """
+
+    _place: Place | None = None
+    _contents: FileContents | None = None
+
+    def __init__(self, path: Path | str, *, create: bool = False, unchecked: bool = False) -> None:
+        self._prepare(Path(path), unchecked=unchecked)
+        _check_sqlite()
+        with opening(self.path):
+            _check_place(self.path, create=create)
+            if create:
+                # Whoever was killed just after a new one had its name has left the folder in which it was made.
+                sweep(Path(os.path.realpath(self.path)).parent)
+            self._schema = migrations.bring_up_to_date(self.path, unchecked=unchecked)
+        self._counts = migrations.latest_version() >= generation.SINCE
+        self._place = Place(self.path)
+
+    def _require_own(self) -> None:
+        self.require_place()
+        self.require_contents()
+
+    def require_contents(self) -> None:
+        """Make sure that no other copy was written over the file: what is read then may be of both.
+
+        Raises:
+            StoreError: One was.
+        """
+        if self._contents is not None:
+            self._contents.require()
+
+    def require_place(self) -> None:
+        """Make sure that the file is where it was opened.
+
+        Raises:
+            StoreError: It was moved, deleted or replaced.
+        """
+        if self._place is not None:
+            self._place.require()
+
+    def require_writable(self) -> None:
+        """Make sure that it was not opened to be read alone; also every write says so.
+
+        Raises:
+            StoreError: It was; the message says why.
+        """
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """While inside, what the database can't do raises a StoreError; and so does its end, if what was read is wrong.
+
+        Raises:
+            StoreError: What has become of the file, or as `workbench.core.database.failures.explained`.
+        """
+        with explained(self.path):
+            try:
+                yield
+            except sqlite3.Error as error:
+                raise self.explain(error) or error from None
+
+    def explain(self, error: BaseException | None) -> BaseException | None:
+        """What has become of the file, where a read fails because of that; else the error itself."""
+        if isinstance(error, sqlite3.Error):
+            try:
+                self._require_own()
+            except StoreError as found:
+                return found
+        return error
+
+    def open(self) -> sqlite3.Connection:
+        """Another connection, which the caller closes.
+
+        Raises:
+            StoreError: The file was moved, deleted or replaced, or it can't be opened.
+        """
+        self._require_own()
+        connection = open_connection(self.path)
+        try:
+            self.require_place()
+        except StoreError:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, path: Path, *, unchecked: bool = True) -> None:
+        self.path = path
+        self._unchecked = unchecked
+        self._threads = threading.local()
+        self._opened: list[tuple[sqlite3.Connection, threading.Thread]] = []
+        self._readers: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+
+    def reader(self) -> sqlite3.Connection:
+        """This thread's connection for reading; it can't write."""
+        return self._connection("reader")
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """This thread's reader, on one state of the database throughout.
+
+        Raises:
+            SchemaError: Somebody has changed its tables, views or triggers meanwhile.
+        """
+        connection = self.reader()
+        if connection.in_transaction:
+            yield connection
+            return
+        connection.execute("BEGIN DEFERRED")
+        try:
+            self._require_same_schema(connection)
+            yield connection
+        finally:
+            roll_back(connection)
+
+    @contextmanager
+    def write(self, durability: Durability = "normal", *, patient: bool = True) -> Iterator[sqlite3.Connection]:
+        """One transaction: begins immediately, commits at the end, rolls back on any exception.
+
+        Args:
+            patient: Wait for seconds while others write; else only for as long as an event loop may stand still, and
+                don't write the log back before it is large: that is left to `write_back`.
+
+        Raises:
+            SchemaError: Somebody has changed its tables, views or triggers meanwhile.
+            WrittenError: Fewer rows were written than were sent, or others beside them.
+            StoreError: The database is locked, full, damaged or not to be written, or its file isn't where it was.
+        """
+        self.require_writable()
+        self.require_place()
+        connection = self._connection(durability if patient else f"{durability} impatient")
+        if connection.in_transaction:
+            yield connection
+            return
+        with explained(self.path):
+            _begin(connection, patient=patient)
+            changed = connection.total_changes
+            try:
+                if self._place is not None:
+                    self._place.hold_log()
+                self._require_own()
+                self._require_same_schema(connection)
+                yield connection
+                if connection.total_changes != changed and self._contents is not None:
+                    generation.count(connection, self._contents.header())
+                self._require_own()
+                connection.execute("COMMIT")
+            except BaseException:
+                roll_back(connection)
+                raise
+
+    def _require_same_schema(self, connection: sqlite3.Connection) -> None:
+        counter = migrations.changes_to_schema(connection)
+        if isinstance(connection, CountedConnection):
+            connection.schema_is(counter)
+        if not self._unchecked and counter != self._schema:
+            migrations.require_ours(connection, self.path, migrations.latest_version())
+            self._schema = counter
+
+    def write_back(self) -> None:
+        """Move what the write-ahead log holds into the database, as far as that goes while others write."""
+        connection = self.open()
+        try:
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        finally:
+            connection.close()
+
+    def data_version(self) -> int:
+        """SQLite's own counter of writes by other connections, as this thread's reader sees it."""
+        row: tuple[int] = self.reader().execute("PRAGMA data_version").fetchone()
+        return row[0]
+
+    def is_written_within(self, seconds: float) -> bool:
+        """Wait until somebody else writes; False when nobody does."""
+        before, until = self.data_version(), time.monotonic() + seconds
+        while time.monotonic() < until:
+            if self.data_version() != before:
+                return True
+            time.sleep(_LOOK_S)
+        return False
+
+    def require_other(self, target: Path) -> None:
+        """Refuse to write over the database, its write-ahead log, its columns, a link to one of them, or no file.
+
+        Raises:
+            StoreError: ``target`` is one of the database's files, or a folder, a device or the like.
+        """
+        if not target.name or (target.exists() and not target.is_file()):
+            raise StoreError(f"{target} is no regular file.", "Name another file.")
+        own = [Path(f"{self.path.resolve()}{end}") for end in ("", "-wal", "-shm", "-journal")]
+        linked = target.exists() and any(file.exists() and target.samefile(file) for file in own)
+        place = target.resolve()
+        if linked or place in own or column_files.folder(self.path) in (place, *place.parents):
+            raise StoreError(f"{target} belongs to the database itself.", "Name another file.")
+
+    def interrupt_readers(self) -> None:
+        """End the reads under way in any thread: each fails with an error. Writes go on."""
+        with self._lock:
+            for connection in self._readers:
+                connection.interrupt()
+
+    def close(self) -> None:
+        """Close every connection this object has opened, in whichever thread.
+
+        To close one on which another thread is at work would crash the process: it is closed once that thread lets go
+        of it.
+        """
+        with self._lock:
+            self._readers.clear()
+            overwritten = self._contents is not None and self._contents.are_others()
+            while self._opened:
+                _let_go(*self._opened.pop(), overwritten=overwritten)
+            if self._contents is not None:
+                self._contents.close()
+                self._contents = None
+            if self._place is not None:
+                self._place.forget_log()
+            self._threads = threading.local()
+        release()
+
+    def _connection(self, kind: str) -> sqlite3.Connection:
+        held: dict[str, sqlite3.Connection] | None = getattr(self._threads, "connections", None)
+        if held is None:
+            held = self._threads.connections = {}
+        if kind not in held:
+            connection = self.open()
+            with self._lock:
+                if self._contents is None and self._counts:
+                    self._contents = FileContents(self.path, connection)
+            durability, _, impatient = kind.partition(" ")
+            if kind == "reader":
+                connection.execute("PRAGMA query_only = ON")
+            else:
+                connection.execute(f"PRAGMA synchronous = {durability.upper()}")
+            if kind != "reader":
+                connection.execute(f"PRAGMA busy_timeout = {_GLANCE_MS if impatient else 0}")
+            if impatient:
+                connection.execute(f"PRAGMA wal_autocheckpoint = {_LARGE_LOG_PAGES}")
+            held[kind] = connection
+            with self._lock:
+                self._opened.append((connection, threading.current_thread()))
+                if kind == "reader":
+                    self._readers.append(connection)
+        return held[kind]
+
+
+def _let_go(connection: sqlite3.Connection, thread: threading.Thread, *, overwritten: bool) -> None:
+    if overwritten:
+        keep_open(connection)
+    elif thread is threading.current_thread() or not thread.is_alive():
+        connection.close()
+    else:
+        connection.interrupt()
+
+
+def _begin(connection: sqlite3.Connection, *, patient: bool) -> None:
+    """Begin to write as soon as nobody else does.
+
+    SQLite itself would ask ever more rarely, every 100 ms in the end, so that among many writers some starve. Here
+    whoever has waited longer asks more often.
+    """
+    began = time.monotonic()
+    first, last = _ASK_AGAIN_S
+    while True:
+        waited = time.monotonic() - began
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            return
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not patient or not busy or waited > BUSY_MS / 1000:
+                raise
+        time.sleep(random.uniform(0.5, 1) * max(first * (1 - waited / _LONG_S), last))
+
+
+def open_connection(path: Path) -> sqlite3.Connection:
+    """A connection in WAL mode with foreign keys on; transactions are begun by hand."""
+    with explained(path):
+        logs.require_own(path)
+        with OPENING:
+            connection = sqlite3.connect(
+                # A file that was removed meanwhile is not made anew.
+                f"{path.absolute().as_uri()}?mode=rw",
+                uri=True,
+                isolation_level=None,
+                check_same_thread=False,
+                timeout=BUSY_MS / 1000,
+                factory=CountedConnection,
+            )
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA journal_mode = WAL")
+        try:
+            # Of two that open it under two names at the same moment both see the other now.
+            names.require_not_open_elsewhere(path)
+        except StoreError:
+            connection.close()
+            raise
+    return connection
+
+
+@contextmanager
+def opening(path: Path) -> Iterator[None]:
+    """While inside, whatever keeps a database from being opened raises a StoreError.
+
+    Raises:
+        StoreError: It may not be read or written, it is damaged, ….
+    """
+    try:
+        with explained(path):
+            yield
+    except OSError as error:
+        raise StoreError(
+            f"{error.filename or path}: {error.strerror}.", "Check the name and its permissions."
+        ) from error
+    except UnicodeDecodeError as error:
+        # SQLite quotes what it can't read of a schema.
+        raise StoreError(f"{path}: the file is damaged.", go_back(path)) from error
+
+
+def require_usable(path: Path) -> None:
+    """See that a file may be opened at all: it is one, on a local disk, and what lies beside it is its own.
+
+    Raises:
+        OSError: Where SQLite keeps a log there is a link or the like.
+        StoreError: It may not.
+    """
+    _check_sqlite()
+    _check_place(path, create=False)
+    logs.require_bytes(path)
+    logs.require_own(path)
+
+
+def _check_place(path: Path, *, create: bool) -> None:
+    if not path.is_file() and (path.exists() or not create):
+        what = "it is no file" if path.exists() else "there is no such database"
+        raise StoreError(f"{path}: {what}.", "Make one with: workbench import DB FILE")
+    if not path.parent.is_dir():
+        raise StoreError(f"{path.parent}: there is no such folder.", "Make it first.")
+    require_local(path.parent)
+    names.require_logs(path)
+
+
+def _check_sqlite() -> None:
+    if sqlite3.sqlite_version_info < MINIMUM_SQLITE:
+        wanted = ".".join(map(str, MINIMUM_SQLITE))
+        raise StoreError(
+            f"This Python carries SQLite {sqlite3.sqlite_version}; {wanted} or newer is needed.",
+            "Install a newer Python, or a libsqlite3 that it uses.",
+        )

@@ -1,0 +1,219 @@
+"""Connections that count: what is sent to a table is written to it, and nothing else is.
+
+A trigger, a table's own ON CONFLICT or a view in a table's place can swallow or change rows without a word. That a
+database has none of them is seen when it is opened (`schema_check`); here nothing is taken for granted: SQLite is asked
+which triggers a statement would run, each INSERT is held against the rows it was given, and each statement against
+SQLite's count of all rows that it changed.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import chain
+from typing import Any, Final, NamedTuple
+
+from workbench.core.database import schema
+from workbench.core.errors import WrittenError
+
+_WRITES: Final = re.compile(r"\s*(INSERT|REPLACE|UPDATE|DELETE)\b(\s+OR\s+\w+)?", re.IGNORECASE)
+_TABLE: Final = re.compile(r"\s*(?:INTO|FROM)?\s*(\w+)", re.IGNORECASE)
+_ROW: Final = re.compile(r"\bVALUES\s*\(", re.IGNORECASE)
+_ROWS: Final = re.compile(r"\bVALUES\s*\(.*\)\s*,\s*\(", re.IGNORECASE | re.DOTALL)
+_PERHAPS: Final = re.compile(r"\bDO\s+UPDATE\b.*\bWHERE\b|\bDO\s+NOTHING\b", re.IGNORECASE | re.DOTALL)
+_RETURNING: Final = re.compile(r"\bRETURNING\b", re.IGNORECASE)
+
+_TRIGGERS: Final = tuple(statement for statement in schema.STATEMENTS if statement.startswith("CREATE TRIGGER"))
+_NOTES: Final = "INSERT INTO changes"
+_FORGETS: Final = "DELETE FROM changes"
+_FORGETS_EVERY: Final = 10_000
+"""Triggers of ours note what changes in some tables, and forget the oldest notes when there are so many more."""
+_THERE_ALREADY: Final = {
+    sqlite3.SQLITE_CONSTRAINT_UNIQUE,
+    sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
+    sqlite3.SQLITE_CONSTRAINT_ROWID,
+}
+_HINT: Final = "Nothing of it was saved. What may be to blame in the database: workbench doctor."
+
+
+class _Write(NamedTuple):
+    """What a statement that writes is to do.
+
+    Attributes:
+        each: Every row that it is given is to be written.
+        plainly: The same without OR IGNORE, where it has that.
+    """
+
+    table: str
+    each: bool
+    plainly: str | None
+    returning: bool
+
+
+class _Effects(NamedTuple):
+    """What the triggers of ours that a statement runs may do beside it; whatever makes notes also forgets some."""
+
+    notes: bool
+    forgets: bool
+
+
+class _Sent(Iterator[Any]):
+    """Counts the rows that are taken from it, and keeps them if need be; ``first`` is None where there is none."""
+
+    def __init__(self, rows: Iterable[Any], *, kept: bool) -> None:
+        begun = iter(rows)
+        self.first = next(begun, None)
+        self._rows = chain(() if self.first is None else (self.first,), begun)
+        self._kept = kept
+        self.count = 0
+        self.rows: list[Any] = []
+
+    def __next__(self) -> Any:
+        row = next(self._rows)
+        self.count += 1
+        if self._kept:
+            self.rows.append(row)
+        return row
+
+
+class CountedConnection(sqlite3.Connection):
+    """A connection on which a statement that wrote other rows than it was given raises WrittenError.
+
+    Attributes:
+        schema_counter: SQLite's counter of changes to the schema at which its triggers were last asked for.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.schema_counter = -1
+        self._asked = 0
+        self._known: dict[str, _Effects] = {}
+
+    def schema_is(self, counter: int) -> None:
+        """Ask for triggers anew where the schema has changed."""
+        if counter != self.schema_counter:
+            # SQLite reads the schema anew for what it runs, but not for what it explains.
+            super().execute("SELECT 1 FROM main.sqlite_master LIMIT 1").fetchone()
+            self._known.clear()
+            self.schema_counter = counter
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        """As sqlite3's own.
+
+        Raises:
+            WrittenError: Rows were swallowed or changed beside those sent, or a trigger that is not ours would run.
+        """
+        write = _read(sql)
+        if write is None:
+            return super().execute(sql, parameters)
+        effects = self._effects(sql, write, parameters)
+        if write.returning:
+            # Its count is known only when all of its rows have been taken.
+            return super().execute(sql, parameters)
+        before = self._counts(effects)
+        cursor = super().execute(sql, parameters)
+        self._check(write, effects, before, cursor.rowcount, 1)
+        if write.plainly and cursor.rowcount < 1:
+            self._require_there(write, [parameters])
+        return cursor
+
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
+        """As sqlite3's own.
+
+        Raises:
+            WrittenError: As `execute`.
+        """
+        write = _read(sql)
+        if write is None:
+            return super().executemany(sql, parameters)
+        sent = parameters if isinstance(parameters, list) else _Sent(parameters, kept=write.plainly is not None)
+        first = sent[0] if isinstance(sent, list) and sent else getattr(sent, "first", None)
+        if first is None:
+            return super().executemany(sql, ())
+        effects = self._effects(sql, write, first)
+        before = self._counts(effects)
+        cursor = super().executemany(sql, sent)
+        given, rows = (len(sent), sent) if isinstance(sent, list) else (sent.count, sent.rows)
+        self._check(write, effects, before, cursor.rowcount, given)
+        if write.plainly and cursor.rowcount < given:
+            self._require_there(write, rows)
+        return cursor
+
+    def _effects(self, sql: str, write: _Write, parameters: Any) -> _Effects:
+        """What a statement's triggers may do; refused is one that is not ours, or is and says something else."""
+        if sql not in self._known:
+            run = self.triggers(sql, parameters)
+            for name, text in run:
+                ours = [trigger for trigger in _TRIGGERS if trigger.startswith(f"CREATE TRIGGER {name} ")]
+                if not any(text in trigger for trigger in ours):
+                    raise WrittenError(f"{write.table}: trigger {name!r} would change what is written.", _HINT)
+            self._known[sql] = _Effects(*(any(text.startswith(what) for _, text in run) for what in (_NOTES, _FORGETS)))
+        return self._known[sql]
+
+    def triggers(self, sql: str, parameters: Any) -> list[tuple[str, str]]:
+        """The triggers that a statement would run, each by its name and once more with each of its statements."""
+        found, name = [], ""
+        # Explained once more after the schema has changed, the same statement would show freed memory.
+        self._asked += 1
+        for _, operation, _, _, _, text, *_ in self._explained(f"EXPLAIN /* {self._asked} */ {sql}", parameters):
+            if operation in ("Init", "Trace") and isinstance(text, str) and text.startswith("-- "):
+                said = text.removeprefix("-- ")
+                begins = said.startswith("TRIGGER ")
+                name = said.removeprefix("TRIGGER ") if begins else name
+                found.append((name, "" if begins else said))
+        return found
+
+    def _explained(self, sql: str, parameters: Any) -> list[Any]:
+        # A blob of the statement is shown as if it were text.
+        usual, self.text_factory = self.text_factory, lambda data: data.decode("utf-8", "replace")
+        try:
+            return super().execute(sql, parameters).fetchall()
+        finally:
+            self.text_factory = usual
+
+    def _counts(self, effects: _Effects) -> tuple[int, int]:
+        """Rows that were ever changed on this connection, and the last note, which takes looking up."""
+        if not effects.forgets:
+            return self.total_changes, 0
+        row: tuple[int] = super().execute("SELECT coalesce(max(version), 0) FROM changes").fetchone()
+        return self.total_changes, row[0]
+
+    def _check(self, write: _Write, effects: _Effects, before: tuple[int, int], rowcount: int, sent: int) -> None:
+        written = max(rowcount, 0)
+        if write.each and written != sent:
+            raise WrittenError(f"{write.table}: {sent:,} rows were sent, {written:,} were written.", _HINT)
+        changed, last = self._counts(effects)
+        noted = last - before[1] if effects.notes else 0
+        beside = changed - before[0] - written - noted
+        # What is forgotten at once is too much to be told from others' changes.
+        if beside and last // _FORGETS_EVERY == before[1] // _FORGETS_EVERY:
+            raise WrittenError(f"{write.table}: {beside:,} rows were changed beside the {written:,} written.", _HINT)
+
+    def _require_there(self, write: _Write, sent: Iterable[Any]) -> None:
+        """See that whatever OR IGNORE left out is there already: plainly, too, each row is refused for that."""
+        for row in sent:
+            try:
+                super().execute(write.plainly or "", row)
+            except sqlite3.IntegrityError as error:
+                if error.sqlite_errorcode in _THERE_ALREADY:
+                    continue
+            raise WrittenError(f"{write.table}: a row was sent, and is not there.", _HINT)
+
+
+@lru_cache(maxsize=1024)
+def _read(sql: str) -> _Write | None:
+    match = _WRITES.match(sql)
+    if match is None:
+        return None
+    verb, otherwise = match[1].upper(), (match[2] or "").upper().split()[-1:]
+    table = _TABLE.match(sql, match.end())
+    one = verb in ("INSERT", "REPLACE") and _ROW.search(sql) is not None and _ROWS.search(sql) is None
+    plainly = f"{match[1]} {sql[match.end() :]}" if one and otherwise == ["IGNORE"] else None
+    return _Write(
+        table=table[1] if table else "?",
+        each=one and plainly is None and _PERHAPS.search(sql) is None,
+        plainly=plainly,
+        returning=_RETURNING.search(sql) is not None,
+    )

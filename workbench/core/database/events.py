@@ -1,0 +1,292 @@
+"""Label events: append and read; nothing here changes or removes one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+import msgspec
+from uuid_utils import uuid7
+
+from workbench.core.database import event_digests
+from workbench.core.label import EventKind, LabelEvent, Task
+
+Connection = sqlite3.Connection
+
+Refused = sqlite3.IntegrityError
+"""What ``append`` raises when the database refuses an event."""
+
+ANSWERS: tuple[EventKind, ...] = ("label", "check", "repeat")
+"""Kinds of what a person says of an item served to them, whatever it is for."""
+
+_COLUMNS = event_digests.COLUMNS
+_INSERT = f"INSERT INTO label_events ({_COLUMNS}, digest) VALUES ({', '.join('?' * 28)})"
+
+
+def new_uuid() -> str:
+    """A uuid7: unique, and in order of time."""
+    return str(uuid7())
+
+
+def append(connection: sqlite3.Connection, event: LabelEvent) -> None:
+    """Add one event.
+
+    Raises:
+        Refused: The uuid is there already, or the adjudicator is one of the item's annotators.
+    """
+    values = (
+        event.uuid,
+        event.kind,
+        event.task,
+        event.subject,
+        event.annotator,
+        event.round,
+        event.verdict,
+        event.exclusion_reason,
+        event.subtype,
+        int(event.unsure),
+        int(event.flagged),
+        _list(event.tags),
+        None if event.partial is None else float(event.partial),
+        event.note,
+        event.supersedes,
+        _list(event.seen),
+        int(event.unblinded),
+        event.guideline,
+        event.schema,
+        event.content_hash,
+        event.open_ms,
+        event.focused_ms,
+        event.wait_ms,
+        event.keys,
+        event.view,
+        event.created_at,
+        int(event.merged),
+    )
+    connection.execute(_INSERT, (*values, event_digests.digest(values)))
+
+
+def _list(codes: tuple[str, ...]) -> str | None:
+    return msgspec.json.encode(codes).decode() if codes else None
+
+
+def of_subject(connection: sqlite3.Connection, task: Task, subject: int) -> list[LabelEvent]:
+    """All events of one task on one subject, in order of arrival."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM label_events WHERE task = ? AND subject = ? ORDER BY id", (task, subject)
+    )
+    return [_event(row) for row in rows]
+
+
+def in_time(
+    connection: sqlite3.Connection, *, completion: int | None = None, annotator: int | None = None
+) -> Iterator[LabelEvent]:
+    """Events by time: all of them, one person's, or those on a completion and on the type of its question."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM label_events WHERE (?1 IS NULL OR (task = 'correctness' AND subject = ?1) OR "
+        "(task = 'type' AND subject = (SELECT question_id FROM completions WHERE id = ?1))) "
+        "AND (?2 IS NULL OR annotator_id = ?2) ORDER BY created_at, uuid",
+        (completion, annotator),
+    )
+    return (_event(row) for row in rows)
+
+
+def by_uuid(connection: sqlite3.Connection, uuid: str) -> LabelEvent | None:
+    """The event of that uuid."""
+    row = connection.execute(f"SELECT {_COLUMNS} FROM label_events WHERE uuid = ?", (uuid,)).fetchone()
+    return None if row is None else _event(row)
+
+
+def is_there(connection: sqlite3.Connection, uuid: str) -> bool:
+    """Whether there is an event of that uuid."""
+    return connection.execute("SELECT 1 FROM label_events WHERE uuid = ?", (uuid,)).fetchone() is not None
+
+
+def uuids(connection: sqlite3.Connection) -> set[str]:
+    """The uuids of all events."""
+    return {uuid for (uuid,) in connection.execute("SELECT uuid FROM label_events")}
+
+
+def round_of(connection: sqlite3.Connection, task: Task, subject: int) -> int:
+    """The round that is under way: 1, or the one that the last reopening began."""
+    row: tuple[int] = connection.execute(
+        "SELECT coalesce(max(round), 1) FROM label_events WHERE task = ? AND subject = ? AND kind = 'reopen'",
+        (task, subject),
+    ).fetchone()
+    return row[0]
+
+
+IN_FORCE = (
+    "NOT EXISTS (SELECT 1 FROM label_events AS x WHERE x.task = e.task AND x.subject = e.subject "
+    "AND x.annotator_id = e.annotator_id AND x.supersedes = e.uuid)"
+)
+"""No other event of the same person supersedes the event with the alias e."""
+
+OF_THIS_ROUND = (
+    "e.round = coalesce((SELECT max(r.round) FROM label_events AS r WHERE r.task = e.task AND r.subject = e.subject "
+    "AND r.kind = 'reopen'), 1)"
+)
+"""The event with the alias e was given in the round that is under way."""
+
+LONGEST_LOOK = (
+    "(SELECT max({0}) FROM label_events AS look WHERE look.task = e.task AND look.subject = e.subject "
+    "AND look.annotator_id = e.annotator_id AND look.kind = e.kind AND look.round = e.round)"
+)
+"""The longest that the maker of the event with the alias e looked at its subject in its round, by the events' own
+measure (``look.focused_ms``): what an undo took back and what corrects it are one decision, not a fast second one."""
+
+FLAG_STANDS = (
+    "f.kind = 'flag' AND f.flagged AND NOT EXISTS (SELECT 1 FROM label_events AS o WHERE o.kind = 'flag' "
+    "AND o.subject = f.subject AND o.annotator_id = f.annotator_id AND (o.created_at, o.uuid) > (f.created_at, f.uuid))"
+)
+"""The event with the alias f is a flag that its maker has not taken off."""
+
+
+def current_of(
+    connection: sqlite3.Connection, task: Task, subject: int, annotator: int, kind: EventKind = "label"
+) -> LabelEvent | None:
+    """A person's event in force on a subject in the round under way: superseded by none, the newest of two heads."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM label_events AS e WHERE task = ? AND subject = ? AND annotator_id = ? "
+        f"AND kind = ? AND round = ? AND {IN_FORCE} ORDER BY created_at DESC, uuid DESC LIMIT 1",
+        (task, subject, annotator, kind, round_of(connection, task, subject)),
+    ).fetchone()
+    return None if row is None else _event(row)
+
+
+def count_own(connection: sqlite3.Connection, annotator: int, kind: EventKind) -> int:
+    """How many events of a kind stand that a person made; labels are counted on completions only."""
+    row: tuple[int] = connection.execute(
+        f"SELECT count(*) FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = ? AND {IN_FORCE} "
+        "AND (e.kind <> 'label' OR e.task = 'correctness')",
+        (annotator, kind),
+    ).fetchone()
+    return row[0]
+
+
+_GIVEN = "coalesce((SELECT o.id FROM label_events AS o WHERE o.uuid = json_extract(e.seen, '$[0]')), e.id)"
+"""When a label was given: one that an undo brought back was given when the one it repeats was."""
+
+
+def undoable(connection: sqlite3.Connection, annotator: int, kind: EventKind = "label") -> list[LabelEvent]:
+    """A person's newest event in force, with the one of the other task that was stored together with it.
+
+    What was said before a reopening is past: it is not undone any more. With "label", answers to checks and repeats
+    are taken like any label.
+    """
+    given = _GIVEN if kind == "label" else "e.id"
+    kinds = ANSWERS if kind == "label" else (kind,)
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM label_events AS e WHERE annotator_id = ? "
+        f"AND kind IN (SELECT value FROM json_each(?)) AND {IN_FORCE} "
+        f"AND {OF_THIS_ROUND} ORDER BY {given} DESC LIMIT 2",
+        (annotator, _list(kinds)),
+    ).fetchall()
+    newest = [_event(row) for row in rows]
+    given_at = {_original(connection, event).created_at for event in newest}
+    return newest if len(given_at) == 1 and _of_one_item(connection, newest) else newest[:1]
+
+
+def _of_one_item(connection: sqlite3.Connection, newest: list[LabelEvent]) -> bool:
+    """Whether two events are the verdict on a completion and the type of its question."""
+    subjects = {event.task: event.subject for event in newest}
+    if len(subjects) < 2:
+        return False
+    found: tuple[int] | None = connection.execute(
+        "SELECT question_id FROM completions WHERE id = ?", (subjects["correctness"],)
+    ).fetchone()
+    return found == (subjects["type"],)
+
+
+def _original(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent:
+    """The label that an undo brought back with this one; any other event is its own."""
+    repeated = _own(connection, event, event.seen[0]) if event.seen and event.kind in ANSWERS else None
+    return repeated or event
+
+
+def _own(connection: sqlite3.Connection, event: LabelEvent, uuid: str) -> LabelEvent | None:
+    """What the same person said of the same subject; a file may name what somebody else said."""
+    found = by_uuid(connection, uuid)
+    same = found is not None and (found.annotator, *subject_of(found)) == (event.annotator, *subject_of(event))
+    return found if same else None
+
+
+def subject_of(event: LabelEvent) -> tuple[Task, int]:
+    """What an event is of."""
+    return event.task, event.subject
+
+
+def earlier_than(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent | None:
+    """The label that stood before this one; a label that an undo brought back counts as the one it repeats."""
+    original = _original(connection, event)
+    before = _own(connection, event, original.supersedes) if original.supersedes else None
+    return before if before is not None and before.kind in ANSWERS else None
+
+
+def undoing(event: LabelEvent, earlier: LabelEvent | None, created_at: str) -> LabelEvent:
+    """The event that takes another back: the earlier answer once more, or a retraction."""
+    if earlier is not None:
+        return msgspec.structs.replace(
+            earlier,
+            uuid=new_uuid(),
+            supersedes=event.uuid,
+            created_at=created_at,
+            seen=earlier.seen or (earlier.uuid,),
+            merged=False,
+        )
+    return LabelEvent(
+        uuid=new_uuid(),
+        kind="retraction",
+        task=event.task,
+        subject=event.subject,
+        annotator=event.annotator,
+        created_at=created_at,
+        round=event.round,
+        supersedes=event.uuid,
+    )
+
+
+def every(connection: sqlite3.Connection) -> Iterator[LabelEvent]:
+    """All events in order of arrival."""
+    return (_event(row) for row in connection.execute(f"SELECT {_COLUMNS} FROM label_events ORDER BY id"))
+
+
+def was_revealed(
+    connection: sqlite3.Connection, annotator: int, task: Task, subject: int, *, ignoring: str = ""
+) -> bool:
+    """Whether the person has looked at gold, verdicts or others' labels of the subject.
+
+    Args:
+        ignoring: A kind of look that does not count.
+    """
+    row = connection.execute(
+        "SELECT 1 FROM label_events WHERE task = ? AND subject = ? AND annotator_id = ? AND kind = 'reveal' "
+        "AND coalesce(view, '') <> ?",
+        (task, subject, annotator, ignoring),
+    )
+    return row.fetchone() is not None
+
+
+def has_seen(connection: sqlite3.Connection, annotator: int, task: Task, subject: int, what: str) -> bool:
+    """Whether this very look of the person at the subject is recorded."""
+    row = connection.execute(
+        "SELECT 1 FROM label_events WHERE task = ? AND subject = ? AND annotator_id = ? AND kind = 'reveal' "
+        "AND view = ?",
+        (task, subject, annotator, what),
+    )
+    return row.fetchone() is not None
+
+
+def _event(row: tuple[object, ...]) -> LabelEvent:
+    names = [name.strip() for name in _COLUMNS.split(",")]
+    values = dict(zip(names, row, strict=True))
+    values["annotator"] = values.pop("annotator_id")
+    for name in ("seen", "tags"):
+        values[name] = msgspec.json.decode(str(values[name])) if values[name] else ()
+    return msgspec.convert(values, LabelEvent, strict=False)
+
+
+def last(connection: sqlite3.Connection) -> int:
+    """The row id of the newest event; 0 before the first."""
+    row: tuple[int] = connection.execute("SELECT coalesce(max(id), 0) FROM label_events").fetchone()
+    return row[0]

@@ -1,0 +1,107 @@
+"""What SQLite could not do, in words a person can act on."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from workbench.core.errors import Cause, StoreError
+
+_SAFE = "What was saved before is safe."
+_ACCESS = (
+    "Is it yours to read, with the log beside it? And to write, with its folder, on a disk that can be written? "
+    "What can't be written can be copied: workbench backup DB COPY"
+)
+_HINTS: dict[int, str] = {
+    sqlite3.SQLITE_FULL: f"Make room on the disk, then try again. {_SAFE}",
+    sqlite3.SQLITE_IOERR: f"Check the disk and its free space, then try again. {_SAFE}",
+    sqlite3.SQLITE_BUSY: "Another process has kept it locked; try again.",
+    sqlite3.SQLITE_READONLY: _ACCESS,
+    sqlite3.SQLITE_CANTOPEN: _ACCESS,
+    sqlite3.SQLITE_PERM: _ACCESS,
+    sqlite3.SQLITE_NOTADB: "It is no workbench database; name another file.",
+}
+_CAUSES: dict[int, Cause] = {
+    sqlite3.SQLITE_FULL: "space",
+    sqlite3.SQLITE_IOERR: "disk",
+    sqlite3.SQLITE_BUSY: "busy",
+    sqlite3.SQLITE_PROTOCOL: "busy",
+    sqlite3.SQLITE_READONLY: "access",
+    sqlite3.SQLITE_CANTOPEN: "access",
+    sqlite3.SQLITE_PERM: "access",
+}
+_PRIMARY = 0xFF
+_LITTLE = 2**20
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """While inside, an operation that SQLite can't carry out raises a StoreError; broken constraints pass.
+
+    Raises:
+        StoreError: The disk is full, the file is locked, damaged or not to be written, ….
+    """
+    try:
+        yield
+    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+        raise
+    except sqlite3.DatabaseError as error:
+        raise StoreError(f"{path}: {error}.", _hint(error, path), _cause(error, path)) from error
+
+
+def roll_back(connection: sqlite3.Connection) -> None:
+    """End a failed transaction, unless SQLite has ended it already, as it does when the disk is full."""
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
+def go_back(path: Path) -> str:
+    """How to go back to a backup of a database."""
+    return f"Go back to a backup: workbench restore {shlex.quote(str(path))} BACKUP"
+
+
+def _cause(error: sqlite3.Error, path: Path) -> Cause:
+    return "space" if _lacks_files(error, path) else _CAUSES.get(_primary(error), "other")
+
+
+def _lacks_files(error: sqlite3.Error, path: Path) -> bool:
+    """Whether a file can't be opened because the disk has as many as it takes."""
+    if _primary(error) != sqlite3.SQLITE_CANTOPEN:
+        return False
+    with suppress(OSError):
+        disk = os.statvfs(path.parent)
+        # Some file systems don't count.
+        return disk.f_files > 0 and disk.f_favail == 0
+    return False
+
+
+def _hint(error: sqlite3.Error, path: Path) -> str:
+    code = _primary(error)
+    if _lacks_files(error, path):
+        return f"The disk has no room for another file: remove some, then try again. {_SAFE}"
+    if code == sqlite3.SQLITE_CORRUPT:
+        return f"workbench doctor says what is lost. {go_back(path)} (or write out what can be read: workbench rescue)"
+    if code == sqlite3.SQLITE_FULL and (temporary := _full_elsewhere(path)):
+        return f"Make room in {temporary}, or set SQLITE_TMPDIR to another folder, then try again. {_SAFE}"
+    return _HINTS.get(code, "")
+
+
+def _full_elsewhere(path: Path) -> str | None:
+    """The folder of temporary files, where its disk is full and the database's is not."""
+    folder = os.environ.get("SQLITE_TMPDIR") or tempfile.gettempdir()
+    with suppress(OSError):
+        if shutil.disk_usage(folder).free < _LITTLE < shutil.disk_usage(path.parent).free:
+            return folder
+    return None
+
+
+def _primary(error: sqlite3.Error) -> int:
+    # An extended code's low byte is its primary code.
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & _PRIMARY

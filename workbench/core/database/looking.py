@@ -1,0 +1,214 @@
+"""Looking at a database without leaving a trace: neither its file, nor its log, nor its folder is written."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+from workbench.core.database import logs, migrations
+from workbench.core.database.connection import Database, opening, require_usable
+from workbench.core.database.failures import explained
+from workbench.core.database.place import Place
+from workbench.core.errors import StoreError
+from workbench.core.files import temporary_folder
+
+_CACHE_KIB = 64 * 1024
+
+_Standing = list[tuple[int, int, int] | None]
+
+
+class _ReadSource(NamedTuple):
+    """What SQLite opens, and how the file and its logs stood then; None where SQLite's locks keep writers out."""
+
+    address: str
+    stood: _Standing | None
+
+
+class LookedAt(Database):
+    """A database that is read as it stands, of whatever version and however hurt; it refuses to be written.
+
+    Args:
+        folder: Where a copy may be made; else in the system's folder for temporary files.
+        why: Why it is not to be written, in words that follow "can be read here, but not written: ".
+
+    Raises (on creation):
+        StoreError: There is no room for a copy, where only a copy's log can be read without writing beside it.
+    """
+
+    def __init__(self, path: Path, folder: Path | None = None, why: str = "it is only looked at") -> None:
+        self._prepare(path)
+        self._why = why
+        self._held = ExitStack()
+        try:
+            self._address, self._stood = _source(Path(os.path.realpath(path)), folder, self._held)
+        except BaseException:
+            self._held.close()
+            raise
+        self._place = Place(path)
+
+    def require_place(self) -> None:
+        """Make sure that nobody has written since it was opened, unless a lock keeps others out.
+
+        Raises:
+            StoreError: Somebody has.
+        """
+        if self._stood is None:
+            super().require_place()
+        elif _standing(Path(os.path.realpath(self.path))) != self._stood:
+            raise StoreError(f"{self.path}: somebody has written to it meanwhile.", "Try again.")
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """As the base's; what has been read is of one state if nothing is raised."""
+        with super().explained():
+            yield
+            self.require_place()
+
+    def require_writable(self) -> NoReturn:
+        """Say why it is not to be written.
+
+        Raises:
+            StoreError: Always.
+        """
+        raise StoreError(
+            f"{self.path} can be read here, but not written: {self._why}.",
+            f"Nothing was changed. A copy can be written: workbench backup {shlex.quote(str(self.path))} COPY",
+            "access",
+        )
+
+    def open(self) -> sqlite3.Connection:
+        """Another connection, to copy it with; the caller closes it."""
+        connection = sqlite3.connect(self._address, uri=True, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA trusted_schema = OFF")
+        return connection
+
+    def close(self) -> None:
+        """Close every connection, and remove the copy if there is one."""
+        super().close()
+        self._held.close()
+
+    def _connection(self, kind: str) -> sqlite3.Connection:
+        held: dict[str, sqlite3.Connection] | None = getattr(self._threads, "connections", None)
+        if held is None:
+            held = self._threads.connections = {}
+        if kind not in held:
+            connection = held[kind] = connect(self._address)
+            with self._lock:
+                self._opened.append((connection, threading.current_thread()))
+                self._readers.append(connection)
+        return held[kind]
+
+
+def open_to_read(path: Path, why: str) -> LookedAt:
+    """Open a database that may not be written here; it is seen to be sound and of this version as any other is.
+
+    Args:
+        why: As `LookedAt` takes it.
+
+    Raises:
+        SchemaError: Its tables, views or triggers are not as this program makes them.
+        StoreError: It is no workbench database, of another version, or the log beside it is another one's.
+    """
+    with opening(path):
+        require_usable(path)
+        database = LookedAt(path, why=why)
+        try:
+            _require_current(database.reader(), path)
+        except BaseException:
+            database.close()
+            raise
+    return database
+
+
+def _require_current(connection: sqlite3.Connection, path: Path) -> None:
+    version = migrations.checked_version(connection, path)
+    migrations.require_ours(connection, path, version)
+    if version != migrations.latest_version():
+        raise StoreError(
+            f"{path} is of version {version} of the tables, and can't be brought up to date where it can't be written.",
+            f"Make a copy and open that one: workbench backup {shlex.quote(str(path))} COPY",
+            "access",
+        )
+
+
+def _standing(path: Path) -> _Standing:
+    """How large the file and its logs are, which these are, and when they were last written."""
+    found: _Standing = []
+    for end in ("", *logs.ENDS):
+        place = path.with_name(path.name + end)
+        if place.exists():
+            about = place.stat()
+            found.append((about.st_ino, about.st_size, about.st_mtime_ns))
+        else:
+            found.append(None)
+    return found
+
+
+def connect(address: str) -> sqlite3.Connection:
+    """A connection that runs nothing of what somebody may have put into the schema."""
+    connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+    # Bytes that are no UTF-8 come out as lone surrogates: no text that was stored has any.
+    connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+    for pragma in ("trusted_schema = OFF", "query_only = ON", f"cache_size = -{_CACHE_KIB}"):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+@contextmanager
+def looked_at(path: Path, folder: Path | None = None) -> Iterator[LookedAt]:
+    """The database, with what its log holds.
+
+    Args:
+        folder: As `LookedAt` takes it.
+
+    Raises:
+        StoreError: As `LookedAt` says.
+    """
+    with explained(path), closing(LookedAt(path, folder)) as database:
+        yield database
+
+
+def _source(path: Path, folder: Path | None, held: ExitStack) -> _ReadSource:
+    stood = _standing(path)
+    alone = _ReadSource(f"{path.as_uri()}?immutable=1", stood)
+    if logs.foreign_log(path) is not None:
+        return alone
+    log, journal = (path.with_name(path.name + end) for end in logs.ENDS)
+    index = path.with_name(f"{path.name}-shm")
+    if index.exists() and log.exists() and not journal.exists():
+        locked = _ReadSource(f"{path.as_uri()}?mode=ro", None)
+        try:
+            with closing(sqlite3.connect(locked.address, uri=True)) as connection:
+                connection.execute("SELECT count(*) FROM sqlite_master")
+            return locked
+        except sqlite3.OperationalError:
+            pass
+        except sqlite3.DatabaseError:
+            return locked
+    if not any(file.exists() and file.stat().st_size for file in (log, journal)):
+        return alone
+    try:
+        place = held.enter_context(temporary_folder("look")) if folder is None else folder
+    except OSError as error:
+        raise _no_copy(path, "the folder for temporary files", error) from error
+    try:
+        for end in ("", *logs.ENDS):
+            if path.with_name(path.name + end).exists():
+                shutil.copyfile(path.with_name(path.name + end), place / f"copy{end}")
+    except OSError as error:
+        raise _no_copy(path, str(place.parent), error) from error
+    return _ReadSource(f"{(place / 'copy').as_uri()}?mode=rw", stood)
+
+
+def _no_copy(path: Path, where: str, error: OSError) -> StoreError:
+    return StoreError(
+        f"{path}: its log can only be read from a copy in {where}: {error.strerror}.",
+        "Make room there, or name another folder in TMPDIR.",
+    )

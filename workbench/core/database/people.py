@@ -1,0 +1,123 @@
+"""Annotators."""
+
+from __future__ import annotations
+
+import sqlite3
+import unicodedata
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from workbench.core.database.connection import Database
+from workbench.core.database.values import now as now
+from workbench.core.errors import UsageError
+from workbench.core.look_alikes import is_mixed, looks_like
+
+Connection = sqlite3.Connection
+
+COORDINATOR = "coordinator"
+"""Role of a person who coordinates, and who it was where nobody is named."""
+
+
+class Annotator(Struct, frozen=True, kw_only=True):
+    """A person who labels, adjudicates or coordinates.
+
+    Attributes:
+        paused_at: Since when the person gets no items; None while they do.
+        paused_why: Why, for the coordinator's eyes.
+    """
+
+    id: int
+    name: str
+    role: str
+    paused_at: str | None = None
+    paused_why: str | None = None
+
+
+def tidy(name: str) -> str:
+    """The name as it is stored: without spaces around it, and accents composed, so that one person is one."""
+    return unicodedata.normalize("NFC", name.strip())
+
+
+def add(connection: sqlite3.Connection, name: str, role: str = "annotator") -> int:
+    """Add a person unless the name is there; returns the row id.
+
+    Raises:
+        UsageError: The name is empty, longer than 100 characters, has control characters, or looks like somebody
+            else's. Coordinators are called as they log in, whatever that looks like.
+    """
+    name = tidy(name)
+    if not name or len(name) > 100 or not name.isprintable():
+        raise UsageError(f"{name!r} is no name for an annotator.", "Use 1 to 100 printable characters.")
+    if role != COORDINATOR:
+        require_distinct(connection, name)
+    connection.execute(
+        "INSERT OR IGNORE INTO annotators (name, role, created_at) VALUES (?, ?, ?)", (name, role, now())
+    )
+    row: tuple[int] = connection.execute("SELECT id FROM annotators WHERE name = ?", (name,)).fetchone()
+    return row[0]
+
+
+def require_distinct(connection: sqlite3.Connection, name: str) -> None:
+    """Refuse a new name that can't be told from one that is there: somebody would seem to be two people.
+
+    Raises:
+        UsageError: It looks like another's, or mixes alphabets.
+    """
+    names = {row[0] for row in connection.execute("SELECT name FROM annotators")}
+    if (name := tidy(name)) not in names and (why := indistinct(name, names)):
+        raise UsageError(f"{name!r} {why}.", "One person has one name; another needs one that can be told apart.")
+
+
+def indistinct(name: str, names: Iterable[str]) -> str | None:
+    """Why a new name can't be told from others, in words; None where it can."""
+    if is_mixed(name):
+        return "mixes letters of several alphabets that look alike"
+    other = looks_like(name, names)
+    return None if other is None else f"looks like {other!r}, who is there"
+
+
+def find(database: Database, name: str) -> Annotator:
+    """The person of that name.
+
+    Raises:
+        UsageError: There is none; the message lists who is there.
+    """
+    people = {person.name: person for person in everyone(database)}
+    name = tidy(name)
+    if name not in people:
+        known = ", ".join(sorted(people)) or "nobody yet"
+        hint = f"Known: {known}. Add one: workbench annotators DB add NAME"
+        raise UsageError(f"There is no annotator {name!r}.", hint)
+    return people[name]
+
+
+def everyone(database: Database) -> list[Annotator]:
+    """All people in the order they came."""
+    rows = database.reader().execute("SELECT id, name, role, paused_at, paused_why FROM annotators ORDER BY id")
+    return [
+        Annotator(id=row[0], name=row[1], role=row[2], paused_at=row[3], paused_why=row[4]) for row in rows.fetchall()
+    ]
+
+
+def pause(connection: sqlite3.Connection, annotator: int, why: str) -> None:
+    """Give a person no more items; whoever is paused already stays so, for the first reason."""
+    connection.execute(
+        "UPDATE annotators SET paused_at = ?, paused_why = ? WHERE id = ? AND paused_at IS NULL",
+        (now(), why, annotator),
+    )
+
+
+def resume(connection: sqlite3.Connection, annotator: int) -> None:
+    """Give a person items again; checks answered before are not held against them any more."""
+    connection.execute(
+        "UPDATE annotators SET paused_at = NULL, paused_why = NULL, resumed_at = ? WHERE id = ?", (now(), annotator)
+    )
+
+
+def is_paused(connection: sqlite3.Connection, annotator: int) -> bool:
+    """Whether a person gets no items."""
+    row: tuple[str | None] = connection.execute(
+        "SELECT paused_at FROM annotators WHERE id = ?", (annotator,)
+    ).fetchone()
+    return row[0] is not None

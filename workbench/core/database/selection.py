@@ -1,0 +1,280 @@
+"""Conditions on items as SQL: known columns only, every value bound as a parameter."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Sequence
+
+from workbench.core.breakdown import LENGTH_BOUNDS, LENGTHS, UNKNOWN
+from workbench.core.database import sets
+from workbench.core.database.events import FLAG_STANDS
+from workbench.core.database.vocabularies import check_values
+from workbench.core.errors import UsageError, nearest
+from workbench.core.label import FLAG_STATES, Task
+from workbench.core.selection import Condition, Selection
+from workbench.core.sets import SetName
+from workbench.core.taxonomy import UNTYPED, parse_type
+from workbench.core.verdict import Outcome
+
+_JOINS = (
+    ("q", "JOIN questions AS q ON q.id = c.question_id"),
+    ("d", "JOIN datasets AS d ON d.id = q.dataset_id"),
+    ("s", "LEFT JOIN sources AS s ON s.id = q.source_id"),
+    ("m", "LEFT JOIN models AS m ON m.id = c.model_id"),
+    ("i", "LEFT JOIN item_states AS i ON i.completion_id = c.id"),
+    ("qt", "JOIN question_text AS qt ON qt.id = c.question_id"),
+    ("ct", "JOIN completion_text AS ct ON ct.id = c.id"),
+)
+
+FROM_ITEMS = " ".join(["completions AS c", *(join for alias, join in _JOINS if alias not in ("qt", "ct"))])
+"""Every item with its names and state (not its long texts)."""
+
+
+def items_for(*texts: str) -> str:
+    """The FROM text with only the joins whose aliases the given SQL texts use: the rest would cost a scan."""
+    used = set(re.findall(r"\b([a-z]{1,2})\.", " ".join(texts)))
+    if used & {"d", "s"}:
+        used.add("q")
+    return " ".join(["completions AS c", *(join for alias, join in _JOINS if alias in used)])
+
+
+VISIBLE = "c.id < (SELECT completion_id FROM horizon)"
+"""Items of an import that is still running are hidden."""
+
+SUBTYPE = "coalesce(i.subtype, q.subtype)"
+TYPE = "coalesce(substr(i.subtype, 1, 1), q.type)"
+STATE = "coalesce(i.state, 'unlabelled')"
+# A check is part of no benchmark: whatever is known of it, it has no gold.
+IS_CHECK = "c.id IN (SELECT completion_id FROM check_items)"
+GOLD = (
+    f"CASE WHEN i.state IN ('conflict', 'excluded') OR {IS_CHECK} THEN NULL "
+    "WHEN i.gold_from IS NOT NULL THEN i.gold ELSE c.imported_gold END"
+)
+GOLD_FROM = (
+    f"CASE WHEN i.state IN ('conflict', 'excluded') OR {IS_CHECK} THEN NULL "
+    "WHEN i.gold_from IS NOT NULL THEN i.gold_from "
+    "WHEN c.imported_gold IS NOT NULL THEN 'imported' END"
+)
+IMPORTED_GOLD = f"CASE WHEN NOT {IS_CHECK} THEN c.imported_gold END"
+LENGTH = " ".join(
+    [
+        f"CASE WHEN c.characters IS NULL THEN '{UNKNOWN}'",
+        *(f"WHEN c.characters < {bound} THEN '{name}'" for name, bound in zip(LENGTHS, LENGTH_BOUNDS, strict=False)),
+        f"ELSE '{LENGTHS[-1]}' END",
+    ]
+)
+GOLD_WORD = f"CASE {GOLD} WHEN 1 THEN 'correct' WHEN 0 THEN 'incorrect' ELSE 'none' END"
+
+_FLAGGED = f"SELECT f.subject FROM label_events AS f WHERE {FLAG_STANDS}"
+_UNANSWERED = (
+    "NOT EXISTS (SELECT 1 FROM label_events AS x, json_each(x.seen) AS n WHERE x.kind = 'answer' "
+    "AND x.subject = f.subject AND n.value = f.uuid)"
+)
+FLAGGED = (
+    f"CASE WHEN c.id IN ({_FLAGGED} AND {_UNANSWERED}) THEN 'open' WHEN c.id IN ({_FLAGGED}) THEN 'answered' "
+    "ELSE 'none' END"
+)
+
+COLUMNS: dict[str, str] = {
+    "dataset": "d.name",
+    "type": f"coalesce({TYPE}, '{UNTYPED}')",
+    "subtype": f"coalesce({SUBTYPE}, '{UNTYPED}')",
+    "domain": "coalesce(s.domain, '')",
+    "source": "coalesce(s.name, '')",
+    "model": "coalesce(m.name, '')",
+    "length": LENGTH,
+    "state": STATE,
+    "gold": GOLD_WORD,
+    "flagged": FLAGGED,
+    "question_id": "q.key",
+    "completion_id": "c.key",
+}
+"""Field of ``--where`` -> SQL expression over the aliases of ``FROM_ITEMS``."""
+
+# The newest run that has been complete, by the verifier's name.
+NEWEST_RUN = """(SELECT r.id FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id
+    WHERE v.name = ? AND r.completed_at IS NOT NULL ORDER BY r.id DESC LIMIT 1)"""
+
+VERDICT = (
+    f"(SELECT x.outcome FROM verdicts AS x WHERE x.run_id = {NEWEST_RUN} AND x.completion_id = c.id AND x.sample = 0)"
+)
+"""An item's outcome by the verifier whose name is bound to the one parameter."""
+
+_OPERATORS = {"=": "=", "!=": "<>", "<": "<", ">": ">"}
+_GOLD = ("correct", "incorrect", "none")
+_STATES = ("unlabelled", "labelled", "conflict", "final", "excluded")
+
+
+def compile_selection(selection: Selection) -> tuple[str, list[object]]:
+    """The WHERE text (without the limit) and its parameters.
+
+    Raises:
+        UsageError: A value can't be one of its field (an unknown state or verdict word).
+    """
+    texts, parameters = [VISIBLE], list[object]()
+    for condition in selection.conditions:
+        text, values = _compile(condition)
+        texts.append(text)
+        parameters.extend(values)
+    return " AND ".join(texts), parameters
+
+
+def chosen_ids(connection: sqlite3.Connection, selection: Selection) -> list[int]:
+    """Row ids of the chosen items, in the order of import.
+
+    Raises:
+        UsageError: See `compile_selection` and `check_names`.
+    """
+    return ids_of(connection, check_names(connection, selection))
+
+
+def ids_of(connection: sqlite3.Connection, selection: Selection) -> list[int]:
+    """The same of a selection that was checked when it was made, such as a run's."""
+    where, parameters = compile_selection(selection)
+    limit = -1 if selection.limit is None else selection.limit
+    rows = connection.execute(
+        f"SELECT c.id FROM {items_for(where)} WHERE {where} ORDER BY c.id LIMIT ?", (*parameters, limit)
+    )
+    return [row[0] for row in rows]
+
+
+def require_items(connection: sqlite3.Connection, selection: Selection) -> None:
+    """Refuse a selection that chooses nothing.
+
+    Raises:
+        UsageError: No item is chosen; the message says of each of several conditions how many items meet it alone.
+            See also `compile_selection` and `check_names`.
+    """
+    selection = check_names(connection, selection)
+    if _any(connection, selection):
+        return
+    if not selection.conditions:
+        raise UsageError("There are no items here.", "Import some: workbench import DB FILE")
+    alone = [(condition, _count(connection, Selection((condition,)))) for condition in selection.conditions]
+    apart = [f"{condition}: {items:,}" for condition, items in alone]
+    raise UsageError(
+        f"No item is chosen by {selection}.",
+        f"Items that meet one condition alone: {', '.join(apart)}." if len(apart) > 1 else "",
+    )
+
+
+def _any(connection: sqlite3.Connection, selection: Selection) -> bool:
+    where, parameters = compile_selection(selection)
+    found = connection.execute(f"SELECT 1 FROM {items_for(where)} WHERE {where} LIMIT 1", parameters).fetchone()
+    return found is not None
+
+
+def _count(connection: sqlite3.Connection, selection: Selection) -> int:
+    where, parameters = compile_selection(selection)
+    found: tuple[int] = connection.execute(
+        f"SELECT count(*) FROM {items_for(where)} WHERE {where}", parameters
+    ).fetchone()
+    return found[0]
+
+
+def chosen_subjects(connection: sqlite3.Connection, task: Task, selection: Selection) -> list[int]:
+    """What labels of the chosen items are about: row ids of the completions, or of their questions on the type task.
+
+    Raises:
+        UsageError: See `compile_selection` and `check_names`.
+    """
+    completions = chosen_ids(connection, selection)
+    if task == "correctness":
+        return completions
+    rows = connection.execute(
+        "SELECT DISTINCT question_id FROM completions WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(completions),),
+    )
+    return [question for (question,) in rows]
+
+
+def check_names(connection: sqlite3.Connection, selection: Selection, verifiers: Sequence[str] = ()) -> Selection:
+    """The selection, if all it names is there; each ``verdict`` in it says whose from now on.
+
+    Args:
+        verifiers: Whose verdicts ``verdict`` means; without any, those of the only verifier with a complete run.
+
+    Raises:
+        UsageError: A verifier, a set or a value of a closed vocabulary is not there, or ``verdict`` could mean several.
+    """
+    if selection.asks_for_verdicts:
+        selection = selection.judged_by(verifiers or [_only_verifier(connection)])
+    known = {name for (name,) in connection.execute("SELECT name FROM verifiers")}
+    check_values(connection, selection.conditions)
+    for condition in selection.conditions:
+        if condition.field == "set":
+            sets.require(connection, SetName.parse(condition.value))
+        kind, _, name = condition.field.partition(":")
+        if kind == "verdict" and name not in known:
+            raise UsageError(f"No verifier {name!r} has run here.", nearest(name, sorted(known), "There are"))
+    return selection
+
+
+def _only_verifier(connection: sqlite3.Connection) -> str:
+    rows = connection.execute(
+        "SELECT DISTINCT v.name FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id "
+        "WHERE r.completed_at IS NOT NULL ORDER BY v.name"
+    )
+    complete = [name for (name,) in rows]
+    if len(complete) == 1:
+        return str(complete[0])
+    if not complete:
+        raise UsageError("No verifier has a complete run here: there are no verdicts.", "Run one: workbench verify DB")
+    raise UsageError(
+        f"Verdicts of {len(complete)} verifiers are here: {', '.join(complete)}.",
+        "Say whose: --where verdict:NAME=…; export also takes --verifier NAME, once for each that must agree.",
+    )
+
+
+def _compile(condition: Condition) -> tuple[str, list[object]]:
+    if condition.field.startswith("verdict:"):
+        return _compile_verdict(condition)
+    if condition.field == "set":
+        return _compile_set(condition)
+    if condition.field == "verdict":
+        raise UsageError("A verdict is a verifier's.", "Say whose: verdict:NAME=…")
+    return f"{COLUMNS[condition.field]} {_OPERATORS[condition.operator]} ?", [value_of(condition)]
+
+
+def _compile_set(condition: Condition) -> tuple[str, list[object]]:
+    if condition.operator not in ("=", "!="):
+        raise UsageError(f"A set can't be compared with {condition.operator!r}.", "Write set=NAME or set!=NAME.")
+    word = "" if condition.operator == "=" else "NOT "
+    return f"{word}{sets.HOLDS}", sets.name_parameters(SetName.parse(condition.value))
+
+
+def value_of(condition: Condition) -> str:
+    """What a condition compares with, as it stands in the database.
+
+    Raises:
+        UsageError: The value can't be one of its field.
+    """
+    value = condition.value
+    if condition.field == "length" and value not in (*LENGTHS, UNKNOWN):
+        raise UsageError(f"{value!r} is no length.", nearest(value, (*LENGTHS, UNKNOWN), "Lengths, in characters"))
+    if condition.field in ("type", "subtype") and value != UNTYPED:
+        parsed = parse_type(value)
+        return parsed.code if parsed is not None else value
+    if condition.field == "state" and value not in _STATES:
+        raise UsageError(f"{value!r} is no state.", nearest(value, _STATES, "States"))
+    if condition.field == "flagged" and value not in FLAG_STATES:
+        raise UsageError(f"{value!r} is no state of a flag.", nearest(value, FLAG_STATES, "An item's flags are"))
+    if condition.field == "gold" and value not in _GOLD:
+        raise UsageError(f"{value!r} is no gold label.", nearest(value, _GOLD, "Gold is one of"))
+    return value
+
+
+def _compile_verdict(condition: Condition) -> tuple[str, list[object]]:
+    name = condition.field.removeprefix("verdict:")
+    if condition.value == "none" and condition.operator in ("=", "!="):
+        return f"{VERDICT} IS {'NOT ' if condition.operator == '!=' else ''}NULL", [name]
+    try:
+        value = int(Outcome.of(condition.value))
+    except KeyError:
+        raise UsageError(
+            f"{condition.value!r} is no verdict.",
+            nearest(condition.value, ("correct", "incorrect", "abstain", "error", "none"), "Verdicts"),
+        ) from None
+    return f"{VERDICT} {_OPERATORS[condition.operator]} ?", [name, value]

@@ -1,0 +1,128 @@
+"""Derived states: written after every event, readable at any scale, recomputable from the events alone."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from workbench.core.database.connection import Database
+from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
+from workbench.core.label import ItemState, Task, TaskState
+
+_BEARS = "kind IN ('label', 'adjudication', 'retraction', 'reopen', 'exclusion') OR supersedes IS NOT NULL"
+"""Events from which a state may follow."""
+
+
+def put_task(connection: sqlite3.Connection, task: Task, subject: int, state: TaskState) -> None:
+    """Store where a task stands on a subject."""
+    connection.execute(
+        "INSERT OR REPLACE INTO task_states (task, subject, state, verdict, subtype, reason, decided_by, round) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (task, subject, state.state, state.verdict, state.subtype, state.reason, state.decided_by, state.round),
+    )
+
+
+def get_task(connection: sqlite3.Connection, task: Task, subject: int) -> TaskState:
+    """Where a task stands; unlabelled when nobody touched it."""
+    row = connection.execute(
+        "SELECT state, verdict, subtype, reason, decided_by, round FROM task_states WHERE task = ? AND subject = ?",
+        (task, subject),
+    ).fetchone()
+    if row is None:
+        return TaskState(state="unlabelled")
+    return TaskState(state=row[0], verdict=row[1], subtype=row[2], reason=row[3], decided_by=row[4], round=row[5])
+
+
+def put_item(connection: sqlite3.Connection, completion: int, state: ItemState) -> None:
+    """Store both tasks of a completion taken together."""
+    connection.execute(
+        "INSERT OR REPLACE INTO item_states (completion_id, state, gold, gold_from, subtype, reason) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        (completion, state.state, state.gold, state.gold_from, state.subtype, state.reason),
+    )
+
+
+def need(connection: sqlite3.Connection, task: Task, subject: int) -> int:
+    """How many people the subject was assigned to in the round under way; 0 where nothing was assigned."""
+    row: tuple[int] = connection.execute(
+        "SELECT count(*) FROM assignments WHERE task = ? AND subject = ? AND purpose = 'quota' AND state <> 'past'",
+        (task, subject),
+    ).fetchone()
+    return row[0]
+
+
+def question_of(connection: sqlite3.Connection, completion: int) -> tuple[int, bool]:
+    """A completion's question, and whether its data set's types are settled by people."""
+    row = connection.execute(
+        "SELECT q.id, d.types = 'labelled' FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
+        "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id = ?",
+        (completion,),
+    ).fetchone()
+    return int(row[0]), bool(row[1])
+
+
+def completions_of(connection: sqlite3.Connection, question: int) -> list[int]:
+    """Row ids of a question's completions."""
+    return [row[0] for row in connection.execute("SELECT id FROM completions WHERE question_id = ?", (question,))]
+
+
+def touched(connection: sqlite3.Connection) -> list[tuple[Task, int]]:
+    """Every task and subject that has events from which a state follows."""
+    every = f"SELECT DISTINCT task, subject FROM label_events WHERE {_BEARS} ORDER BY task, subject"
+    return connection.execute(every).fetchall()
+
+
+def without_events(connection: sqlite3.Connection) -> int:
+    """Stored states of tasks from whose events none follows."""
+    row: tuple[int] = connection.execute(
+        "SELECT count(*) FROM task_states AS s WHERE s.state <> 'unlabelled' AND NOT EXISTS ("
+        f"SELECT 1 FROM label_events AS e WHERE e.task = s.task AND e.subject = s.subject AND ({_BEARS}))"
+    ).fetchone()
+    return row[0]
+
+
+def items(connection: sqlite3.Connection) -> set[int]:
+    """Completions with a stored state."""
+    return {row[0] for row in connection.execute("SELECT completion_id FROM item_states")}
+
+
+def get_item(connection: sqlite3.Connection, completion: int) -> ItemState:
+    """Both tasks of a completion taken together, as stored; unlabelled when nobody touched it."""
+    row = connection.execute(
+        "SELECT state, gold, gold_from, subtype, reason FROM item_states WHERE completion_id = ?", (completion,)
+    ).fetchone()
+    if row is None:
+        return ItemState(state="unlabelled")
+    gold = None if row[1] is None else bool(row[1])
+    return ItemState(state=row[0], gold=gold, gold_from=row[2], subtype=row[3], reason=row[4])
+
+
+def labellers(connection: sqlite3.Connection, task: Task, subject: int) -> list[int]:
+    """People with a label in force on the subject, in the round under way."""
+    rows = connection.execute(
+        "SELECT DISTINCT e.annotator_id FROM label_events AS e WHERE e.task = ? AND e.subject = ? "
+        f"AND e.kind = 'label' AND {IN_FORCE} AND {OF_THIS_ROUND}",
+        (task, subject),
+    )
+    return [row[0] for row in rows]
+
+
+def clear(connection: sqlite3.Connection) -> None:
+    """Forget all derived states (they follow from the events)."""
+    connection.execute("DELETE FROM task_states")
+    connection.execute("DELETE FROM item_states")
+
+
+def counts(database: Database) -> dict[str, int]:
+    """Items by public state."""
+    reader = database.reader()
+    found = dict(
+        reader.execute(
+            "SELECT state, count(*) FROM item_states WHERE completion_id < (SELECT completion_id FROM horizon) "
+            "GROUP BY state"
+        ).fetchall()
+    )
+    total: int = reader.execute(
+        "SELECT count(*) FROM completions WHERE id < (SELECT completion_id FROM horizon)"
+    ).fetchone()[0]
+    states = {name: int(found.get(name, 0)) for name in ("labelled", "conflict", "final", "excluded")}
+    return {"unlabelled": total - sum(states.values()), **states}

@@ -1,0 +1,234 @@
+"""Files and folders in the making: under a name of their own until they are whole, swept when their maker is gone.
+
+What is being made is called ``.NAME.PROCESS.part`` after what it becomes and the process that makes it, which holds a
+lock on it. A part is left over when its process is gone, which its name and the lock tell: either alone could be
+wrong, the number where a folder is shared by machines or containers, the lock where a file system knows none.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO, Final
+
+from workbench.core.own_files import PRIVATE
+from workbench.core.processes import IN_NAMES, life_named, started, this_process
+
+_PART: Final = re.compile(
+    rf"\..+\.(?:{IN_NAMES}|(?P<bare>\d{{1,10}}))\.part(?:-wal|-shm|-journal)?", re.DOTALL | re.ASCII
+)
+_MADE: Final = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
+_LONG_NAME: Final = 180
+"""Bytes; names have 255 at most."""
+_FOLDER: Final = "workbench-"
+_TEMPORARY: Final = re.compile(rf"{_FOLDER}[a-z]+-{IN_NAMES}-\w+", re.ASCII)
+_MARK: Final = "attack"
+_MARKED: Final = re.compile(rf"(?:[\w-]+-)?{_MARK}{IN_NAMES}-[0-9a-f]{{8}}(?:\.\w+)?", re.ASCII)
+_UNLINKABLE: Final = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
+_TAKEN_AGAIN: Final = 100
+
+
+@contextmanager
+def whole_file(path: Path, *, private: bool = True, replace: bool = True, durable: bool = True) -> Iterator[IO[bytes]]:
+    """A file that appears whole or not at all.
+
+    Args:
+        private: A new one is for its owner alone, and none is for others to write; else it is as this user's files are.
+            One that is replaced keeps who may read it.
+        replace: What stands there is replaced; a link is, not what it leads to.
+        durable: It outlives a power cut as soon as it is there.
+
+    Raises:
+        FileExistsError: Something stands there, and ``replace`` is not set.
+        OSError: It can't be written.
+    """
+    part = _part_of(path)
+    descriptor, mode = _new(part)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fchmod(file.fileno(), _mode_of(path, PRIVATE) & ~0o022 if private else _mode_of(path, mode))
+            if durable:
+                os.fsync(file.fileno())
+            # While the lock is held: nobody takes it for one left over.
+            if replace:
+                os.replace(part, path)
+            else:
+                _name_anew(part, path)
+    finally:
+        _remove(part)
+
+
+@contextmanager
+def part_folder(path: Path) -> Iterator[Path]:
+    """A folder beside ``path``, for its owner alone, to make in it what is given that name in the end.
+
+    Raises:
+        OSError: It can't be made.
+    """
+    part = _part_of(path)
+    part.mkdir(mode=0o700)
+    try:
+        with _held(part):
+            yield part
+    finally:
+        _remove(part)
+
+
+@contextmanager
+def temporary_folder(what: str) -> Iterator[Path]:
+    """A folder in the system's folder for temporary files, removed after use; those left over are swept before.
+
+    Args:
+        what: Lower-case letters that say what for.
+    """
+    sweep(Path(tempfile.gettempdir()))
+    prefix = f"{_FOLDER}{what}-{this_process().in_name}-"
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name, _held(Path(name)):
+        yield Path(name)
+
+
+def new_mark() -> str:
+    """A random word for the names of what attacks on the sandbox make outside it, by which that is swept."""
+    return f"{_MARK}{this_process().in_name}-{secrets.token_hex(4)}"
+
+
+def remove_marked(folder: Path, mark: str) -> None:
+    """Remove what bears a mark."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if mark in entry.name:
+                _remove(Path(entry.path))
+
+
+def sweep(folder: Path) -> int:
+    """Remove parts, temporary folders and what attacks left, if they are ours and their process is gone; how many.
+
+    What isn't ours by its form and its owner, or can't be removed, stays.
+    """
+    with suppress(OSError), os.scandir(folder) as entries:
+        return sum(_swept(Path(entry.path), found) for entry in entries if (found := _form(entry.name)))
+    return 0
+
+
+def _part_of(path: Path) -> Path:
+    """A name for what becomes ``path``; parts that were left over beside it are swept."""
+    sweep(path.parent)
+    raw = os.fsencode(path.name)
+    name = path.name if len(raw) <= _LONG_NAME else blake2b(raw, digest_size=8).hexdigest()
+    return path.with_name(f".{name}.{this_process().in_name}.part")
+
+
+def _form(name: str) -> re.Match[str] | None:
+    return _PART.fullmatch(name) if name.startswith(".") else _TEMPORARY.fullmatch(name) or _MARKED.fullmatch(name)
+
+
+def _swept(path: Path, form: re.Match[str]) -> bool:
+    if _is_at_work(form):
+        return False
+    with suppress(OSError):
+        if not _is_ours(about := os.lstat(path)):
+            return False
+        if stat.S_ISLNK(about.st_mode):
+            path.unlink()
+            return True
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            if not _is_ours(os.fstat(descriptor)):
+                return False
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _remove(path)
+        finally:
+            os.close(descriptor)
+        return not os.path.lexists(path)
+    return False
+
+
+def _is_at_work(form: re.Match[str]) -> bool:
+    """Whether the maker lives; of one elsewhere only the lock tells."""
+    bare = form.groupdict().get("bare")
+    if bare is None:
+        return life_named(form) == "lives"
+    # A program that wrote no start made it.
+    with suppress(OSError):
+        return started(int(bare)) is not None
+    return True
+
+
+def _is_ours(about: os.stat_result) -> bool:
+    return stat.S_IFMT(about.st_mode) in _MADE and about.st_uid == os.geteuid()
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except IsADirectoryError:
+        shutil.rmtree(path, ignore_errors=True)
+    except OSError:
+        # Whoever wants to know what went wrong has been told by what failed before.
+        return
+
+
+def _new(part: Path) -> tuple[int, int]:
+    """A new file under a part's name, locked, for its owner alone; and the permissions that this user's files have."""
+    for _ in range(_TAKEN_AGAIN):
+        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        try:
+            mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+            os.fchmod(descriptor, PRIVATE)
+            _lock(descriptor)
+            if os.fstat(descriptor).st_nlink:
+                return descriptor, mode
+            # It was swept between its making and its locking.
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+    raise FileExistsError(errno.EAGAIN, "it is removed again and again", os.fspath(part))
+
+
+def _lock(descriptor: int) -> None:
+    # Where the file system knows no locks the name alone tells whose it is.
+    with suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _mode_of(path: Path, otherwise: int) -> int:
+    with suppress(OSError):
+        about = os.lstat(path)
+        if stat.S_ISREG(about.st_mode):
+            return stat.S_IMODE(about.st_mode) & 0o777
+    return otherwise
+
+
+def _name_anew(part: Path, path: Path) -> None:
+    """Give a part its name where nothing may stand yet."""
+    try:
+        os.link(part, path)
+    except OSError as error:
+        if error.errno not in _UNLINKABLE:
+            raise
+        # A file system without hard links: the name is taken first.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, PRIVATE))
+        os.replace(part, path)

@@ -1,0 +1,9 @@
+"""Where a text states its final answer, and the card that shows a person just that."""
+
+from workbench.core.final_answer.extraction import HOW as HOW
+from workbench.core.final_answer.extraction import FinalAnswer as FinalAnswer
+from workbench.core.final_answer.extraction import How as How
+from workbench.core.final_answer.extraction import boxed_spans as boxed_spans
+from workbench.core.final_answer.extraction import completion_answer as completion_answer
+from workbench.core.final_answer.extraction import reference_answer as reference_answer
+from workbench.core.final_answer.extraction import reply_start as reply_start

@@ -1,0 +1,162 @@
+"""A verb's options: one annotated record, which the command line, the Python API and forms read.
+
+    class ValidityOptions(Options):
+        verifiers: Verifiers = ()
+        gold: Gold = "final"
+        size: Annotated[int, option("How many.", ge=1)] = 4
+
+A field's type says what it takes, its default what it is if nothing is said (none: it must be said), and its `option`
+what it means and how it is written. Types that several verbs share have names here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from workbench.core.selection import FIELDS
+from workbench.core.verdict import GoldChoice, Protocol3
+
+LARGEST = 2**63 - 1
+"""What counts and numbers may be: SQLite's integers."""
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """What a verb is asked for."""
+
+
+class Written(Struct, frozen=True, kw_only=True):
+    """How an option is written where text is all there is, as on the command line.
+
+    Attributes:
+        flags: Its flags; ``--name-of-the-field`` if none.
+        is_argument: Whether it has no flag, but a place.
+        metavar: What stands for its value.
+        choices: The words it takes, where the type does not say them.
+        shows_default: Whether help names the default; if None, where it is neither empty nor false.
+        bare: Its value where only the flag is given.
+        read: Makes its value of the text; raises UsageError where it is none.
+        names_file: Of a text: it is the name of a file.
+        exists: Of a path: it must be there.
+        dash: Of a path to read: "-" is standard input.
+        output: Of a path: it is written; "-" is standard output where the content is a ``"stream"``.
+        folder: Of a path: it may be a folder.
+    """
+
+    flags: tuple[str, ...] = ()
+    is_argument: bool = False
+    metavar: str | None = None
+    choices: tuple[str, ...] | None = None
+    shows_default: bool | None = None
+    bare: object = None
+    read: Callable[[str], object] | None = None
+    names_file: bool = False
+    exists: bool = False
+    dash: bool = False
+    output: Literal["stream", "file"] | None = None
+    folder: bool = False
+
+
+def option(
+    description: str | None = None,
+    *flags: str,
+    ge: float | None = None,
+    gt: float | None = None,
+    le: float | None = None,
+    metavar: str | None = None,
+    choices: tuple[str, ...] | None = None,
+    shows_default: bool | None = None,
+    bare: object = None,
+    read: Callable[[str], object] | None = None,
+    exists: bool = False,
+    dash: bool = False,
+    output: Literal["stream", "file"] | None = None,
+    folder: bool = False,
+) -> Meta:
+    """What an option means, its bounds, and how it is written (see `Written`)."""
+    written = Written(
+        flags=flags,
+        metavar=metavar,
+        choices=choices,
+        shows_default=shows_default,
+        bare=bare,
+        read=read,
+        exists=exists,
+        dash=dash,
+        output=output,
+        folder=folder,
+    )
+    bounds: dict[str, Any] = {"ge": ge, "gt": gt, "le": le}
+    said: dict[str, Any] = {side: bound for side, bound in bounds.items() if bound is not None}
+    return Meta(description=description, extra={"written": written}, **said)
+
+
+def argument(
+    metavar: str | None = None,
+    *,
+    choices: tuple[str, ...] | None = None,
+    names_file: bool = False,
+    exists: bool = False,
+    dash: bool = False,
+    output: Literal["stream", "file"] | None = None,
+    folder: bool = False,
+) -> Meta:
+    """How an option is written that has a place in the line instead of a flag (see `Written`)."""
+    written = Written(
+        is_argument=True,
+        metavar=metavar,
+        choices=choices,
+        names_file=names_file,
+        exists=exists,
+        dash=dash,
+        output=output,
+        folder=folder,
+    )
+    return Meta(extra={"written": written})
+
+
+Whole = Annotated[int, Meta(ge=1, le=LARGEST)]
+"""What is counted, or numbered from 1."""
+SeedNumber = Annotated[int, Meta(ge=0, le=LARGEST)]
+
+Where = Annotated[
+    tuple[str, ...],
+    option(
+        f"Only these items (also !=, <, >; repeated = and). Fields: {', '.join(FIELDS)}, verdict:NAME.",
+        metavar="FIELD=VALUE",
+    ),
+]
+Verifiers = Annotated[tuple[str, ...], option("Only these (repeatable).", "--verifier", metavar="NAME")]
+VerifierSettings = Annotated[
+    tuple[str, ...], option("An option of the verifier.", "-o", "--option", metavar="KEY=VALUE")
+]
+Gold = Annotated[GoldChoice, option("Adjudicated, else agreed, else imported; people's only; the imported one only.")]
+Protocol = Annotated[Protocol3, option('Undecided rows count as "incorrect", as wrong, or not at all.')]
+Run = Annotated[Whole | None, option("Exactly this run instead of the newest complete one.")]
+Limit = Annotated[Whole | None, option("At most so many items.")]
+FirstItems = Annotated[Whole | None, option("Only the first so many of these items.", "--limit")]
+Drawn = Annotated[Whole | None, option("At most so many items, drawn by chance.", "--limit")]
+Seed = Annotated[SeedNumber, option("Of the draw; the first N of a seed are the first of any larger draw.")]
+BootstrapSeed = Annotated[SeedNumber, option("Seed of the bootstrap.", "--seed")]
+Workers = Annotated[int | None, option("Worker processes; one a core by default.", ge=1, le=256)]
+By = Annotated[str, option("Who decides it.", metavar="NAME")]
+Force = Annotated[bool, option("Replace an existing file.")]
+Trust = Annotated[
+    bool, option("Accept the servers, key variables and template that workbench.toml or the database names.")
+]
+AllowUnsafe = Annotated[
+    bool,
+    option(
+        "Let solutions run with limits alone (L1), where one that tries can read and change your files.",
+        "--allow-unsafe-execution",
+    ),
+]
+TableFormat = Annotated[
+    Literal["text", "csv", "markdown", "latex"],
+    option("CSV has all figures in full; LaTeX needs the package booktabs.", "--format"),
+]
+MaxLine = Annotated[int, option("Longest line taken.", ge=1024, metavar="BYTES")]
+DatabaseOrFile = Annotated[str | None, argument("[DB]", names_file=True)]
+Database = Annotated[str, argument("DB", names_file=True)]

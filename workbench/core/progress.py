@@ -1,0 +1,188 @@
+"""How far long work is, and whether anybody still waits for it: told by whoever does it, heard by whoever began it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sized
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
+from time import monotonic
+from typing import Final, TypeVar
+
+from workbench.core.errors import WorkbenchError
+
+T = TypeVar("T")
+
+BYTES: Final = "bytes"
+"""The unit that is shown as a share."""
+
+_LATELY_S = 10.0
+_ENOUGH = 0.02
+"""Of the work, done at the pace of late, from which on its end can be told."""
+
+_MOST = 64
+
+_EACH, _TOGETHER = 10_000, 500
+"""Up to so many values each is told of; of more, so many together."""
+
+
+class Stopped(WorkbenchError):
+    """Nobody waits for the work any more."""
+
+    title = "Stopped"
+
+
+class Step:
+    """A part of the work under way.
+
+    Attributes:
+        what: Its name, a few words.
+        done: How much of it is done.
+        total: How much it is; None where nobody knows.
+        unit: What is counted, in the plural.
+        began: When, by the monotonic clock.
+    """
+
+    def __init__(self, what: str, total: int | None, unit: str, now: float) -> None:
+        self.what, self.total, self.unit, self.began = what, total, unit, now
+        self.done = 0
+        self._lately: list[tuple[float, int]] = [(now, 0)]
+
+    def advance(self, by: int, now: float) -> None:
+        """So much more is done."""
+        self.done += by
+        last = self._lately[-1]
+        if now - last[0] < _LATELY_S / _MOST and len(self._lately) > 1:
+            return
+        self._lately.append((now, self.done))
+        while len(self._lately) > 2 and now - self._lately[1][0] > _LATELY_S:
+            self._lately.pop(0)
+
+    def left(self, now: float) -> float | None:
+        """Seconds to go at the pace of late; None where that can't be told yet.
+
+        What came before the first advance is preparation and says nothing of the pace.
+        """
+        if not self.total or len(self._lately) < 3:
+            return None
+        began, before = self._lately[0] if self._lately[0][1] else self._lately[1]
+        done = self.done - before
+        if done < _ENOUGH * self.total or now <= began:
+            return None
+        return max(self.total - self.done, 0) * (now - began) / done
+
+
+class Listener:
+    """Hears of steps, the outermost first; any thread may look.
+
+    Args:
+        is_over: Whether nobody waits any more; asked at every advance.
+    """
+
+    def __init__(self, is_over: Callable[[], bool] | None = None) -> None:
+        self._is_over, self._is_stopped = is_over, False
+        self._lock = Lock()
+        self._steps: list[Step] = []
+
+    def under_way(self) -> list[Step]:
+        """The steps under way."""
+        with self._lock:
+            return list(self._steps)
+
+    def began(self, step: Step) -> None:
+        """A step begins."""
+        with self._lock:
+            self._steps.append(step)
+
+    def ended(self, step: Step) -> None:
+        """A step is over."""
+        with self._lock:
+            self._steps.remove(step)
+
+    def heed(self) -> None:
+        """Go on, if anybody waits.
+
+        Raises:
+            Stopped: Nobody does.
+        """
+        if self._is_stopped or (self._is_over is not None and self._is_over()):
+            raise Stopped("Stopped.")
+
+    def stop(self) -> None:
+        """Nobody waits any more."""
+        self._is_stopped = True
+
+
+_HEARD: ContextVar[Listener | None] = ContextVar("heard", default=None)
+
+
+@contextmanager
+def heard_by(listener: Listener) -> Iterator[Listener]:
+    """Have the steps of this thread heard."""
+    token = _HEARD.set(listener)
+    try:
+        yield listener
+    finally:
+        _HEARD.reset(token)
+
+
+def listening() -> Listener | None:
+    """Who hears of the steps of this thread."""
+    return _HEARD.get()
+
+
+def heed() -> None:
+    """Go on, if anybody waits.
+
+    Raises:
+        Stopped: Nobody does.
+    """
+    if (listener := _HEARD.get()) is not None:
+        listener.heed()
+
+
+@contextmanager
+def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Callable[[int], None]]:
+    """Tell of a step; what it gives is called with how much more is done.
+
+    Raises:
+        Stopped: Nobody waits any more.
+    """
+    listener = _HEARD.get()
+    if listener is None:
+        yield _nothing
+        return
+    own = Step(what, total, unit, monotonic())
+
+    def advance(by: int) -> None:
+        own.advance(by, monotonic())
+        listener.heed()
+
+    listener.heed()
+    listener.began(own)
+    try:
+        yield advance
+    finally:
+        listener.ended(own)
+
+
+def stepping(values: Iterable[T], what: str, unit: str = "", total: int | None = None) -> Iterator[T]:
+    """The values, each a part of a step that is done when the next one is asked for.
+
+    Raises:
+        Stopped: Nobody waits any more.
+    """
+    if _HEARD.get() is None:
+        yield from values
+        return
+    whole = len(values) if total is None and isinstance(values, Sized) else total
+    together = 1 if whole is not None and whole <= _EACH else _TOGETHER
+    with step(what, whole, unit) as advance:
+        for number, value in enumerate(values, 1):
+            yield value
+            if number % together == 0:
+                advance(together)
+
+
+def _nothing(_: int) -> None:
+    """Nobody listens."""

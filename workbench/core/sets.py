@@ -1,0 +1,217 @@
+"""Frozen sets: which questions or items were chosen, by what rule, and what stood when they were.
+
+A set is named and versioned; ``--where set=NAME`` means its newest version, ``set=NAME@2`` that one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from workbench.core.errors import UsageError
+from workbench.core.label import ExcludedItem
+from workbench.core.verdict import GoldChoice
+
+SetKind = Literal["draw", "picks", "queue", "balanced", "hard"]
+"""``draw``: questions, so many a type. ``picks``: completions of each question, to annotate. ``queue``: items that
+judges are split on, to annotate. ``balanced`` and ``hard``: the finished sets."""
+
+GoldFrom = Literal["agreed", "adjudicated", "imported"]
+
+FinalGold = Literal["people", "imported"]
+"""What a finished set may rest on: labels that people agreed on or a third person gave, or else a file's."""
+
+Preset = Literal["verifybench", "equal", "proportional"]
+"""How questions of a type are divided among its subtypes: as in the paper, evenly, or as there are."""
+
+Fill = Literal["none", "subtypes", "types"]
+"""Where questions come from that a subtype is short of: nowhere, other subtypes of its type, other types too."""
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./+-]{0,99}")
+_WRITTEN = re.compile(rf"(?P<name>{NAME.pattern})(?:@(?P<version>[1-9][0-9]{{0,8}}))?")
+
+
+class SetName(NamedTuple):
+    """A set as it is named: ``hard`` or ``hard@2``.
+
+    Attributes:
+        version: None for the newest.
+    """
+
+    name: str
+    version: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> SetName:
+        """Read what is written after ``set=``.
+
+        Raises:
+            UsageError: It is no name of a set.
+        """
+        found = _WRITTEN.fullmatch(text)
+        if found is None:
+            raise UsageError(
+                f"{text[:100]!r} is no name of a set.",
+                "Use up to 100 letters, digits and . _ + / -, and @VERSION for another than the newest.",
+            )
+        return cls(found["name"], int(found["version"]) if found["version"] else None)
+
+    def __str__(self) -> str:
+        return self.name if self.version is None else f"{self.name}@{self.version}"
+
+
+class Stratum(Struct, frozen=True, kw_only=True):
+    """A part that members are taken from.
+
+    Attributes:
+        name: A type, a subtype, or domain and source.
+        population: What there was to take.
+        quota: What it was to give.
+        taken: What it gave.
+    """
+
+    name: str
+    population: int
+    quota: int
+    taken: int
+
+
+class Shortfall(Struct, frozen=True, kw_only=True):
+    """What a set was to have and hasn't.
+
+    Attributes:
+        stratum: Where it is missing; None for the set as a whole.
+        of: What is missing.
+    """
+
+    stratum: str | None
+    of: Literal["questions", "tuples"]
+    wanted: int
+    available: int
+    taken: int
+    why: str
+
+
+class SetReport(Struct, frozen=True, kw_only=True):
+    """What came of building a set; also ``--json``.
+
+    Attributes:
+        version: None for a plan that was not carried out, and in the report that is stored with the set.
+        digest: That of the set; None as ``version``.
+        unchanged: The set stood there already, with the same members.
+        strata: The parts that members were taken from, each with its own quota; in questions, for judges' splits in
+            tuples.
+        shortfall: Of a balanced set types first, then their subtypes: a question missing in one is missing in both.
+        excluded: Reason -> how many items or questions are out for it; see docs/building.md.
+        stages: What was left after each step, in order.
+        gold: Whose labels count; None for a set without any.
+        judges: Verifier whose verdicts decided -> its run.
+        splits: Judges on either side, such as ``3:2`` -> items; and those that not every judge has decided.
+        correct: Tuples whose gold is correct; None for a set without gold.
+        always_incorrect: The accuracy of calling every tuple incorrect; None without gold or tuples.
+        types, domains, sources, models: Tuples of each.
+        missing_models: Models of the same data sets that no tuple comes from.
+        left_out: Items that people had taken out when it was frozen.
+        next: What to do now; empty when nothing is left.
+    """
+
+    name: str
+    version: int | None
+    kind: SetKind
+    questions: int
+    tuples: int
+    strata: tuple[Stratum, ...]
+    shortfall: tuple[Shortfall, ...]
+    excluded: dict[str, int]
+    seed: int
+    digest: str | None = None
+    unchanged: bool = False
+    stages: dict[str, int] = {}
+    gold: GoldChoice | None = None
+    judges: dict[str, int] = {}
+    splits: dict[str, int] = {}
+    correct: int | None = None
+    always_incorrect: float | None = None
+    types: dict[str, int] = {}
+    domains: dict[str, int] = {}
+    sources: dict[str, int] = {}
+    models: dict[str, int] = {}
+    missing_models: tuple[str, ...] = ()
+    left_out: tuple[ExcludedItem, ...] = ()
+    next: str = ""
+
+
+class ItemMember(Struct, frozen=True, kw_only=True):
+    """An item of a set, as it stood when the set was frozen."""
+
+    item: int
+    stratum: str
+    gold: bool | None = None
+    gold_from: GoldFrom | None = None
+    subtype: str | None = None
+
+
+class QuestionMember(Struct, frozen=True, kw_only=True):
+    """A question of a set of questions.
+
+    Attributes:
+        subtype: The answer type or subtype it was drawn as.
+    """
+
+    question: int
+    stratum: str
+    subtype: str | None = None
+
+
+class NewSet(Struct, frozen=True, kw_only=True):
+    """A set that is to be frozen.
+
+    Attributes:
+        config: All that the choice depends on besides the data; JSON.
+        report: A `SetReport`, or a record that says more; JSON.
+        runs: Those whose verdicts decided.
+    """
+
+    name: str
+    kind: SetKind
+    seed: int
+    config: str
+    report: str
+    gold: GoldChoice | None = None
+    guideline: str | None = None
+    items: tuple[ItemMember, ...] = ()
+    questions: tuple[QuestionMember, ...] = ()
+    runs: tuple[int, ...] = ()
+
+
+class StoredSet(Struct, frozen=True, kw_only=True):
+    """A set as the database holds it.
+
+    Attributes:
+        digest: BLAKE2b-128 of its members: their data sets, ids, texts, gold, subtypes and strata, as
+            hexadecimal digits. Equal members give equal digests in every database.
+        items, questions: How many members it has.
+    """
+
+    id: int
+    name: str
+    version: int
+    kind: SetKind
+    seed: int
+    config: str
+    report: str
+    gold: GoldChoice | None
+    guideline: str | None
+    code_version: str
+    digest: str
+    created_at: str
+    items: int
+    questions: int
+    runs: tuple[int, ...]
+
+    @property
+    def full_name(self) -> str:
+        """``NAME@VERSION``."""
+        return str(SetName(self.name, self.version))

@@ -1,0 +1,268 @@
+"""Markdown as models write it, line by line: nothing is reflowed and no backslash or underscore is lost.
+
+Full CommonMark would merge lines, eat backslashes and read indented prose as code, so only what helps reading is
+taken: headings, quotes, rules, tables, fences, ``*`` and ``**``. Math and code are cut out first, and every mark that
+could be a sign of a formula is shown as typed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from workbench.core.text.code import highlight
+from workbench.core.text.document import RenderedLine, StyleName
+from workbench.core.text.emphasis import emphasise
+from workbench.core.text.fragments import Fragment, fragments
+from workbench.core.text.math import render_math
+from workbench.core.text.pieces import Piece, to_line
+from workbench.core.text.tables import TableLine, is_separator, is_table, table_lines
+
+DISPLAY_INDENT = "    "
+"""Stands before math on lines of its own."""
+
+REPEATED = 10
+"""So many equal lines in a row are shown as one; fewer may be the rows of a matrix."""
+
+LINE_BREAK = re.compile(r"\r\n|\r|\n")
+_FENCE = re.compile(r"[ ]{0,8}(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`\n]*$")
+_HEADING = re.compile(r"\s{0,3}#{1,6}[ \t]+")
+_QUOTE = re.compile(r"\s{0,3}(?:>[ \t]?)+(?=[^\s<>()\[\]{}])")
+_RULE = re.compile(r"\s{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,})$")
+
+_STOPS = ("", ".", ",")
+
+Answer = tuple[int, int] | None
+
+
+class SourceLine(NamedTuple):
+    """Offsets of one line of the source, without its line break."""
+
+    start: int
+    end: int
+
+
+class Prose(NamedTuple):
+    """A line of prose: one source line, or several that a fragment spans."""
+
+    start: int
+    end: int
+    fragments: tuple[Fragment, ...]
+
+
+def source_lines(text: str, start: int, end: int) -> list[SourceLine]:
+    """Split a stretch of text at its line breaks."""
+    lines: list[SourceLine] = []
+    for match in LINE_BREAK.finditer(text, start, end):
+        lines.append(SourceLine(start, match.start()))
+        start = match.end()
+    lines.append(SourceLine(start, end))
+    return lines
+
+
+def render_markdown(text: str, start: int, end: int, answer: Answer = None) -> Iterator[RenderedLine]:
+    """Render the text between two offsets.
+
+    Args:
+        text: The whole text; offsets in the result point into it.
+        start: Where to begin.
+        end: Where to stop.
+        answer: The final answer's offsets, to be marked.
+    """
+    for fence, lines in _regions(text, source_lines(text, start, end)):
+        if fence is not None:
+            yield from _code_lines(text, lines, fence, answer)
+        elif lines:
+            yield from _prose_lines(text, lines, answer)
+
+
+def _regions(text: str, lines: list[SourceLine]) -> Iterator[tuple[str | None, list[SourceLine]]]:
+    """Split lines into prose (None) and fenced code (its language), in turn."""
+    prose: list[SourceLine] = []
+    waiting = deque(lines)
+    while waiting:
+        line = waiting.popleft()
+        opening = _FENCE.match(text, line.start, line.end)
+        if opening is None:
+            prose.append(line)
+            continue
+        yield None, prose
+        prose, block, mark = [], [line], opening[1]
+        while waiting:
+            block.append(waiting.popleft())
+            inner = text[block[-1].start : block[-1].end].strip()
+            if inner.startswith(mark) and not inner.strip(mark[0]):
+                break
+        yield opening[2], block
+    yield None, prose
+
+
+def _code_lines(text: str, lines: list[SourceLine], language: str, answer: Answer) -> Iterator[RenderedLine]:
+    """A fence: its marks dim, its code highlighted."""
+    last = text[lines[-1].start : lines[-1].end].strip()
+    closed = len(lines) > 1 and last != "" and not last.strip("`~")
+    body = lines[1:-1] if closed else lines[1:]
+    yield _dim(text, lines[0], answer)
+    shown = highlight("\n".join(text[line.start : line.end] for line in body), language)
+    for line, spans in zip(body, shown, strict=False):
+        pieces, at = [], line.start
+        for span in spans:
+            pieces.append(Piece(span.text, span.style, at, at + len(span.text)))
+            at += len(span.text)
+        yield to_line(pieces, line, answer)
+    if closed:
+        yield _dim(text, lines[-1], answer)
+
+
+def _dim(text: str, line: SourceLine, answer: Answer) -> RenderedLine:
+    return to_line([Piece(text[line.start : line.end], "dim", *line)], line, answer)
+
+
+def _prose_lines(text: str, lines: list[SourceLine], answer: Answer) -> Iterator[RenderedLine]:
+    waiting = deque(_logical(text, lines))
+    while waiting:
+        line = waiting.popleft()
+        if waiting and is_separator(text[waiting[0].start : waiting[0].end]) and "|" in text[line.start : line.end]:
+            head, ruler = _pieces(text, line), _pieces(text, waiting[0])
+            if is_table(head, ruler):
+                rows = [
+                    TableLine(line.start, line.end, head),
+                    TableLine(waiting[0].start, waiting.popleft().end, ruler),
+                ]
+                while waiting and "|" in text[waiting[0].start : waiting[0].end]:
+                    row = waiting.popleft()
+                    rows.append(TableLine(row.start, row.end, _pieces(text, row)))
+                yield from table_lines(text, rows, answer)
+                continue
+        repeated = _take_repeated(text, line, waiting)
+        if repeated is None:
+            yield from _prose_line(text, line, answer)
+        else:
+            yield _repeated_line(text, line, *repeated, answer)
+
+
+def _repeated_line(text: str, line: Prose, count: int, end: int, answer: Answer) -> RenderedLine:
+    """A line that stands for several equal ones."""
+    pieces = _inline(text, line)
+    if answer is not None and answer[1] > line.end:
+        pieces = [piece._replace(end=max(piece.end, end), literal=False) for piece in pieces]
+    return to_line([*pieces, Piece(f"  ⋯ {count} equal lines", "dim", end, end)], (line.start, end), answer)
+
+
+def _take_repeated(text: str, line: Prose, waiting: deque[Prose]) -> tuple[int, int] | None:
+    """Drop the lines equal to this one (blank ones between them, too); how many it stands for, and where they end."""
+    content = text[line.start : line.end].strip()
+    if not content:
+        return None
+    count, equal_up_to = 1, 0
+    for ahead, other in enumerate(waiting, 1):
+        shown = text[other.start : other.end].strip()
+        if shown == content:
+            count, equal_up_to = count + 1, ahead
+        elif shown:
+            break
+    if count < REPEATED:
+        return None
+    end = line.end
+    for _ in range(equal_up_to):
+        end = waiting.popleft().end
+    return count, end
+
+
+def _logical(text: str, lines: list[SourceLine]) -> Iterator[Prose]:
+    """Join source lines that one fragment spans."""
+    found = deque(fragments(text, lines[0].start, lines[-1].end))
+    waiting = deque(lines)
+    while waiting:
+        start, end = waiting.popleft()
+        inside: list[Fragment] = []
+        while found and found[0].start < end:
+            inside.append(found.popleft())
+            while inside[-1].end > end:
+                end = waiting.popleft().end
+        yield Prose(start, end, tuple(inside))
+
+
+def _prose_line(text: str, line: Prose, answer: Answer) -> list[RenderedLine]:
+    source = (line.start, line.end)
+    if not line.fragments:
+        if line.start == line.end:
+            return [RenderedLine((), source)]
+        if _RULE.match(text, line.start, line.end):
+            return [_dim(text, SourceLine(*source), answer)]
+    elif _is_display(text, line):
+        return _display_lines(text, line, source, answer)
+    for place, fragment in enumerate(line.fragments):
+        if fragment.display and _stands_apart(text, line, fragment):
+            before = Prose(line.start, fragment.start, line.fragments[:place])
+            end = line.end if text[fragment.end : line.end].strip() in _STOPS else fragment.end
+            formula = Prose(fragment.start, end, (fragment,))
+            after = Prose(end, line.end, line.fragments[place + 1 :])
+            parts = [part for part in (before, formula, after) if text[part.start : part.end].strip()]
+            return [row for part in parts for row in _prose_line(text, part, answer)]
+    return [to_line(_inline(text, line), source, answer)]
+
+
+def _stands_apart(text: str, line: Prose, formula: Fragment) -> bool:
+    """Whether a display formula beside prose gets lines of its own: it begins or ends its line, or has several rows."""
+    begins = not text[line.start : formula.start].strip()
+    ends = text[formula.end : line.end].strip() in _STOPS
+    return begins or ends or "\n" in render_math(formula.body, display=True)
+
+
+def _is_display(text: str, line: Prose) -> bool:
+    """True when the line holds one display formula and at most a full stop or comma behind it."""
+    only = line.fragments[0]
+    return (
+        len(line.fragments) == 1
+        and only.display
+        and not text[line.start : only.start].strip()
+        and text[only.end : line.end].strip() in _STOPS
+    )
+
+
+def _display_lines(text: str, line: Prose, source: tuple[int, int], answer: Answer) -> list[RenderedLine]:
+    formula = line.fragments[0]
+    indent = Piece(DISPLAY_INDENT, "", line.start, line.start)
+    rows = [
+        [indent, Piece(row, "math", formula.start, formula.end, literal=False)]
+        for row in render_math(formula.body, display=True).strip("\n").split("\n")
+    ]
+    rows[-1].append(Piece(text[formula.end : line.end].strip(), "", formula.end, line.end, literal=False))
+    return [to_line([piece for piece in row if piece.text], source, answer) for row in rows]
+
+
+def _inline(text: str, line: Prose) -> list[Piece]:
+    """The pieces of a line of prose, its mark (heading, quote) first."""
+    base: StyleName = ""
+    marks: list[Piece] = []
+    at = line.start
+    if (match := _HEADING.match(text, at, line.end)) is not None:
+        marks.append(Piece(match[0], "dim", *match.span()))
+        base, at = "heading", match.end()
+    elif (match := _QUOTE.match(text, at, line.end)) is not None:
+        marks.append(Piece(match[0], "dim", *match.span()))
+        base, at = "quote", match.end()
+    pieces = _pieces(text, line._replace(start=at), base)
+    return marks + (emphasise(pieces, text) if "*" in text[at : line.end] else pieces)
+
+
+def _pieces(text: str, line: Prose, base: StyleName = "") -> list[Piece]:
+    """Prose, math and code of a line, in turn."""
+    pieces: list[Piece] = []
+    at = line.start
+    for fragment in line.fragments:
+        if fragment.start > at:
+            pieces.append(Piece(text[at : fragment.start], base, at, fragment.start))
+        if fragment.kind == "code":
+            source = text[fragment.start : fragment.end]
+            pieces.append(Piece(source, "code", fragment.start, fragment.end))
+        else:
+            formula = render_math(fragment.body).replace("\n", "; ")
+            pieces.append(Piece(formula, "math", fragment.start, fragment.end, literal=False))
+        at = max(at, fragment.end)
+    if at < line.end:
+        pieces.append(Piece(text[at : line.end], base, at, line.end))
+    return pieces

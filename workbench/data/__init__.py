@@ -1,0 +1,5 @@
+"""Items and code problems: files in and out, rows of the database.
+
+formats: files of others, read and written. store: rows. records: what lists show.
+alike: texts that say the same, and draws among them. querying: whole results for notebooks.
+"""

@@ -1,0 +1,118 @@
+"""Argilla 2's records as JSON: what ``dataset.records.to_json`` writes and ``from_json`` reads.
+
+Its own description: https://docs.argilla.io/latest/how_to_guides/import_export/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from uuid import uuid5
+
+import msgspec
+from msgspec import Struct
+
+from workbench.core.item import StoredItem
+from workbench.core.label import LabelLine
+from workbench.data.formats.carried import (
+    LINE,
+    NAMESPACE,
+    CarriedAnswers,
+    answers_of,
+    decoded,
+    gather,
+    hidden_part,
+    names_of,
+    object_of,
+    texts_of,
+    whole_row,
+)
+from workbench.data.formats.explain import RefusedError
+
+_SEVERAL = "tags"
+
+
+class _Record(Struct):
+    fields: dict[str, msgspec.Raw]
+    metadata: dict[str, Any] | None = None
+    responses: dict[str, list[dict[str, Any]]] | None = None
+    id: str | int | None = None
+
+
+def is_record(element: Mapping[str, Any]) -> bool:
+    """Whether an object is a record."""
+    return isinstance(element.get("fields"), dict) and bool({"responses", "suggestions"} & element.keys())
+
+
+def record_of(item: StoredItem, lines: Iterable[LabelLine], *, sighted: bool) -> dict[str, Any]:
+    """An item as a record.
+
+    Args:
+        lines: What people say of it; each becomes one user's responses.
+        sighted: With all that annotators must not see.
+    """
+    responses: dict[str, list[dict[str, Any]]] = {}
+    for line in lines:
+        # One user answers a question once: whoever decides is another one than whoever labels.
+        user = str(uuid5(NAMESPACE, f"{line.role} {line.kind} {line.annotator}"))
+        for name, values in (answers_of(line) | {LINE: [msgspec.json.encode(line).decode()]}).items():
+            value = values if name == _SEVERAL else values[0]
+            responses.setdefault(name, []).append({"value": value, "user_id": user, "status": "submitted"})
+    hidden = {LINE: hidden_part(item)} if sighted else {}
+    return {
+        "id": f"{item.question_key}/{item.completion_key}",
+        "fields": texts_of(item),
+        "metadata": {**names_of(item), **hidden},
+        "suggestions": {},
+        "responses": responses,
+        "vectors": {},
+        "status": "completed" if responses else "pending",
+        "_server_id": None,
+    }
+
+
+def row_of(raw: bytes) -> bytes:
+    """The item of a record, as one JSON object: its fields, and its metadata as further columns.
+
+    Raises:
+        RefusedError: There is none.
+    """
+    record = decoded(raw, _Record)
+    metadata = dict(record.metadata or {})
+    hidden = metadata.pop(LINE, None)
+    if isinstance(hidden, str):
+        try:
+            return object_of(whole_row(hidden.encode(), record.fields))
+        except (msgspec.MsgspecError, UnicodeEncodeError):
+            raise RefusedError("wrong_type", "metadata", f"metadata.{LINE} is no row. Export it again.") from None
+    metadata.pop("dataset", None)
+    more = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in metadata.items()}
+    return object_of({**more, **record.fields})
+
+
+def dataset_of(raw: bytes) -> str | None:
+    """The data set that a record names."""
+    name = (decoded(raw, _Record).metadata or {}).get("dataset")
+    return name if isinstance(name, str) else None
+
+
+def answers_in(raw: bytes) -> Iterator[CarriedAnswers]:
+    """What people have said of a record; drafts and what was discarded are no answers.
+
+    Raises:
+        RefusedError: It can't be read.
+    """
+    record = decoded(raw, _Record)
+    users: dict[str, dict[str, list[str]]] = {}
+    for name, responses in (record.responses or {}).items():
+        for response in responses:
+            if response.get("status") in (None, "submitted"):
+                users.setdefault(str(response.get("user_id")), {})[name] = _values(response.get("value"))
+    for user, given in users.items():
+        yield gather(f"argilla-{user}", f"{record.id} {user}", given, None)
+
+
+def _values(value: object) -> list[str]:
+    if isinstance(value, list):
+        return [text for text in value if isinstance(text, str)]
+    return [value] if isinstance(value, str) else []

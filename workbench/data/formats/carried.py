@@ -1,0 +1,197 @@
+"""What files of other annotation tools carry for us: a label whole, beside the answers their screens show and change.
+
+A tool knows its own users, times and ids. So that ours come back, each person's answers go out with the label line
+they come from. Where the answers that come back are still those of the line, the line is the label; where somebody has
+changed them there, they are a later revision of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+from uuid import UUID, uuid5
+
+import msgspec
+from msgspec import UNSET, Struct, structs
+
+from workbench.core.item import StoredItem
+from workbench.core.label import LabelLine
+from workbench.core.taxonomy import parse_type
+from workbench.data.formats.explain import RefusedError, explain_document
+from workbench.data.formats.writing import released_line
+
+T = TypeVar("T")
+
+NAMESPACE = UUID("0f4d2b0c-6a51-5f1e-8d2e-4a1c9b7e5d10")
+"""Namespace of the uuids of labels that were given in another tool."""
+
+LINE = "workbench"
+"""Name of the hidden field with the label line, and of the hidden part of an item."""
+
+VERDICTS = ("correct", "incorrect", "unsuitable")
+QUESTIONS = ("verdict", "reason", "answer_subtype", "tags", "unsure", "note")
+"""What is asked of people there; ``unsure`` is a choice with one option."""
+
+TEXTS = {"question": "question", "answer": "reference", "completion": "completion"}
+"""Key of the released schema -> name of the text in other tools."""
+
+_LONGEST_CHOICE = 100
+
+
+class CarriedAnswers(Struct, kw_only=True):
+    """What one person has said of one item in another tool, with what the tool knows of it.
+
+    Attributes:
+        person: Whom the tool names.
+        key: What the tool calls this answer, the same in every export.
+        line: The label line that went out with it, as it came back.
+    """
+
+    person: str
+    key: str
+    verdict: str | None = None
+    reason: str | None = None
+    answer_subtype: str | None = None
+    tags: tuple[str, ...] = ()
+    unsure: bool = False
+    note: str | None = None
+    created_at: str | None = None
+    line: str | None = None
+
+    def says_something(self) -> bool:
+        """Whether there is an answer, or a label of ours."""
+        return any((self.verdict, self.answer_subtype, self.line))
+
+
+class CarriedItem(NamedTuple):
+    """The item an answer is about; no data set where the file names none."""
+
+    dataset: str | None
+    question_id: str
+    completion_id: str
+
+
+def answers_of(line: LabelLine) -> dict[str, list[str]]:
+    """What a label line says, by `QUESTIONS`, each as a list of texts."""
+    found: dict[str, list[str]] = {
+        "verdict": [line.verdict] if line.verdict else [],
+        "reason": [line.reason] if line.reason else [],
+        "answer_subtype": [line.answer_subtype] if line.answer_subtype else [],
+        "tags": [] if line.tags is UNSET else list(line.tags),
+        "unsure": ["unsure"] if line.unsure else [],
+        "note": [line.note] if line.note else [],
+    }
+    return {name: values for name, values in found.items() if values}
+
+
+def gather(person: str, key: str, given: Mapping[str, Sequence[str]], created_at: str | None) -> CarriedAnswers:
+    """A person's answers from the texts chosen or written for each name; `LINE` among them.
+
+    Names that are not ours count where they say a verdict or an answer type.
+    """
+
+    def one(name: str) -> str | None:
+        return given[name][0] if given.get(name) else None
+
+    others = [texts for name, texts in given.items() if name not in (*QUESTIONS, LINE)]
+    elsewhere = [text for texts in others for text in texts if len(text) <= _LONGEST_CHOICE]
+    types = [parsed.code for text in elsewhere if (parsed := parse_type(text)) is not None and parsed.is_subtype]
+    return CarriedAnswers(
+        person=person,
+        key=key,
+        verdict=one("verdict") or next((text.lower() for text in elsewhere if text.lower() in VERDICTS), None),
+        reason=one("reason"),
+        answer_subtype=one("answer_subtype") or next(iter(types), None),
+        tags=tuple(given.get("tags", ())),
+        unsure=bool(given.get("unsure")),
+        note="\n".join(given.get("note", ())) or None,
+        created_at=created_at,
+        line=one(LINE),
+    )
+
+
+def line_of(answers: CarriedAnswers, place: CarriedItem) -> LabelLine:
+    """The label line that answers are: the one that went out, a revision of it, or a new one."""
+    sent = _sent(answers.line, place)
+    if sent is None:
+        said = _said(answers)
+        uuid = str(uuid5(NAMESPACE, "\x1f".join(str(part) for part in (*place, answers.key))))
+        return LabelLine(**place._asdict(), annotator=answers.person, uuid=uuid, created_at=answers.created_at, **said)
+    if answers_of(sent) == answers_of(structs.replace(sent, **_said(answers))):
+        return sent
+    changed = structs.replace(sent, **_said(answers), revision=sent.revision + 1)
+    said_now = msgspec.json.encode(answers_of(changed)).decode()
+    changed.uuid = str(uuid5(NAMESPACE, f"{sent.uuid} {said_now}"))
+    changed.created_at = answers.created_at or sent.created_at
+    return changed
+
+
+def _said(answers: CarriedAnswers) -> dict[str, Any]:
+    return {
+        "verdict": answers.verdict,
+        "reason": answers.reason,
+        "answer_subtype": answers.answer_subtype,
+        "tags": answers.tags or UNSET,
+        "unsure": answers.unsure,
+        "note": answers.note,
+    }
+
+
+def _sent(text: str | None, place: CarriedItem) -> LabelLine | None:
+    """The line that went out; None where there is none, or it is about another item."""
+    if text is None:
+        return None
+    try:
+        line = msgspec.json.decode(text, type=LabelLine)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    if line.uuid is None:
+        return None
+    ours = CarriedItem(line.dataset, line.question_id or place.question_id, line.completion_id)
+    return line if ours[1:] == place[1:] else None
+
+
+def names_of(item: StoredItem) -> dict[str, str]:
+    """What names an item."""
+    return {"dataset": item.dataset, "question_id": item.question_key, "completion_id": item.completion_key}
+
+
+def texts_of(item: StoredItem) -> dict[str, str]:
+    """What people see of an item."""
+    return {"question": item.question, "reference": item.reference, "completion": item.completion}
+
+
+def hidden_part(item: StoredItem) -> str:
+    """All that annotators must not see of an item, as JSON: the released row, its texts left empty."""
+    bare = structs.replace(item, question="", reference="", completion="")
+    return released_line(bare, fixed=True).decode().rstrip("\n")
+
+
+def decoded(raw: bytes, kind: type[T]) -> T:
+    """A JSON document as what it should be.
+
+    Raises:
+        RefusedError: It is something else.
+    """
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except msgspec.ValidationError as error:
+        message, _, field = str(error).partition(" - at `$.")
+        raise RefusedError("wrong_type", field.rstrip("`") or None, f"{message}. Export it again.") from None
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        raise explain_document(raw) from None
+
+
+def whole_row(hidden: bytes, texts: Mapping[str, msgspec.Raw]) -> dict[str, msgspec.Raw]:
+    """The row that a hidden part and the visible texts make.
+
+    Raises:
+        msgspec.MsgspecError: The hidden part is no object.
+    """
+    row = msgspec.json.decode(hidden, type=dict[str, msgspec.Raw])
+    return {key: texts.get(TEXTS.get(key, ""), token) for key, token in row.items()}
+
+
+def object_of(row: Mapping[str, msgspec.Raw]) -> bytes:
+    """A JSON object of tokens, as they are spelled."""
+    return msgspec.json.encode(row)

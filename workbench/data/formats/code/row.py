@@ -1,0 +1,243 @@
+"""One row of a file of code: its cells are taken one by one, and what is left are the keys we don't know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from workbench.data.formats.explain import RefusedError, bad_utf8, explain_document, is_no_text, json_kind, no_text
+from workbench.data.formats.rows import GOLD, extra_text
+
+_LONGEST_ID: Final = 500
+_PASSED: Final[dict[bool | int | str | None, bool | None]] = {
+    **GOLD,
+    **dict.fromkeys(("pass", "passed"), True),
+    **dict.fromkeys(("fail", "failed"), False),
+}
+
+_tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+class CodeRow:
+    """A row's cells.
+
+    Args:
+        line: Where it stands, for messages.
+        document: The row as one JSON object.
+        raw: The row as the file has it, for quarantine.
+
+    Raises:
+        RefusedError: It is no JSON object.
+    """
+
+    def __init__(self, line: int, document: bytes, raw: bytes) -> None:
+        self.line = line
+        self.raw = raw
+        try:
+            self.cells: Mapping[str, msgspec.Raw] = _tokens.decode(document)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            raise explain_document(document) from None
+        self._taken: set[str] = set()
+
+    def text(self, *keys: str) -> str:
+        """The text of the first of these cells that is there.
+
+        Raises:
+            RefusedError: None is, or it is no text.
+        """
+        found = self.maybe_text(*keys)
+        if found is None:
+            raise missing(*keys)
+        if is_no_text(found):
+            raise no_text(next(key for key in keys if key in self.cells), found)
+        return found
+
+    def maybe_text(self, *keys: str) -> str | None:
+        """The text of the first of these cells that is there and not null.
+
+        Raises:
+            RefusedError: It is no text.
+        """
+        for key in keys:
+            found: str | None = self.value(key, str, "text, in quotes")
+            if found is not None:
+                return found
+        return None
+
+    def texts(self, key: str) -> list[str]:
+        """The list of texts in a cell; none where it is missing.
+
+        Raises:
+            RefusedError: It is no list of texts.
+        """
+        found: list[str] | None = self.value(key, list[str], "a list of texts")
+        return found or []
+
+    def number(self, key: str) -> float | None:
+        """A number, or None where there is none.
+
+        Raises:
+            RefusedError: It is something else.
+        """
+        found: float | None = self.value(key, float, "a number")
+        return found
+
+    def seconds(self, key: str) -> float | None:
+        """A time limit in seconds, or None where there is none.
+
+        Raises:
+            RefusedError: It is no number above 0.
+        """
+        found = self.number(key)
+        if found is not None and not found > 0:
+            raise RefusedError("wrong_type", key, f"{key} is {found}. Write a number of seconds above 0.")
+        return found
+
+    def identifier(self, *keys: str) -> str:
+        """An id: text, or a whole number.
+
+        Raises:
+            RefusedError: It is missing, empty, too long or of another type.
+        """
+        found = self.maybe_identifier(*keys)
+        if found is None:
+            raise missing(*keys)
+        return found
+
+    def maybe_identifier(self, *keys: str) -> str | None:
+        """An id, or None where there is none.
+
+        Raises:
+            RefusedError: See `identifier`.
+        """
+        for key in keys:
+            value = self.value(key, str | int, "text, in quotes, or a whole number")
+            if value is None:
+                continue
+            if not str(value).strip():
+                raise RefusedError("missing_field", key, f"{key} is empty. Give every row an id.")
+            if len(str(value)) > _LONGEST_ID:
+                raise RefusedError("wrong_type", key, f"{key} is longer than {_LONGEST_ID} characters. Shorten it.")
+            return str(value)
+        return None
+
+    def truth(self, *keys: str) -> bool | None:
+        """The first of these labels that is there: true, false, 1, 0 or a word for them.
+
+        Raises:
+            RefusedError: It is something else.
+        """
+        for key in keys:
+            value = self.value(key, bool | int | str, "true or false (or 1 or 0)")
+            if value not in _PASSED:
+                message = f"{key} is {str(value)[:40]!r}. Write true or false (or 1 or 0)."
+                raise RefusedError("wrong_type", key, message)
+            if (passed := _PASSED[value]) is not None:
+                return passed
+        return None
+
+    def document(self, key: str) -> Any:
+        """The value of a cell that holds JSON, plain or as text; None where it is missing or empty.
+
+        Raises:
+            RefusedError: The text is no JSON, or nested too deeply.
+        """
+        value = self.value(key, Any, "JSON")
+        if not isinstance(value, str):
+            return value
+        return json_in(key, value) if value.strip() else None
+
+    def value(self, key: str, kind: Any, wanted: str) -> Any:
+        """The value of a cell as the type asked for; None where it is missing or null.
+
+        Args:
+            kind: The type, as msgspec takes it.
+            wanted: That type in words, for messages.
+
+        Raises:
+            RefusedError: It is something else.
+        """
+        token = self.cells.get(key)
+        if token is None:
+            return None
+        self._taken.add(key)
+        try:
+            found = msgspec.json.decode(token, type=kind if kind is Any else kind | None)
+            if b"u0000" in bytes(token) and _has_nul(found):
+                raise nul(key)
+        except UnicodeDecodeError as error:
+            raise bad_utf8(key, error) from None
+        except RecursionError:
+            raise RefusedError("bad_json", key, f"{key} is nested too deeply. Flatten it.") from None
+        except (msgspec.MsgspecError, ValueError):
+            there = json_kind(bytes(token))
+            fault = "holds something else" if there in ("a list", "an object") else f"is {there}"
+            raise RefusedError("wrong_type", key, f"{key} {fault}. Write it as {wanted}.") from None
+        return found
+
+    def leave(self, *keys: str) -> None:
+        """Count cells as known without reading them."""
+        self._taken.update(keys)
+
+    def extra(self) -> str | None:
+        """JSON object of the cells that nobody has taken, in their order and spelling; None where there are none.
+
+        Raises:
+            RefusedError: One is no UTF-8.
+        """
+        rest = [key for key in self.cells if key not in self._taken]
+        if not rest:
+            return None
+        return extra_text(self.cells, [(key, json.dumps(key, ensure_ascii=False).encode() + b": ") for key in rest])
+
+
+def missing(*keys: str) -> RefusedError:
+    """None of these cells is there."""
+    return RefusedError("missing_field", keys[0], f"{' or '.join(keys)} is missing. Add it.")
+
+
+def json_in(key: str, text: str) -> Any:
+    """The value of a text that holds JSON.
+
+    Args:
+        key: The field it is from, for messages.
+
+    Raises:
+        RefusedError: It is no JSON, nested too deeply, or holds a NUL character or a number beyond Python's limits.
+    """
+    try:
+        found = json.loads(text, parse_constant=_no_constant)
+        if "u0000" in text and _has_nul(found):
+            raise nul(key)
+        if "\\ud" in text.lower():
+            json.dumps(found, ensure_ascii=False).encode()
+    except RecursionError:
+        raise RefusedError("bad_json", key, f"The JSON in {key} is nested too deeply. Flatten it.") from None
+    except UnicodeEncodeError:
+        raise RefusedError("bad_utf8", key, f"{key} holds half a character (\\ud800 to \\udfff). Remove it.") from None
+    except ValueError as error:
+        raise RefusedError("bad_json", key, f"{key} holds no JSON that can be read: {error}. Mend it.") from None
+    return found
+
+
+def _no_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def nul(key: str) -> RefusedError:
+    """An error about a NUL character in a field."""
+    return RefusedError("nul", key, f"{key} contains a NUL character. Remove it.")
+
+
+def _has_nul(value: object) -> bool:
+    if isinstance(value, str):
+        return "\0" in value
+    if isinstance(value, Struct):
+        return any(_has_nul(getattr(value, name)) for name in value.__struct_fields__)
+    if isinstance(value, dict):
+        return any(_has_nul(part) for pair in value.items() for part in pair)
+    return isinstance(value, list) and any(map(_has_nul, value))

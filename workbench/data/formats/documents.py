@@ -1,0 +1,311 @@
+"""Rows of every format as JSON objects, one at a time."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+
+from workbench.core.errors import FormatError
+from workbench.core.item import KEPT_RAW, Refusal
+from workbench.data.formats.explain import RefusedError, explain_document, refusal
+from workbench.data.formats.lines import NumberedLine, Stream, read_lines
+from workbench.data.formats.source import FileFormat, refuse_bomb
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import FileMetaData
+
+MISSING_PARQUET = "Install the reader: pip install 'verifier-workbench[parquet]'"
+
+TABLES: tuple[FileFormat, ...] = ("csv", "tsv")
+"""Formats with a header row."""
+
+LISTS: tuple[FileFormat, ...] = ("json", "label-studio", "argilla")
+"""Formats that are one JSON list."""
+
+_BATCH = 256
+_HELD = 1 << 30
+"""Bytes that rows read together may come to, if each were as long as all of its group."""
+
+_LONGEST_JSON = 512 << 20
+_RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
+_RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+class SourceDocument(Struct, frozen=True, gc=False):
+    """One row.
+
+    Attributes:
+        line: Its number, from 1.
+        json: The row as one JSON object.
+        raw: The row as the file has it.
+        unterminated: It stands at the end of the file without a line end: it may be cut off.
+    """
+
+    line: int
+    json: bytes
+    raw: bytes
+    unterminated: bool = False
+
+
+Row = SourceDocument | Refusal
+
+
+def documents(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
+    """The rows of an open file, and refusals of what is no row.
+
+    Raises:
+        FormatError: The file as a whole is not of its format.
+    """
+    if kind == "parquet":
+        return _parquet(path)
+    if kind in LISTS:
+        return json_rows(stream, path)
+    if kind in TABLES:
+        return _table(stream, kind, path, max_line)
+    return _json_lines(stream, max_line)
+
+
+def _json_lines(stream: Stream, max_line: int) -> Iterator[Row]:
+    for line in read_lines(stream, max_line):
+        raw, fault = line.raw, line.fault
+        if fault is None:
+            if raw and not raw.isspace():
+                yield SourceDocument(line.number, raw, raw)
+        elif fault == "unterminated":
+            yield SourceDocument(line.number, raw, raw, True)
+        else:
+            yield _refused_line(line, max_line)
+
+
+def _refused_line(line: NumberedLine, max_line: int) -> Refusal:
+    if line.fault == "too_long":
+        error = RefusedError(
+            "too_long", None, f"The line is longer than {max_line:,} bytes. Raise --max-line to take it."
+        )
+    else:
+        error = RefusedError(
+            "truncated", None, "The compressed file is damaged from here on. Fetch it again; the rest is missing."
+        )
+    return refusal(line.number, line.raw, error)
+
+
+def json_rows(stream: Stream, path: Path, names: tuple[str, ...] = ("rows", "data")) -> Iterator[Row]:
+    """The rows of an open file that is a JSON list, or an object that has one under one of these names.
+
+    Raises:
+        FormatError: It is neither.
+    """
+    for number, element in enumerate(_elements(whole(stream, path), path, names), 1):
+        raw = bytes(element)
+        yield SourceDocument(number, raw, raw)
+
+
+def whole(stream: Stream, path: Path) -> bytes:
+    """All of an open file that is one JSON document.
+
+    Raises:
+        FormatError: It is damaged, or too long to be held.
+    """
+    parts: list[bytes] = []
+    size = 0
+    try:
+        while block := stream.read(1 << 20):
+            parts.append(block)
+            size += len(block)
+            if size > _LONGEST_JSON:
+                raise FormatError(
+                    f"{path}: a JSON document of more than {_LONGEST_JSON >> 20} MiB can't be read.",
+                    "Write one object a line, such as with: jq -c '.[]'",
+                )
+    except (EOFError, zlib.error) as error:
+        raise FormatError(f"{path}: the compressed file is damaged.", "Fetch it again.") from error
+    return b"".join(parts)
+
+
+def _elements(text: bytes, path: Path, names: tuple[str, ...]) -> list[msgspec.Raw]:
+    try:
+        if not text.lstrip().startswith(b"{"):
+            return _RAW_LIST.decode(text)
+        keys = _RAW_OBJECT.decode(text)
+        for name in names:
+            if name in keys:
+                return _RAW_LIST.decode(keys[name])
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        valid = isinstance(error, msgspec.ValidationError)
+        message = "The document is no list of rows." if valid else explain_document(text).message
+        raise FormatError(
+            f"{path}: {message}", f"A JSON file holds one array, or an object with {' or '.join(names)}."
+        ) from None
+    raise FormatError(
+        f"{path}: the object has no {' or '.join(names)}; its keys: {', '.join(keys)}.",
+        "For one object a line say --format jsonl.",
+    )
+
+
+class _RecordedLines:
+    """Text lines for the csv module; remembers the bytes of the row being read."""
+
+    def __init__(self, lines: Iterator[NumberedLine]) -> None:
+        self._lines = lines
+        self.number = 0
+        self.raw: list[bytes] = []
+        self.fault: NumberedLine | None = None
+        self.ended = False
+
+    def __iter__(self) -> _RecordedLines:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.number = line.number
+        self.raw.append(line.raw)
+        if line.fault in ("too_long", "damaged"):
+            self.fault = line
+            return "\n"
+        self.ended = line.fault is not None
+        return line.raw.decode("utf-8", "surrogateescape") + ("" if self.ended else "\n")
+
+    def take(self) -> bytes:
+        """The bytes since the last call."""
+        raw = b"\n".join(self.raw)
+        self.raw.clear()
+        return raw
+
+
+def header_of(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> list[str]:
+    """The columns of an open CSV or TSV file.
+
+    Raises:
+        FormatError: There is no usable header row.
+    """
+    reader, _ = _cells(stream, kind, max_line)
+    return _header(reader, path)
+
+
+def _cells(stream: Stream, kind: FileFormat, max_line: int) -> tuple[Iterator[list[str]], _RecordedLines]:
+    csv.field_size_limit(min(max_line, sys.maxsize))
+    recorded = _RecordedLines(read_lines(stream, max_line))
+    return csv.reader(recorded, delimiter="," if kind == "csv" else "\t", strict=True), recorded
+
+
+def _table(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
+    reader, recorded = _cells(stream, kind, max_line)
+    header = _header(reader, path)
+    recorded.take()
+    while True:
+        first = recorded.number + 1
+        cells, error = _next_row(reader)
+        raw = recorded.take()
+        if recorded.fault is not None:
+            fault, recorded.fault = recorded.fault, None
+            yield _refused_line(NumberedLine(first, raw, fault.fault), max_line)
+        elif error is not None:
+            code = "truncated" if recorded.ended else "bad_csv"
+            yield refusal(first, raw, RefusedError(code, None, f"{error}. Mend the quotes of the row."))
+        elif cells is None:
+            return
+        elif cells:
+            yield _row_of(header, cells, first, raw, ended=recorded.ended)
+
+
+def _header(reader: Iterator[list[str]], path: Path) -> list[str]:
+    cells, error = _next_row(reader)
+    if not cells:
+        raise FormatError(f"{path}: there is no header row{f': {error}' if error else ''}.", "Name the columns in it.")
+    try:
+        "".join(cells).encode()
+    except UnicodeEncodeError:
+        raise FormatError(f"{path}:1: the header is not UTF-8.", "Save the file as UTF-8.") from None
+    double = next((name for name, times in Counter(cells).items() if times > 1), None)
+    if double is not None:
+        raise FormatError(f"{path}:1: two columns are called {double!r}.", "Rename one of them.")
+    return cells
+
+
+def _next_row(reader: Iterator[list[str]]) -> tuple[list[str] | None, str | None]:
+    try:
+        return next(reader), None
+    except StopIteration:
+        return None, None
+    except csv.Error as error:
+        return None, str(error)
+
+
+def _row_of(header: list[str], cells: list[str], line: int, raw: bytes, *, ended: bool) -> Row:
+    if len(cells) != len(header):
+        message = f"The row has {len(cells)} cells, the header {len(header)}. Mend the row."
+        return refusal(line, raw, RefusedError("truncated" if ended else "bad_csv", None, message))
+    try:
+        return SourceDocument(line, _object(dict(zip(header, cells, strict=True))), raw)
+    except UnicodeEncodeError:
+        return refusal(line, raw, explain_document(raw))
+
+
+def _parquet(path: Path) -> Iterator[Row]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise FormatError(f"{path}: Parquet files need pyarrow.", MISSING_PARQUET) from None
+    try:
+        with pq.ParquetFile(path) as file:
+            number = 0
+            for batch in file.iter_batches(batch_size=_rows_at_once(path, file.metadata)):
+                for row in batch.to_pylist():
+                    number += 1
+                    document = _object(row)
+                    yield SourceDocument(number, document, document[:KEPT_RAW])
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).rstrip(".")
+        raise FormatError(f"{path}: not a readable Parquet file: {reason}.", "Write it again.") from error
+
+
+def _rows_at_once(path: Path, metadata: FileMetaData) -> int:
+    """How many rows are read together, so that a text that stands once and is repeated in each still has room.
+
+    Raises:
+        FormatError: It is said to unpack to hundreds of times its size.
+    """
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    longest = 1
+    for group in groups:
+        packed = sum(group.column(number).total_compressed_size for number in range(group.num_columns))
+        refuse_bomb(path, group.total_byte_size, packed)
+        longest = max(longest, group.total_byte_size)
+    return max(1, min(_BATCH, _HELD // longest))
+
+
+def _object(row: dict[str, Any]) -> bytes:
+    return json.dumps(row, ensure_ascii=False, default=str).encode()
+
+
+def keys_of(rows: Iterator[Row], count: int, budget: int) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
+    """All keys of the first rows, in order of appearance, and those rows that could be read.
+
+    Args:
+        count: Rows to look at.
+        budget: Stop after this many bytes.
+    """
+    keys: dict[str, None] = {}
+    readable: list[dict[str, msgspec.Raw]] = []
+    for row in islice(rows, count):
+        if isinstance(row, SourceDocument):
+            with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+                cells = _RAW_OBJECT.decode(row.json)
+                keys.update(dict.fromkeys(cells))
+                readable.append(cells)
+        budget -= len(row.raw)
+        if budget < 0:
+            break
+    return list(keys), readable

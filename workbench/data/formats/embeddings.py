@@ -1,0 +1,106 @@
+"""Embeddings of problems, a line each, or the matrix of their similarities."""
+
+from __future__ import annotations
+
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from workbench.core.errors import FormatError
+from workbench.core.item import Refusal
+from workbench.data.formats.documents import whole
+from workbench.data.formats.records import read_checked
+from workbench.data.formats.source import detect_format, open_stream
+from workbench.data.records.duplicates import EmbeddingLine
+
+if TYPE_CHECKING:
+    from workbench.statistics.arrays import FloatArray
+
+_HINT = (
+    'Lines are {"task_id": …, "vector": [numbers]}, optionally with source; or the file is one object '
+    '{"task_ids": […], "similarity": [[numbers], …]}, optionally with sources.'
+)
+_CLOSE = 1e-6
+
+
+class _Vectors(Struct, frozen=True, kw_only=True):
+    task_ids: list[str]
+    similarity: list[list[float]]
+    sources: list[str] | None = None
+
+
+class Embedded(Struct, frozen=True, kw_only=True):
+    """Problems with what says how alike they are.
+
+    Attributes:
+        sources: Where each is from; "" where that is not said.
+        numbers: A row a problem: its embedding, or its cosine with every problem.
+        is_matrix: Rows are cosines.
+    """
+
+    task_ids: tuple[str, ...]
+    sources: tuple[str, ...]
+    numbers: FloatArray
+    is_matrix: bool
+
+
+def read(path: Path) -> Embedded:
+    """The problems of a file.
+
+    Raises:
+        FormatError: The file can't be read, or a line or the matrix is wrong: all problems are needed.
+    """
+    return _lines(path) if detect_format(path) == "jsonl" else _matrix(path)
+
+
+def _lines(path: Path) -> Embedded:
+    import numpy as np
+
+    found: list[EmbeddingLine] = []
+    seen: dict[str, int] = {}
+    for number, line in read_checked(path, msgspec.json.Decoder(EmbeddingLine), _fault):
+        if isinstance(line, Refusal):
+            raise FormatError(f"{path}:{number}:{line.field or ''}: {line.message}", _HINT)
+        if seen.setdefault(line.task_id, number) != number:
+            raise FormatError(f"{path}:{number}:task_id: {line.task_id!r} stands on line {seen[line.task_id]} already.")
+        if len(line.vector) != len((found or [line])[0].vector):
+            raise FormatError(f"{path}:{number}:vector: it has {len(line.vector)} numbers, others have more or fewer.")
+        found.append(line)
+    if not found:
+        raise FormatError(f"{path} holds no vectors.", _HINT)
+    return Embedded(
+        task_ids=tuple(line.task_id for line in found),
+        sources=tuple(line.source for line in found),
+        numbers=np.array([line.vector for line in found]),
+        is_matrix=False,
+    )
+
+
+def _fault(line: EmbeddingLine) -> tuple[str, str] | None:
+    if not line.vector or not all(map(isfinite, line.vector)) or not any(line.vector):
+        return "vector", "A vector has a direction: numbers, and not all of them 0."
+    return None
+
+
+def _matrix(path: Path) -> Embedded:
+    import numpy as np
+
+    with open_stream(path) as (stream, _):
+        content = whole(stream, path)
+    try:
+        found = msgspec.json.decode(content, type=_Vectors)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise FormatError(f"{path}: {error}.", _HINT) from error
+    size = len(found.task_ids)
+    sources = found.sources if found.sources is not None else [""] * size
+    if not size or len(sources) != size or [len(row) for row in found.similarity] != [size] * size:
+        raise FormatError(f"{path}: task_ids, sources and similarity have different lengths, or are empty.", _HINT)
+    if len(set(found.task_ids)) != size:
+        raise FormatError(f"{path}:task_ids: an id stands there twice.")
+    matrix = np.array(found.similarity)
+    if not np.allclose(matrix, matrix.T, rtol=0, atol=_CLOSE):
+        raise FormatError(f"{path}:similarity: it is not symmetric.", "Cosines are the same both ways.")
+    return Embedded(task_ids=tuple(found.task_ids), sources=tuple(sources), numbers=matrix, is_matrix=True)

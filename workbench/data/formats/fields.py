@@ -1,0 +1,174 @@
+"""Our fields, the columns they are read from, and the released VerifyBench schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from workbench.core.errors import FormatError, UsageError
+
+FIELDS: dict[str, tuple[str, ...]] = {
+    "question_id": ("question_id", "qid", "problem_id", "prompt_id"),
+    "completion_id": ("completion_id", "response_id", "output_id"),
+    "question": ("question", "prompt", "problem", "instruction", "query"),
+    "reference": (
+        "reference",
+        "reference_answer",
+        "gold_answer",
+        "ground_truth",
+        "expected_answer",
+        "answer",
+    ),
+    "completion": ("completion", "response", "output", "generation", "model_output", "model_response"),
+    "gold": ("gold", "gold_correct", "is_correct", "correct", "label"),
+    "model": ("model", "completion_model", "model_name"),
+    "source": ("source", "data_source"),
+    "licence": ("licence", "license"),
+    "type": ("type", "answer_type"),
+    "subtype": ("subtype", "answer_subtype"),
+}
+"""Our field -> columns recognised for it, the first one present wins."""
+
+QUESTION_FIELDS: dict[str, tuple[str, ...]] = {
+    **{name: FIELDS[name] for name in ("question_id", "question", "reference", "source", "licence", "type", "subtype")},
+    "domain": ("domain",),
+}
+"""The same of a file of questions without completions."""
+
+KNOWN = frozenset(name for names in FIELDS.values() for name in names)
+"""Every column that is recognised."""
+
+REQUIRED = ("question", "reference", "completion")
+_OF_COMPLETIONS = ("completion", "completion_id", "gold", "model")
+
+RELEASED: dict[str, str] = {
+    "question_id": "question_id",
+    "completion_id": "completion_id",
+    "question": "question",
+    "reference": "answer",
+    "completion": "completion",
+    "gold": "gold_correct",
+    "model": "completion_model",
+    "source": "source",
+    "type": "answer_type",
+    "subtype": "answer_subtype",
+}
+"""Our field -> key of the released schema, in the released order (``annotator`` follows as an extra key)."""
+
+RELEASED_KEYS = tuple(RELEASED.values())
+
+_NO_LICENCE = frozenset(("", "/", "-", "–", "?", "none", "null", "n/a", "na", "unknown", "unspecified"))
+
+_ALSO_CALLED = {key: field for field, key in RELEASED.items() if key not in FIELDS}
+_ENOUGH = 6
+
+_SHOWN = 40
+"""Columns that an error names."""
+
+
+def parse_map(texts: Iterable[str]) -> dict[str, str]:
+    """Read ``--map FIELD=COLUMN`` options; a field without a column (``FIELD=``) is left out of what is read.
+
+    Raises:
+        UsageError: One is no pair, or its field is unknown (the message lists ours).
+    """
+    columns: dict[str, str] = {}
+    for text in texts:
+        name, equals, column = text.partition("=")
+        field = _ALSO_CALLED.get(name.strip(), name.strip())
+        if not equals:
+            raise UsageError(f"--map {text!r} is no pair.", "Write --map FIELD=COLUMN: our field, their column.")
+        if field not in FIELDS | QUESTION_FIELDS:
+            known = ", ".join(FIELDS | QUESTION_FIELDS)
+            raise UsageError(f"--map names an unknown field {name!r}.", f"Our fields: {known}.")
+        if column and column in columns.values():
+            raise UsageError(f"--map takes the column {column!r} twice.", "Give each field a column of its own.")
+        columns[field] = column
+    return columns
+
+
+def is_released(keys: Iterable[str]) -> bool:
+    """Whether keys are those of the released VerifyBench schema, a missing one or two allowed."""
+    return len(set(keys) & set(RELEASED_KEYS)) >= _ENOUGH
+
+
+def known_licence(text: str | None) -> str | None:
+    """A licence as it is stored; None for what files write where nobody knows it (the paper's table 7 has "/")."""
+    tidy = (text or "").strip()
+    return None if tidy.lower() in _NO_LICENCE else tidy
+
+
+def holds_questions(found: Sequence[str], explicit: Mapping[str, str]) -> bool:
+    """Whether a file's columns are those of questions alone: nothing of a completion is among them.
+
+    Args:
+        explicit: What ``--map`` says.
+    """
+    if any(explicit.get(field) for field in _OF_COMPLETIONS):
+        return False
+    folded = {_fold(column) for column in found if column not in explicit.values()}
+    named = {field for field in FIELDS if explicit.get(field) or (field not in explicit and folded & {*FIELDS[field]})}
+    return {"question", "reference"} <= named and not named & {*_OF_COMPLETIONS}
+
+
+def resolve_columns(
+    found: Sequence[str],
+    explicit: Mapping[str, str],
+    *,
+    released: bool,
+    place: str,
+    fields: Mapping[str, tuple[str, ...]] = FIELDS,
+) -> dict[str, str]:
+    """Our field -> the column it is read from.
+
+    Args:
+        found: The file's columns.
+        explicit: What ``--map`` says; it wins over names we recognise. A field with no column is not read.
+        released: The file has the released schema: its keys stand even where rows lack them.
+        place: The file's name, for messages.
+        fields: `FIELDS`, or those of another kind of file.
+
+    Raises:
+        UsageError: ``--map`` names a column that the file does not have, or a field that such a file hasn't.
+        FormatError: A required field has no column.
+    """
+    for field, column in explicit.items():
+        if field not in fields:
+            raise UsageError(f"{place}: --map {field}: such a file has no {field}.", f"It has: {', '.join(fields)}.")
+        if column and column not in found:
+            raise UsageError(f"{place}: --map {field}={column}: there is no column {column!r}.", _columns_there(found))
+    taken = set(explicit.values())
+    columns = dict(explicit)
+    by_name = {_fold(column): column for column in reversed(found) if column not in taken}
+    for field, aliases in fields.items():
+        if field in columns:
+            continue
+        own = RELEASED.get(field) if released else None
+        candidates = (own,) if own is not None else aliases
+        match = next((by_name[alias] for alias in candidates if alias in by_name), None)
+        if match is None and own is not None and own not in taken:
+            match = own
+        if match is not None:
+            columns[field] = match
+    columns = {field: columns[field] for field in fields if columns.get(field)}
+    _require(columns, found, place, [field for field in REQUIRED if field in fields])
+    return columns
+
+
+def _require(columns: Mapping[str, str], found: Sequence[str], place: str, required: Sequence[str]) -> None:
+    if not found and not columns:
+        raise FormatError(f"{place}: there is no row with columns in it.", "Is it the right file, and --format?")
+    for field in required:
+        if field not in columns:
+            raise FormatError(
+                f"{place}: no column holds the {field}.",
+                f"{_columns_there(found)} Name it: --map {field}=COLUMN",
+            )
+
+
+def _columns_there(found: Sequence[str]) -> str:
+    more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
+    return f"Columns there: {', '.join(found[:_SHOWN]) or 'none'}{more}."
+
+
+def _fold(column: str) -> str:
+    return column.strip().lower().replace(" ", "_").replace("-", "_")

@@ -1,0 +1,250 @@
+"""Label Studio's JSON: tasks with annotations, as it imports and exports them, and its shorter JSON-MIN.
+
+Its own description: https://labelstud.io/guide/tasks.html and https://labelstud.io/guide/export.html.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from workbench.core.item import StoredItem
+from workbench.core.label import EXCLUSION_REASONS, TAGS, LabelLine
+from workbench.core.taxonomy import SUBTYPES
+from workbench.core.verdict import Outcome
+from workbench.data.formats.carried import (
+    LINE,
+    QUESTIONS,
+    VERDICTS,
+    CarriedAnswers,
+    answers_of,
+    decoded,
+    gather,
+    hidden_part,
+    names_of,
+    object_of,
+    texts_of,
+    whole_row,
+)
+from workbench.data.formats.explain import RefusedError
+from workbench.data.formats.fields import KNOWN
+from workbench.data.formats.logs.logged import Grade, verifier_name
+
+_PLUMBING = frozenset(
+    {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "dataset"}
+)
+_NOT_AN_ITEM = _PLUMBING | {*QUESTIONS, LINE}
+_ITEM_COLUMNS = (_PLUMBING | KNOWN) - {*QUESTIONS, LINE}
+
+
+def _choices(name: str, values: Iterable[str], more: str = "") -> str:
+    options = "".join(f'<Choice value="{value}"/>' for value in values)
+    return f'  <Choices name="{name}" toName="completion" {more}>{options}</Choices>\n'
+
+
+CONFIG = (
+    "<View>\n"
+    '  <Header value="Question"/><Text name="question" value="$question"/>\n'
+    '  <Header value="Reference"/><Text name="reference" value="$reference"/>\n'
+    '  <Header value="Completion"/><Text name="completion" value="$completion"/>\n'
+    + _choices("verdict", VERDICTS, 'choice="single" showInLine="true"')
+    + _choices("reason", EXCLUSION_REASONS, 'choice="single" showInLine="true"')
+    + _choices("answer_subtype", SUBTYPES, 'choice="single" showInLine="true"')
+    + _choices("tags", TAGS, 'choice="multiple" showInLine="true"')
+    + _choices("unsure", ("unsure",), 'choice="multiple"')
+    + '  <TextArea name="note" toName="completion" maxSubmissions="1" editable="true"/>\n'
+    f'  <View style="display:none"><TextArea name="{LINE}" toName="completion"/></View>\n'
+    "</View>\n"
+)
+"""The labelling configuration that a project needs for the files written here."""
+
+
+class _StudioTask(Struct):
+    data: dict[str, msgspec.Raw]
+    meta: dict[str, Any] | None = None
+    annotations: list[dict[str, Any]] = []
+    predictions: Any = None
+    id: int | str | None = None
+
+
+def is_task(element: Mapping[str, Any]) -> bool:
+    """Whether an object is a task, or a row of JSON-MIN."""
+    if isinstance(element.get("data"), dict):
+        return bool({"annotations", "predictions"} & element.keys())
+    return {"annotation_id", "annotator", "lead_time"} <= element.keys()
+
+
+def task_of(number: int, item: StoredItem, lines: Iterable[LabelLine], *, sighted: bool) -> dict[str, Any]:
+    """An item as a task.
+
+    Args:
+        number: Its number in the file, from 1.
+        lines: What people say of it; each becomes an annotation.
+        sighted: With all that annotators must not see.
+    """
+    return {
+        "id": number,
+        "data": {**names_of(item), **texts_of(item)},
+        "meta": {LINE: hidden_part(item)} if sighted else {},
+        "annotations": [_annotation(line) for line in lines],
+        "predictions": [],
+    }
+
+
+def _annotation(line: LabelLine) -> dict[str, Any]:
+    said = answers_of(line) | {LINE: [msgspec.json.encode(line).decode()]}
+    annotation: dict[str, Any] = {
+        "result": [_result(line, name, values) for name, values in said.items()],
+        "was_cancelled": False,
+        "ground_truth": line.role == "adjudicator",
+        "created_at": line.created_at,
+        "updated_at": line.created_at,
+        "lead_time": line.focused_ms / 1000 if isinstance(line.focused_ms, int) else None,
+        "unique_id": line.uuid,
+    }
+    # Label Studio takes an address or an id of its own users; whoever it can't know is named in the line.
+    if "@" in line.annotator:
+        annotation["completed_by"] = {"email": line.annotator}
+    return annotation
+
+
+def _result(line: LabelLine, name: str, values: list[str]) -> dict[str, Any]:
+    is_text = name in ("note", LINE)
+    region = blake2b(f"{line.uuid} {name}".encode(), digest_size=5).hexdigest()
+    return {
+        "id": region,
+        "from_name": name,
+        "to_name": "completion",
+        "type": "textarea" if is_text else "choices",
+        "value": {"text" if is_text else "choices": values},
+        "origin": "manual",
+    }
+
+
+def row_of(raw: bytes) -> bytes:
+    """The item of a task or of a row of JSON-MIN, as one JSON object.
+
+    Raises:
+        RefusedError: There is none.
+    """
+    tokens = _tokens(raw)
+    if "data" not in tokens:
+        return object_of({key: token for key, token in tokens.items() if key not in _NOT_AN_ITEM})
+    task = _task(raw)
+    hidden = (task.meta or {}).get(LINE)
+    if isinstance(hidden, str):
+        try:
+            return object_of(whole_row(hidden.encode(), task.data))
+        except (msgspec.MsgspecError, UnicodeEncodeError):
+            raise RefusedError("wrong_type", "meta", f"meta.{LINE} is no row. Remove it, or export again.") from None
+    return object_of({key: token for key, token in task.data.items() if key != "dataset"})
+
+
+def dataset_of(raw: bytes) -> str | None:
+    """The data set that a task names."""
+    tokens = _tokens(raw)
+    data = _task(raw).data if "data" in tokens else tokens
+    try:
+        return msgspec.json.decode(data["dataset"], type=str)
+    except (KeyError, msgspec.MsgspecError):
+        return None
+
+
+def answers_in(raw: bytes) -> Iterator[CarriedAnswers]:
+    """What people have said of a task; annotations that were cancelled are none.
+
+    Raises:
+        RefusedError: It can't be read.
+    """
+    tokens = _tokens(raw)
+    if "data" not in tokens:
+        answers = _short(decoded(raw, dict[str, Any]))
+        # A task that nobody has annotated has a row, too.
+        if answers.says_something() or bytes(tokens.get("annotation_id", b"null")) != b"null":
+            yield answers
+        return
+    task = _task(raw)
+    for number, annotation in enumerate(task.annotations, 1):
+        if not annotation.get("was_cancelled"):
+            yield _answers(task, number, annotation)
+
+
+def grades_in(raw: bytes) -> tuple[Grade, ...]:
+    """What models have said of a task: the verdicts of its predictions. Their scores are confidences, no grades.
+
+    Raises:
+        RefusedError: It can't be read.
+    """
+    if "data" not in _tokens(raw):
+        return ()
+    found: dict[str, Grade] = {}
+    predictions = _task(raw).predictions
+    for prediction in predictions if isinstance(predictions, list) else []:
+        if isinstance(prediction, dict):
+            said = _given(prediction).get("verdict", [])
+            name = verifier_name("label-studio", str(prediction.get("model_version") or "predictions"))
+            if len(said) == 1 and said[0] in VERDICTS:
+                found.setdefault(name, _grade(name, said[0], prediction.get("score")))
+    return tuple(found.values())
+
+
+def _grade(name: str, said: str, confidence: object) -> Grade:
+    sure = f"confidence {confidence:.3g}" if isinstance(confidence, float) else None
+    if said == "unsuitable":
+        return Grade(verifier=name, verdict="abstain", reason="invalid", detail=sure)
+    return Grade(verifier=name, verdict=Outcome.of(said).word, detail=sure)
+
+
+def _answers(task: _StudioTask, number: int, annotation: Mapping[str, Any]) -> CarriedAnswers:
+    key = annotation.get("unique_id") or f"{task.id} {annotation.get('id') or number}"
+    return gather(_person(annotation.get("completed_by")), str(key), _given(annotation), _time(annotation))
+
+
+def _given(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What an annotation or a prediction answers: control -> values."""
+    given: dict[str, list[str]] = {}
+    results = annotation.get("result")
+    for result in results if isinstance(results, list) else []:
+        if isinstance(result, dict) and isinstance(result.get("value"), dict):
+            given.setdefault(str(result.get("from_name")), []).extend(_values(result["value"]))
+    return given
+
+
+def _short(row: Mapping[str, Any]) -> CarriedAnswers:
+    given = {name: _values(value) for name, value in row.items() if name not in _ITEM_COLUMNS}
+    return gather(_person(row.get("annotator")), f"{row.get('id')} {row.get('annotation_id')}", given, _time(row))
+
+
+def _values(value: object) -> list[str]:
+    """The texts chosen or written: one, several, or regions that hold them."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list):
+        return [text for part in value for text in _values(part)]
+    if isinstance(value, dict):
+        return [text for name in ("choices", "text", "taxonomy") for text in _values(value.get(name))]
+    return []
+
+
+def _person(value: object) -> str:
+    """A user's address; an id names them only in their own Label Studio."""
+    if isinstance(value, dict):
+        value = value.get("email") or value.get("id")
+    return value if isinstance(value, str) and value not in ("", "None") else f"label-studio-{value or 'user'}"
+
+
+def _time(annotation: Mapping[str, Any]) -> str | None:
+    time = annotation.get("updated_at") or annotation.get("created_at")
+    return time if isinstance(time, str) else None
+
+
+def _tokens(raw: bytes) -> dict[str, msgspec.Raw]:
+    return decoded(raw, dict[str, msgspec.Raw])
+
+
+def _task(raw: bytes) -> _StudioTask:
+    return decoded(raw, _StudioTask)

@@ -1,0 +1,103 @@
+"""The kinds of logs: which one a file is by what it begins with, and the completions in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from workbench.core.item import Refusal
+from workbench.data.formats.documents import Row, SourceDocument
+from workbench.data.formats.explain import RefusedError, refusal
+from workbench.data.formats.lines import Stream
+from workbench.data.formats.logs import (
+    inspect_ai,
+    judges,
+    lm_eval,
+    openai,
+    openai_evals,
+    rewardbench,
+    trainers,
+    verl,
+    xverify,
+)
+from workbench.data.formats.logs.kind import LogKind
+from workbench.data.formats.logs.logged import Grade
+from workbench.data.formats.logs.plain import plain_object
+from workbench.data.formats.source import FileFormat, first_bytes
+
+KINDS: Final[dict[str, LogKind]] = {
+    kind.name: kind
+    for kind in (
+        lm_eval.KIND,
+        inspect_ai.KIND,
+        openai_evals.KIND,
+        openai.KIND,
+        rewardbench.KIND,
+        xverify.KIND,
+        judges.KIND,
+        trainers.KIND,
+        verl.ROLLOUTS,
+        verl.RESPONSES,
+        verl.DATASET,
+    )
+}
+"""By name, in the order in which a file is compared with them."""
+
+LATER: Final = frozenset[str]().union(*(kind.later for kind in KINDS.values()))
+"""Codes of refusals of rows that can be taken once more lies beside their file."""
+
+
+def of_document(path: Path) -> str | None:
+    """The name of the kind of log that a file is as a whole; None for any other file.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
+    head = first_bytes(path)
+    return next((kind.name for kind in KINDS.values() if kind.begins(head)), None)
+
+
+def of_rows(rows: Sequence[Mapping[str, msgspec.Raw]]) -> str | None:
+    """The name of the kind of log that a file's first row is of; None for any other file."""
+    if not rows:
+        return None
+    try:
+        first = plain_object(msgspec.json.encode(rows[0]))
+    except RefusedError:
+        return None
+    return next((kind.name for kind in KINDS.values() if kind.recognises(first)), None)
+
+
+def items(
+    stream: Stream, kind: LogKind, container: FileFormat, path: Path, max_line: int
+) -> Iterator[tuple[Row, tuple[Grade, ...]]]:
+    """The completions of an open log, each as a row of our fields, with its grades.
+
+    Raises:
+        FormatError: The file as a whole is not of its format.
+    """
+    read = kind.begin(path)
+    for row in kind.rows(stream, container, path, max_line):
+        if isinstance(row, Refusal):
+            yield row, ()
+            continue
+        try:
+            found = [(_encoded(one.item), one.grades) for one in read(plain_object(row.json))]
+        except RefusedError as error:
+            yield refusal(row.line, row.raw, error), ()
+        else:
+            for item, grades in found:
+                yield SourceDocument(row.line, item, row.raw, row.unterminated), grades
+
+
+def _encoded(item: Mapping[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode({key: value for key, value in item.items() if value is not None})
+    except UnicodeEncodeError:
+        message = "A \\ud800–\\udfff escape stands alone: it is no character. Remove or pair it."
+        raise RefusedError("bad_utf8", None, message) from None
+    except RecursionError:
+        raise RefusedError("bad_json", None, "The row is nested too deeply. Flatten it.") from None

@@ -1,0 +1,91 @@
+"""What a prompt asks: the question in it, without examples and cues around it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from workbench.data.formats.fields import FIELDS
+
+_LONG = 12
+"""Characters from which a text that a prompt holds is taken to stand there on purpose."""
+
+_TEXTS = 200
+"""Texts of a document that are looked for in its prompt: a table's would be thousands."""
+
+_CUE = re.compile(r"\s\w+:\s*\Z")
+"""What a prompt ends in to be completed, such as ``Answer:``."""
+
+
+def text_of(prompt: object) -> str | None:
+    """A prompt as text: itself, or what its chat messages say; None where it is neither."""
+    if isinstance(prompt, list) and len(prompt) == 1:
+        return text_of(prompt[0])
+    if not isinstance(prompt, str):
+        return None
+    if prompt.startswith("[{"):
+        try:
+            messages = json.loads(prompt)
+        except (ValueError, RecursionError):
+            return prompt
+        contents = [one.get("content") for one in messages if isinstance(one, dict)]
+        return "\n\n".join(one for one in contents if isinstance(one, str)) or prompt
+    return prompt
+
+
+def question_of(document: object) -> str | None:
+    """The text that a document calls its question, by the names that we know; None where it has none."""
+    if isinstance(document, Mapping):
+        folded = {str(key).lower(): value for key, value in document.items()}
+        for name in FIELDS["question"]:
+            if isinstance(value := folded.get(name), str) and value.strip():
+                return value.strip()
+    return None
+
+
+def question_in(prompt: str, document: object, answer: str) -> str:
+    """What a prompt asks of one document: the part that the document's own texts span.
+
+    That leaves out examples of other documents before it, and cues such as ``Answer:`` behind it; options and passages
+    stay. A prompt without the document's own question is taken whole: its instructions may be the question.
+
+    Args:
+        answer: The reference answer. A text that says it may stand in an example, too.
+    """
+    question = question_of(document)
+    body = _CUE.sub("", prompt)
+    if question is None or question not in body:
+        return prompt
+    texts = [text for text in islice(_texts(document), _TEXTS) if any(character.isalnum() for character in text)]
+    longer = [text for text in texts if len(text) >= _LONG and text not in answer]
+    start = min(place for text in (question, *longer) if (place := body.rfind(text)) >= 0)
+    end = max(_last(body, text, start) for text in (question, *texts))
+    return body[start:end]
+
+
+def _texts(value: object) -> Iterator[str]:
+    """All texts in a document, at whatever depth."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, str) and one.strip():
+            yield one.strip()
+        elif isinstance(one, Mapping):
+            left += reversed(list[Any](one.values()))
+        elif isinstance(one, list):
+            left += reversed(one)
+
+
+def _last(prompt: str, text: str, start: int) -> int:
+    """Where the last occurrence of a text as words of its own ends; ``start`` where there is none from there on."""
+    end = len(prompt)
+    while (place := prompt.rfind(text, start, end)) >= 0:
+        after = place + len(text)
+        inside = place > start and prompt[place - 1].isalnum() and text[0].isalnum()
+        if not inside and not (after < len(prompt) and prompt[after].isalnum() and text[-1].isalnum()):
+            return after
+        end = after - 1
+    return start

@@ -1,0 +1,60 @@
+"""Files of other annotation tools: which tool's it is, and the rows that items are made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+from workbench.core.item import Refusal
+from workbench.data.formats import argilla, label_studio
+from workbench.data.formats.documents import Row, SourceDocument
+from workbench.data.formats.explain import RefusedError, refusal
+from workbench.data.formats.source import FileFormat, first_element
+
+TOOLS: dict[FileFormat, ModuleType] = {"label-studio": label_studio, "argilla": argilla}
+"""Format -> module that reads an element of its files: ``row_of``, ``dataset_of``, ``answers_in``."""
+
+
+def tool_of(path: Path) -> FileFormat | None:
+    """Whose file it is by its first element; None for any other.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
+    element = first_element(path)
+    if not isinstance(element, dict):
+        return None
+    if label_studio.is_task(element):
+        return "label-studio"
+    return "argilla" if argilla.is_record(element) else None
+
+
+def dataset_of(path: Path, kind: FileFormat) -> str | None:
+    """The data set that the first element of a tool's file names; None in any other file.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
+    element = first_element(path) if kind in TOOLS else None
+    if not isinstance(element, dict):
+        return None
+    try:
+        named: str | None = TOOLS[kind].dataset_of(json.dumps(element).encode())
+    except (RefusedError, RecursionError):
+        return None
+    return named
+
+
+def items(rows: Iterable[Row], kind: FileFormat) -> Iterator[Row]:
+    """The rows of a tool's file, each as the item in it."""
+    row_of = TOOLS[kind].row_of
+    for row in rows:
+        if isinstance(row, Refusal):
+            yield row
+            continue
+        try:
+            yield SourceDocument(row.line, row_of(row.raw), row.raw)
+        except RefusedError as error:
+            yield refusal(row.line, row.raw, error)

@@ -1,0 +1,337 @@
+"""Reading items: what a file is and how its columns are taken, then its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from workbench.core.code_record import CodeRecord, Record, SolutionRecord
+from workbench.core.errors import FormatError, UsageError
+from workbench.core.item import ItemRecord, QuestionRecord, Refusal
+from workbench.data.formats import label_studio, peers
+from workbench.data.formats.code import kinds
+from workbench.data.formats.documents import TABLES, Row, SourceDocument, documents, header_of, keys_of
+from workbench.data.formats.fields import FIELDS, QUESTION_FIELDS, holds_questions, is_released, resolve_columns
+from workbench.data.formats.lines import DEFAULT_MAX_LINE, Stream
+from workbench.data.formats.logs import kinds as logs
+from workbench.data.formats.logs.kind import LogKind
+from workbench.data.formats.logs.logged import Grade
+from workbench.data.formats.question_rows import QuestionBuilder
+from workbench.data.formats.rows import RowBuilder
+from workbench.data.formats.source import (
+    CODE_FORMATS,
+    PLAIN_FORMATS,
+    QUESTIONS,
+    ZIP,
+    CodeFormat,
+    FileFormat,
+    Progress,
+    detect_format,
+    first_bytes,
+    open_stream,
+)
+from workbench.data.formats.types import Pair, TypeReader, looks_swapped
+
+AUTO: Final = "auto"
+"""For a format: the one the file's content tells."""
+
+FORMATS: Final[tuple[str, ...]] = (*PLAIN_FORMATS, QUESTIONS, *CODE_FORMATS, *logs.KINDS)
+"""All others."""
+
+_OWN_FIELDS: Final = CODE_FORMATS.keys() | logs.KINDS.keys()
+"""Formats whose fields have names of their own, which no column is mapped to."""
+
+SAMPLE_ROWS = 1_000
+"""Rows at the beginning of a file that decide which column holds what."""
+
+_SAMPLE_BYTES = 64 << 20
+
+_Build = Callable[[int, bytes, bytes], ItemRecord | Refusal]
+T = TypeVar("T")
+
+
+class FilePlan(Struct, frozen=True, kw_only=True):
+    """How one file will be read.
+
+    Attributes:
+        format: What it is, one of `FORMATS`; ``verifybench`` is JSON Lines in the released schema.
+        container: How its rows stand in it.
+        columns: Our field -> their column, the type fields the right way round; none for code and for logs.
+        swapped_types: The type column held subtypes and the subtype column types.
+        max_line: Longest line taken, in bytes.
+        usual: The source and the licence of rows that name none.
+    """
+
+    path: Path
+    format: str
+    container: FileFormat
+    columns: dict[str, str]
+    swapped_types: bool
+    max_line: int
+    usual: dict[str, str] = {}
+
+    @property
+    def needs_problems(self) -> bool:
+        """Whether it holds solutions alone, of problems that are stored or stand in another file."""
+        return self.code is not None and not kinds.holds_problems(self.code)
+
+    @property
+    def code(self) -> CodeFormat | None:
+        """What its rows of code are; None where it holds items."""
+        return CODE_FORMATS.get(self.format)
+
+    @property
+    def log(self) -> LogKind | None:
+        """What log it is; None where its rows are items or code themselves."""
+        return logs.KINDS.get(self.format)
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether graders may have said something of its items."""
+        return self.log is not None or self.format == "label-studio"
+
+
+def plan_file(
+    path: Path,
+    *,
+    format: str = AUTO,
+    columns: Mapping[str, str] | None = None,
+    usual: Mapping[str, str] = {},
+    max_line: int = DEFAULT_MAX_LINE,
+) -> FilePlan:
+    """Look at the beginning of a file and decide how to read it.
+
+    Args:
+        format: One of `FORMATS`, or ``auto``: as the content says. A file of code, or a log, is told by its keys,
+            unless ``columns`` says that it holds items.
+        columns: Our field -> their column, where they are not recognised.
+        usual: The source and the licence of rows that name none.
+
+    Raises:
+        FormatError: It can't be read, or a required field has no column.
+        UsageError: ``columns`` names a column that is not there, or names one in a file of code or in a log; or
+            ``usual`` is given for a file of code.
+    """
+    guess = format == AUTO and not columns
+    container = PLAIN_FORMATS.get(format) or _detected(path)
+    own = format if format in _OWN_FIELDS else logs.of_document(path) if guess else None
+    if own is not None:
+        if columns:
+            raise UsageError(f"--map doesn't go with --format {format}.", "Its fields have names of their own.")
+        return _own_plan(path, own, container, max_line, usual)
+    if first_bytes(path).startswith(ZIP):
+        raise FormatError(f"{path}: it is a zip file.", "An archive: workbench restore NEW.db FILE. Unpack any other.")
+    with open_stream(path) as (stream, _):
+        keys, sample = keys_of(_rows(stream, container, path, max_line), SAMPLE_ROWS, _SAMPLE_BYTES)
+    own = (kinds.kind_of(keys) or logs.of_rows(sample)) if guess else None
+    if own is not None:
+        return _own_plan(path, own, container, max_line, usual)
+    if container in TABLES:
+        with open_stream(path) as (stream, _):
+            keys = header_of(stream, container, path, max_line)
+    explicit = dict(columns or {})
+    questions = format == QUESTIONS or (format == AUTO and holds_questions(keys, explicit))
+    released = not questions and container in ("jsonl", "verifybench") and (is_released(keys) or not sample)
+    found, swapped = _columns(path, keys, sample, explicit, released=released, questions=questions)
+    if "licence" in usual and "source" not in usual and "source" not in found:
+        raise UsageError(f"{path}: --licence is a source's, and rows name none.", "Say --source domain/name too.")
+    return FilePlan(
+        path=path,
+        format=QUESTIONS if questions else "verifybench" if released and container == "jsonl" and sample else container,
+        container=container,
+        columns=found,
+        swapped_types=swapped,
+        max_line=max_line,
+        usual=dict(usual),
+    )
+
+
+def _columns(
+    path: Path,
+    keys: list[str],
+    sample: list[dict[str, msgspec.Raw]],
+    explicit: dict[str, str],
+    *,
+    released: bool,
+    questions: bool,
+) -> tuple[dict[str, str], bool]:
+    """Our field -> their column, and whether the two type columns were the wrong way round."""
+    fields = QUESTION_FIELDS if questions else FIELDS
+    found = resolve_columns(keys, explicit, released=released, place=str(path), fields=fields)
+    asked = {"type", "subtype"} <= found.keys() and not {"type", "subtype"} & explicit.keys()
+    if not (asked and looks_swapped(_type_pairs(sample, found))):
+        return found, False
+    return {**found, "type": found["subtype"], "subtype": found["type"]}, True
+
+
+def _own_plan(path: Path, format: str, container: FileFormat, max_line: int, usual: Mapping[str, str]) -> FilePlan:
+    if usual and format in CODE_FORMATS:
+        raise UsageError(f"{path} holds code: --source and --licence don't go with it.", "Its benchmark is its source.")
+    return FilePlan(
+        path=path,
+        format=format,
+        container=container,
+        columns={},
+        swapped_types=False,
+        max_line=max_line,
+        usual=dict(usual),
+    )
+
+
+def _detected(path: Path) -> FileFormat:
+    kind = detect_format(path)
+    return (peers.tool_of(path) or kind) if kind == "json" else kind
+
+
+def _rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
+    rows = documents(stream, kind, path, max_line)
+    return peers.items(rows, kind) if kind in peers.TOOLS else rows
+
+
+@contextmanager
+def read_records(
+    plan: FilePlan, progress: Progress | None = None
+) -> Iterator[tuple[Iterator[Record | Refusal], Callable[[], bytes]]]:
+    """The items, or problems and solutions, and the refusals of a file in order, and a function that gives the
+    file's hash after them.
+
+    Raises:
+        FormatError: The file can't be read as what it is.
+    """
+    with open_stream(plan.path, progress) as (stream, digest):
+        yield _records(plan, stream), digest
+
+
+def _records(plan: FilePlan, stream: Stream) -> Iterator[Record | Refusal]:
+    if plan.code is not None:
+        return _code(plan, plan.code, stream)
+    of_questions = plan.format == QUESTIONS or (plan.log is not None and plan.log.questions)
+    return _questions(plan, stream) if of_questions else _items(plan, stream)
+
+
+def first_task_ids(plan: FilePlan) -> list[str]:
+    """The problems that a file's first rows speak of.
+
+    Raises:
+        FormatError: The file can't be read as what it is.
+    """
+    with read_records(plan) as (records, _):
+        found = [record.task_id for record in islice(records, SAMPLE_ROWS) if isinstance(record, SolutionRecord)]
+    return list(dict.fromkeys(found))
+
+
+@contextmanager
+def read_items(plan: FilePlan) -> Iterator[tuple[Iterator[ItemRecord | Refusal], Callable[[], bytes]]]:
+    """What `read_records` gives of a file of items.
+
+    Raises:
+        FormatError: The file can't be read as what it is.
+    """
+    with open_stream(plan.path) as (stream, digest):
+        yield _items(plan, stream), digest
+
+
+def read_grades(plan: FilePlan) -> Iterator[tuple[ItemRecord, tuple[Grade, ...]]]:
+    """The items of a log that graders said something of, in order, each with what they said.
+
+    Raises:
+        FormatError: The file can't be read as what it is.
+    """
+    if not plan.is_graded:
+        return
+    with open_stream(plan.path) as (stream, _):
+        for item, grades in _logged(plan, plan.log, stream) if plan.log else _predicted(plan, stream):
+            if grades and isinstance(item, ItemRecord):
+                yield item, grades
+
+
+def _items(plan: FilePlan, stream: Stream) -> Iterator[ItemRecord | Refusal]:
+    if plan.log is not None:
+        yield from (item for item, _ in _logged(plan, plan.log, stream))
+        return
+    build = _builder(plan, plan.columns)
+    for row in _rows(stream, plan.container, plan.path, plan.max_line):
+        yield _built(build, row)
+
+
+def _questions(plan: FilePlan, stream: Stream) -> Iterator[QuestionRecord | Refusal]:
+    columns = {field: field for field in QUESTION_FIELDS} if plan.log else plan.columns
+    builder = QuestionBuilder(
+        columns,
+        TypeReader(one_column=not {"type", "subtype"} <= columns.keys()),
+        place=plan.path,
+        blank_is_none=plan.container in TABLES,
+        usual=plan.usual,
+    )
+    of_log = plan.log and logs.items(stream, plan.log, plan.container, plan.path, plan.max_line)
+    rows = (row for row, _ in of_log) if of_log else _rows(stream, plan.container, plan.path, plan.max_line)
+    for row in rows:
+        yield _built(builder.build, row)
+
+
+def _logged(plan: FilePlan, log: LogKind, stream: Stream) -> Iterator[tuple[ItemRecord | Refusal, tuple[Grade, ...]]]:
+    build = _builder(plan, {field: field for field in FIELDS})
+    for row, grades in logs.items(stream, log, plan.container, plan.path, plan.max_line):
+        yield _built(build, row), grades
+
+
+def _predicted(plan: FilePlan, stream: Stream) -> Iterator[tuple[ItemRecord | Refusal, tuple[Grade, ...]]]:
+    """The items of a Label Studio file with what models have said of them."""
+    build = _builder(plan, plan.columns)
+    for row in _rows(stream, plan.container, plan.path, plan.max_line):
+        yield _built(build, row), () if isinstance(row, Refusal) else label_studio.grades_in(row.raw)
+
+
+def _builder(plan: FilePlan, columns: Mapping[str, str]) -> _Build:
+    builder = RowBuilder(
+        columns,
+        TypeReader(one_column=not {"type", "subtype"} <= columns.keys()),
+        place=plan.path,
+        number_ids=plan.format != "verifybench",
+        blank_is_none=plan.format in ("csv", "tsv"),
+        usual=plan.usual,
+    )
+    return builder.build
+
+
+def _built(build: Callable[[int, bytes, bytes], T | Refusal], row: Row) -> T | Refusal:
+    """What a row holds, or why it can't be taken."""
+    if isinstance(row, Refusal):
+        return row
+    record = build(row.line, row.json, row.raw)
+    return _cut_off(row, record) if row.unterminated and isinstance(record, Refusal) else record
+
+
+def _code(plan: FilePlan, code: CodeFormat, stream: Stream) -> Iterator[CodeRecord | Refusal]:
+    read = kinds.reader(code)
+    for row in _rows(stream, plan.container, plan.path, plan.max_line):
+        if isinstance(row, Refusal):
+            yield row
+            continue
+        for record in read(row):
+            yield _cut_off(row, record) if row.unterminated and isinstance(record, Refusal) else record
+
+
+def _cut_off(row: SourceDocument, refused: Refusal) -> Refusal:
+    if refused.code != "bad_json":
+        return refused
+    message = "The file ends in the middle of this line. Fetch it again."
+    return Refusal(line=row.line, code="truncated", message=message, raw=refused.raw)
+
+
+def _type_pairs(sample: list[dict[str, msgspec.Raw]], columns: Mapping[str, str]) -> Iterator[Pair]:
+    for cells in sample:
+        yield _short_text(cells, columns["type"]), _short_text(cells, columns["subtype"])
+
+
+def _short_text(cells: dict[str, msgspec.Raw], column: str) -> str | None:
+    try:
+        return msgspec.json.decode(cells[column], type=str)
+    except (KeyError, ValueError, msgspec.MsgspecError):
+        return None

@@ -1,0 +1,317 @@
+"""From one JSON object to a checked item.
+
+Every format comes through here. A row is decoded twice: once typed, and once to raw tokens, so that the order of
+keys is seen and keys we do not know are kept as they are spelled. Both together take less time than one decoding
+to plain objects with checks by hand.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from workbench.core.errors import FormatError
+from workbench.core.item import ItemRecord, Refusal
+from workbench.data.formats.explain import (
+    NO_TEXT_TOKENS,
+    RefusedError,
+    bad_utf8,
+    explain_cells,
+    explain_document,
+    is_no_text,
+    no_text,
+    refusal,
+)
+from workbench.data.formats.fields import FIELDS, RELEASED, RELEASED_KEYS, REQUIRED, known_licence
+from workbench.data.formats.types import TypeMismatch, TypeReader
+
+FIXED_KEY = "schema_version"
+FIXED_VERSION = "verifybench-fixed-1"
+"""Marks rows of our ``verifybench-fixed`` export; it is dropped when such a file is read."""
+
+_FIXED_TOKEN = msgspec.Raw(f'"{FIXED_VERSION}"'.encode())
+_REMEMBERED = 10_000
+GOLD: dict[bool | int | str | None, bool | None] = {
+    True: True,
+    False: False,
+    None: None,
+    "": None,
+    **dict.fromkeys(("true", "True", "TRUE", "1", "correct"), True),
+    **dict.fromkeys(("false", "False", "FALSE", "0", "incorrect"), False),
+}
+"""How files spell a label."""
+
+R = TypeVar("R")
+_tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_hashed = msgspec.msgpack.Encoder()
+
+
+_TEXTS = ("question", "reference", "completion", "question_id", "completion_id")
+
+
+class _KeyShape(NamedTuple):
+    """What follows from the keys of a row and their order."""
+
+    extras: tuple[tuple[str, bytes], ...]
+    layout: str | None
+
+
+class Builder(ABC, Generic[R]):
+    """Makes records of the rows of one file: what items and questions have in common.
+
+    Args:
+        columns: Our field -> their key.
+        types: Reads the type fields.
+        fields: Our field -> the type of its value.
+        required: Fields that every row has.
+        place: The file, for messages.
+        usual: The source and the licence of rows that name none.
+
+    Raises:
+        FormatError: A column's name can't be read.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, str],
+        types: TypeReader,
+        *,
+        fields: Mapping[str, Any],
+        required: Sequence[str],
+        place: Path,
+        usual: Mapping[str, str],
+    ) -> None:
+        self._columns, self._types, self._fields = columns, types, fields
+        self._usual_source, self._usual_licence = usual.get("source"), usual.get("licence")
+        # A row's licence is its source's, and stays an extra key of the row.
+        self._known = {column for field, column in columns.items() if field != "licence"}
+        self._decode = _typed_decoder(columns, fields, required, place).decode
+
+    def build(self, line: int, document: bytes, raw: bytes) -> R | Refusal:
+        """The record that one JSON object holds, or why it holds none.
+
+        Args:
+            line: Where the row stands, for messages.
+            document: The row as one JSON object.
+            raw: The row as the file has it, for quarantine.
+        """
+        try:
+            cells, row = _tokens.decode(document), self._decode(document)
+            if any(token in document for token in NO_TEXT_TOKENS):
+                self._refuse_no_text(row)
+            return self._record(line, row, cells, raw)
+        except RefusedError as error:
+            return refusal(line, raw, error)
+        except TypeMismatch as error:
+            field = self._columns.get(error.field, error.field)
+            return refusal(line, raw, RefusedError("type_mismatch", field, f"{error} Correct the row, or use --map."))
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return refusal(line, raw, self._explain(document))
+
+    @abstractmethod
+    def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> R:
+        """The record of a decoded row.
+
+        Args:
+            cells: The row's keys and values as they are spelled.
+
+        Raises:
+            RefusedError: It can't be taken.
+        """
+
+    def _refuse_no_text(self, row: Any) -> None:
+        """Refuse a missing value that was written as a text; names of models and sources are kept as they stand."""
+        for field in _TEXTS:
+            text = getattr(row, field, None)
+            if isinstance(text, str) and is_no_text(text):
+                raise no_text(self._columns.get(field, field), text)
+
+    def _explain(self, document: bytes) -> RefusedError:
+        try:
+            cells = _tokens.decode(document)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return explain_document(document)
+        return explain_cells(cells, self._columns, self._fields)
+
+    def _extras(self, keys: Iterable[str]) -> tuple[tuple[str, bytes], ...]:
+        """Keys that we don't know, each with the bytes that stand before its value.
+
+        Raises:
+            RefusedError: A key has a NUL character.
+        """
+        if any("\0" in key for key in keys):
+            raise RefusedError("nul", None, "A key contains a NUL character. Remove it.")
+        return tuple(
+            (key, json.dumps(key, ensure_ascii=False).encode() + b": ") for key in keys if key not in self._known
+        )
+
+    def _nul(self, field: str) -> RefusedError:
+        column = self._columns.get(field, field)
+        return RefusedError("nul", column, f"{column} contains a NUL character. Remove it.")
+
+    def _empty_id(self, field: str) -> RefusedError:
+        column = self._columns[field]
+        return RefusedError("missing_field", column, f"{column} is empty. Give every row an id, or none.")
+
+
+class RowBuilder(Builder[ItemRecord]):
+    """Makes items of the rows of one file.
+
+    Args:
+        columns: Our field -> their key.
+        types: Reads the type fields.
+        place: The file, for messages.
+        number_ids: Whole numbers are taken as ids too.
+        blank_is_none: An empty id, name or type is an absent one, as in a table's cells.
+        usual: The source and the licence of rows that name none.
+
+    Raises:
+        FormatError: A column's name can't be read.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, str],
+        types: TypeReader,
+        *,
+        place: Path,
+        number_ids: bool = False,
+        blank_is_none: bool = False,
+        usual: Mapping[str, str] = {},
+    ) -> None:
+        fields = _field_types(number_ids)
+        super().__init__(columns, types, fields=fields, required=REQUIRED, place=place, usual=usual)
+        self._blank_is_none = blank_is_none
+        self._as_released = set(columns) - {"licence"} == set(RELEASED) and self._known == set(RELEASED_KEYS)
+        self._shapes: dict[tuple[str, ...], _KeyShape] = {}
+
+    def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> ItemRecord:
+        if FIXED_KEY in cells and cells[FIXED_KEY] == _FIXED_TOKEN:
+            del cells[FIXED_KEY]
+        keys = tuple(cells)
+        shape = self._shapes.get(keys) or self._new_shape(keys)
+        if self._blank_is_none:
+            _clear_blanks(row)
+        question, reference, completion = row.question, row.reference, row.completion
+        question_key, completion_key = row.question_id, row.completion_id
+        model, source = row.model, row.source
+        if source is None:
+            source = self._usual_source
+        if question_key is None:
+            question_key = derived(question, reference)
+        elif type(question_key) is int:
+            question_key = str(question_key)
+        if completion_key is None:
+            completion_key = derived(question_key, model, completion)
+        elif type(completion_key) is int:
+            completion_key = str(completion_key)
+        if "\0" in question or "\0" in reference or "\0" in completion or "\0" in question_key:
+            raise self._nul_in(row)
+        if "\0" in completion_key or (model and "\0" in model) or (source and "\0" in source):
+            raise self._nul_in(row)
+        if not question_key or not completion_key:
+            raise self._empty_id("completion_id" if question_key else "question_id")
+        try:
+            gold = GOLD[row.gold]
+        except KeyError:
+            raise self._bad_gold(row.gold) from None
+        kind, subtype, type_text, subtype_text = self._types.read(row.type, row.subtype)
+        return ItemRecord(
+            line=line,
+            raw=raw,
+            question_key=question_key,
+            completion_key=completion_key,
+            question=question,
+            reference=reference,
+            completion=completion,
+            gold=gold,
+            model=model,
+            source=source,
+            licence=licence_in(row.licence) or self._usual_licence,
+            type=kind,
+            subtype=subtype,
+            type_text=type_text,
+            subtype_text=subtype_text,
+            extra=extra_text(cells, shape.extras) if shape.extras else None,
+            layout=shape.layout,
+        )
+
+    def _new_shape(self, keys: tuple[str, ...]) -> _KeyShape:
+        extras = self._extras(keys)
+        usual = (*RELEASED_KEYS, *(key for key, _ in extras))
+        layout = json.dumps(keys, ensure_ascii=False) if self._as_released and keys != usual else None
+        if len(self._shapes) >= _REMEMBERED:
+            self._shapes.clear()
+        shape = self._shapes[keys] = _KeyShape(extras, layout)
+        return shape
+
+    def _nul_in(self, row: Any) -> RefusedError:
+        return self._nul(next(field for field in self._columns if "\0" in str(getattr(row, field))))
+
+    def _bad_gold(self, value: object) -> RefusedError:
+        column = self._columns["gold"]
+        return RefusedError("wrong_type", column, f"{column} is {str(value)[:40]!r}. Write true or false (or 1 or 0).")
+
+
+def _field_types(number_ids: bool) -> dict[str, Any]:
+    an_id = str | int | None if number_ids else str | None
+    types: dict[str, Any] = dict.fromkeys(FIELDS, str | None)
+    types.update(dict.fromkeys(REQUIRED, str))
+    return {**types, "question_id": an_id, "completion_id": an_id, "gold": bool | int | str | None, "licence": Any}
+
+
+def _typed_decoder(
+    columns: Mapping[str, str], types: Mapping[str, Any], required: Sequence[str], place: Path
+) -> msgspec.json.Decoder[msgspec.Struct]:
+    """A decoder of rows to the fields that ``types`` names.
+
+    Raises:
+        FormatError: A column's name can't be read.
+    """
+    fields = [(field, types[field]) if field in required else (field, types[field], None) for field in types]
+    # A field without a column must not meet a key of its own name.
+    names = {field: columns.get(field, f"no column for {field}") for field in types}
+    try:
+        return msgspec.json.Decoder(msgspec.defstruct("Row", sorted(fields, key=len), rename=names, gc=False))
+    except ValueError as error:
+        raise FormatError(f"{place}: a column's name can't be read: {error}.", "Rename the column.") from None
+
+
+def _clear_blanks(row: Any) -> None:
+    for field in FIELDS:
+        if field not in REQUIRED and getattr(row, field) == "":
+            setattr(row, field, None)
+
+
+def extra_text(cells: Mapping[str, msgspec.Raw], extras: Sequence[tuple[str, bytes]]) -> str:
+    """JSON object of some cells as they are spelled.
+
+    Args:
+        extras: Their keys, each with the bytes that stand before its value.
+
+    Raises:
+        RefusedError: A value is no UTF-8.
+    """
+    text = b"{" + b", ".join([prefix + bytes(cells[key]) for key, prefix in extras]) + b"}"
+    try:
+        extra = text.decode()
+    except UnicodeDecodeError as error:
+        raise bad_utf8(extras[0][0] if len(extras) == 1 else None, error) from None
+    # A document that is laid out over several lines: its values must fit one line again.
+    return json.dumps(json.loads(extra), ensure_ascii=False) if "\n" in extra else extra
+
+
+def licence_in(value: object) -> str | None:
+    """The licence that a row names; None where it names none, or none that is a text."""
+    return known_licence(value) if isinstance(value, str) else None
+
+
+def derived(*parts: str | None) -> str:
+    """The id of what comes without one: a hash of its content."""
+    return blake2b(_hashed.encode(parts), digest_size=16).hexdigest()

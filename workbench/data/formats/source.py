@@ -1,0 +1,288 @@
+"""Opening files: compression and format from their content, bytes counted and hashed on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO, Final, Literal, get_args
+
+from workbench.core.errors import FormatError
+from workbench.data.formats.lines import BLOCK, Stream
+
+FileFormat = Literal["verifybench", "jsonl", "json", "csv", "tsv", "parquet", "label-studio", "argilla"]
+CodeFormat = Literal[
+    "problems",
+    "solutions",
+    "scoring-verifiers",
+    "evalplus",
+    "bigcodebench",
+    "humaneval",
+    "mbpp",
+    "apps",
+    "taco",
+    "livecodebench",
+    "evolvecoder",
+    "samples",
+]
+"""What rows of code hold; they stand in files of any of the plain formats."""
+
+QuestionFormat = Literal["questions"]
+"""Questions without completions; they stand in files of any of the plain formats."""
+
+QUESTIONS: Final = "questions"
+
+PLAIN_FORMATS: dict[str, FileFormat] = {name: name for name in get_args(FileFormat)}
+CODE_FORMATS: dict[str, CodeFormat] = {name: name for name in get_args(CodeFormat)}
+
+Progress = Callable[[int], None]
+"""Called with the number of bytes read since the last call."""
+
+ZIP: Final = b"PK\x03\x04"
+"""What a zip file begins with, unless it is empty."""
+
+_AGAIN: Final = "Get another copy of it."
+_GZIP = b"\x1f\x8b"
+_GZIP_BITS = 16 + zlib.MAX_WBITS
+_COMPRESSED_BLOCK = 64 * 1024
+_SUSPICIOUS: Final = (64 << 20, 300)
+"""A stretch of so many decompressed bytes must not be so many times what it was packed in; rows come to about forty."""
+_OTHERS = {b"\xfd7z": "xz", b"\x28\xb5\x2f": "Zstandard"}
+"""What files begin with that are packed in a way that is not read."""
+_PARQUET = b"PAR1"
+_BOM = b"\xef\xbb\xbf"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_HEAD = 1 << 20
+_SUFFIXES: dict[str, FileFormat] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+}
+
+
+def detect_format(path: Path) -> FileFormat:
+    """The format of a file by its content and, where that leaves a choice, by its name.
+
+    Released VerifyBench files come out as ``jsonl`` here, and those of other tools as ``json``; their keys tell them
+    apart.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
+    head = first_bytes(path)
+    if head.startswith(_PARQUET):
+        return "parquet"
+    by_name = _SUFFIXES.get(_suffix(path))
+    text = head.lstrip()
+    # Some tools call one list, laid out over many lines, JSON Lines.
+    if by_name in ("csv", "tsv") or (by_name == "jsonl" and text.split(b"\n", 1)[0].rstrip() != b"["):
+        return by_name
+    if text.startswith(b"["):
+        return "json"
+    if text.startswith(b"{"):
+        first_line = text.partition(b"\n")[0].rstrip()
+        whole_line = first_line.endswith(b"}") and first_line != b"{"
+        return "jsonl" if whole_line and not first_line.startswith((b'{"rows"', b'{"data"')) else "json"
+    first = text.partition(b"\n")[0]
+    return "tsv" if b"\t" in first and b"," not in first else "csv"
+
+
+def first_element(path: Path) -> object:
+    """The first element of a JSON list; None where there is none, or it is very long.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
+    text = first_bytes(path).decode("utf-8", "replace").lstrip()
+    try:
+        start = len(text) - len(text[1:].lstrip())
+        return json.JSONDecoder().raw_decode(text, start)[0] if text.startswith("[") else None
+    except (ValueError, RecursionError):
+        return None
+
+
+@contextmanager
+def open_stream(path: Path, progress: Progress | None = None) -> Iterator[tuple[Stream, Callable[[], bytes]]]:
+    """The decompressed bytes of a file, and a function that gives the hash of all bytes on disk.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise FormatError(f"{path}: it is no regular file.", "It is read more than once: save it as a file.")
+        with path.open("rb", buffering=0) as file, closing(_HashingReader(file, progress)) as counted:
+            yield _decompressed(file, counted, path), counted.digest
+    except OSError as error:
+        raise FormatError(f"{path}: {error.strerror or error}.", "Check the file and its permissions.") from error
+
+
+@contextmanager
+def open_once(path: Path | None) -> Iterator[Stream]:
+    """The decompressed bytes of what is read once and in order: a file, a pipe, or standard input for None.
+
+    Raises:
+        FormatError: It can't be opened.
+    """
+    try:
+        with open(0 if path is None else path, "rb", buffering=0, closefd=path is not None) as file:
+            begun = _BegunPipe(file)
+            yield _decoded(begun, begun.start, path)
+    except OSError as error:
+        place = path or "standard input"
+        raise FormatError(f"{place}: {error.strerror or error}.", "Check the file and its permissions.") from error
+
+
+def file_hash(path: Path) -> bytes:
+    """blake2b-128 of all bytes of a file."""
+    with open_stream(path) as (_, digest):
+        return digest()
+
+
+class _HashingReader:
+    """A raw file whose bytes are hashed and counted as they are read."""
+
+    def __init__(self, file: IO[bytes], progress: Progress | None) -> None:
+        self._file = file
+        self._hash = blake2b(digest_size=16)
+        self._progress = progress
+        self._hasher = ThreadPoolExecutor(max_workers=1)
+
+    def read(self, size: int, /) -> bytes:
+        block = self._file.read(size)
+        # Hashing a big block releases the interpreter lock: it goes on beside the reading.
+        self._hasher.submit(self._hash.update, block)
+        if self._progress is not None:
+            self._progress(len(block))
+        return block
+
+    def digest(self) -> bytes:
+        """The hash of the whole file; reads what is left of it."""
+        while self.read(BLOCK):
+            pass
+        self._hasher.shutdown(wait=True)
+        return self._hash.digest()
+
+    def close(self) -> None:
+        """Stop hashing."""
+        self._hasher.shutdown(wait=True)
+
+
+class _BegunPipe:
+    """A pipe whose first bytes have been looked at and are still to be read."""
+
+    def __init__(self, file: Stream) -> None:
+        self._file = file
+        self.start = b""
+        while len(self.start) < len(_BOM) and (block := file.read(len(_BOM) - len(self.start))):
+            self.start += block
+        self._held = self.start
+
+    def read(self, size: int, /) -> bytes:
+        held, self._held = self._held, b""
+        return held or self._file.read(size)
+
+
+class _Unzipped:
+    """The decompressed bytes of a gzip file; what stands before a break is given before the error."""
+
+    def __init__(self, file: Stream, place: object) -> None:
+        self._file = file
+        self._member = zlib.decompressobj(_GZIP_BITS)
+        self._pending = b""
+        self._place = place
+        self._taken = self._given = 0
+
+    def read(self, size: int, /) -> bytes:
+        """The next bytes.
+
+        Raises:
+            FormatError: They unpack to far more than any data does.
+        """
+        while True:
+            compressed = self._pending or self._file.read(_COMPRESSED_BLOCK)
+            before = len(compressed)
+            self._pending = b""
+            if not compressed:
+                if self._member.eof:
+                    return b""
+                raise EOFError
+            if self._member.eof:
+                compressed = compressed.lstrip(b"\0")
+                if not compressed:
+                    continue
+                self._member = zlib.decompressobj(_GZIP_BITS)
+            data = self._member.decompress(compressed, size)
+            self._pending = self._member.unconsumed_tail or self._member.unused_data
+            self._watch(before - len(self._pending), len(data))
+            if data:
+                return data
+
+    def _watch(self, taken: int, given: int) -> None:
+        """Look at each stretch by itself: what stands round a bomb must not hide it."""
+        self._taken += taken
+        self._given += given
+        if self._given < _SUSPICIOUS[0]:
+            return
+        refuse_bomb(self._place, self._given, self._taken)
+        self._taken = self._given = 0
+
+
+def refuse_bomb(place: object, given: int, taken: int) -> None:
+    """Refuse data of which so many bytes come out of so few.
+
+    Raises:
+        FormatError: They are too many.
+    """
+    stretch, most = _SUSPICIOUS
+    if given >= stretch and given > most * taken:
+        raise FormatError(f"{place}: it would unpack to hundreds of times its size, as no data does.", _AGAIN)
+
+
+def _decompressed(file: IO[bytes], counted: _HashingReader, path: Path) -> Stream:
+    start = file.read(len(_BOM))
+    file.seek(0)
+    return _decoded(counted, start, path)
+
+
+def _decoded(stream: Stream, start: bytes, path: Path | None) -> Stream:
+    """The stream without its byte-order mark or compression, which its first bytes tell."""
+    if start.startswith(_UTF_16):
+        raise FormatError(f"{path or 'standard input'}: the file is UTF-16.", "Save it as UTF-8.")
+    if start.startswith(_GZIP):
+        return _Unzipped(stream, path or "standard input")
+    if start in _OTHERS:
+        raise FormatError(f"{path or 'standard input'}: it is packed with {_OTHERS[start]}.", "Unpack it, or use gzip.")
+    if start == _BOM:
+        stream.read(len(_BOM))
+    return stream
+
+
+def first_bytes(path: Path) -> bytes:
+    """The decompressed bytes that a file begins with, at most 1 MiB, without a byte-order mark.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
+    with open_stream(path) as (stream, _):
+        try:
+            return stream.read(_HEAD).removeprefix(_BOM)
+        except (EOFError, zlib.error):
+            return b""
+
+
+def path_text(path: Path) -> str:
+    """A path as it is stored and reported, which is UTF-8: a file's name may be any bytes."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def _suffix(path: Path) -> str:
+    return next((suffix.lower() for suffix in reversed(path.suffixes) if suffix.lower() != ".gz"), "")

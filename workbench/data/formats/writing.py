@@ -1,0 +1,202 @@
+"""Writing items and tables: the released VerifyBench schema, JSON lines, CSV and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import msgspec
+
+from workbench.core.errors import FormatError
+from workbench.core.files import whole_file
+from workbench.core.item import StoredItem
+from workbench.data.formats.documents import MISSING_PARQUET
+from workbench.data.formats.fields import RELEASED, RELEASED_KEYS
+from workbench.data.formats.rows import FIXED_KEY, FIXED_VERSION
+
+Kind = Literal["text", "bool", "int", "float"]
+
+ITEM_COLUMNS: dict[str, Kind] = {
+    "dataset": "text",
+    "question_id": "text",
+    "completion_id": "text",
+    "question": "text",
+    "answer": "text",
+    "completion": "text",
+    "gold_correct": "bool",
+    "gold_from": "text",
+    "imported_gold": "bool",
+    "completion_model": "text",
+    "source": "text",
+    "answer_type": "text",
+    "answer_subtype": "text",
+    "state": "text",
+    "extra": "text",
+}
+"""Columns of an item table; the type fields stand the right way round, ``gold_correct`` is the final label."""
+
+_BATCH = 1_000
+_quote = json.encoder.encode_basestring
+_ALWAYS = tuple(RELEASED[field] for field in ("question_id", "completion_id", "question", "reference", "completion"))
+
+
+@contextmanager
+def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
+    """A file that appears whole or not at all; compressed when its name ends in ``.gz``.
+
+    Raises:
+        FormatError: It exists and ``force`` is not set, or can't be written.
+    """
+    if path.exists() and not force:
+        raise FormatError(f"{path} exists.", "Use --force to replace it.")
+    try:
+        with whole_file(path, private=False, replace=force) as file:
+            if path.suffix == ".gz":
+                # No name and time inside: the same content gives the same bytes.
+                with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
+                    yield compressed  # type: ignore[misc]
+            else:
+                yield file
+    except OSError as error:
+        raise FormatError(f"{path}: {error.strerror or error}.", "Check the folder and the free space.") from error
+
+
+def write_lines(path: Path, lines: Iterable[object], *, force: bool = False) -> int:
+    """Write JSON lines to a `new_file`; returns how many, and raises what that does."""
+    written = 0
+    with new_file(path, force=force) as file:
+        for line in lines:
+            file.write(msgspec.json.encode(line) + b"\n")
+            written += 1
+    return written
+
+
+def released_line(item: StoredItem, *, fixed: bool = False) -> bytes:
+    """One line of the released schema, as ``json.dumps(row, ensure_ascii=False)`` writes it.
+
+    Args:
+        fixed: The type fields the right way round, and ``schema_version``; else as released, the wrong way round.
+    """
+    values = _released_values(item, fixed=fixed)
+    extra = {} if item.extra is None else msgspec.json.decode(item.extra, type=dict[str, msgspec.Raw])
+    if item.layout is None:
+        keys: Iterable[str] = (*RELEASED_KEYS, *extra)
+    else:
+        there = json.loads(item.layout)
+        keys = [*there, *(key for key in RELEASED_KEYS if key not in there and _needed(key, values))]
+    parts = [
+        f"{_quote(key)}: {values[key] if key in values else bytes(extra[key]).decode()}"
+        for key in keys
+        if key in values or key in extra
+    ]
+    if fixed:
+        parts.append(f'"{FIXED_KEY}": "{FIXED_VERSION}"')
+    return f"{{{', '.join(parts)}}}\n".encode()
+
+
+def _released_values(item: StoredItem, *, fixed: bool) -> dict[str, str]:
+    kind, subtype = (item.type_text, item.subtype_text) if fixed else (item.subtype_text, item.type_text)
+    return {
+        "question_id": _quote(item.question_key),
+        "completion_id": _quote(item.completion_key),
+        "question": _quote(item.question),
+        "answer": _quote(item.reference),
+        "completion": _quote(item.completion),
+        "gold_correct": "null" if item.gold is None else "true" if item.gold else "false",
+        "completion_model": _text(item.model),
+        "source": _text(item.source),
+        "answer_type": _text(kind),
+        "answer_subtype": _text(subtype),
+    }
+
+
+def _text(value: str | None) -> str:
+    return "null" if value is None else _quote(value)
+
+
+def _needed(key: str, values: dict[str, str]) -> bool:
+    return key in _ALWAYS or values[key] != "null"
+
+
+def item_cells(item: StoredItem) -> tuple[object, ...]:
+    """The cells of ``ITEM_COLUMNS``."""
+    return (
+        item.dataset,
+        item.question_key,
+        item.completion_key,
+        item.question,
+        item.reference,
+        item.completion,
+        item.gold,
+        item.gold_from,
+        item.imported_gold,
+        item.model,
+        item.source,
+        item.type_text,
+        item.subtype_text,
+        item.state,
+        item.extra,
+    )
+
+
+def item_line(item: StoredItem, said: Mapping[str, object]) -> bytes:
+    """One JSON line with everything we know of an item; ``extra`` is an object.
+
+    Args:
+        said: What people say of it: more keys of the line.
+    """
+    row = dict(zip(ITEM_COLUMNS, item_cells(item), strict=True)) | dict(said)
+    if item.extra is not None:
+        row["extra"] = msgspec.Raw(item.extra.encode())
+    return msgspec.json.encode(row) + b"\n"
+
+
+def write_csv(file: IO[bytes], columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
+    """CSV after RFC 4180, UTF-8: cells are data and stand unaltered, None and empty text are both empty cells.
+
+    Returns:
+        Rows written, without the header.
+    """
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    writer = csv.writer(text)
+    writer.writerow(columns)
+    written = 0
+    for row in rows:
+        writer.writerow([_WORDS.get(cell, cell) if isinstance(cell, bool) else cell for cell in row])
+        written += 1
+    text.flush()
+    text.detach()
+    return written
+
+
+_WORDS = {True: "true", False: "false"}
+
+
+def write_parquet(file: IO[bytes], columns: dict[str, Kind], rows: Iterable[Sequence[object]]) -> int:
+    """Parquet, a thousand rows at a time.
+
+    Raises:
+        FormatError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise FormatError("Writing Parquet needs pyarrow.", MISSING_PARQUET) from None
+    types: dict[Kind, Any] = {"text": pa.string(), "bool": pa.bool_(), "int": pa.int64(), "float": pa.float64()}
+    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
+    written = 0
+    cells = iter(rows)
+    with pq.ParquetWriter(file, schema) as writer:
+        while batch := list(islice(cells, _BATCH)):
+            arrays = [pa.array(column, type=schema.field(n).type) for n, column in enumerate(zip(*batch, strict=True))]
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
+            written += len(batch)
+    return written

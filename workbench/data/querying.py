@@ -1,0 +1,42 @@
+"""Tables of a project as they stand, for notebooks: views by name, and any reading SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from workbench.core.database import selection as stored_selection
+from workbench.core.database.selection import chosen_ids
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.data.store import querying as stored
+from workbench.data.store.querying import Result, View
+
+__all__ = ["Result", "View", "query", "require_items", "view"]
+
+
+def require_items(project: Project, selection: Selection) -> None:
+    """Refuse a selection that chooses nothing, or names what is not there.
+
+    Raises:
+        UsageError: It does; see `workbench.core.database.selection.require_items`.
+    """
+    stored_selection.require_items(project.database.reader(), selection)
+
+
+def view(project: Project, name: View, selection: Selection | None = None) -> Result:
+    """All rows of a view, or those of the selected items.
+
+    Raises:
+        UsageError: The selection names something unknown.
+    """
+    reader = project.database.reader()
+    return stored.view(reader, name, None if selection is None else chosen_ids(reader, selection))
+
+
+def query(project: Project, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> Result:
+    """What a statement gives; it can't write.
+
+    Raises:
+        UsageError: It is no statement that reads, or its parameters don't fit.
+    """
+    return stored.query(project.database.reader(), sql, parameters)

@@ -1,0 +1,103 @@
+"""What the Browse screen and an item's detail show."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from workbench.core.selection import Condition
+
+SORTABLE = ("completion_id", "question_id", "dataset", "subtype", "domain", "source", "model", "state", "gold")
+"""Columns that Browse sorts by."""
+
+
+class BrowseQuery(Struct, frozen=True, kw_only=True):
+    """Which items, in which order.
+
+    Attributes:
+        search: Part of an id, question, reference or completion; ASCII letters match in either case.
+        sort: One of ``SORTABLE``, or None for the order of import.
+    """
+
+    conditions: tuple[Condition, ...] = ()
+    search: str = ""
+    sort: str | None = None
+    descending: bool = False
+
+
+class BrowseRow(Struct, frozen=True, kw_only=True):
+    """One line of the table. ``question`` is its beginning only."""
+
+    id: int
+    completion_id: str
+    question_id: str
+    question: str
+    dataset: str
+    subtype: str
+    domain: str
+    source: str
+    model: str
+    state: str
+    gold: str
+    verdicts: dict[str, str]
+
+
+class ItemVerdict(Struct, frozen=True, kw_only=True):
+    """A verifier's newest verdict on an item, with its evidence.
+
+    Attributes:
+        calls: Replies of model servers it rests on.
+        recorded: Some of them are recorded ones, not a live model's.
+    """
+
+    verifier: str
+    run: int
+    version: str = ""
+    verdict: str
+    score: float | None
+    reason: str | None
+    rule: str | None = None
+    ms: float
+    reference_final: str | None = None
+    candidate_final: str | None = None
+    reference_span: tuple[int, int] | None = None
+    candidate_span: tuple[int, int] | None = None
+    detail: str | None = None
+    calls: int = 0
+    recorded: bool = False
+
+
+class ItemLabel(Struct, frozen=True, kw_only=True):
+    """A label, adjudication, exclusion or flag in force on an item, or what began its round; with its maker's name."""
+
+    annotator: str
+    kind: str
+    task: str
+    value: str
+    reason: str
+    note: str
+    unsure: bool
+    unblinded: bool
+    created_at: str
+
+
+class ItemDetail(Struct, frozen=True, kw_only=True):
+    """All there is of one item; looking at it is recorded as a reveal."""
+
+    id: int
+    completion_id: str
+    question_id: str
+    dataset: str
+    subtype: str
+    domain: str
+    source: str
+    model: str
+    state: str
+    gold: str
+    gold_from: str
+    imported_gold: str
+    reason: str
+    question: str
+    reference: str
+    completion: str
+    labels: tuple[ItemLabel, ...]
+    verdicts: tuple[ItemVerdict, ...]

@@ -1,0 +1,190 @@
+"""What the Code screens show: the list of problems, and one problem's solutions against its tests."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from workbench.core.code import CodeTest, Execution, Problem, SolutionForm, Where
+from workbench.core.run import RunState
+
+ProblemKind = Literal["all", "mixed", "none", "every", "waiting", "differs"]
+"""Which problems: by what comes of their solutions in one run, or all of them."""
+
+PROBLEM_KINDS: Final[dict[ProblemKind, str]] = {
+    "all": "all problems",
+    "mixed": "some solutions pass, some fail",
+    "none": "no solution passes",
+    "every": "every solution passes",
+    "waiting": "solutions wait to be run",
+    "differs": "tests and gold differ",
+}
+"""The kinds in words."""
+
+PROBLEM_SORTS: Final = ("task_id", "entry_point", "solutions", "tests", "gold", "passing", "done")
+"""Columns that the list sorts by."""
+
+
+class SuiteRun(Struct, frozen=True, kw_only=True):
+    """A run that has outcomes of a suite.
+
+    Attributes:
+        verifier: The verifier's name.
+        complete: Whether it has ever been complete.
+    """
+
+    run: int
+    verifier: str
+    suite: str
+    state: RunState
+    complete: bool
+
+
+class ProblemQuery(Struct, frozen=True, kw_only=True):
+    """Which problems, in which order.
+
+    Attributes:
+        search: Part of a task id, an entry point or a prompt; ASCII letters match in either case.
+        kind: Which by their outcomes.
+        dataset: Only of this data set.
+        run: Whose outcomes are counted; None: nobody's, so that every solution waits.
+        sort: One of ``PROBLEM_SORTS``, or None for the order of import.
+    """
+
+    search: str = ""
+    kind: ProblemKind = "all"
+    dataset: str | None = None
+    run: SuiteRun | None = None
+    sort: str | None = None
+    descending: bool = False
+
+
+class ProblemRow(Struct, frozen=True, kw_only=True):
+    """A problem as a line of the list.
+
+    Attributes:
+        id: Row id of its question.
+        tests: Tests by suite.
+        correct: Solutions that gold calls correct.
+        golden: Solutions that have gold.
+        passing: Solutions that pass every test of the run's suite.
+        done: Solutions that have outcomes in the run.
+    """
+
+    id: int
+    task_id: str
+    dataset: str
+    entry_point: str
+    solutions: int
+    tests: dict[str, int]
+    correct: int
+    golden: int
+    passing: int
+    done: int
+
+    @property
+    def share_correct(self) -> float | None:
+        """Correct solutions of those with gold."""
+        return self.correct / self.golden if self.golden else None
+
+    @property
+    def pass_at_1(self) -> float | None:
+        """Passing solutions of those that were run (unbiased pass@k for k = 1, Chen et al. 2021)."""
+        return self.passing / self.done if self.done else None
+
+
+class MatrixSolution(Struct, frozen=True, kw_only=True):
+    """A solution as a row of the matrix.
+
+    Attributes:
+        id: Row id of the completion.
+        solution_id: The source's own id.
+        ground_truth: It stands in for the reference in rankings.
+        gold: ``correct``, ``incorrect`` or ``none``.
+        verdicts: What verifiers say, by name, in a word.
+        outcomes: One letter a test in the suite's order; "" where it has not been run.
+        execution: More of what came of it; None where nothing more is known, or it has not been run.
+        tests: Tests that were written for this solution alone; else empty.
+    """
+
+    id: int
+    solution_id: str
+    model: str
+    ground_truth: bool
+    gold: str
+    verdicts: dict[str, str]
+    outcomes: str
+    execution: Execution | None
+    tests: tuple[CodeTest, ...] = ()
+
+
+class PassMatrix(Struct, frozen=True, kw_only=True):
+    """A problem's solutions against the tests of one suite, as one run found them.
+
+    Attributes:
+        question: The problem's row id.
+        problem: The problem with the tests of ``suite`` alone.
+        suites: Tests by suite; the most of any solution where each has tests of its own.
+        suite: The suite that is shown; "" where there are no tests.
+        runs: Runs with outcomes of the suite, those that have been complete first, then the newest.
+        run: The one that is shown; None where none has any.
+        evolution: The evolution that has made the suite; without a run its own outcomes are shown. None for others.
+        rounds: The round of it that each test came with; empty for other suites.
+        verifiers: Whose verdicts the solutions carry, in order.
+        solutions: In the order of import.
+        where: Where each test of the suite is decided.
+    """
+
+    question: int
+    problem: Problem
+    dataset: str
+    suites: dict[str, int]
+    suite: str
+    runs: tuple[SuiteRun, ...]
+    run: SuiteRun | None
+    evolution: str | None
+    rounds: tuple[int, ...]
+    verifiers: tuple[str, ...]
+    solutions: tuple[MatrixSolution, ...]
+    where: dict[CodeTest, Where] = {}
+
+    @property
+    def shared(self) -> tuple[CodeTest, ...]:
+        """The suite's tests in order, which all solutions have in common; empty where each has tests of its own."""
+        return self.problem.suites.get(self.suite, ())
+
+    def count(self, *places: Where) -> int:
+        """How many of the tests that all solutions share are decided at these places."""
+        return sum(self.where.get(test) in places for test in self.shared)
+
+    @property
+    def width(self) -> int:
+        """How many tests the suite has."""
+        return self.suites.get(self.suite, 0)
+
+    @property
+    def own(self) -> bool:
+        """Whether each solution has tests of its own in the suite."""
+        return self.width > len(self.shared)
+
+    def test_of(self, solution: MatrixSolution, position: int) -> CodeTest | None:
+        """The test that a solution is run on; None where it has no such test."""
+        tests = solution.tests if self.own else self.shared
+        return tests[position] if position < len(tests) else None
+
+
+class SolutionCode(Struct, frozen=True, kw_only=True):
+    """A solution's code as it is run.
+
+    Attributes:
+        stored: The completion's text.
+        form: What that text is.
+        source: The program made of it.
+        extractor: How code was taken from a reply.
+    """
+
+    stored: str
+    form: SolutionForm
+    source: str
+    extractor: str

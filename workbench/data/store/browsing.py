@@ -1,0 +1,312 @@
+"""Reading items for tables: an id query, then pages by id. No OFFSET, no long text in the scan."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from array import array
+from collections.abc import Sequence
+from contextlib import suppress
+
+from workbench.core.database.cancelling import Cancelled, cancellable
+from workbench.core.database.events import FLAG_STANDS, IN_FORCE, OF_THIS_ROUND
+from workbench.core.database.gathered import integers
+from workbench.core.database.selection import (
+    COLUMNS,
+    FROM_ITEMS,
+    GOLD_FROM,
+    VERDICT,
+    VISIBLE,
+    compile_selection,
+    items_for,
+)
+from workbench.core.errors import UsageError
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome
+from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail, ItemLabel, ItemVerdict
+
+QUESTION_CHARACTERS = 160
+
+
+def ids(connection: sqlite3.Connection, query: BrowseQuery) -> array[int]:
+    """Row ids of all items of a query, in its order (eight bytes each)."""
+    where, parameters = _where(query)
+    order, more = _order(query)
+    row: tuple[str | None] = connection.execute(
+        f"SELECT group_concat(id) FROM (SELECT c.id FROM {items_for(where, order)} WHERE {where} ORDER BY {order})",
+        (*parameters, *more),
+    ).fetchone()
+    return integers(row[0])
+
+
+def first_ids(
+    connection: sqlite3.Connection, query: BrowseQuery, limit: int, *, after: int = 0, seconds: float = 0.1
+) -> list[int]:
+    """Row ids behind ``after`` in the order of import: there before the whole id query is.
+
+    Args:
+        limit: At most so many.
+        seconds: Where items are rare, those found in this time.
+    """
+    until = time.monotonic() + seconds
+    found: list[int] = []
+    with suppress(Cancelled), cancellable(connection, lambda: time.monotonic() > until):
+        for row in connection.execute(*first_ids_query(query, limit, after)):
+            found.append(row[0])
+    return found
+
+
+def first_ids_query(query: BrowseQuery, limit: int, after: int) -> tuple[str, list[object]]:
+    """The SQL of ``first_ids``: completions are walked by row id, so nothing is sorted."""
+    where, parameters = _where(query)
+    walked = items_for(where).replace(" JOIN ", " CROSS JOIN ").replace("LEFT CROSS JOIN", "LEFT JOIN")
+    return (
+        f"SELECT c.id FROM {walked} WHERE c.id > ? AND {where} ORDER BY c.id LIMIT ?",
+        [after, *parameters, limit],
+    )
+
+
+def _where(query: BrowseQuery) -> tuple[str, list[object]]:
+    where, parameters = compile_selection(Selection(query.conditions))
+    if query.search:
+        pattern = "%" + query.search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        where += f" AND {_SEARCH}"
+        parameters += [pattern] * _SEARCH.count("?")
+    return where, parameters
+
+
+# A question's texts are searched once, not once for each of its completions.
+_SEARCH = """(c.question_id IN (
+    SELECT question_text.id FROM question_text JOIN questions ON questions.id = question_text.id
+    WHERE questions.key LIKE ? ESCAPE '\\' OR question_text.text LIKE ? ESCAPE '\\'
+       OR question_text.reference LIKE ? ESCAPE '\\')
+  OR c.key LIKE ? ESCAPE '\\' OR ct.text LIKE ? ESCAPE '\\')"""
+
+
+def _order(query: BrowseQuery) -> tuple[str, list[object]]:
+    direction = "DESC" if query.descending else "ASC"
+    if query.sort is None:
+        return f"c.id {direction}", []
+    if query.sort.startswith("verdict:"):
+        return f"coalesce({VERDICT}, {len(Outcome)}) {direction}, c.id", [query.sort.removeprefix("verdict:")]
+    return f"{COLUMNS[query.sort]} {direction}, c.id", []
+
+
+_ROW = ", ".join(
+    COLUMNS[name]
+    for name in ("completion_id", "question_id", "dataset", "subtype", "domain", "source", "model", "state", "gold")
+)
+
+
+def rows(connection: sqlite3.Connection, wanted: Sequence[int], runs: dict[int, str]) -> list[BrowseRow]:
+    """Rows by id, in the order asked for; ids that are gone are left out.
+
+    Args:
+        runs: Run id -> verifier name of the verdict columns.
+    """
+    marks = ", ".join("?" * len(wanted))
+    found = {
+        row[0]: row
+        for row in connection.execute(
+            f"SELECT c.id, substr(qt.text, 1, {QUESTION_CHARACTERS}), {_ROW} FROM {FROM_ITEMS} "
+            f"JOIN question_text AS qt ON qt.id = q.id WHERE c.id IN ({marks})",
+            tuple(wanted),
+        )
+    }
+    words = _words(connection, wanted, runs)
+    return [_row(found[item], words.get(item, {})) for item in wanted if item in found]
+
+
+def _row(row: tuple[object, ...], verdicts: dict[str, str]) -> BrowseRow:
+    key, question_key, dataset, subtype, domain, source, model, state, gold = map(str, row[2:])
+    return BrowseRow(
+        id=int(str(row[0])),
+        question=str(row[1]),
+        completion_id=key,
+        question_id=question_key,
+        dataset=dataset,
+        subtype=subtype,
+        domain=domain,
+        source=source,
+        model=model,
+        state=state,
+        gold=gold,
+        verdicts=verdicts,
+    )
+
+
+def _words(connection: sqlite3.Connection, wanted: Sequence[int], runs: dict[int, str]) -> dict[int, dict[str, str]]:
+    words: dict[int, dict[str, str]] = {}
+    marks = ", ".join("?" * len(wanted))
+    for run, name in runs.items():
+        for item, outcome in connection.execute(
+            f"SELECT completion_id, outcome FROM verdicts WHERE run_id = ? AND sample = 0 "
+            f"AND completion_id IN ({marks})",
+            (run, *wanted),
+        ):
+            words.setdefault(item, {})[name] = Outcome(outcome).word
+    return words
+
+
+def newest_runs(connection: sqlite3.Connection, *, without: Sequence[str] = ()) -> dict[int, str]:
+    """Run id -> verifier name: the newest run of each verifier that has been complete.
+
+    Args:
+        without: Kinds of verifiers to leave out.
+    """
+    return dict(
+        connection.execute(
+            "SELECT max(r.id), v.name FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id "
+            "WHERE r.completed_at IS NOT NULL AND v.kind NOT IN (SELECT value FROM json_each(?)) "
+            "GROUP BY v.id ORDER BY v.id",
+            (json.dumps(without),),
+        ).fetchall()
+    )
+
+
+def runs_so_far(connection: sqlite3.Connection, *, without: Sequence[str] = ()) -> dict[str, tuple[int, int | None]]:
+    """Verifier name -> its newest run that has been complete, else its newest that is on its way.
+
+    Args:
+        without: Kinds of verifiers to leave out.
+
+    Returns:
+        Run id, and for one that has never been complete how many verdicts it will have.
+    """
+    found: dict[str, tuple[int, int | None]] = {}
+    for name, run, expected in connection.execute(
+        "SELECT v.name, r.id, iif(r.completed_at IS NULL, r.items, NULL) "
+        "FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id "
+        "WHERE v.kind NOT IN (SELECT value FROM json_each(?)) "
+        "AND (r.completed_at IS NOT NULL OR r.state IN ('queued', 'running', 'paused')) "
+        "ORDER BY v.id, r.completed_at IS NULL, r.id DESC",
+        (json.dumps(without),),
+    ):
+        found.setdefault(name, (run, expected))
+    return found
+
+
+def detail(connection: sqlite3.Connection, completion: int) -> ItemDetail:
+    """Everything of one item.
+
+    Raises:
+        UsageError: There is no such item.
+    """
+    row = connection.execute(
+        f"SELECT {_ROW}, {GOLD_FROM}, c.imported_gold, coalesce(i.reason, ''), qt.text, qt.reference, ct.text "
+        f"FROM {FROM_ITEMS} JOIN question_text AS qt ON qt.id = q.id JOIN completion_text AS ct ON ct.id = c.id "
+        "WHERE c.id = ?",
+        (completion,),
+    ).fetchone()
+    if row is None:
+        raise UsageError(f"There is no item with row id {completion}.", "It may have been removed; look again.")
+    return ItemDetail(
+        id=completion,
+        completion_id=row[0],
+        question_id=row[1],
+        dataset=row[2],
+        subtype=row[3],
+        domain=row[4],
+        source=row[5],
+        model=row[6],
+        state=row[7],
+        gold=row[8],
+        gold_from=row[9] or "",
+        imported_gold={1: "correct", 0: "incorrect"}.get(row[10], "none"),
+        reason=row[11],
+        question=row[12],
+        reference=row[13],
+        completion=row[14],
+        labels=tuple(_labels(connection, completion)),
+        verdicts=tuple(verdicts_of(connection, completion)),
+    )
+
+
+def with_key(connection: sqlite3.Connection, key: str) -> list[int]:
+    """Row ids of the completions with this id of their own (one a question at most)."""
+    rows = connection.execute(f"SELECT c.id FROM completions AS c WHERE c.key = ? AND {VISIBLE} ORDER BY c.id", (key,))
+    return [row[0] for row in rows]
+
+
+def names(connection: sqlite3.Connection) -> dict[str, list[str]]:
+    """The names there are to filter by: field -> its values in order."""
+    return {
+        field: [row[0] for row in connection.execute(f"SELECT DISTINCT {column} FROM {table} ORDER BY 1")]
+        for field, column, table in (
+            ("dataset", "name", "datasets"),
+            ("model", "name", "models"),
+            ("source", "name", "sources"),
+            ("domain", "coalesce(domain, '')", "sources"),
+            ("set", "name", "sets"),
+        )
+    }
+
+
+def _labels(connection: sqlite3.Connection, completion: int) -> list[ItemLabel]:
+    found = connection.execute(
+        "SELECT a.name, e.kind, e.task, coalesce(e.verdict, e.subtype, iif(e.flagged, 'flagged', '')), "
+        "coalesce(e.exclusion_reason, ''), coalesce(e.note, ''), e.unsure, e.unblinded, e.created_at "
+        "FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
+        "WHERE e.kind IN ('label', 'adjudication', 'flag', 'answer', 'exclusion', 'reopen') "
+        "AND ((e.task = 'correctness' AND e.subject = ?1) OR "
+        "(e.task = 'type' AND e.subject = (SELECT question_id FROM completions WHERE id = ?1))) "
+        f"AND (e.kind IN ('flag', 'answer') OR {OF_THIS_ROUND}) AND {IN_FORCE} "
+        f"AND (e.kind <> 'flag' OR e.id IN (SELECT f.id FROM label_events AS f WHERE {FLAG_STANDS})) "
+        "AND NOT (e.kind = 'exclusion' AND EXISTS (SELECT 1 FROM label_events AS x WHERE x.supersedes = e.uuid "
+        "AND x.kind IN ('exclusion', 'retraction'))) ORDER BY e.id",
+        (completion,),
+    )
+    return [
+        ItemLabel(
+            annotator=row[0],
+            kind=row[1],
+            task=row[2],
+            value=row[3],
+            reason=row[4],
+            note=row[5],
+            unsure=bool(row[6]),
+            unblinded=bool(row[7]),
+            created_at=row[8],
+        )
+        for row in found
+    ]
+
+
+def verdicts_of(connection: sqlite3.Connection, completion: int) -> list[ItemVerdict]:
+    """The newest verdict of every verifier on one item, with evidence."""
+    found = []
+    for run, name in newest_runs(connection).items():
+        row = connection.execute(
+            "SELECT v.outcome, v.score, v.reason, v.ms, e.rule, e.reference_final, e.candidate_final, "
+            "e.reference_start, e.reference_end, e.span_start, e.span_end, e.detail, r.version, count(c.position), "
+            "count(a.origin) FROM verdicts AS v "
+            "JOIN runs AS r ON r.id = v.run_id "
+            "LEFT JOIN verdict_evidence AS e ON e.run_id = v.run_id "
+            "AND e.completion_id = v.completion_id AND e.sample = v.sample "
+            "LEFT JOIN verdict_calls AS c ON c.run_id = v.run_id AND c.completion_id = v.completion_id "
+            "LEFT JOIN responses AS a ON a.id = c.response_id "
+            "WHERE v.run_id = ? AND v.completion_id = ? AND v.sample = 0 GROUP BY v.sample",
+            (run, completion),
+        ).fetchone()
+        if row is not None:
+            found.append(
+                ItemVerdict(
+                    verifier=name,
+                    run=run,
+                    version=row[12],
+                    verdict=Outcome(row[0]).word,
+                    score=row[1],
+                    reason=row[2],
+                    ms=row[3],
+                    rule=row[4],
+                    reference_final=row[5],
+                    candidate_final=row[6],
+                    reference_span=None if row[7] is None else (row[7], row[8]),
+                    candidate_span=None if row[9] is None else (row[9], row[10]),
+                    detail=row[11],
+                    calls=row[13],
+                    recorded=row[14] > 0,
+                )
+            )
+    return found

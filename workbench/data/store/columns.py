@@ -1,0 +1,195 @@
+"""The items' properties and a run's verdicts as columns, whole or for a range of rows."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from array import array
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from workbench.core.database.gathered import vector
+from workbench.core.database.selection import COLUMNS, GOLD, GOLD_FROM, IMPORTED_GOLD, VISIBLE, items_for
+from workbench.core.progress import heed
+from workbench.statistics.records.report import NO_REASON
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+Connection = sqlite3.Connection
+
+Vector: TypeAlias = "npt.NDArray[np.int64]"
+
+FIELDS = ("dataset", "source", "domain", "type", "subtype", "model")
+"""Properties of items that are names."""
+
+ORIGINS = ("none", "imported", "agreed", "adjudicated")
+"""Where an item's gold comes from, by code."""
+
+EVERY_ROW = (0, 2**63 - 1)
+
+OF_QUESTION = FIELDS[:5]
+"""Those that an item has from its question, unless people say otherwise."""
+
+_PIECE = 50_000
+"""Verdicts read at once: their reasons are a list of texts."""
+
+_FINAL = f"coalesce({GOLD}, -1)"
+# An excluded item is in no table, whatever its file said.
+_IMPORTED = f"CASE WHEN i.state = 'excluded' THEN -1 ELSE coalesce({IMPORTED_GOLD}, -1) END"
+_ORIGIN = f"CASE {GOLD_FROM} WHEN 'imported' THEN 1 WHEN 'agreed' THEN 2 WHEN 'adjudicated' THEN 3 ELSE 0 END"
+_TOUCHED = """(SELECT completion_id FROM item_states WHERE completion_id BETWEEN ?1 AND ?2
+    UNION SELECT completion_id FROM check_items WHERE completion_id BETWEEN ?1 AND ?2)"""
+_REASON = f"coalesce(nullif(reason, ''), '{NO_REASON}')"
+
+
+class ItemRows(Struct, frozen=True, kw_only=True, eq=False):
+    """Visible items in order of row id; arrays of int64.
+
+    Attributes:
+        item: Row ids of the completions.
+        question: Row ids of their questions.
+        model: Row ids of their models, 0 without one.
+        characters: Lengths of the completions; -1 where it is not known.
+        imported: Gold as imported: 1 correct, 0 incorrect, -1 none.
+        models: A model's row id -> its name; "" for 0.
+        questions: A question's row id -> its `OF_QUESTION`.
+        touched: Items that people have worked on, or that are checks: row id, final gold, `ORIGINS`, gold as imported
+            that counts, type, subtype. All others have what was imported.
+    """
+
+    item: Vector
+    question: Vector
+    model: Vector
+    characters: Vector
+    imported: Vector
+    models: dict[int, str]
+    questions: dict[int, tuple[str, ...]]
+    touched: list[tuple[int, int, int, int, str, str]]
+
+
+class VerdictRows(Struct, frozen=True, kw_only=True, eq=False):
+    """A run's verdicts in order of the items' row ids.
+
+    Attributes:
+        item: Row ids of the completions.
+        outcome: Values of `workbench.core.verdict.Outcome`.
+        reason: Positions in ``reasons``.
+        reasons: Reason codes, `NO_REASON` first.
+        scored: Row ids of those with a score.
+        score: Their scores.
+    """
+
+    item: Vector
+    outcome: Vector
+    reason: array[int]
+    reasons: tuple[str, ...]
+    scored: array[int]
+    score: array[float]
+
+
+def item_rows(connection: Connection, first: int, last: int) -> ItemRows:
+    """Read the items with row ids from ``first`` to ``last``.
+
+    The long columns are numbers that SQLite gathers; names are read once a question, and for each item only where
+    people have given it another.
+    """
+    import numpy as np
+
+    row: tuple[str | None, ...] = connection.execute(
+        "SELECT group_concat(id), group_concat(question_id), group_concat(model), group_concat(length), "
+        "group_concat(gold) FROM (SELECT c.id, c.question_id, coalesce(c.model_id, 0) AS model, "
+        "coalesce(c.characters, -1) AS length, coalesce(c.imported_gold, -1) AS gold FROM completions AS c "
+        f"WHERE {VISIBLE} AND c.id BETWEEN ? AND ? ORDER BY c.id)",
+        (first, last),
+    ).fetchone()
+    item, question, model, characters, imported = map(vector, row)
+    return ItemRows(
+        item=item,
+        question=question,
+        model=model,
+        characters=characters,
+        imported=imported,
+        models={0: "", **dict(connection.execute("SELECT id, name FROM models"))},
+        questions=_questions(connection, np.unique(question).tolist()),
+        touched=_touched(connection, first, last),
+    )
+
+
+def _questions(connection: Connection, wanted: list[int]) -> dict[int, tuple[str, ...]]:
+    # No item state belongs to a question: the names are those it was imported with.
+    names = [COLUMNS[field].replace("i.subtype", "NULL") for field in OF_QUESTION]
+    rows = connection.execute(
+        f"SELECT q.id, {', '.join(names)} FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id "
+        "LEFT JOIN sources AS s ON s.id = q.source_id WHERE q.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(wanted),),
+    )
+    return {question: tuple(values) for question, *values in rows}
+
+
+def _touched(connection: Connection, first: int, last: int) -> list[tuple[int, int, int, int, str, str]]:
+    texts = (_FINAL, _ORIGIN, _IMPORTED, COLUMNS["type"], COLUMNS["subtype"])
+    return connection.execute(
+        f"SELECT c.id, {', '.join(texts)} FROM {items_for(*texts)} WHERE {VISIBLE} AND c.id IN {_TOUCHED} "
+        "ORDER BY c.id",
+        (first, last),
+    ).fetchall()
+
+
+def states(connection: Connection) -> dict[str, Vector]:
+    """Row ids of the items that have a state, by state; all others are unlabelled."""
+    rows = connection.execute("SELECT state, group_concat(completion_id) FROM item_states GROUP BY state")
+    return {state: vector(items) for state, items in rows}
+
+
+def verdict_rows(connection: Connection, run: int, first: int, last: int) -> VerdictRows:
+    """Read a run's verdicts on the items with row ids from ``first`` to ``last``."""
+    import numpy as np
+
+    items, outcomes, reasons = [vector(None)], [vector(None)], array("i")
+    places: dict[str, int] = {NO_REASON: 0}
+    scored = 0
+    while first <= last:
+        heed()
+        ids, values, words, scores = connection.execute(
+            "SELECT group_concat(completion_id), group_concat(outcome), json_group_array(reason), count(score) FROM "
+            f"(SELECT completion_id, outcome, {_REASON} AS reason, score FROM verdicts WHERE run_id = ? AND sample = 0 "
+            "AND completion_id BETWEEN ? AND ? ORDER BY completion_id LIMIT ?)",
+            (run, first, last, _PIECE),
+        ).fetchone()
+        items.append(vector(ids))
+        outcomes.append(vector(values))
+        reasons.extend(_places(msgspec.json.decode(words, type=list[str]), places))
+        scored += scores
+        first = int(items[-1][-1]) + 1 if len(items[-1]) == _PIECE else last + 1
+    item = np.concatenate(items)
+    keys, scores = _scores(connection, run, int(item[0]), int(item[-1])) if scored else (array("q"), array("d"))
+    return VerdictRows(
+        item=item, outcome=np.concatenate(outcomes), reason=reasons, reasons=tuple(places), scored=keys, score=scores
+    )
+
+
+def _places(words: list[str], places: dict[str, int]) -> Iterator[int]:
+    """Each word's place; new ones come behind those that are known."""
+    for word in dict.fromkeys(words):
+        places.setdefault(word, len(places))
+    return map(places.__getitem__, words)
+
+
+def _scores(connection: Connection, run: int, first: int, last: int) -> tuple[array[int], array[float]]:
+    # Gathered into a text they would lose their last digits.
+    rows = connection.execute(
+        "SELECT completion_id, score FROM verdicts WHERE run_id = ? AND sample = 0 AND score IS NOT NULL "
+        "AND completion_id BETWEEN ? AND ? ORDER BY completion_id",
+        (run, first, last),
+    )
+    keys, values = array("q"), array("d")
+    while block := rows.fetchmany(_PIECE):
+        scored, scores = zip(*block, strict=True)
+        keys.extend(scored)
+        values.extend(scores)
+    return keys, values

@@ -1,0 +1,309 @@
+"""Imports as transactions: one for a first import, small hidden ones where people may be at work.
+
+While an import into a filled database runs, its row in ``imports`` says ``running`` and the ``horizon`` view hides
+everything from its first ids on. A dead one (its process is gone) is removed by the next import.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from workbench.core.code_record import Record
+from workbench.core.database import generation
+from workbench.core.database.connection import BUSY_MS, Database
+from workbench.core.database.failures import explained, roll_back
+from workbench.core.database.schema import DATA_INDEXES
+from workbench.core.database.values import now
+from workbench.core.errors import StoreError
+from workbench.core.item import QuarantinedRow, Refusal
+from workbench.core.processes import working_on
+from workbench.data.store import quarantine
+from workbench.data.store.import_rows import ImportRows
+from workbench.data.store.item_rows import Matched
+from workbench.data.store.unfinished_imports import ImportProcess, discard_dead_imports, give_up
+
+CHUNK = 500
+"""Most rows in one transaction while others may be writing."""
+
+SHOWN = 20
+"""Refused rows that a report spells out."""
+
+_BULK_CHUNK = 1_000
+_BUILT_AFTERWARDS = ("questions_subtype", "completions_key", "completions_question")
+_CACHE_KIB = 64 * 1024
+
+
+class ImportCounts(Struct, kw_only=True):
+    """What became of a file's rows."""
+
+    read: int = 0
+    imported: int = 0
+    unchanged: int = 0
+    quarantined: int = 0
+    mended: int = 0
+
+
+class EarlierImport(Struct, frozen=True, kw_only=True):
+    """A complete import of the same file under the same mapping.
+
+    Attributes:
+        id: Its row id.
+    """
+
+    id: int
+    counts: ImportCounts
+    reasons: dict[str, int]
+    quarantine: list[QuarantinedRow]
+
+
+class ImportKey(Struct, frozen=True, kw_only=True):
+    """What an import of a data set is known by, beside the file's hash.
+
+    Attributes:
+        mapping: How columns were taken, as JSON text.
+    """
+
+    path: str
+    format: str
+    mapping: str
+
+
+class FileImport:
+    """One file on its way into the database; made by ``ImportSession.file``.
+
+    Attributes:
+        id: Row id of the import.
+        counts: What became of its rows so far.
+    """
+
+    def __init__(self, session: ImportSession, import_id: int, rows: ImportRows) -> None:
+        self._session = session
+        self._rows = rows
+        self.id = import_id
+        self.counts = ImportCounts()
+
+    def add(self, items: Sequence[Record], refused: Sequence[Refusal]) -> list[Refusal]:
+        """Store a batch; returns all its refusals, those found by comparing with stored items among them.
+
+        Args:
+            items: Problems and solutions in a file of code, else items.
+        """
+        with self._session.transaction() as connection:
+            matched = self._rows.add(items)
+            refusals = [*refused, *matched.refused]
+            quarantine.put(connection, self.id, refusals)
+        count(self.counts, matched, len(refused))
+        return refusals
+
+    def complete(self, file_hash: bytes) -> None:
+        """Show everything: the import is complete."""
+        counts = self.counts
+        with self._session.transaction() as connection:
+            self._rows.complete(connection)
+            connection.execute(
+                "UPDATE imports SET state = 'complete', file_hash = ?, rows_read = ?, imported = ?, unchanged = ?, "
+                "quarantined = ?, finished_at = ? WHERE id = ?",
+                (file_hash, counts.read, counts.imported, counts.unchanged, counts.quarantined, now(), self.id),
+            )
+            if not self._session.bulk:
+                settle_types(connection)
+                counts.mended = quarantine.release(connection, self.id)
+
+
+class ImportSession:
+    """All files of one command as one data set; see ``import_session``.
+
+    Attributes:
+        dataset: The data set's name.
+        batch: How many rows to hand over at a time.
+    """
+
+    def __init__(self, database: Database, dataset: str, bulk: sqlite3.Connection | None) -> None:
+        self.dataset = dataset
+        self.batch = CHUNK if bulk is None else _BULK_CHUNK
+        self._database = database
+        self._bulk = bulk
+        self._rows: ImportRows | None = None
+
+    @property
+    def bulk(self) -> bool:
+        """Whether everything happens in one transaction."""
+        return self._bulk is not None
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """The one transaction of a first import, or one of many small ones."""
+        if self._bulk is not None:
+            yield self._bulk
+        else:
+            with self._database.write() as connection:
+                yield connection
+
+    @contextmanager
+    def file(self, file: ImportKey) -> Iterator[FileImport]:
+        """Import one file; what was stored of it goes again when the block fails, or with the next import."""
+        with self.transaction() as connection:
+            dataset_id = _dataset(connection, self.dataset)
+            if self._rows is None:
+                self._rows = ImportRows(connection, dataset_id, indexed=not self.bulk)
+            self._rows.begin_file()
+            started = _start(connection, self._database.path, dataset_id, file, self._rows)
+        try:
+            yield FileImport(self, started.id, self._rows)
+        except BaseException:
+            if not self.bulk:
+                give_up(self._database, started)
+            raise
+
+    def earlier(self, file: ImportKey, hash_of_file: Callable[[], bytes]) -> EarlierImport | None:
+        """The complete import of the same bytes under the same mapping, if there is one.
+
+        Args:
+            hash_of_file: Called only when there are imports to compare with.
+        """
+        return earlier_import(self._bulk or self._database.reader(), self.dataset, file, hash_of_file)
+
+
+@contextmanager
+def import_session(database: Database, dataset: str) -> Iterator[ImportSession]:
+    """Begin to import: in one transaction while the database is empty, else in small ones.
+
+    Raises:
+        StoreError: Another import is running, or the database can't be written.
+    """
+    with explained(database.path):
+        with closing(database.open()) as connection:
+            if _begin_bulk(connection):
+                with _whole(database, connection):
+                    yield ImportSession(database, dataset, connection)
+                return
+        discard_dead_imports(database)
+        yield ImportSession(database, dataset, None)
+
+
+def _begin_bulk(connection: sqlite3.Connection) -> bool:
+    """Begin the one transaction of a first import; False when something is stored."""
+    if not _is_empty(connection):
+        return False
+    _prepare_bulk(connection)
+    connection.execute("BEGIN IMMEDIATE")
+    if _is_empty(connection):
+        generation.count(connection)
+        return True
+    connection.execute("ROLLBACK")
+    return False
+
+
+def _prepare_bulk(connection: sqlite3.Connection) -> None:
+    # References are right by construction here; the cache spares reads of inner pages.
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    # Nobody else has it open: a rollback journal writes each page once, the log twice. Opening restores the log.
+    connection.execute("PRAGMA busy_timeout = 0")
+    with suppress(sqlite3.OperationalError):
+        connection.execute("PRAGMA journal_mode = DELETE")
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+
+
+@contextmanager
+def _whole(database: Database, connection: sqlite3.Connection) -> Iterator[None]:
+    try:
+        for name in _BUILT_AFTERWARDS:
+            connection.execute(f"DROP INDEX {name}")
+        yield
+        for name in _BUILT_AFTERWARDS:
+            connection.execute(DATA_INDEXES[name])
+        settle_types(connection)
+        database.require_place()
+        connection.execute("COMMIT")
+    except BaseException:
+        roll_back(connection)
+        raise
+    finally:
+        with suppress(sqlite3.OperationalError):
+            connection.execute("PRAGMA journal_mode = WAL")
+
+
+def earlier_import(
+    connection: sqlite3.Connection, dataset: str, file: ImportKey, hash_of_file: Callable[[], bytes]
+) -> EarlierImport | None:
+    """See ``ImportSession.earlier``."""
+    candidates = (
+        "FROM imports AS n JOIN datasets AS d ON d.id = n.dataset_id "
+        "WHERE d.name = ? AND n.format = ? AND n.mapping = ? AND n.state = 'complete'"
+    )
+    values = (dataset, file.format, file.mapping)
+    if connection.execute(f"SELECT 1 {candidates} LIMIT 1", values).fetchone() is None:
+        return None
+    row = connection.execute(
+        f"SELECT n.id, n.rows_read, n.imported + n.unchanged, n.quarantined {candidates} AND n.file_hash = ? "
+        "ORDER BY n.id DESC LIMIT 1",
+        (*values, hash_of_file()),
+    ).fetchone()
+    if row is None:
+        return None
+    return EarlierImport(
+        id=row[0],
+        counts=ImportCounts(read=row[1], unchanged=row[2], quarantined=row[3]),
+        reasons=quarantine.reasons(connection, row[0]),
+        quarantine=quarantine.first(connection, row[0], SHOWN),
+    )
+
+
+def compared_only(database: Database | None, dataset: str) -> ImportRows:
+    """Rows for a dry run: compares with what is stored, writes nothing."""
+    if database is None:
+        return ImportRows(None, None, dry=True)
+    reader = database.reader()
+    row = reader.execute("SELECT id FROM datasets WHERE name = ?", (dataset,)).fetchone()
+    return ImportRows(reader, row[0] if row else None, dry=True)
+
+
+def count(counts: ImportCounts, matched: Matched, refused: int) -> None:
+    """Add one batch to a file's counts."""
+    quarantined = refused + len(matched.refused)
+    counts.read += matched.imported + matched.unchanged + quarantined
+    counts.imported += matched.imported
+    counts.unchanged += matched.unchanged
+    counts.quarantined += quarantined
+
+
+def settle_types(connection: sqlite3.Connection) -> None:
+    """Types are trusted where every question of a data set came with a subtype; code has none."""
+    wanted = (
+        "CASE WHEN EXISTS (SELECT 1 FROM questions AS q WHERE q.dataset_id = datasets.id AND q.subtype IS NULL "
+        "AND NOT EXISTS (SELECT 1 FROM code_problems AS p WHERE p.question_id = q.id)) "
+        "THEN 'labelled' ELSE 'trusted' END"
+    )
+    connection.execute(f"UPDATE datasets SET types = {wanted} WHERE types <> {wanted}")
+
+
+def _dataset(connection: sqlite3.Connection, name: str) -> int:
+    connection.execute("INSERT OR IGNORE INTO datasets (name, created_at) VALUES (?, ?)", (name, now()))
+    row: tuple[int] = connection.execute("SELECT id FROM datasets WHERE name = ?", (name,)).fetchone()
+    return row[0]
+
+
+def _start(
+    connection: sqlite3.Connection, database: Path, dataset_id: int, file: ImportKey, rows: ImportRows
+) -> ImportProcess:
+    if connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone():
+        raise StoreError("Another import is running.", "Wait until it has finished.")
+    process, started_at = working_on(database), now()
+    first_ids = rows.first_ids
+    cursor = connection.execute(
+        "INSERT INTO imports (dataset_id, path, format, mapping, state, first_completion_id, first_question_id, "
+        "pid, started_at, process) VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)",
+        (dataset_id, file.path, file.format, file.mapping, *first_ids, process.pid, started_at, process.encode()),
+    )
+    return ImportProcess(int(cursor.lastrowid or 0), dataset_id, *first_ids, process.pid, started_at, process.encode())
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    tables = ("completions", "questions", "imports", "label_events", "runs")
+    return not any(connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in tables)

@@ -1,0 +1,299 @@
+"""Items as rows: what is new, what is stored already, what contradicts it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from workbench.core.database.hashes import content_hash
+from workbench.core.item import KEPT_RAW, ItemRecord, Refusal
+from workbench.data.store.contradictions import Contradicted, contradicted
+from workbench.data.store.licences import Licences
+
+_REMEMBERED = 50_000
+_EXPLAINED = 100
+"""While a first import fills the tables, rows it contradicts can't be looked up quickly: that is done for so many."""
+
+_INSERT_QUESTION = "INSERT INTO questions (id, dataset_id, key, source_id, type, subtype, hash) VALUES (?,?,?,?,?,?,?)"
+_INSERT_QUESTION_TEXT = (
+    "INSERT INTO question_text (id, text, reference, type_text, subtype_text, extra) VALUES (?, ?, ?, ?, ?, ?)"
+)
+_STORED_QUESTION = (
+    "SELECT qt.text, qt.reference, s.name, q.type, q.subtype FROM questions AS q "
+    "JOIN question_text AS qt ON qt.id = q.id LEFT JOIN sources AS s ON s.id = q.source_id WHERE q.id = ?"
+)
+_INSERT_COMPLETION = (
+    "INSERT INTO completions (id, question_id, key, model_id, imported_gold, hash, characters) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+_INSERT_COMPLETION_TEXT = "INSERT INTO completion_text (id, text, extra, layout) VALUES (?, ?, ?, ?)"
+
+
+class Matched(NamedTuple):
+    """What became of a batch of items."""
+
+    imported: int
+    unchanged: int
+    refused: list[Refusal]
+
+
+class ItemInserter:
+    """Compares the items of one import with what is stored, and inserts the new ones.
+
+    Content is compared by blake2b-128 hashes. Ids are handed out upwards from the greatest one.
+
+    Args:
+        connection: Where the items go; None when nothing is stored (a dry run).
+        dataset_id: Row id of the data set; None when it is not there yet (a dry run).
+        indexed: Stored completions can be found by their key: not while a first import fills the tables.
+        dry: Compare and count only.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection | None,
+        dataset_id: int | None,
+        *,
+        indexed: bool = True,
+        dry: bool = False,
+    ) -> None:
+        self._connection = connection
+        self._dataset_id = dataset_id
+        self._indexed = indexed and connection is not None
+        self._dry = dry
+        self._completion_id = _next_id(connection, "completions")
+        self._question_id = _next_id(connection, "questions")
+        self._names: dict[str, dict[str, int]] = {"sources": {}, "models": {}}
+        self._licences = Licences(connection)
+        self._questions: dict[str, tuple[int, bytes]] = {}
+        # The last row's question: files mostly hold the completions of one question together.
+        self._asked: tuple[str | None, ...] = ()
+        self._asked_id = 0
+        # Keys and contents of completions as 64-bit hashes: a fraction of the memory of the texts.
+        self._completions: dict[int, int] = {}
+        self._earlier: dict[int, int] = {}
+        self._pending: tuple[list[tuple[object, ...]], ...] = ([], [], [], [])
+        self._explained = 0
+        self.begin_file()
+
+    @property
+    def asked_id(self) -> int:
+        """Row id of the question asked last."""
+        return self._asked_id
+
+    @property
+    def last_question_id(self) -> int:
+        """Row id of the question taken last as a new one."""
+        return self._question_id - 1
+
+    @property
+    def last_completion_id(self) -> int:
+        """Row id of the completion taken last as a new one."""
+        return self._completion_id - 1
+
+    def question_id(self, key: str) -> int | None:
+        """Row id of a question of this data set, by its key."""
+        found = self._questions.get(key) or self._stored_question(key)
+        return None if found is None else found[0]
+
+    def begin_file(self) -> None:
+        """What was added so far is stored, as seen by the next file."""
+        self.first_completion_id = self._completion_id
+        self.first_question_id = self._question_id
+        if self._dry or not self._indexed:
+            self._earlier.update(self._completions)
+        self._completions.clear()
+
+    def add(self, items: Iterable[ItemRecord]) -> Matched:
+        """Insert the new ones of a batch, in the caller's transaction."""
+        unchanged = imported = 0
+        refused: list[Refusal] = []
+        for item in items:
+            licensed = self.other_licence(item)
+            if licensed is not None:
+                refused.append(licensed)
+                continue
+            contradiction = self.take_question(item) or self.take_completion(self._asked_id, item)
+            if contradiction is None:
+                imported += 1
+            elif contradiction == "":
+                unchanged += 1
+            else:
+                refused.append(self.refusal_of(item, contradiction))
+        self.flush()
+        return Matched(imported, unchanged, refused)
+
+    def other_licence(self, item: ItemRecord) -> Refusal | None:
+        """Why an item can't be taken, where its source has another licence than it says."""
+        stands = self._licences.contradicted(item.source, item.licence)
+        if stands is None:
+            return None
+        message = (
+            f"Its source {str(item.source)[:80]!r} has the licence {stands[:80]!r}, not {str(item.licence)[:80]!r}."
+        )
+        return Refusal(
+            line=item.line,
+            code="conflict",
+            field="licence",
+            message=f"{message} Correct the row, name a source of its own, or leave the column out: --map licence=",
+            raw=item.raw[:KEPT_RAW],
+        )
+
+    def refusal_of(self, item: ItemRecord, code: str) -> Refusal:
+        """The quarantine row of an item that contradicts another one: which fields differ, and from which row."""
+        other = self._contradicted(item)
+        fields = () if other is None else other.fields
+        where = "that is stored" if code == "conflict" else "in this file"
+        if other is not None and other.place:
+            where = f"{where} ({other.place})"
+        differs = f"differs in {' and '.join(fields)} from the row of these ids {where}"
+        if not fields:
+            differs = f"has other content than the row of these ids {where}"
+        return Refusal(
+            line=item.line,
+            code=code,
+            field=fields[0] if fields else "completion_id",
+            message=f"{item.completion_key[:80]!r} of question {item.question_key[:80]!r} {differs}. "
+            "Mend the row, give it an id of its own, or import it as another --dataset.",
+            raw=item.raw[:KEPT_RAW],
+        )
+
+    def _contradicted(self, item: ItemRecord) -> Contradicted | None:
+        """The row that an item contradicts, where it can be read; without indexes only for the first ones."""
+        if self._connection is None or (not self._indexed and self._explained >= _EXPLAINED):
+            return None
+        self._explained += 1
+        self.flush()
+        question = self.question_id(item.question_key)
+        return None if question is None else contradicted(self._connection, question, item)
+
+    def complete(self, connection: sqlite3.Connection) -> None:
+        """Write what was held back until now, in the transaction that shows the import."""
+        self._licences.complete(connection)
+
+    def take_question(self, item: ItemRecord, extra: str | None = None) -> str | None:
+        """Make an item's question the one asked (`asked_id`), new or stored; the code of a contradiction, if any.
+
+        A row that does not say the source or the type of a stored question contradicts nothing.
+
+        Args:
+            extra: The question's own unknown keys; those of an item are its completion's.
+        """
+        asked = (item.question_key, item.question, item.reference, item.source, item.type, item.subtype)
+        if asked != self._asked:
+            content = content_hash(asked[1:])
+            question = self._questions.get(item.question_key) or self._stored_question(item.question_key)
+            if question is None:
+                question = self._add_question(item, content, extra)
+            elif question[1] != content and not self._says_less(question[0], item):
+                return "conflict" if question[0] < self.first_question_id else "duplicate_key"
+            self._asked, self._asked_id = asked, question[0]
+        self._licences.note(item.source, item.licence)
+        return None
+
+    def take_completion(self, question_id: int, item: ItemRecord) -> str | None:
+        """None: the completion is new; empty: it is stored already; else the code of the contradiction."""
+        content = content_hash((item.completion, item.gold, item.model, item.extra))
+        short_key, short_content = hash((question_id, item.completion_key)), _short(content)
+        known = self._completions.get(short_key)
+        if known is not None:
+            return "" if known == short_content else "duplicate_key"
+        if question_id < self.first_question_id:
+            stored = self._stored_completion(question_id, item.completion_key, short_key)
+            if stored is not None:
+                return "" if stored == short_content else "conflict"
+        self._completions[short_key] = short_content
+        completion_id = self._completion_id
+        self._completion_id = completion_id + 1
+        model_id = None if item.model is None else self._id_of("models", item.model)
+        _, _, completions, texts = self._pending
+        completions.append(
+            (completion_id, question_id, item.completion_key, model_id, item.gold, content, len(item.completion))
+        )
+        texts.append((completion_id, item.completion, item.extra, item.layout))
+        return None
+
+    def _says_less(self, question_id: int, item: ItemRecord) -> bool:
+        """Whether a row has the texts of a stored question, and names less of its source and types."""
+        if self._connection is None or None not in (item.source, item.type, item.subtype):
+            return False
+        row: tuple[str | None, ...] | None = self._connection.execute(_STORED_QUESTION, (question_id,)).fetchone()
+        return (
+            row is not None
+            and row[:2] == (item.question, item.reference)
+            and all(
+                said in (None, stored)
+                for said, stored in zip((item.source, item.type, item.subtype), row[2:], strict=True)
+            )
+        )
+
+    def _add_question(self, item: ItemRecord, content: bytes, extra: str | None) -> tuple[int, bytes]:
+        question_id = self._question_id
+        self._question_id += 1
+        source_id = None if item.source is None else self._id_of("sources", item.source)
+        questions, texts, _, _ = self._pending
+        questions.append(
+            (question_id, self._dataset_id, item.question_key, source_id, item.type, item.subtype, content)
+        )
+        texts.append((question_id, item.question, item.reference, item.type_text, item.subtype_text, extra))
+        question = self._questions[item.question_key] = (question_id, content)
+        return question
+
+    def _stored_question(self, key: str) -> tuple[int, bytes] | None:
+        if self._connection is None or self._dataset_id is None:
+            return None
+        row: tuple[int, bytes] | None = self._connection.execute(
+            "SELECT id, hash FROM questions WHERE dataset_id = ? AND key = ?", (self._dataset_id, key)
+        ).fetchone()
+        if row is not None:
+            self._questions[key] = row
+        return row
+
+    def _stored_completion(self, question_id: int, key: str, short_key: int) -> int | None:
+        known = self._earlier.get(short_key)
+        if known is not None or not self._indexed or self._connection is None:
+            return known
+        row: tuple[bytes] | None = self._connection.execute(
+            "SELECT hash FROM completions WHERE question_id = ? AND key = ?", (question_id, key)
+        ).fetchone()
+        return None if row is None else _short(row[0])
+
+    def _id_of(self, table: str, name: str) -> int:
+        names = self._names[table]
+        found = names.get(name)
+        if found is None:
+            found = names[name] = 0 if self._dry else self._interned(table, name)
+        return found
+
+    def _interned(self, table: str, name: str) -> int:
+        assert self._connection is not None
+        if table == "sources":
+            domain = name.partition("/")[0] if "/" in name else None
+            self._connection.execute("INSERT OR IGNORE INTO sources (name, domain) VALUES (?, ?)", (name, domain))
+        else:
+            self._connection.execute("INSERT OR IGNORE INTO models (name) VALUES (?)", (name,))
+        row: tuple[int] = self._connection.execute(f"SELECT id FROM {table} WHERE name = ?", (name,)).fetchone()
+        return row[0]
+
+    def flush(self) -> None:
+        """Write what has been taken, in the caller's transaction."""
+        statements = (_INSERT_QUESTION, _INSERT_QUESTION_TEXT, _INSERT_COMPLETION, _INSERT_COMPLETION_TEXT)
+        for statement, rows in zip(statements, self._pending, strict=True):
+            if rows and not self._dry:
+                assert self._connection is not None
+                self._connection.executemany(statement, rows)
+            rows.clear()
+        if len(self._questions) > _REMEMBERED and not self._dry:
+            self._questions.clear()
+
+
+def _next_id(connection: sqlite3.Connection | None, table: str) -> int:
+    if connection is None:
+        return 1
+    row: tuple[int] = connection.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()
+    return row[0]
+
+
+def _short(content: bytes) -> int:
+    return int.from_bytes(content[:8], "big")

@@ -1,0 +1,93 @@
+"""Label events in the words of label files: ids of items and names of people."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from workbench.core.database import events
+from workbench.core.label import LabelEvent, Task
+
+
+def find_completions(
+    connection: sqlite3.Connection, completion: str, question: str | None, dataset: str | None
+) -> list[tuple[int, int, str, str]]:
+    """Completions of that id, as (completion row, question row, dataset, question id); two are enough to refuse."""
+    rows = connection.execute(
+        "SELECT c.id, q.id, d.name, q.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
+        "JOIN datasets AS d ON d.id = q.dataset_id "
+        "WHERE c.key = ?1 AND (?2 IS NULL OR q.key = ?2) AND (?3 IS NULL OR d.name = ?3) "
+        "AND c.id < (SELECT completion_id FROM horizon) LIMIT 2",
+        (completion, question, dataset),
+    )
+    return rows.fetchall()
+
+
+def find_questions(connection: sqlite3.Connection, question: str, dataset: str | None) -> list[tuple[int, str]]:
+    """Questions of that id, as (question row, dataset); two are enough to refuse."""
+    rows = connection.execute(
+        "SELECT q.id, d.name FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id "
+        "WHERE q.key = ?1 AND (?2 IS NULL OR d.name = ?2) AND q.id < (SELECT question_id FROM horizon) LIMIT 2",
+        (question, dataset),
+    )
+    return rows.fetchall()
+
+
+class SubjectPlace(NamedTuple):
+    """What a subject is called outside this database.
+
+    A question goes by the least id of its completions; one that has none, by its own alone ("" for a completion).
+    """
+
+    dataset: str
+    question_id: str
+    completion_id: str
+
+
+class Placed(NamedTuple):
+    """An event with its maker and its place."""
+
+    event: LabelEvent
+    annotator: str
+    role: str
+    place: SubjectPlace
+
+
+_PLACES: dict[Task, str] = {
+    "correctness": "SELECT d.name, q.key, c.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
+    "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id = ?",
+    "type": "SELECT d.name, q.key, coalesce((SELECT min(c.key) FROM completions AS c WHERE c.question_id = q.id), '') "
+    "FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id WHERE q.id = ?",
+}
+
+
+def place(connection: sqlite3.Connection, task: Task, subject: int) -> SubjectPlace:
+    """The names of a subject."""
+    return SubjectPlace(*connection.execute(_PLACES[task], (subject,)).fetchone())
+
+
+def places(connection: sqlite3.Connection, completions: list[int]) -> Iterator[tuple[int, int, SubjectPlace]]:
+    """Completion row, question row and names of these completions, in the order of import."""
+    rows = connection.execute(
+        "SELECT c.id, q.id, d.name, q.key, c.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
+        "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.id",
+        (json.dumps(completions),),
+    )
+    return ((row[0], row[1], SubjectPlace(*row[2:])) for row in rows)
+
+
+def all_events(connection: sqlite3.Connection) -> Iterator[Placed]:
+    """Every event in order of arrival."""
+    return placed(connection, events.every(connection))
+
+
+def placed(connection: sqlite3.Connection, found: Iterable[LabelEvent]) -> Iterator[Placed]:
+    """Events with their makers and places."""
+    people = {
+        person: (name, role) for person, name, role in connection.execute("SELECT id, name, role FROM annotators")
+    }
+    for event in found:
+        name, role = people[event.annotator]
+        yield Placed(event, name, role, place(connection, event.task, event.subject))

@@ -1,0 +1,294 @@
+"""Code problems and solutions as rows: what is new, what is stored already, what contradicts it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from workbench.core.code import CodeTest, Problem
+from workbench.core.code_record import CodeRecord, ProblemRecord, SolutionRecord
+from workbench.core.database.values import now
+from workbench.core.item import KEPT_RAW, ItemRecord, Refusal
+from workbench.data.store.item_rows import ItemInserter, Matched
+
+UNKNOWN_PROBLEM: Final = "unknown_problem"
+"""Code of a refused solution whose problem is not there; it may be there when the file is read again."""
+
+_INSERT_PROBLEM = (
+    "INSERT INTO code_problems (question_id, entry_point, setup, language, seconds, reference_by, extra) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+_INSERT_TEST = "INSERT INTO tests (question_id, suite_id, position, form, source, expected) VALUES (?, ?, ?, ?, ?, ?)"
+_INSERT_SOLUTION = "INSERT INTO code_solutions (completion_id, form, ground_truth) VALUES (?, ?, ?)"
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+class _KnownProblem(Struct, gc=False):
+    """A problem that is stored or on its way.
+
+    Attributes:
+        around: What is run around a solution: entry point, setup, language, seconds, and who wrote the reference.
+        suites: Suite -> hash of its tests.
+    """
+
+    question_id: int
+    around: tuple[object, ...]
+    suites: dict[str, bytes]
+
+
+class ProblemRows:
+    """Compares the problems and solutions of one import with what is stored, and inserts the new ones.
+
+    A problem's tests in a suite are written once: other tests under the same suite are a contradiction. Tests of a
+    new suite for a problem that people can see already are held back until the import is complete.
+
+    Args:
+        items: Where questions and completions go.
+        connection: Where the rest goes; None when nothing is stored (a dry run).
+        dataset_id: Row id of the data set; None when it is not there yet (a dry run).
+        dry: Compare and count only.
+    """
+
+    def __init__(
+        self, items: ItemInserter, connection: sqlite3.Connection | None, dataset_id: int | None, *, dry: bool = False
+    ) -> None:
+        self._items = items
+        self._connection = connection
+        self._dataset_id = dataset_id
+        self._dry = dry
+        self._known: dict[str, _KnownProblem] = {}
+        self._problem_ids: dict[str, int] = {}
+        # A row may hold a problem and its solutions: they go with it.
+        self._refused_row: bytes | None = None
+        self._suites: dict[str, int] = {}
+        self._problems: list[tuple[object, ...]] = []
+        self._tests: list[tuple[object, ...]] = []
+        self._solutions: list[tuple[object, ...]] = []
+        self._held: list[tuple[object, ...]] = []
+
+    def add(self, records: Iterable[CodeRecord]) -> Matched:
+        """Insert the new ones of a batch, in the caller's transaction."""
+        unchanged = imported = 0
+        refused: list[Refusal] = []
+        for record in records:
+            found = self._take_problem(record) if isinstance(record, ProblemRecord) else self._take_solution(record)
+            if isinstance(found, Refusal):
+                refused.append(found)
+                if isinstance(record, ProblemRecord):
+                    self._refused_row = record.raw
+            elif found:
+                imported += 1
+            else:
+                unchanged += 1
+        self._flush()
+        return Matched(imported, unchanged, refused)
+
+    def complete(self, connection: sqlite3.Connection) -> None:
+        """Write the tests that were held back, in the transaction that shows the import."""
+        connection.executemany(_INSERT_TEST, self._held)
+        self._held.clear()
+
+    def _take_problem(self, record: ProblemRecord) -> Refusal | bool:
+        """Whether anything of the problem is new."""
+        problem, item = record.problem, _question(record)
+        contradiction = self._items.take_question(item)
+        if contradiction is not None:
+            return _contradicted(record, contradiction, "prompt", "another prompt, solution or source")
+        known = self._known.get(problem.task_id) or self._stored(problem.task_id, self._items.asked_id)
+        new = known is None
+        if known is None:
+            known = self._add_problem(record)
+        code = "conflict" if known.question_id < self._items.first_question_id else "duplicate_key"
+        if known.around != _around(problem):
+            return _contradicted(
+                record,
+                code,
+                "entry_point",
+                "another entry point, setup, language, limit or author",
+            )
+        digests = {name: _digest(tests) for name, tests in problem.suites.items()}
+        for name, digest in digests.items():
+            if known.suites.get(name, digest) != digest:
+                return _contradicted(record, code, "tests", f"other tests in its suite {name!r}")
+        added = [name for name in digests if name not in known.suites]
+        for name in added:
+            self._add_tests(known.question_id, name, problem.suites[name])
+        known.suites.update(digests)
+        return new or bool(added)
+
+    def _take_solution(self, record: SolutionRecord) -> Refusal | bool:
+        """Whether the solution is new."""
+        if record.raw is self._refused_row:
+            return _left_behind(record)
+        question_id = self._problem_ids.get(record.task_id) or self._problem_id(record.task_id)
+        if question_id is None:
+            return _unknown_problem(record)
+        item = _completion(record)
+        contradiction = self._items.take_completion(question_id, item)
+        if contradiction is None:
+            self._solutions.append((self._items.last_completion_id, record.form, record.ground_truth))
+            return True
+        return False if contradiction == "" else self._items.refusal_of(item, contradiction)
+
+    def _add_problem(self, record: ProblemRecord) -> _KnownProblem:
+        task_id = record.problem.task_id
+        known = self._known[task_id] = _KnownProblem(self._items.asked_id, _around(record.problem), {})
+        self._problem_ids[task_id] = known.question_id
+        self._problems.append((known.question_id, *known.around, record.extra))
+        return known
+
+    def _add_tests(self, question_id: int, suite: str, tests: Sequence[CodeTest]) -> None:
+        suite_id = self._suite_id(suite)
+        rows = self._tests if question_id >= self._items.first_question_id else self._held
+        rows.extend(
+            (question_id, suite_id, position, test.form, test.source, test.expected)
+            for position, test in enumerate(tests)
+        )
+
+    def _stored(self, task_id: str, question_id: int) -> _KnownProblem | None:
+        if self._connection is None:
+            return None
+        around = self._connection.execute(
+            "SELECT entry_point, setup, language, seconds, reference_by FROM code_problems WHERE question_id = ?",
+            (question_id,),
+        ).fetchone()
+        if around is None:
+            return None
+        suites: dict[str, list[CodeTest]] = {}
+        for name, form, source, expected in self._connection.execute(
+            "SELECT s.name, t.form, t.source, t.expected FROM tests AS t JOIN suites AS s ON s.id = t.suite_id "
+            "WHERE t.question_id = ? ORDER BY t.suite_id, t.position",
+            (question_id,),
+        ):
+            suites.setdefault(name, []).append(CodeTest(form=form, source=source, expected=expected))
+        digests = {name: _digest(tests) for name, tests in suites.items()}
+        known = self._known[task_id] = _KnownProblem(question_id, around, digests)
+        return known
+
+    def _problem_id(self, task_id: str) -> int | None:
+        question_id = self._items.question_id(task_id)
+        if question_id is None or self._connection is None:
+            return None
+        row = self._connection.execute("SELECT 1 FROM code_problems WHERE question_id = ?", (question_id,)).fetchone()
+        if row is None:
+            return None
+        self._problem_ids[task_id] = question_id
+        return question_id
+
+    def _suite_id(self, name: str) -> int:
+        found = self._suites.get(name)
+        if found is None:
+            found = self._suites[name] = 0 if self._dry else self._named_suite(name)
+        return found
+
+    def _named_suite(self, name: str) -> int:
+        assert self._connection is not None
+        self._connection.execute(
+            "INSERT OR IGNORE INTO suites (dataset_id, name, origin, created_at) VALUES (?, ?, 'imported', ?)",
+            (self._dataset_id, name, now()),
+        )
+        row: tuple[int] = self._connection.execute(
+            "SELECT id FROM suites WHERE dataset_id = ? AND name = ?", (self._dataset_id, name)
+        ).fetchone()
+        return row[0]
+
+    def _flush(self) -> None:
+        self._items.flush()
+        pending = ((_INSERT_PROBLEM, self._problems), (_INSERT_TEST, self._tests), (_INSERT_SOLUTION, self._solutions))
+        for statement, rows in pending:
+            if rows and not self._dry:
+                assert self._connection is not None
+                self._connection.executemany(statement, rows)
+            rows.clear()
+
+
+def holding(connection: sqlite3.Connection, task_ids: Iterable[str]) -> list[str]:
+    """Names of the data sets that hold any of these problems."""
+    found: set[str] = set()
+    for task_id in task_ids:
+        rows = connection.execute(
+            "SELECT d.name FROM datasets AS d JOIN questions AS q ON q.dataset_id = d.id AND q.key = ? "
+            "JOIN code_problems AS p ON p.question_id = q.id WHERE q.id < (SELECT question_id FROM horizon)",
+            (task_id,),
+        )
+        found.update(name for (name,) in rows)
+    return sorted(found)
+
+
+def _question(record: ProblemRecord) -> ItemRecord:
+    problem = record.problem
+    return ItemRecord(
+        line=record.line,
+        raw=record.raw,
+        question_key=problem.task_id,
+        completion_key="",
+        question=problem.prompt,
+        reference=problem.canonical,
+        completion="",
+        source=record.source,
+    )
+
+
+def _completion(record: SolutionRecord) -> ItemRecord:
+    return ItemRecord(
+        line=record.line,
+        raw=record.raw,
+        question_key=record.task_id,
+        completion_key=record.key,
+        question="",
+        reference="",
+        completion=record.code,
+        gold=record.gold,
+        model=record.model,
+        extra=record.extra,
+    )
+
+
+def _around(problem: Problem) -> tuple[object, ...]:
+    return problem.entry_point, problem.setup, problem.language, problem.seconds, problem.canonical_by
+
+
+def _digest(tests: Sequence[CodeTest]) -> bytes:
+    # Of statements, which are an assertion about one call is a matter of reading, and other versions read otherwise.
+    forms = ("" if test.form in ("expression", "statement") else test.form for test in tests)
+    content = _encode([(form, test.source, test.expected) for form, test in zip(forms, tests, strict=True)])
+    return blake2b(content, digest_size=16).digest()
+
+
+def _contradicted(record: ProblemRecord, code: str, field: str, other: str) -> Refusal:
+    where = "is stored with" if code == "conflict" else "stands in this file with"
+    return Refusal(
+        line=record.line,
+        code=code,
+        field=field,
+        message=f"Problem {record.problem.task_id[:80]!r} {where} {other}. "
+        "Give it an id of its own, or import the file as another --dataset.",
+        raw=record.raw[:KEPT_RAW],
+    )
+
+
+def _left_behind(record: SolutionRecord) -> Refusal:
+    return Refusal(
+        line=record.line,
+        code="conflict",
+        field="solution_id",
+        message=f"Solution {record.solution_id[:80]!r} stands in a row that could not be taken. Mend the row.",
+        raw=record.raw[:KEPT_RAW],
+    )
+
+
+def _unknown_problem(record: SolutionRecord) -> Refusal:
+    return Refusal(
+        line=record.line,
+        code=UNKNOWN_PROBLEM,
+        field="task_id",
+        message=f"There is no problem {record.task_id[:80]!r} in this data set. "
+        "Import its problems first or in the same call, then this file again.",
+        raw=record.raw[:KEPT_RAW],
+    )

@@ -1,0 +1,1 @@
+"""The rows of an archive, out and in: `archiving`."""

@@ -1,0 +1,203 @@
+"""Reading the rows of an archive out of a database, and putting them into a new one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from workbench.core.database import migrations
+from workbench.core.database.failures import explained, roll_back
+from workbench.core.database.schema import DATA_INDEXES
+from workbench.interchange.store.archive_tables import ArchiveTable, columns, key, own_columns
+
+Connection = sqlite3.Connection
+Row = tuple[object, ...]
+
+_CACHE_KIB: Final = 64 * 1024
+_BUILT_AFTERWARDS: Final = ("questions_subtype", "completions_key", "completions_question")
+
+_SHOWN_ITEM: Final = "{0} < (SELECT completion_id FROM horizon)"
+_SHOWN_QUESTION: Final = "{0} < (SELECT question_id FROM horizon)"
+_NO_CHECK: Final = f"{_SHOWN_ITEM} AND {{0}} NOT IN (SELECT completion_id FROM check_items)"
+_CHECK: Final = "{0} IN (SELECT completion_id FROM check_items)"
+# A question all of whose completions are checks would tell that something is missing.
+_NOT_OF_CHECKS: Final = f"""{_SHOWN_QUESTION} AND ({{0}} NOT IN (
+        SELECT o.question_id FROM completions AS o JOIN check_items AS k ON k.completion_id = o.id)
+    OR {{0}} IN (SELECT o.question_id FROM completions AS o
+                 WHERE o.id NOT IN (SELECT completion_id FROM check_items)))"""
+_ANSWERS: Final = """SELECT v.response_id FROM verdict_calls AS v WHERE {0}
+    UNION SELECT r.id FROM attempts AS v JOIN responses AS r ON r.key = v.key WHERE {0}"""
+_ABOUT_CHECKS: Final = _ANSWERS.format(_CHECK.format("v.completion_id"))
+_ABOUT_OTHERS: Final = _ANSWERS.format(f"coalesce({_NO_CHECK.format('v.completion_id')}, 1)")
+_RESPONSE: Final = f"({{0}} NOT IN ({_ABOUT_CHECKS}) OR {{0}} IN ({_ABOUT_OTHERS}))"
+_ABOUT_NOTHING: Final = """SELECT 1 FROM {0} AS t WHERE CASE t.task
+    WHEN 'type' THEN NOT EXISTS (SELECT 1 FROM questions AS q WHERE q.id = t.subject)
+    ELSE NOT EXISTS (SELECT 1 FROM completions AS c WHERE c.id = t.subject) END LIMIT 1"""
+_NO_OBJECT: Final = """SELECT 1 FROM {0} WHERE extra IS NOT NULL
+    AND iif(json_valid(extra), json_type(extra), '') <> 'object' LIMIT 1"""
+_KIND: Final = {"label_events": "kind <> 'check'", "assignments": "purpose <> 'check'", "check_items": "0"}
+
+
+class Conditions:
+    """Which rows of any table an archive holds.
+
+    Items and questions of an import that has not ended are never among them.
+
+    Args:
+        checks: With the items that are checks; else nothing in it tells of them: neither the items themselves, nor
+            what was said of them.
+    """
+
+    def __init__(self, *, checks: bool) -> None:
+        self._checks = checks
+        self._item = _SHOWN_ITEM if checks else _NO_CHECK
+        self._question = _SHOWN_QUESTION if checks else _NOT_OF_CHECKS
+
+    def of(self, part: ArchiveTable, names: Iterable[str]) -> str:
+        """The WHERE text for a part with these columns; the table goes by ``t``."""
+        found = [part.rows] if part.rows else []
+        found += [self._about(part, name) for name in names]
+        if not self._checks:
+            found += [_KIND.get(part.table, ""), self._served(part)]
+        return " AND ".join(f"({text})" for text in found if text) or "1"
+
+    def _about(self, part: ArchiveTable, name: str) -> str:
+        if name == "completion_id":
+            return f"t.completion_id IS NULL OR {self._item.format('t.completion_id')}"
+        if name in ("question_id", "duplicate_of"):
+            return f"t.{name} IS NULL OR {self._question.format(f't.{name}')}"
+        if name == "subject":
+            item, question = self._item.format("t.subject"), self._question.format("t.subject")
+            return f"CASE t.task WHEN 'type' THEN {question} ELSE {item} END"
+        if name == "id" and part.table == "completions":
+            return self._item.format("t.id")
+        if name == "id" and part.table == "questions":
+            return self._question.format("t.id")
+        return ""
+
+    def _served(self, part: ArchiveTable) -> str:
+        """Calls that were made for checks alone stay here, too."""
+        if part.table == "responses":
+            return _RESPONSE.format("t.id")
+        if part.table == "requests":
+            others = f"SELECT request_id FROM responses WHERE {_RESPONSE.format('responses.id')}"
+            return f"t.id NOT IN (SELECT request_id FROM responses) OR t.id IN ({others})"
+        return ""
+
+
+def rows(connection: sqlite3.Connection, part: ArchiveTable, conditions: Conditions) -> Iterator[Row]:
+    """A part's rows in the order of their keys; an infinite number is the text ``Inf`` or ``-Inf``."""
+    kinds = columns(connection, part)
+    own = set(own_columns(connection, part.table))
+    cells = (
+        f"iif(abs({place}) = 9e999, CAST({place} AS TEXT), {place})" if kind == "REAL" else place
+        for name, kind in kinds.items()
+        for place in [f't."{name}"' if name in own else f'x."{name}"']
+    )
+    joined = f" CROSS JOIN {part.texts} AS x ON x.id = t.id" if part.texts else ""
+    order = ", ".join(f't."{name}"' for name in key(connection, part.table))
+    yield from connection.execute(
+        f"SELECT {', '.join(cells)} FROM {part.table} AS t{joined} WHERE {conditions.of(part, own)} ORDER BY {order}"
+    )
+
+
+def count(connection: sqlite3.Connection, table: str, where: str = "1") -> int:
+    """How many rows a table has."""
+    row: tuple[int] = connection.execute(f"SELECT count(*) FROM {table} WHERE {where}").fetchone()
+    return row[0]
+
+
+class ArchiveRefused(Exception):
+    """What an archive holds is no database of ours; where a row is at fault, it is the last one asked for."""
+
+
+@contextmanager
+def deriving() -> Iterator[None]:
+    """While inside, an event that says what no event can raises Refused."""
+    try:
+        yield
+    except (sqlite3.IntegrityError, msgspec.MsgspecError, ValueError) as error:
+        raise ArchiveRefused(str(error)) from error
+
+
+class NewDatabase:
+    """A database that is made of an archive's rows; nothing else has it open.
+
+    Args:
+        path: Where it is made; nothing is there yet.
+        version: The version of the tables that the rows are from.
+    """
+
+    def __init__(self, path: Path, version: int) -> None:
+        self._path, self._version = path, version
+        migrations.make(path, version)
+
+    def fill(self, parts: Iterable[tuple[ArchiveTable, Iterable[Row]]]) -> None:
+        """Put in all rows, then see that whatever they refer to is there.
+
+        Raises:
+            StoreError: The disk is full.
+            Refused: A row breaks a rule of its table, or refers to something that is not there.
+        """
+        with closing(sqlite3.connect(self._path, isolation_level=None)) as connection, explained(self._path):
+            for pragma in ("foreign_keys = OFF", "synchronous = OFF", f"cache_size = -{_CACHE_KIB}"):
+                connection.execute(f"PRAGMA {pragma}")
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                for name in _BUILT_AFTERWARDS:
+                    connection.execute(f"DROP INDEX {name}")
+                for part, found in parts:
+                    self._put(connection, part, found)
+                for name in _BUILT_AFTERWARDS:
+                    connection.execute(DATA_INDEXES[name])
+                _require_whole(connection)
+                connection.execute("COMMIT")
+            except (sqlite3.IntegrityError, OverflowError) as error:
+                roll_back(connection)
+                raise ArchiveRefused(str(error)) from error
+            except BaseException:
+                roll_back(connection)
+                raise
+
+    def columns(self, part: ArchiveTable) -> dict[str, str]:
+        """The columns that a part's rows must have here."""
+        with closing(sqlite3.connect(self._path)) as connection:
+            return dict(columns(connection, part))
+
+    def bring_up_to_date(self) -> None:
+        """Migrate it to this program's version of the tables."""
+        migrations.bring_up_to_date(self._path, keep_copy=False)
+
+    def _put(self, connection: sqlite3.Connection, part: ArchiveTable, found: Iterable[Row]) -> None:
+        names = list(columns(connection, part))
+        inserts = [_insert(connection, table, names) for table in part.tables]
+        if len(inserts) == 1:
+            connection.executemany(inserts[0][0], found)
+            return
+        for row in found:
+            for statement, places in inserts:
+                connection.execute(statement, tuple(row[place] for place in places))
+
+
+def _insert(connection: sqlite3.Connection, table: str, names: Sequence[str]) -> tuple[str, list[int]]:
+    """The statement for a table, and where its columns stand among those of a line."""
+    own = own_columns(connection, table)
+    quoted = ", ".join(f'"{name}"' for name in own)
+    return f"INSERT INTO {table} ({quoted}) VALUES ({', '.join('?' * len(own))})", [names.index(name) for name in own]
+
+
+def _require_whole(connection: sqlite3.Connection) -> None:
+    row = connection.execute("PRAGMA foreign_key_check").fetchone()
+    if row is not None:
+        raise ArchiveRefused(f"a row of {row[0]} refers to one of {row[2]} that is not there")
+    for table in ("label_events", "assignments"):
+        if connection.execute(_ABOUT_NOTHING.format(table)).fetchone() is not None:
+            raise ArchiveRefused(f"a row of {table} is about nothing that is there")
+    for table in ("question_text", "completion_text"):
+        if connection.execute(_NO_OBJECT.format(table)).fetchone() is not None:
+            raise ArchiveRefused(f"a row of {table} has further fields that are no JSON object")

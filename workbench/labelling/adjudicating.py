@@ -1,0 +1,255 @@
+"""The third person: conflicts one at a time, all labels without names, a decision, undo."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from workbench.core.database import drafts, events, people
+from workbench.core.errors import AnnotationError, StoreError
+from workbench.core.label import LabelEvent, Task
+from workbench.core.project import Project
+from workbench.core.states import current_adjudication, current_labels, current_round
+from workbench.data.store import browsing, label_lines
+from workbench.labelling import ledger, rulings
+from workbench.labelling.acquainted import Acquainted
+from workbench.labelling.annotating import AnnotationItem
+from workbench.labelling.bringing_in import bring_in
+from workbench.labelling.label_export import history_lines
+from workbench.labelling.rulings import EarlierRuling as EarlierRuling
+from workbench.labelling.rulings import Opinion as Opinion
+from workbench.labelling.rulings import Ruling as Ruling
+from workbench.labelling.rulings import RulingSubject
+from workbench.labelling.rulings import accepting as accepting
+from workbench.labelling.store import conflicts
+
+HISTORY = 500
+"""How many of a person's own decisions are listed, and walked through."""
+
+
+class Conflict(RulingSubject, frozen=True, kw_only=True):
+    """One conflict to settle.
+
+    Attributes:
+        round: 1, and one more with every reopening by the coordinator.
+        earlier: The decision that a later label has opened again.
+        note: What the person had begun to write about it.
+        own: The person's own decision that stands.
+    """
+
+    item: AnnotationItem
+    opinions: tuple[Opinion, ...]
+    round: int = 1
+    earlier: EarlierRuling | None = None
+    note: str = ""
+    own: Ruling | None = None
+
+
+class OwnDecision(Struct, frozen=True, kw_only=True):
+    """A decision that the person has taken, and not taken back.
+
+    Attributes:
+        question: The beginning of the question.
+        stands: The item is as it was decided; else a label came later, or a coordinator has opened or excluded it.
+    """
+
+    task: Task
+    subject: int
+    ruling: Ruling
+    question: str
+    created_at: str
+    stands: bool
+
+
+class AdjudicationSession:
+    """A person who settles conflicts; never one of the item's own annotators in the round under way.
+
+    Nothing but texts and labels is read before the decision: no verdict, no model, no gold, no name.
+
+    Args:
+        sighted: The person also has the coordinator's screens: every decision is marked unblinded.
+
+    Attributes:
+        guidelines: Which version of the guidelines the person goes by; their decisions name it.
+
+    Raises (on creation):
+        UsageError: There is no such annotator.
+    """
+
+    def __init__(self, project: Project, adjudicator: str, *, sighted: bool = False) -> None:
+        self._project = project
+        self._database = project.database
+        # Reads on, also once the file is not where it was.
+        self._held = project.database.reader()
+        self._sighted = sighted
+        self.person = people.find(project.database, adjudicator)
+        self.guidelines = Acquainted(project.database, self.person.id)
+        self._skipped: set[tuple[str, int]] = set()
+
+    def next(self) -> Conflict | None:
+        """The next conflict this person may settle; skipped ones come again at the end."""
+        reader = self._database.reader()
+        found = conflicts.waiting(reader, self.person.id, frozenset(self._skipped))
+        if found is None and self._skipped:
+            self._skipped.clear()
+            found = conflicts.waiting(reader, self.person.id, frozenset())
+        return None if found is None else self.open(*found)
+
+    def left(self) -> int:
+        """How many conflicts this person may settle."""
+        return conflicts.count(self._database.reader(), self.person.id)
+
+    def open(self, task: Task, subject: int) -> Conflict:
+        """Read one conflict; the person sees all labels, so a label of theirs would not be blind any more."""
+        with self._database.write("normal") as connection:
+            ledger.reveal(connection, self.person.id, task, subject, rulings.LABELS)
+        reader = self._database.reader()
+        stored = events.of_subject(reader, task, subject)
+        labels = current_labels(stored)
+        standing = current_adjudication(stored)
+        own = standing is not None and standing.annotator == self.person.id
+        item = rulings.item_of(reader, task, subject)
+        return Conflict(
+            task=task,
+            subject=subject,
+            seen=rulings.uuids(labels),
+            guideline=self.guidelines.version,
+            item=item,
+            opinions=rulings.opinions(reader, self.person.id, labels),
+            round=current_round(stored),
+            earlier=rulings.overtaken(stored),
+            note=self._begun(reader, item.completion) if task == "correctness" else "",
+            own=rulings.ruling_of(standing) if own and standing is not None else None,
+        )
+
+    def history(self, limit: int = HISTORY) -> list[OwnDecision]:
+        """The person's own decisions, newest first."""
+        return [
+            OwnDecision(
+                task=event.task,
+                subject=event.subject,
+                ruling=rulings.ruling_of(event),
+                question=question,
+                created_at=event.created_at,
+                stands=stands,
+            )
+            for event, question, stands in conflicts.decided(self._database.reader(), self.person.id, limit)
+        ]
+
+    def step(self, at: Conflict | None, *, older: bool) -> Conflict | None:
+        """The own decision before or after one in time; from an open conflict, the newest. None beyond either end."""
+        trail = [(row.task, row.subject) for row in self.history() if row.stands]
+        place = trail.index((at.task, at.subject)) if at is not None and (at.task, at.subject) in trail else -1
+        place += 1 if older else -1
+        return self.open(*trail[place]) if 0 <= place < len(trail) else None
+
+    def may_open(self, task: Task, subject: int) -> bool:
+        """Whether this person may settle it, or has: their decision can be taken anew."""
+        standing = current_adjudication(events.of_subject(self._database.reader(), task, subject))
+        return self.may_settle(task, subject) or (standing is not None and standing.annotator == self.person.id)
+
+    def may_settle(self, task: Task, subject: int) -> bool:
+        """Whether it is a conflict, and this person may settle it."""
+        return conflicts.is_open_to(self._database.reader(), self.person.id, task, subject)
+
+    def decide(self, conflict: Conflict, ruling: Ruling) -> str:
+        """Store the decision; returns its uuid after the commit. While the file is away it is kept instead.
+
+        Raises:
+            UsageError: The ruling lacks what its task needs.
+            AnnotationError: A label has changed since the conflict was read, or the person may not settle it.
+        """
+        rulings.check(conflict.task, ruling)
+        at = people.now()
+        try:
+            bring_in(self._project)
+            return self._store(conflict, ruling, at)
+        except StoreError as error:
+            if not error.is_away:
+                raise
+            return self._keep(conflict, ruling, at, error)
+
+    def _keep(self, conflict: Conflict, ruling: Ruling, at: str, why: StoreError) -> str:
+        """Keep a decision until the file is back; what stood when it was opened still can be read.
+
+        Raises:
+            StoreError: Another copy was written over the file: its rows may be other items.
+        """
+        self._project.database.require_contents()
+        event = self._decision(self._held, conflict, ruling, at)
+        lines = list(history_lines(label_lines.placed(self._held, [event])))
+        self._project.database.require_contents()
+        self._project.kept.keep(lines, [event], why)
+        self._forget_note(conflict)
+        return event.uuid
+
+    def _store(self, conflict: Conflict, ruling: Ruling, at: str) -> str:
+        with self._database.write("full") as connection:
+            event = self._decision(connection, conflict, ruling, at)
+            ledger.record(connection, event)
+            if conflict.task == "correctness":
+                drafts.drop(connection, self.person.id, conflict.item.completion)
+        self._forget_note(conflict)
+        return event.uuid
+
+    def _decision(self, connection: events.Connection, conflict: Conflict, ruling: Ruling, at: str) -> LabelEvent:
+        shown, sighted = conflict.item.content_hash, self._sighted
+        return rulings.decision(connection, self.person, conflict, ruling, content_hash=shown, at=at, sighted=sighted)
+
+    def keep_note(self, conflict: Conflict, note: str) -> None:
+        """Keep a note on a completion that goes with no decision yet; it is at hand also where it can't be stored.
+
+        Raises:
+            StoreError: It can't be stored now.
+        """
+        if conflict.task == "correctness":
+            self._project.begun.keep(self.person.id, conflict.item.completion, note)
+
+    def _begun(self, reader: events.Connection, completion: int) -> str:
+        return self._project.begun.of(self.person.id, completion, drafts.of(reader, self.person.id, completion))
+
+    def _forget_note(self, conflict: Conflict) -> None:
+        if conflict.task == "correctness":
+            self._project.begun.forget(self.person.id, conflict.item.completion)
+
+    def skip(self, conflict: Conflict) -> None:
+        """Leave a conflict for later."""
+        self._skipped.add((conflict.task, conflict.subject))
+
+    def undo(self) -> Conflict | None:
+        """Take back this person's newest decision and open its conflict again; None without one.
+
+        Raises:
+            AnnotationError: It was taken on many conflicts at once, which only go back together.
+        """
+        # What is kept is newer than all that is stored.
+        bring_in(self._project)
+        with self._database.write("full") as connection:
+            newest = events.undoable(connection, self.person.id, "adjudication")[:1]
+            for event in newest:
+                together = len(conflicts.decided_together(connection, event))
+                if together > 1:
+                    raise AnnotationError(
+                        f"Your last decision settled {together} conflicts at once.",
+                        "Conflicts by kind (d, then z) takes all of it back.",
+                    )
+                ledger.record(connection, events.undoing(event, None, people.now()))
+                if event.task == "correctness" and event.note:
+                    drafts.keep(connection, self.person.id, event.subject, event.note)
+        return self.open(newest[0].task, newest[0].subject) if newest else None
+
+    def verdicts_after(self, conflict: Conflict) -> list[tuple[str, str]]:
+        """What the verifiers said, as (name, verdict): only once this person's decision is stored.
+
+        The look is recorded: a later decision of theirs on the item is marked unblinded.
+
+        Raises:
+            AnnotationError: There is no decision of theirs yet.
+        """
+        reader = self._database.reader()
+        if events.current_of(reader, conflict.task, conflict.subject, self.person.id, "adjudication") is None:
+            raise AnnotationError("Verdicts are shown after the decision.")
+        said = [(row.verifier, row.verdict) for row in browsing.verdicts_of(reader, conflict.item.completion)]
+        if said:
+            with self._database.write("full") as connection:
+                ledger.reveal(connection, self.person.id, conflict.task, conflict.subject, "verdicts")
+        return said

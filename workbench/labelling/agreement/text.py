@@ -1,0 +1,230 @@
+"""An agreement report as text: figures with their n and interval, and never one adjective."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import fill
+
+from workbench.core.breakdown import NAMELESS
+from workbench.core.taxonomy import UNTYPED, type_display
+from workbench.core.text.columns import number
+from workbench.core.text.figures import NONE, counted, percent
+from workbench.core.text.inert import inert
+from workbench.statistics.records.agreement import (
+    AgreementReport,
+    AnnotatorQuality,
+    Ceiling,
+    Confounded,
+    Ends,
+    Figures,
+    GroupFigures,
+    PairAgreement,
+    Share,
+)
+from workbench.tables.table import Columns, cells, column, count, figure, listed, text, word
+
+_WIDTH = 79
+
+SHOWN = 30
+"""Pairs, people and groups that are spelled out."""
+
+
+def agreement_text(report: AgreementReport) -> str:
+    """The whole report for a terminal."""
+    blocks = [
+        head(report),
+        "\n".join(f"{name:<22}{value:>8}  {ends:<18}{words}" for name, value, ends, words in _headline(report)),
+        _said(report),
+    ]
+    blocks += [_sentence(ceiling) for ceiling in report.ceiling]
+    blocks += [_pairs(report), _people(report.per_annotator)]
+    if report.groups:
+        blocks.append(_table(f"by {report.by}", report.by, report.groups))
+    if len(report.over_time) > 1:
+        blocks.append(_table("over time (blocks of items in the order of completion)", None, report.over_time))
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def head(report: AgreementReport) -> str:
+    """What is counted, and what is left out."""
+    about = "ratings" if report.task is None else "types by letter" if report.coarse else report.task
+    left_out = f"; {counted(report.unblinded, 'unblinded label')} left out" if report.unblinded else ""
+    surplus = f"; {report.surplus:,} beyond the overlap" if report.surplus else ""
+    return (
+        f"{about} · {counted(report.items, 'item')}, {report.paired:,} with two labels or more · "
+        f"{'1 person' if report.annotators == 1 else f'{report.annotators:,} people'} · "
+        f"{counted(report.labels, 'label')}{surplus}{left_out}"
+    )
+
+
+def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
+    """The figures: name, value, interval, and what stands behind it."""
+    drawn = f"bootstrap of {report.interval_by}s, {report.bootstrap:,} samples, seed {report.seed}"
+    behind = drawn if report.bootstrap and report.paired else ""
+    undefined = f"; undefined in {report.undefined:,} samples" if report.undefined else ""
+    rows = [
+        (
+            "agreement %",
+            percent(report.percent_agreement),
+            _percents(report.percent_ci),
+            f"Wilson by {report.interval_by}" if report.paired else "undefined: no item has two labels",
+        ),
+        (f"alpha {report.level}", number(report.krippendorff_alpha), ends(report.alpha_ci), f"{behind}{undefined}"),
+        ("AC1", number(report.gwet_ac1), ends(report.ac1_ci), behind),
+        *((f"AC2 {name}", number(value), "", "") for name, value in (report.gwet_ac2 or {}).items()),
+        ("Fleiss' kappa", number(report.fleiss_kappa), ends(report.fleiss_ci), _why_no_fleiss(report)),
+        ("PABAK", number(report.pabak), "", ""),
+    ]
+    if report.repeats.n:
+        own = report.repeats
+        rows.append(
+            ("own repeats %", percent(own.share), _percents(own.ci), f"n {own.n:,}: second labels like the first")
+        )
+    return rows
+
+
+def _why_no_fleiss(report: Figures) -> str:
+    if report.fleiss_kappa is not None or report.percent_agreement is None:
+        return ""
+    return "undefined: label counts differ, or one category only"
+
+
+def _said(report: Figures) -> str:
+    """What was said how often."""
+    if report.prevalence is None:
+        return "said: more values than can be listed"
+    shares = sorted(report.prevalence.items(), key=lambda share: -share[1])
+    return "said: " + (", ".join(f"{inert(name)} {percent(share)} %" for name, share in shares) or "nothing yet")
+
+
+def _sentence(ceiling: Ceiling) -> str:
+    """What label noise allows to measure."""
+    source = "From their agreement" if ceiling.source == "agreement" else "On checks"
+    low, high = (percent(end, 2) for end in ceiling.highest_ci)
+    text = (
+        f"ceiling: {source} one person alone is right on {percent(ceiling.annotator_accuracy)} % "
+        f"{_percents(ceiling.accuracy_ci)}. Two and a third then leave {percent(ceiling.wrong, 2)} % of labels wrong "
+        f"and disagree on {ceiling.conflicts_per_1000:.0f} of 1,000 items; no verifier can be measured above "
+        f"{percent(ceiling.highest_accuracy, 2)} % [{low}, {high}], less if people err alike."
+    )
+    return fill(text, _WIDTH)
+
+
+def confounding(found: Confounded) -> str:
+    """Two people who did one domain only."""
+    a, b = found.pair
+    return f"{inert(a)} and {inert(b)} share {inert(found.group or '(none)')} only ({counted(found.n, 'item')})"
+
+
+def _pairs(report: AgreementReport) -> str:
+    if not report.cohen_kappa:
+        return "pairs: no two people have an item in common"
+    shown = listed(_pair_columns(f"by {report.shared_by}" if report.shared_by else ""), report.cohen_kappa[:SHOWN])
+    lines = [shown + _more(report.cohen_kappa)]
+    alone = [confounding(found) for found in report.confounded[:SHOWN]]
+    if alone:
+        lines.append(f"Can't be told apart from the {report.shared_by}: {'; '.join(alone)}.")
+    return "\n".join(lines)
+
+
+def _pair_columns(shared_by: str) -> Columns[PairAgreement]:
+    return (
+        word("pair", lambda pair: " – ".join(map(inert, pair.pair))),
+        count("n", lambda pair: pair.n),
+        column("agree %", lambda pair: pair.agreement, percent),
+        text("kappa", lambda pair: "one class" if pair.kappa is None else number(pair.kappa)),
+        column("95 % interval", lambda pair: pair.ci, ends),
+        word(shared_by, shared),
+    )
+
+
+def pair_cells(pair: PairAgreement) -> tuple[str, ...]:
+    """A pair's row: names, n, agreement, kappa, its interval, and what they share."""
+    return cells(_pair_columns(""), pair)
+
+
+def _more(rows: Sequence[object]) -> str:
+    """What is not spelled out."""
+    return f"\n… and {len(rows) - SHOWN:,} more; --json has them all" if len(rows) > SHOWN else ""
+
+
+def shared(pair: PairAgreement, most: int = 3) -> str:
+    """A pair's common items by group, the largest first."""
+    groups = sorted(pair.shared.items(), key=lambda group: -group[1])
+    words = [f"{inert(name or '(none)')} {n:,}" for name, n in groups[:most]]
+    return ", ".join(words) + (f", {len(groups) - most} more" if len(groups) > most else "")
+
+
+def ends(interval: Ends | None) -> str:
+    """A coefficient's interval."""
+    return "" if interval is None else f"[{interval[0]:.3f}, {interval[1]:.3f}]"
+
+
+def _percents(interval: Ends | None) -> str:
+    return "" if interval is None else f"[{percent(interval[0])}, {percent(interval[1])}]"
+
+
+def share(found: Share) -> str:
+    """A share with its n: ``"81.2 (16)"``."""
+    return NONE if found.share is None else f"{percent(found.share)} ({found.n:,})"
+
+
+_PEOPLE: Columns[AnnotatorQuality] = (
+    word("person", lambda person: inert(person.name)),
+    count("labels", lambda person: person.labels),
+    column("with others %", lambda person: person.with_others, share),
+    column("consensus %", lambda person: person.consensus, share),
+    figure("sens", lambda person: person.sensitivity),
+    figure("spec", lambda person: person.specificity),
+    column("upheld %", lambda person: person.upheld, share),
+    column("imported %", lambda person: person.imported, share),
+    column("checks %", lambda person: person.checks, share),
+    column("repeats %", lambda person: person.repeats, share),
+    text("median s", lambda person: NONE if person.median_ms is None else f"{person.median_ms / 1000:.1f}"),
+    column("fast %", lambda person: person.fast.share, percent),
+    count("unblinded", lambda person: person.unblinded),
+)
+
+
+def _people(people: Sequence[AnnotatorQuality]) -> str:
+    if not people:
+        return ""
+    return listed([_PEOPLE[place] for place in filled(people)], people[:SHOWN]) + _more(people)
+
+
+def filled(people: Sequence[AnnotatorQuality]) -> list[int]:
+    """The columns in which somebody has something, by their places: the first two always."""
+    rows = list(map(person_cells, people))
+    return [place for place in range(len(_PEOPLE)) if place < 2 or any(row[place] not in (NONE, "0") for row in rows)]
+
+
+def person_cells(person: AnnotatorQuality) -> tuple[str, ...]:
+    """A person's row."""
+    return cells(_PEOPLE, person)
+
+
+_GROUPS: Columns[Figures] = (
+    count("items", lambda group: group.paired),
+    column("agree %", lambda group: group.percent_agreement, percent),
+    column("95 % interval", lambda group: group.percent_ci, _percents),
+    figure("alpha", lambda group: group.krippendorff_alpha),
+    column("95 % interval", lambda group: group.alpha_ci, ends),
+    figure("AC1", lambda group: group.gwet_ac1),
+)
+
+
+def group_cells(group: Figures) -> tuple[str, ...]:
+    """A group's figures: paired items, agreement, alpha and AC1 with their intervals."""
+    return cells(_GROUPS, group)
+
+
+def _table(title: str, by: str | None, groups: Sequence[GroupFigures]) -> str:
+    names: Columns[GroupFigures] = (word(title, lambda group: inert(group_name(group.group, by))),)
+    return listed((*names, *_GROUPS), groups[:SHOWN])
+
+
+def group_name(name: str, by: str | None) -> str:
+    """A group in words."""
+    if by in ("type", "subtype") and name != UNTYPED:
+        return type_display(name)
+    return name or NAMELESS

@@ -1,0 +1,385 @@
+"""One person labelling: claim, submit, undo, skip, flag, note; blind to everything but the texts."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+from msgspec.structs import replace
+
+from workbench.config.policy import AnnotationPolicy
+from workbench.config.services_settings import settings_of
+from workbench.core.database import drafts, events, people
+from workbench.core.database.failures import explained
+from workbench.core.errors import AnnotationError, StoreError
+from workbench.core.label import EventKind, LabelEvent, Task
+from workbench.core.project import Project
+from workbench.data.store import label_lines, reading
+from workbench.data.store.reading import OwnEntry as OwnEntry
+from workbench.labelling import checks, guidelines, ledger, serving
+from workbench.labelling.acquainted import Acquainted
+from workbench.labelling.annotation_item import AnnotationItem as AnnotationItem
+from workbench.labelling.answers import Answer as Answer
+from workbench.labelling.answers import check_answer, says_the_same
+from workbench.labelling.bringing_in import bring_in
+from workbench.labelling.label_export import history_lines
+from workbench.labelling.serving import Progress as Progress
+from workbench.labelling.standing import KIND, PURPOSE, TASKS, Standing, answered, standing, subject_of
+from workbench.labelling.store import assignments, blind, claiming, flags
+from workbench.labelling.store.assignments import Purpose
+from workbench.labelling.store.flags import OwnAnswer as OwnAnswer
+
+GUIDELINES = guidelines.TEXT
+"""What annotators are asked to do, as Markdown."""
+
+PAUSED = "The coordinator would like to speak with you before you go on."
+"""What a person who is paused is told, whatever the reason."""
+
+
+class AnnotationSession:
+    """A person at work on a project.
+
+    Reading goes through a connection on which SQLite itself denies others' labels, verdicts, models and gold.
+    Every method may be called from any thread; each is one short transaction.
+
+    Args:
+        sighted: The person also has the coordinator's screens, which show gold and verdicts: every label is
+            marked unblinded, not only those on items they are known to have looked at.
+        policy: Shares of checks and repeats; None: what workbench.toml says now.
+
+    Attributes:
+        guidelines: Which version of the guidelines the person goes by; their labels name it.
+
+    Raises (on creation):
+        UsageError: There is no such annotator.
+    """
+
+    def __init__(
+        self, project: Project, annotator: str, *, sighted: bool = False, policy: AnnotationPolicy | None = None
+    ) -> None:
+        self._project = project
+        self._database = project.database
+        self._sighted = sighted
+        self._policy = policy or settings_of(project).annotation
+        self.person = people.find(project.database, annotator)
+        self._blind = blind.open_blind(project.database, self.person.id)
+        # Reads on, also once the file is not where it was.
+        self._held = project.database.open()
+        self.guidelines = Acquainted(project.database, self.person.id)
+        self._lock = threading.Lock()
+        self._known: dict[tuple[Task, int], Standing] = {}
+
+    def close(self) -> None:
+        """Close the reading connection; leases stay until they are released or run out."""
+        with self._lock:
+            self._blind.close()
+            self._held.close()
+
+    def next(self, beside: tuple[int, ...] = ()) -> AnnotationItem | None:
+        """The item to label now: one already leased, else a new claim; None when nothing is left, or while `paused`.
+
+        Args:
+            beside: Completions that are open already (used to prepare the item after the present one).
+        """
+        at = time.time()
+        with self._database.write("normal") as connection:
+            assignments.renew(connection, self.person.id, at)
+            held = [item for item in claiming.leased(connection, self.person.id, at) if item not in beside]
+            completion = held[0] if held else serving.serve(connection, self.person.id, self._policy, at)
+        return None if completion is None else self.open(completion)
+
+    def open(self, completion: int) -> AnnotationItem:
+        """Read an item the person has a slot on (to go back to one already labelled).
+
+        Raises:
+            AnnotationError: The item was never theirs.
+        """
+        with self._lock:
+            if not reading.is_own(self._blind, completion):
+                raise AnnotationError("This item is not assigned to you.")
+            item = self._read(completion)
+            self._know(item)
+            return item
+
+    def _know(self, item: AnnotationItem) -> None:
+        """Remember where answers would stand: a copy that is written over the file would say that of its own items.
+
+        Raises:
+            StoreError: One was, so that what was read may be of both; or it can't be read.
+        """
+        self._database.require_contents()
+        with explained(self._database.path):
+            found = {(task, subject_of(task, item)): standing(self._held, self.person.id, task, item) for task in TASKS}
+        self._database.require_contents()
+        self._known |= found
+
+    def _read(self, completion: int) -> AnnotationItem:
+        text = reading.item_text(self._blind, completion)
+        verdict = reading.own_label(self._blind, "correctness", completion)
+        subtype = reading.own_label(self._blind, "type", text.question)
+        asks_type = reading.has_type_slot(self._blind, text.question) or subtype is not None
+        asked, answers = reading.own_flag(self._blind, completion), flags.own_answers(self._blind, completion)
+        return replace(
+            AnnotationItem.of(text, asks_type=asks_type),
+            verdict=verdict.verdict if verdict else None,
+            reason=verdict.reason if verdict else None,
+            subtype=subtype.subtype if subtype else None,
+            unsure=verdict.unsure if verdict else False,
+            note=verdict.note if verdict else self._begun(completion),
+            tags=verdict.tags if verdict else (),
+            partial=verdict.partial if verdict else None,
+            flagged=asked is not None,
+            guideline=self.guidelines.version,
+            asked=asked or "",
+            answer=answers[-1] if answers else None,
+        )
+
+    def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
+        """Store a verdict, a type, or both; returns the uuids of the events after they are committed.
+
+        An answer equal to the person's current one stores nothing again. An earlier answer is superseded. While the
+        database's file is away, the answer is kept instead: see ``Project.kept``.
+
+        Raises:
+            AnnotationError: Someone else has filled the quota meanwhile, the person adjudicated the item or is
+                paused, or the label is of a round that has ended.
+            UsageError: The answer lacks what it needs (a reason, or a note with the reason "other").
+        """
+        check_answer(answer)
+        at = people.now()
+        try:
+            bring_in(self._project)
+            stored = self._store(item, answer, at)
+        except StoreError as error:
+            if not error.is_away:
+                raise
+            return self._keep(item, answer, at, error)
+        self._forget_note(item, answer)
+        with self._lock, suppress(StoreError):
+            self._know(item)
+        return stored
+
+    def _store(self, item: AnnotationItem, answer: Answer, at: str) -> list[str]:
+        stored = []
+        with self._database.write("full") as connection:
+            self._require_at_work(connection)
+            if answer.verdict is not None:
+                stored += self._put(connection, "correctness", item, answer, at)
+                drafts.drop(connection, self.person.id, item.completion)
+                if answer.verdict == "unsuitable" and answer.subtype is None:
+                    assignments.give_back(connection, item.completion, self.person.id)
+            if answer.subtype is not None:
+                stored += self._put(connection, "type", item, answer, at)
+        return stored
+
+    def _keep(self, item: AnnotationItem, answer: Answer, at: str, why: StoreError) -> list[str]:
+        """Keep an answer until the file is back; what stood when it was opened still can be read, or is known."""
+        answer = replace(answer, guideline=answer.guideline or item.guideline)
+        given: list[tuple[Task, object]] = [("correctness", answer.verdict), ("type", answer.subtype)]
+        placed = []
+        with self._lock:
+            with suppress(StoreError):
+                self._know(item)
+            for task in (task for task, value in given if value is not None):
+                stood = self._known[task, subject_of(task, item)]
+                mine = self._project.kept.head(task, subject_of(task, item), self.person.id) or stood.mine
+                if mine is None or not says_the_same(mine, answer):
+                    event = self._event_of(task, stood._replace(mine=mine), item, answer, at)
+                    placed.append(label_lines.Placed(event, self.person.name, self.person.role, stood.place))
+        if placed:
+            self._project.kept.keep(list(history_lines(placed)), [one.event for one in placed], why)
+        self._forget_note(item, answer)
+        return [one.event.uuid for one in placed]
+
+    def _put(
+        self, connection: events.Connection, task: Task, item: AnnotationItem, answer: Answer, at: str
+    ) -> list[str]:
+        stood = standing(connection, self.person.id, task, item)
+        if stood.mine is not None and says_the_same(stood.mine, answer):
+            return []
+        edits_past = answered(task, item) and stood.mine is None
+        self._take_slot(connection, task, subject_of(task, item), stood.purpose, edits_past=edits_past)
+        event = self._event_of(task, stood, item, answer, at)
+        ledger.record(connection, event)
+        if stood.purpose == "check" and task == "correctness":
+            checks.review(connection, self.person.id, self._policy)
+        return [event.uuid]
+
+    def _event_of(self, task: Task, stood: Standing, item: AnnotationItem, answer: Answer, at: str) -> LabelEvent:
+        return LabelEvent(
+            uuid=events.new_uuid(),
+            kind=KIND[stood.purpose],
+            task=task,
+            subject=subject_of(task, item),
+            annotator=self.person.id,
+            created_at=at,
+            round=stood.round,
+            verdict=answer.verdict if task == "correctness" else None,
+            exclusion_reason=answer.reason if task == "correctness" else None,
+            subtype=answer.subtype if task == "type" else None,
+            unsure=answer.unsure and task == "correctness",
+            tags=answer.tags if task == "correctness" else (),
+            partial=answer.partial if task == "correctness" else None,
+            note=(answer.note or None) if task == "correctness" else None,
+            supersedes=stood.mine.uuid if stood.mine else None,
+            unblinded=self._sighted or stood.revealed,
+            guideline=answer.guideline or self.guidelines.version,
+            content_hash=item.content_hash,
+            open_ms=answer.open_ms,
+            focused_ms=answer.focused_ms,
+            wait_ms=answer.wait_ms,
+            keys=answer.keys,
+            view=answer.view,
+        )
+
+    def _take_slot(
+        self, connection: events.Connection, task: Task, subject: int, purpose: Purpose, *, edits_past: bool
+    ) -> None:
+        """Make the slot theirs that an answer needs.
+
+        Args:
+            edits_past: The answer corrects one that no longer counts.
+        """
+        again = edits_past and events.round_of(connection, task, subject) > 1
+        if again and not assignments.holds(connection, task, subject, self.person.id):
+            raise AnnotationError(
+                "This was opened again since you answered it, and your earlier answer stays as it is.",
+                "Nothing was stored. If it is yours in the new round, it will come to you.",
+            )
+        if assignments.take_own(connection, task, subject, self.person.id, purpose):
+            return
+        # Labels from a file may stand where nothing was assigned: there is no quota to keep.
+        if purpose == "quota" and not assignments.is_assigned(connection, task, subject):
+            return
+        # The lease had run out; another person's may have run out too.
+        assignments.free_expired(connection, time.time())
+        if task == "correctness" and not claiming.may_have(connection, self.person.id, subject):
+            raise AnnotationError("You have labelled as many items of this batch as you may.", "Nothing was stored.")
+        if not assignments.take(connection, task, subject, self.person.id, purpose):
+            what = "labelled this item" if task == "correctness" else "typed this question"
+            raise AnnotationError(f"Enough other people have {what} meanwhile.", "Nothing was stored.")
+
+    def _require_at_work(self, connection: events.Connection) -> None:
+        if people.is_paused(connection, self.person.id):
+            raise AnnotationError(PAUSED, "Nothing was stored.")
+
+    def undo(self) -> AnnotationItem | None:
+        """Take back the person's newest label (also after a restart) and open its item again; None without one.
+
+        The earlier answer of an edited label comes back; a first label is retracted, and its note is a draft again.
+        Labels of both tasks that were submitted together are taken back together. Labels of a round that has ended
+        stay.
+
+        Raises:
+            AnnotationError: The person is paused.
+        """
+        at = people.now()
+        if (taken := self._project.kept.take_back(self.person.id)) is not None:
+            with self._lock:
+                of_type = taken.task == "type"
+                completion = reading.own_completion(self._blind, taken.subject) if of_type else taken.subject
+            if completion is None:
+                return None
+            self._project.begun.remember(self.person.id, completion, taken.note or "")
+            return self.open(completion)
+        with self._database.write("full") as connection:
+            self._require_at_work(connection)
+            newest = events.undoable(connection, self.person.id)
+            for event in newest:
+                self._retract(connection, event, at)
+        if not newest:
+            return None
+        subjects = {event.task: event.subject for event in newest}
+        with self._lock:
+            completion = subjects.get("correctness") or reading.own_completion(self._blind, subjects["type"])
+        return None if completion is None else self.open(completion)
+
+    def _retract(self, connection: events.Connection, event: LabelEvent, at: str) -> None:
+        earlier = events.earlier_than(connection, event)
+        ledger.record(connection, events.undoing(event, earlier, at))
+        # Of two labels given in different places, the other one now stands.
+        standing = events.current_of(connection, event.task, event.subject, self.person.id, event.kind)
+        if standing is None:
+            purpose = PURPOSE[event.kind]
+            assignments.lease_again(connection, event.task, event.subject, self.person.id, time.time(), purpose)
+            if event.task == "correctness" and event.note:
+                drafts.keep(connection, self.person.id, event.subject, event.note)
+
+    def skip(self, item: AnnotationItem) -> None:
+        """Give the item back to the pool; it comes again only when nothing else is left."""
+        with self._database.write("full") as connection:
+            assignments.skip(connection, item.completion, self.person.id, time.time())
+
+    def release(self, *completions: int) -> None:
+        """Give back items that were claimed and not labelled."""
+        with self._database.write("full") as connection:
+            for completion in completions:
+                assignments.give_back(connection, completion, self.person.id)
+
+    def flag(self, item: AnnotationItem, on: bool, asked: str = "") -> None:
+        """Call the coordinator to an item, or take the call back.
+
+        Args:
+            asked: What the coordinator is asked.
+        """
+        with self._database.write("full") as connection:
+            ledger.record(connection, self._event("flag", item.completion, flagged=on, note=asked.strip() or None))
+
+    def answers(self) -> list[OwnAnswer]:
+        """The coordinator's answers to the person's flags, newest last."""
+        with self._lock:
+            return flags.own_answers(self._blind)
+
+    def hear(self, answer: OwnAnswer) -> None:
+        """The person reads an answer: a later label of theirs on the item is not blind to it."""
+        if answer.heard:
+            return
+        with self._database.write("full") as connection:
+            ledger.record(connection, self._event("reveal", answer.completion, view=flags.HEARD, seen=(answer.uuid,)))
+
+    def _event(self, kind: EventKind, completion: int, **said: Any) -> LabelEvent:
+        return LabelEvent(
+            uuid=events.new_uuid(),
+            kind=kind,
+            task="correctness",
+            subject=completion,
+            annotator=self.person.id,
+            created_at=people.now(),
+            **said,
+        )
+
+    def keep_draft(self, item: AnnotationItem, note: str) -> None:
+        """Keep a note that is not submitted yet; where it can't be stored it is at hand all the same.
+
+        Raises:
+            StoreError: It can't be stored now.
+        """
+        self._project.begun.keep(self.person.id, item.completion, note)
+
+    def _forget_note(self, item: AnnotationItem, answer: Answer) -> None:
+        if answer.verdict is not None:
+            self._project.begun.forget(self.person.id, item.completion)
+
+    def _begun(self, completion: int) -> str:
+        return self._project.begun.of(self.person.id, completion, reading.own_draft(self._blind, completion))
+
+    def heartbeat(self) -> None:
+        """Extend the leases of the open items, and store notes that could not be stored before."""
+        self._project.begun.try_to_store()
+        with self._database.write("normal") as connection:
+            assignments.renew(connection, self.person.id, time.time())
+
+    def history(self, limit: int = 200) -> list[OwnEntry]:
+        """The person's own current labels, newest first."""
+        with self._lock:
+            return reading.own_history(self._blind, limit)
+
+    def progress(self) -> Progress:
+        """Labels done and items left for this person."""
+        return serving.progress(self._database.reader(), self.person.id, self._policy, time.time())
+
+    def paused(self) -> str:
+        """What to tell a person who gets no more items for now; empty while they do."""
+        return PAUSED if people.is_paused(self._database.reader(), self.person.id) else ""

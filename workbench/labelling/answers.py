@@ -1,0 +1,119 @@
+"""What a person submits for an item, and what is checked of it."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from workbench.core.errors import UsageError
+from workbench.core.label import EXCLUSION_REASONS, TAGS, LabelEvent, LabelVerdict
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What a person submits for one item; for the fields see `LabelEvent`.
+
+    Attributes:
+        guideline: The version of the guidelines the person was shown; None: the one their session goes by.
+    """
+
+    verdict: LabelVerdict | None = None
+    reason: str | None = None
+    subtype: str | None = None
+    unsure: bool = False
+    note: str = ""
+    tags: tuple[str, ...] = ()
+    partial: float | None = None
+    open_ms: int | None = None
+    focused_ms: int | None = None
+    wait_ms: int | None = None
+    keys: int | None = None
+    view: str | None = None
+    guideline: str | None = None
+
+
+def check_answer(answer: Answer) -> None:
+    """Check an answer before it is stored.
+
+    Raises:
+        UsageError: It lacks what it needs, or names what there is not.
+    """
+    check_verdict(answer.verdict, answer.reason, answer.note)
+    check_tags(answer.tags, answer.partial)
+
+
+def check_verdict(verdict: LabelVerdict | None, reason: str | None, note: str) -> None:
+    """Check that "unsuitable" has a reason, and nothing else has one.
+
+    Raises:
+        UsageError: It is not so.
+    """
+    if verdict == "unsuitable":
+        check_reason(reason, note)
+    elif reason is not None:
+        raise UsageError("Only an unsuitable item has a reason.")
+
+
+def check_reason(reason: str | None, note: str) -> None:
+    """Check what "unsuitable" needs beside it.
+
+    Raises:
+        UsageError: There is no known reason, or the reason is "other" and there is no note.
+    """
+    if reason not in EXCLUSION_REASONS:
+        raise UsageError("An unsuitable item needs a reason.", f"Reasons: {', '.join(EXCLUSION_REASONS)}.")
+    if reason == "other" and not note.strip():
+        raise UsageError("The reason other needs a note.")
+
+
+def check_tags(tags: tuple[str, ...], partial: float | None) -> None:
+    """Check what stands beside a verdict.
+
+    Raises:
+        UsageError: A tag is unknown, or the partial score is not between 0 and 1.
+    """
+    unknown = [tag for tag in tags if tag not in TAGS]
+    if unknown:
+        raise UsageError(f"There is no tag {unknown[0]!r}.", f"Tags: {', '.join(TAGS)}.")
+    if partial is not None and not 0 <= partial <= 1:
+        raise UsageError("A partial score is between 0 and 1.")
+
+
+_SAYS: dict[str, LabelVerdict] = {"reasoning_wrong": "correct", "reasoning_right": "incorrect"}
+"""Tag -> the verdict that its words give the final answer."""
+
+
+def contradictions(verdict: LabelVerdict | None, tags: tuple[str, ...], partial: float | None) -> list[str]:
+    """What stands beside a verdict and says the opposite of it, or of another mark; a sentence each.
+
+    It is asked about before it is stored, and never refused: the person may mean it.
+    """
+    found = []
+    if {*_SAYS} <= {*tags}:
+        found.append(f"The marks “{TAGS['reasoning_wrong']}” and “{TAGS['reasoning_right']}” exclude each other.")
+    for tag in tags:
+        if verdict in ("correct", "incorrect") and _SAYS.get(tag, verdict) != verdict:
+            found.append(f"The verdict is {verdict}, and a mark says “{TAGS[tag]}”.")
+    if partial is not None and ((verdict == "correct" and partial < 1) or (verdict == "incorrect" and partial == 1)):
+        found.append(f"The verdict is {verdict}, and {partial:g} of the answer is marked as right.")
+    return found
+
+
+def agreeing(
+    verdict: LabelVerdict, tags: tuple[str, ...], partial: float | None
+) -> tuple[tuple[str, ...], float | None]:
+    """The marks without those that say the opposite of the verdict."""
+    kept = tuple(tag for tag in tags if not contradictions(verdict, (tag,), None))
+    return kept, None if contradictions(verdict, (), partial) else partial
+
+
+def says_the_same(event: LabelEvent, answer: Answer) -> bool:
+    """Whether an answer is what the person has said already."""
+    if event.task == "type":
+        return event.subtype == answer.subtype
+    return (event.verdict, event.exclusion_reason, event.unsure, event.note or "", event.tags, event.partial) == (
+        answer.verdict,
+        answer.reason,
+        answer.unsure,
+        answer.note,
+        answer.tags,
+        answer.partial,
+    )

@@ -1,0 +1,208 @@
+"""Opening slots: how many each item still needs, whom they are meant for, and in what order they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from workbench.core.database import people
+from workbench.core.errors import UsageError
+from workbench.core.progress import step
+from workbench.core.selection import Selection
+from workbench.core.text.figures import counted
+from workbench.data.store import drawing
+from workbench.data.store.drawing import SamplingFrame
+from workbench.labelling import rotation
+from workbench.labelling.ordering import RANDOM, SEED, Ordering, random_position
+from workbench.labelling.store import batches
+from workbench.labelling.store.batches import BatchItem, NewSlot, SubjectSlots
+from workbench.statistics.records.ordering import Sample
+
+
+class Team(Struct, frozen=True, kw_only=True):
+    """Who is to label, by row ids.
+
+    Attributes:
+        caps: The most items of the batch a person does; people who are not in it have no limit.
+    """
+
+    annotators: list[int]
+    adjudicator: int | None
+    caps: Mapping[int, int]
+
+
+class Assigned(Struct, frozen=True, kw_only=True):
+    """What ``assign`` has opened.
+
+    Attributes:
+        assigned: Open slots created on the correctness task.
+        type_slots: Open slots created on the type task (one question may serve several items).
+        joined: People who may now claim what was open on the items already, counted once a batch.
+        beyond_caps: Slots created that are meant for nobody, since everybody's cap is reached.
+        items: Items that were chosen, whether they lacked slots or not.
+        questions: Questions they are of.
+        chosen_from: Items that meet the conditions, but for checks.
+        sample: How the items were chosen from those.
+        seed: Of what chance chose; None where it chose nothing.
+        nothing: Why no slot was opened, in a sentence; "" where one was.
+    """
+
+    assigned: int
+    type_slots: int
+    joined: int = 0
+    beyond_caps: int = 0
+    items: int = 0
+    questions: int = 0
+    chosen_from: int = 0
+    sample: Sample = "all"
+    seed: int | None = None
+    nothing: str = ""
+
+
+def chosen_text(done: Assigned) -> str:
+    """How the items were chosen, in a sentence."""
+    items = f"{counted(done.items, 'item')} of {counted(done.questions, 'question')}"
+    of_all = f"of {done.chosen_from:,}"
+    return {
+        "all": f"{items}: all that meet the conditions.",
+        "drawn": f"{items}, drawn by chance {of_all}, spread over the questions (seed {done.seed}).",
+        "quota": f"{items} {of_all}: so many of each answer subtype, drawn by chance (seed {done.seed}).",
+        "order": f"{items} {of_all}, in the order asked for: no random sample.",
+        "first": f"{items}: the first {of_all}.",
+    }[done.sample]
+
+
+def open_batch(
+    connection: people.Connection,
+    team: Team,
+    *,
+    per_item: int,
+    selection: Selection,
+    ordering: Ordering = RANDOM,
+    seed: int = drawing.SEED,
+) -> Assigned:
+    """Open the slots that the selected items lack, and let the team claim those that are open on them already.
+
+    Args:
+        selection: With a limit so many items are drawn; see `drawing.chance`.
+        seed: Of the draw.
+
+    Raises:
+        UsageError: An item has fewer people than slots, or one of the team is to settle an item's conflicts.
+    """
+    with step("choosing items"):
+        found = drawing.frame(connection, selection.unlimited, checks=False)
+        kept, sample = _kept(found, selection.limit, ordering, seed)
+    items = batches.chosen(connection, kept.item.tolist())
+    places = {
+        item.completion: random_position(item.key) if ordering.ranked is None else place
+        for place, item in enumerate(items)
+    }
+    by_chance = seed if sample in ("drawn", "quota") else None
+    joined = _join(connection, team, items)
+    completions = list(_item_slots(connection, team, per_item, items, places))
+    questions = list(_question_slots(connection, per_item, items, places))
+    if completions or questions:
+        batch = batches.create(
+            connection,
+            team.annotators,
+            team.caps,
+            per_item=per_item,
+            adjudicator=team.adjudicator,
+            selection=selection,
+            ordering=ordering.name,
+            sample=sample,
+            seed=by_chance,
+        )
+        batches.open_slots(connection, batch, "correctness", completions)
+        batches.open_slots(connection, batch, "type", questions)
+    return Assigned(
+        assigned=len(completions),
+        type_slots=len(questions),
+        joined=joined,
+        beyond_caps=sum(slot.meant_for is None for slot in completions),
+        items=len(items),
+        questions=len({item.question for item in items}),
+        chosen_from=len(found.item),
+        sample=sample,
+        seed=by_chance,
+        nothing="" if completions or questions else _why_nothing(connection, selection, len(items), per_item),
+    )
+
+
+def _why_nothing(connection: people.Connection, selection: Selection, items: int, per_item: int) -> str:
+    """Why these items get no slot, or why there are none."""
+    if items:
+        slots = "its slot" if per_item == 1 else f"its {per_item} slots"
+        return f"Each of {counted(items, 'item')} has {slots} already; a larger --per-item gives them more."
+    if checks := len(drawing.frame(connection, selection.unlimited).item):
+        return f"All {counted(checks, 'item')} that meet the conditions are checks, which need no slots."
+    if selection.conditions:
+        return f"No item meets {' and '.join(map(str, selection.conditions))}."
+    if drawing.any_item(connection):
+        return "All items are excluded: workbench exclude DB --list says which."
+    return "There are no items yet: workbench import DB FILE"
+
+
+def _kept(found: SamplingFrame, limit: int | None, ordering: Ordering, seed: int) -> tuple[SamplingFrame, Sample]:
+    """The items of the batch, and how they were chosen."""
+    if ordering.ranked is not None:
+        found = found.of(ordering.ranked(found, seed))
+    if limit is None or limit >= len(found.item):
+        return found, ordering.sample
+    if ordering.ranked is not None:
+        return SamplingFrame(found.item[:limit], found.question[:limit]), ordering.sample
+    return drawing.drawn(found, limit, seed), "drawn"
+
+
+def _join(connection: people.Connection, team: Team, items: Sequence[BatchItem]) -> int:
+    """Add the team to the batches whose slots are still open on the items."""
+    standing = batches.open_on(connection, (item.completion for item in items))
+    if batches.adjudicators(connection, standing).intersection(team.annotators):
+        raise UsageError("One of these people is to settle conflicts of these items.", "Name others to label them.")
+    return sum(batches.join(connection, batch, team.annotators, team.caps) for batch in standing)
+
+
+def _item_slots(
+    connection: people.Connection, team: Team, per_item: int, items: Sequence[BatchItem], places: Mapping[int, int]
+) -> Iterator[NewSlot]:
+    standing = batches.standing(connection, "correctness", places)
+    lacking = [item for item in items if len(standing[item.completion].slots) < per_item]
+    lacking.sort(key=lambda item: places[item.completion])
+    subjects = [_subject(item, standing[item.completion], per_item) for item in lacking]
+    for subject in subjects:
+        if len(subject.taken.union(team.annotators)) < per_item:
+            raise UsageError(
+                f"{per_item} labels an item need at least {per_item} annotators, "
+                f"not {len(subject.taken.union(team.annotators))}."
+            )
+    size = min(per_item, len(team.annotators))
+    drawn = rotation.meant_for(subjects, team.annotators, size, team.caps, SEED)
+    for item, meant in zip(lacking, drawn, strict=True):
+        place = places[item.completion]
+        yield from _missing(item.completion, standing[item.completion], per_item, place, meant)
+
+
+def _subject(item: BatchItem, standing: SubjectSlots, per_item: int) -> rotation.SlotSubject:
+    return rotation.SlotSubject(stratum=item.stratum, missing=per_item - len(standing.slots), taken=standing.people)
+
+
+def _question_slots(
+    connection: people.Connection, per_item: int, items: Sequence[BatchItem], places: Mapping[int, int]
+) -> Iterator[NewSlot]:
+    """A question's type comes with the first of its items, to whoever has that."""
+    first: dict[int, int] = {}
+    for item in items:
+        first[item.question] = min(places[item.completion], first.get(item.question, places[item.completion]))
+    standing = batches.standing(connection, "type", first)
+    for question, place in first.items():
+        yield from _missing(question, standing[question], per_item, place, ())
+
+
+def _missing(
+    subject: int, standing: SubjectSlots, per_item: int, place: int, meant: Sequence[int]
+) -> Iterator[NewSlot]:
+    numbers = [number for number in range(1, per_item + 1) if number not in standing.slots]
+    for at, number in enumerate(numbers):
+        yield NewSlot(subject, standing.round, number, place, meant[at] if at < len(meant) else None)

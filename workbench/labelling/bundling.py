@@ -1,0 +1,227 @@
+"""Bundles: a person's next items in a small database of their own, to be labelled anywhere and merged afterwards.
+
+A bundle holds texts, the guidelines in force, and the person's own slots and earlier answers: no gold, types, models,
+sources, verdicts, ids of the source, names of others or labels of others. Checks travel as items like any other. At
+home the slots wait for the person; what never comes back is free again when its time is up.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.config.policy import AnnotationPolicy
+from workbench.config.services_settings import settings_of
+from workbench.core.database import events, people
+from workbench.core.database.replacing import put_in_place
+from workbench.core.database.secrets import secret
+from workbench.core.database.values import stamp
+from workbench.core.errors import AnnotationError, StoreError
+from workbench.core.files import part_folder
+from workbench.core.label import LabelEvent, Task
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection
+from workbench.data.formats.source import path_text
+from workbench.data.store.reading import item_text
+from workbench.labelling import labelling_guidelines, ledger, serving
+from workbench.labelling.acquainted import Acquainted
+from workbench.labelling.store import assignments, bundle_seals, claiming
+from workbench.labelling.store import bundling as store
+from workbench.labelling.store import guidelines as guideline_rows
+
+_OWN = ("label", "adjudication", "retraction", "flag", "reveal")
+"""Kinds of the person's own events that go along; checks and repeats would show which items they are."""
+
+_DAY_S = 86_400
+
+Slots = Mapping[tuple[Task, int], store.BundledSlot]
+
+
+class Bundled(Struct, frozen=True, kw_only=True):
+    """What a bundle holds.
+
+    Attributes:
+        written: Items to label.
+        file: The bundle.
+        types: Questions whose answer type is asked for.
+        until: When what has not come back is free again (UTC).
+    """
+
+    written: int
+    file: str
+    types: int
+    annotator: str
+    until: str
+
+
+def bundle(
+    project: Project,
+    path: Path,
+    *,
+    annotator: str,
+    selection: Selection | None = None,
+    limit: int = 200,
+    days: float = 14,
+    force: bool = False,
+) -> Bundled:
+    """Write a person's next items into a database of its own; the file appears whole or not at all.
+
+    Args:
+        selection: Only these items.
+        limit: At most so many items.
+        days: How long the items wait for the person.
+        force: Replace an existing file.
+
+    Raises:
+        AnnotationError: There is nothing for them, or they are paused.
+        StoreError: The file exists and ``force`` is not set, or can't be written.
+        UsageError: There is no such person, or the selection names what there is not.
+    """
+    project.database.require_other(path)
+    if path.exists() and not force:
+        raise StoreError(f"{path} exists.", "Use --force to replace it.")
+    person = people.find(project.database, annotator)
+    policy = replace(settings_of(project).annotation, repeat_share=0.0)
+    at = time.time()
+    until = at + days * _DAY_S
+    with _new_project(path) as target, project.database.write("full") as home:
+        if people.is_paused(home, person.id):
+            raise AnnotationError(f"{person.name} is paused.", "Resume them first: workbench annotators DB resume NAME")
+        taken = _take(home, person.id, policy, selection or Selection(), limit, at)
+        if not taken:
+            raise AnnotationError(
+                f"There is nothing for {person.name} to take along.", "Assign items first: workbench assign DB …"
+            )
+        slots = store.send_away(home, person.id, at, until)
+        goes_by = Acquainted(project.database, person.id).version
+        identifier = events.new_uuid()
+        _fill(
+            target,
+            home,
+            person,
+            taken,
+            slots,
+            labelling_guidelines.versions(project)[-1],
+            goes_by,
+            (identifier, stamp(at)),
+        )
+        bundle_seals.record(home, identifier, person.id, stamp(at), until, list(slots))
+        ledger.recompute(target)
+        target.close()
+        store.compact(target.path)
+        put_in_place(target.path, path, keep=False)
+    types = sum(task == "type" for task, _ in slots)
+    return Bundled(
+        written=len(taken),
+        file=path_text(path),
+        types=types,
+        annotator=person.name,
+        until=stamp(until),
+    )
+
+
+@contextmanager
+def _new_project(path: Path) -> Iterator[Project]:
+    """An empty database beside ``path``; removed unless it was given its name."""
+    with part_folder(path) as part:
+        project = open_project(part / path.name, create=True)
+        try:
+            yield project
+        finally:
+            project.close()
+
+
+def _take(
+    home: people.Connection, person: int, policy: AnnotationPolicy, selection: Selection, limit: int, at: float
+) -> list[int]:
+    """Lease items as `serving.serve` would, one after the other."""
+    assignments.free_expired(home, at)
+    taken: list[int] = []
+    for completion in store.open_items(home, person, selection):
+        mixed = serving.mixed_in(home, person, policy, at) if len(taken) < limit else None
+        if mixed is not None:
+            serving.lease(home, person, mixed, policy, at, ahead_of=completion)
+            taken.append(mixed.completion)
+        if len(taken) >= limit:
+            break
+        slot = claiming.slot_on(home, person, completion)
+        if slot is not None:
+            serving.lease(home, person, claiming.ClaimableSlot(slot, completion), policy, at, ahead_of=completion)
+            taken.append(completion)
+    return taken
+
+
+def _fill(
+    target: Project,
+    home: people.Connection,
+    person: people.Annotator,
+    taken: Sequence[int],
+    slots: Slots,
+    text_in_force: labelling_guidelines.Version,
+    goes_by: str,
+    made: tuple[str, str],
+) -> None:
+    """Put everything into the new database.
+
+    Args:
+        made: The bundle's id, and when it was made.
+    """
+    with target.database.write() as connection:
+        rows = store.BundleRows(connection, secret(home), person.name)
+        carried: list[str] = []
+
+        def add(task: Task, ours: int, theirs: int, place: int) -> None:
+            said = list(_events(home, task, ours, person.id))
+            if (task, ours) in slots:
+                own = [event for event in said if event.annotator == person.id]
+                rows.add_slot(task, theirs, place, _alike(slots[task, ours], own, made[1]))
+            for event in said:
+                events.append(connection, replace(event, subject=theirs, annotator=rows.person, merged=True))
+                carried.append(event.uuid)
+
+        for place, completion in enumerate(taken):
+            text = item_text(home, completion)
+            question = rows.add_question(text)
+            if question is not None:
+                add("type", text.question, question, place)
+            add("correctness", completion, rows.add_completion(text), place)
+        if text_in_force.author:
+            guideline_rows.add(
+                connection, text_in_force.version, text_in_force.text, rows.person, text_in_force.created_at
+            )
+        guideline_rows.note_reading(connection, rows.person, goes_by, people.now())
+        sealed = bundle_seals.issue(home, made[0], person.name, made[1], rows.names)
+        bundle_seals.carry(connection, sealed, bundle_seals.event_key(home, sealed.bundle))
+        for uuid in carried:
+            bundle_seals.seal(connection, uuid)
+
+
+def _alike(slot: store.BundledSlot, own: Sequence[LabelEvent], made_at: str) -> store.BundledSlot:
+    """A slot as any other in the bundle: a check is opened as it goes along, and others are not, which would show.
+
+    Where the person has said something since it was opened, that stays in their sight.
+    """
+    if any(event.created_at >= (slot.opened_at or "") for event in own):
+        return slot
+    return slot._replace(opened_at=made_at)
+
+
+def _events(home: people.Connection, task: Task, subject: int, person: int) -> Iterator[LabelEvent]:
+    """What the person has said of a subject, which rounds have begun on it, and what was answered to their flags.
+
+    Who began a round and why, who answered, and whom else, stays at home.
+    """
+    stored = events.of_subject(home, task, subject)
+    own = {event.uuid for event in stored if event.annotator == person}
+    for event in stored:
+        if event.kind == "reopen":
+            yield replace(event, note=None)
+        elif event.kind == "answer" and own.intersection(event.seen):
+            yield replace(event, seen=tuple(uuid for uuid in event.seen if uuid in own))
+        elif event.annotator == person and event.kind in _OWN:
+            yield event

@@ -1,0 +1,178 @@
+"""Checks: items whose answer is known, mixed in silently to see how well people label.
+
+They are part of no benchmark: they have no gold and no quota, and answers to them change no state.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+
+from workbench.config.policy import AnnotationPolicy
+from workbench.core.database import people
+from workbench.core.database.selection import chosen_ids
+from workbench.core.item import Refusal
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.transactions import ROWS, some_at_a_time
+from workbench.data.formats.records import read_records
+from workbench.data.store import drawing, label_lines
+from workbench.labelling.records import CheckInfo, CheckLine, ChecksChanged, CheckScore
+from workbench.labelling.store import assignments, check_items
+from workbench.labelling.store.check_items import CheckCandidate, Source
+
+NO_ANSWER = "its answer is not known there"
+AT_WORK = "people have labels or slots on it"
+NOT_SETTLED = "people have not settled it yet, or are at work on it"
+
+
+def add_checks(
+    project: Project, selection: Selection, source: Source = "imported", seed: int = drawing.SEED
+) -> ChecksChanged:
+    """Make checks of the selected items.
+
+    With a limit, of so many of those that can be checks, drawn by chance and spread over their questions, so that
+    people are seen on all kinds of items.
+
+    Args:
+        source: ``imported``: the answer is the imported gold, and nobody has labelled the item or is to. ``people``:
+            the answer is what people settled; they never get it as a check, and it leaves the benchmark.
+        seed: Of the draw.
+
+    Raises:
+        UsageError: A condition names what there is not.
+    """
+    report, reasons = ChecksChanged(), Counter[str]()
+    found = drawing.frame(project.database.reader(), selection.unlimited)
+    most = len(found.item) if selection.limit is None else selection.limit
+    order = found.item if selection.limit is None else drawing.in_order(found, seed).item
+    report.chosen_from, report.seed = len(order), None if selection.limit is None else seed
+    for start in range(0, len(order), ROWS):
+        if report.added + report.unchanged == most:
+            break
+        with project.database.write("full") as connection:
+            for candidate in check_items.candidates(connection, order[start : start + ROWS].tolist(), source):
+                if report.added + report.unchanged == most:
+                    break
+                if reason := _why_not(candidate, source):
+                    reasons[reason] += 1
+                else:
+                    _put(connection, report, candidate)
+    is_enough = selection.limit is not None and report.added + report.unchanged == most
+    report.passed_over, report.refused = (reasons.total(), 0) if is_enough else (0, reasons.total())
+    report.refusals = [{"items": count, "message": reason} for reason, count in reasons.most_common()]
+    return report
+
+
+def _why_not(candidate: CheckCandidate, source: Source) -> str:
+    if candidate.verdict is None:
+        return NO_ANSWER
+    if candidate.is_check:
+        return ""
+    if source == "people":
+        return "" if candidate.settled else NOT_SETTLED
+    return AT_WORK if candidate.touched else ""
+
+
+def _put(connection: people.Connection, report: ChecksChanged, candidate: CheckCandidate) -> None:
+    if candidate.verdict is None:
+        return
+    changed = check_items.put(connection, candidate.completion, candidate.verdict)
+    report.added += changed
+    report.unchanged += not changed
+
+
+def import_checks(project: Project, path: Path) -> ChecksChanged:
+    """Make checks of the items that a file names with their answers; see `CheckLine`.
+
+    Raises:
+        FormatError: The file can't be opened.
+    """
+    report = ChecksChanged()
+    lines = list(read_records(path, msgspec.json.Decoder(CheckLine)))
+    for some in some_at_a_time(lines):
+        with project.database.write("full") as connection:
+            for number, _, line in some:
+                if isinstance(line, Refusal):
+                    _refuse(report, number, line.field, line.message)
+                else:
+                    _take(connection, report, number, line)
+    return report
+
+
+def _take(connection: people.Connection, report: ChecksChanged, number: int, line: CheckLine) -> None:
+    found = label_lines.find_completions(connection, line.completion_id, line.question_id, line.dataset)
+    if len(found) != 1:
+        many = "is ambiguous: add dataset or question_id to the line"
+        what = many if found else "is no completion here"
+        _refuse(report, number, "completion_id", f"{line.completion_id!r} {what}")
+        return
+    (candidate,) = check_items.candidates(connection, [found[0][0]], "file")
+    candidate = candidate._replace(verdict=line.verdict)
+    if reason := _why_not(candidate, "file"):
+        _refuse(report, number, "completion_id", reason)
+    else:
+        _put(connection, report, candidate)
+
+
+def _refuse(report: ChecksChanged, number: int, field: str | None, message: str) -> None:
+    report.refused += 1
+    report.refusals.append({"line": number, "field": field, "message": message})
+
+
+def remove_checks(project: Project, selection: Selection) -> int:
+    """Make ordinary items of the selected checks; returns how many there were. Answers stay on record.
+
+    Raises:
+        UsageError: A condition names what there is not.
+    """
+    with project.database.write("full") as connection:
+        return sum(check_items.remove(connection, completion) for completion in chosen_ids(connection, selection))
+
+
+def checks(project: Project) -> list[CheckInfo]:
+    """All checks in the order of import."""
+    rows = check_items.every(project.database.reader())
+    return [CheckInfo(**row._asdict()) for row in rows]
+
+
+def report(project: Project) -> list[CheckScore]:
+    """How well everybody answers checks, in the order they came; people who answered none are left out."""
+    from workbench.statistics.intervals import wilson
+
+    reader = project.database.reader()
+    scores: list[CheckScore] = []
+    for person in people.everyone(project.database):
+        tally = check_items.tally(reader, person.id)
+        if not tally.answered and person.paused_at is None:
+            continue
+        lo, hi = wilson(tally.right, tally.answered)
+        scores.append(
+            CheckScore(
+                annotator=person.name,
+                n=tally.answered,
+                right=tally.right,
+                accuracy=tally.right / tally.answered if tally.answered else None,
+                lo=lo,
+                hi=hi,
+                paused=person.paused_at is not None,
+                why=person.paused_why or "",
+            )
+        )
+    return scores
+
+
+def review(connection: people.Connection, person: int, policy: AnnotationPolicy) -> None:
+    """After an answer to a check: pause whoever is too often wrong, in the same transaction.
+
+    Only answers since the person was last resumed count.
+    """
+    tally = check_items.tally(connection, person)
+    n, right = tally.answered_lately, tally.right_lately
+    if n < max(policy.check_minimum, 1) or right / n >= policy.check_threshold:
+        return
+    why = f"{right} of {n} checks right, below {policy.check_threshold:.0%}"
+    people.pause(connection, person, why)
+    assignments.give_back_all(connection, person)

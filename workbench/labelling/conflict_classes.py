@@ -1,0 +1,263 @@
+"""Conflicts of one kind at once: the same two values against each other, settled together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from itertools import groupby
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.core.database import events, people
+from workbench.core.errors import AnnotationError, UsageError
+from workbench.core.label import LabelEvent, Task
+from workbench.core.project import Project
+from workbench.core.selection import Condition, Selection
+from workbench.core.states import current_labels
+from workbench.core.transactions import some_at_a_time
+from workbench.labelling import ledger, rulings
+from workbench.labelling.acquainted import Acquainted
+from workbench.labelling.cards import card_of
+from workbench.labelling.rulings import Ruling, RulingSubject
+from workbench.labelling.store import conflicts
+
+AT_ONCE = 100
+"""Decisions in one transaction, some 50 ms: whoever labels meanwhile does not wait longer."""
+
+QUESTION_CHARACTERS = 200
+
+_FIELDS = ("completion_id", "question_id", "dataset")
+"""What conflicts may be chosen by; the rest would tell of models, verdicts and gold."""
+
+
+class ConflictClass(Struct, frozen=True, kw_only=True):
+    """A kind of conflict.
+
+    Attributes:
+        name: The values against each other, such as ``correct/incorrect``, ``incorrect/unsuitable:proof``, ``A1/A7``.
+        count: Conflicts of this kind that the person may settle.
+    """
+
+    name: str
+    task: Task
+    values: tuple[str, ...]
+    count: int
+
+
+class Side(Struct, frozen=True, kw_only=True):
+    """What stands for one value.
+
+    Attributes:
+        count: How many people say so.
+        unsure: How many of them are unsure.
+    """
+
+    value: str
+    count: int
+    unsure: int
+    notes: tuple[str, ...]
+
+
+class ClassRow(Struct, frozen=True, kw_only=True):
+    """One conflict of a kind, in short.
+
+    Attributes:
+        question: The question's beginning.
+        reference: The reference's final answer; empty where none was found.
+        answer: The completion's final answer.
+        sides: One for each value of the kind, in its order, which says nothing of who it was.
+    """
+
+    subject: int
+    completion_id: str
+    question_id: str
+    dataset: str
+    question: str
+    reference: str
+    answer: str
+    sides: tuple[Side, ...]
+
+
+class LeftOut(Struct, frozen=True, kw_only=True):
+    """A conflict that was not settled, and why."""
+
+    completion_id: str
+    why: str
+
+
+class Settled(Struct, frozen=True, kw_only=True):
+    """What settling many conflicts has done."""
+
+    settled: int
+    left_out: tuple[LeftOut, ...] = ()
+
+
+class OpenClass(Struct, frozen=True, kw_only=True):
+    """The conflicts of one kind as they were when it was opened, by subject, in the order of the queue."""
+
+    kind: ConflictClass
+    cases: dict[int, RulingSubject]
+
+
+class ConflictClasses:
+    """A person who settles many conflicts of a kind; the third-person rule holds for each of them.
+
+    Args:
+        sighted: The person also has the coordinator's screens: every decision is marked unblinded.
+
+    Raises (on creation):
+        UsageError: There is no such annotator.
+    """
+
+    def __init__(self, project: Project, adjudicator: str, *, sighted: bool = False) -> None:
+        self._database = project.database
+        self._sighted = sighted
+        self.person = people.find(project.database, adjudicator)
+
+    def classes(self) -> list[ConflictClass]:
+        """The kinds of conflicts this person may settle, most frequent first. It shows counts, so no look is noted."""
+        found = Counter[tuple[Task, tuple[str, ...]]]()
+        for (task, _), labels in conflicts.said(self._database.reader(), self.person.id).items():
+            found[task, _values(labels)] += 1
+        kinds = [_kind(task, values, count) for (task, values), count in found.items()]
+        return sorted(kinds, key=lambda kind: (-kind.count, kind.name))
+
+    def open(self, name: str) -> OpenClass:
+        """The conflicts of one kind; the look at every one of them is recorded.
+
+        Raises:
+            UsageError: There is no conflict of that kind for this person; the message lists the kinds there are.
+        """
+        reader = self._database.reader()
+        guideline = Acquainted(self._database, self.person.id).version
+        cases: dict[int, RulingSubject] = {}
+        values: tuple[str, ...] = ()
+        names = set()
+        for (task, subject), labels in conflicts.said(reader, self.person.id).items():
+            said = _values(labels)
+            names.add("/".join(said))
+            if "/".join(said) == name:
+                values = said
+                seen = rulings.uuids(labels)
+                cases[subject] = RulingSubject(task=task, subject=subject, seen=seen, guideline=guideline)
+        if not cases:
+            known = ", ".join(sorted(names)) or "none"
+            raise UsageError(f"There is no conflict {name!r} for {self.person.name}.", f"Kinds: {known}.")
+        self._record_looks(list(cases.values()))
+        return OpenClass(kind=_kind(next(iter(cases.values())).task, values, len(cases)), cases=cases)
+
+    def _record_looks(self, cases: list[RulingSubject]) -> None:
+        for some in some_at_a_time(cases, AT_ONCE):
+            with self._database.write("normal") as connection:
+                for case in some:
+                    ledger.reveal(connection, self.person.id, case.task, case.subject, rulings.LABELS)
+
+    def rows(self, opened: OpenClass, subjects: Sequence[int]) -> list[ClassRow]:
+        """Some of a kind's conflicts, in the order asked for."""
+        reader = self._database.reader()
+        return [_row(reader, opened.cases[subject]) for subject in subjects if subject in opened.cases]
+
+    def among(self, opened: OpenClass, conditions: Sequence[Condition]) -> list[int]:
+        """The subjects of a kind that a selection of items holds, in the order of the queue.
+
+        Raises:
+            UsageError: A condition is on something that an adjudicator is not shown.
+        """
+        for condition in conditions:
+            if condition.field not in _FIELDS:
+                raise UsageError(f"Conflicts can't be chosen by {condition.field}.", f"Fields: {', '.join(_FIELDS)}.")
+        if not conditions:
+            return list(opened.cases)
+        chosen = conflicts.subjects(self._database.reader(), opened.kind.task, Selection(tuple(conditions)))
+        return [subject for subject in opened.cases if subject in chosen]
+
+    def settle(self, opened: OpenClass, subjects: Collection[int], ruling: Ruling) -> Settled:
+        """Decide many conflicts alike: an event for each, all of one time, `AT_ONCE` in a transaction.
+
+        Those whose labels have changed since the kind was opened, and those this person may not settle, are left out.
+
+        Raises:
+            UsageError: The ruling lacks what its task needs.
+        """
+        rulings.check(opened.kind.task, ruling)
+        ruling, at = replace(ruling, view=conflicts.BULK), people.now()
+        settled, left_out = 0, []
+        for some in some_at_a_time([opened.cases[subject] for subject in subjects], AT_ONCE):
+            reader = self._database.reader()
+            items = [rulings.item_of(reader, case.task, case.subject) for case in some]
+            with self._database.write("full") as connection:
+                for case, item in zip(some, items, strict=True):
+                    try:
+                        event = rulings.decision(
+                            connection,
+                            self.person,
+                            case,
+                            ruling,
+                            content_hash=item.content_hash,
+                            at=at,
+                            sighted=self._sighted,
+                        )
+                        ledger.record(connection, event)
+                        settled += 1
+                    except AnnotationError as error:
+                        left_out.append(LeftOut(completion_id=item.completion_id, why=error.message))
+        return Settled(settled=settled, left_out=tuple(left_out))
+
+    def undo(self) -> int:
+        """Take back this person's newest decision, on however many conflicts it was taken; returns their number."""
+        reader = self._database.reader()
+        newest = events.undoable(reader, self.person.id, "adjudication")[:1]
+        together = [uuid for event in newest for uuid in conflicts.decided_together(reader, event)]
+        at = people.now()
+        for some in some_at_a_time(together, AT_ONCE):
+            with self._database.write("full") as connection:
+                for uuid in some:
+                    event = events.by_uuid(connection, uuid)
+                    assert event is not None
+                    ledger.record(connection, events.undoing(event, None, at))
+        return len(together)
+
+
+def _kind(task: Task, values: tuple[str, ...], count: int) -> ConflictClass:
+    return ConflictClass(name="/".join(values), task=task, values=values, count=count)
+
+
+def _values(labels: Sequence[conflicts.ConflictingLabel]) -> tuple[str, ...]:
+    return tuple(sorted({_value(label.value, label.reason) for label in labels}))
+
+
+def _value(value: str, reason: str) -> str:
+    return f"{value}:{reason}" if value == "unsuitable" and reason else value
+
+
+def _row(connection: events.Connection, case: RulingSubject) -> ClassRow:
+    item = rulings.item_of(connection, case.task, case.subject)
+    card = card_of(item)
+    return ClassRow(
+        subject=case.subject,
+        completion_id=item.completion_id,
+        question_id=item.question_id,
+        dataset=item.dataset,
+        question=item.question_text[:QUESTION_CHARACTERS],
+        reference=card.reference.text if card.reference.found else "",
+        answer=card.completion.text if card.completion.found else "",
+        sides=_sides(current_labels(events.of_subject(connection, case.task, case.subject))),
+    )
+
+
+def _sides(labels: Sequence[LabelEvent]) -> tuple[Side, ...]:
+    def side(label: LabelEvent) -> str:
+        return _value(label.value or "", label.exclusion_reason or "")
+
+    # Within a side the notes come in the order of their words, which says nothing of who wrote first.
+    return tuple(
+        Side(
+            value=value,
+            count=len(those),
+            unsure=sum(label.unsure for label in those),
+            notes=tuple(sorted(label.note for label in those if label.note)),
+        )
+        for value, group in groupby(sorted(labels, key=side), side)
+        if (those := list(group))
+    )

@@ -1,0 +1,260 @@
+"""The events of another database in the terms of this one, and why the others can't be taken."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.core.database import events
+from workbench.core.database.people import COORDINATOR, indistinct, tidy
+from workbench.core.label import LabelEvent, Task
+from workbench.core.project import Project
+from workbench.data.store.exporting import annotator_names
+from workbench.data.store.reading import content_hash
+from workbench.labelling import event_rows
+from workbench.labelling import guidelines as rules
+from workbench.labelling.believing import Believed, NotBelievedError, Trusted, check_past, counted, may_take_back
+from workbench.labelling.event_rows import MalformedError
+from workbench.labelling.store import bundling, foreign, merging
+
+Subject = tuple[Task, int]
+
+
+class RefusedEvent(Struct, frozen=True, kw_only=True):
+    """Something of another database that was not taken.
+
+    Attributes:
+        what: The event's uuid, or ``guideline`` with its version.
+        field: What is wrong with it.
+        annotator: Who is said to have made it; empty where that can't be read, as ``kind``.
+        events: How many such events this stands for: where nothing of a file is taken, all of a person and kind.
+    """
+
+    what: str
+    field: str
+    message: str
+    annotator: str = ""
+    kind: str = ""
+    events: int = 1
+
+
+def refused_event(
+    what: object, field: str, message: str, annotator: object = "", kind: object = "", events: int = 1
+) -> RefusedEvent:
+    """Something that was not taken; what a hostile file says of it is cut and made text."""
+    name = annotator if isinstance(annotator, str) else ""
+    return RefusedEvent(
+        what=_readable(str(what))[:100],
+        field=_readable(field),
+        message=_readable(message),
+        annotator=_readable(name)[:100],
+        kind=_readable(str(kind))[:20],
+        events=events,
+    )
+
+
+class Arrival(NamedTuple):
+    """An event of another database; its subject is ours, its ``annotator`` still theirs."""
+
+    event: LabelEvent
+    name: str
+    role: str
+
+
+class Incoming:
+    """What another database says of our items.
+
+    Args:
+        believed: What is believed of it; None: everything.
+
+    Attributes:
+        arrivals: What can be taken, by our subject, in the order of (created_at, uuid).
+        refused: What can't.
+    """
+
+    def __init__(self, project: Project, theirs: events.Connection, believed: Believed | None) -> None:
+        self._ours = project.database.reader()
+        self._theirs = theirs
+        self._believed = believed
+        self._people = dict(_people(theirs))
+        self._called = foreign.subjects(theirs)
+        self._subjects = self._find_subjects()
+        self._names = annotator_names(self._ours)
+        self._known = set(self._names.values())
+        self._here = events.uuids(self._ours)
+        self._texts: dict[Subject, bytes | None] = {}
+        self.refused: list[RefusedEvent] = []
+        found = self._read()
+        self.arrivals: dict[Subject, list[Arrival]] = {}
+        for arrival in found.values():
+            if self._passes(arrival, found):
+                self.arrivals.setdefault((arrival.event.task, arrival.event.subject), []).append(arrival)
+        for arrivals in self.arrivals.values():
+            arrivals.sort(key=lambda arrival: (arrival.event.created_at, arrival.event.uuid))
+
+    @property
+    def is_bundle(self) -> bool:
+        """Whether only its person is believed."""
+        return self._believed is not None
+
+    def guidelines(self) -> Iterator[tuple[foreign.ForeignGuideline, str, str]]:
+        """Their versions of the guidelines, each with its author's name and role."""
+        for row in foreign.guidelines(self._theirs, rules.MAX_CHARACTERS):
+            try:
+                person = self._person(row.author)
+                _check_guideline(row)
+                check_past(row.created_at)
+            except MalformedError as error:
+                self.refuse(f"guideline {str(row.version)[:100]}", error.field, str(error))
+            else:
+                yield row, *person
+
+    def trusted(self, guidelines: int) -> Trusted:
+        """What of all this is new here."""
+        new = [one for some in self.arrivals.values() for one in some if one.event.uuid not in self._here]
+        known = set(self._names.values())
+        return Trusted(
+            people=counted(Counter(arrival.name for arrival in new)),
+            kinds=counted(Counter(arrival.event.kind for arrival in new)),
+            coordinators=sorted({one.name for one in new if one.role == COORDINATOR} - known),
+            guidelines=guidelines,
+        )
+
+    def refuse(self, what: str, field: str, message: str, annotator: str = "", kind: str = "") -> None:
+        """Note that something is not taken."""
+        self.refused.append(refused_event(what, field, message, annotator, kind))
+
+    def _read(self) -> dict[str, Arrival]:
+        found: dict[str, Arrival] = {}
+        for number, row in enumerate(foreign.events(self._theirs, event_rows.COLUMNS, event_rows.LONGEST), 1):
+            try:
+                arrival = self._arrival(row)
+                if arrival.event.uuid in found:
+                    raise MalformedError("uuid", "it stands in the file twice")
+            except MalformedError as error:
+                self.refuse(str(row["uuid"] or f"row {number}"), error.field, str(error), *self._of(row))
+            else:
+                found[arrival.event.uuid] = arrival
+            if self._believed is not None and number > self._believed.most:
+                raise NotBelievedError(f"it has more than {self._believed.most:,} events, which nobody gives.")
+        return found
+
+    def _of(self, row: Mapping[str, object]) -> tuple[str, str]:
+        """Who is said to have made a refused event, and its kind."""
+        name, _ = self._people.get(cast("int", row["annotator_id"]), ("", ""))
+        return name, str(row["kind"])
+
+    def _arrival(self, row: dict[str, object]) -> Arrival:
+        event = event_rows.event_of(row)
+        name, role = self._person(event.annotator)
+        if self._believed is not None:
+            self._believed.check_maker(name)
+        theirs = event.task, event.subject
+        if theirs not in self._subjects:
+            what = "completion" if event.task == "correctness" else "question"
+            raise MalformedError("subject", f"it is about a {what} that is not there")
+        ours = self._subjects[theirs]
+        if ours is None:
+            where = "database" if self._believed is None else "bundle"
+            raise MalformedError("subject", f"its item is not in this {where}")
+        subject = event.task, ours
+        if event.uuid not in self._here:
+            self._check_text(subject, event)
+            check_past(event.created_at)
+            if self._believed is not None:
+                self._believed.check(event, bundling.name_of(self._called[theirs]))
+        return Arrival(replace(event, subject=ours), name, role)
+
+    def _person(self, row: int) -> tuple[str, str]:
+        if row not in self._people:
+            raise MalformedError("annotator", "its maker is not there")
+        name, role = self._people[row]
+        if not isinstance(name, str) or not 0 < len(name) <= 100 or not name.isprintable():
+            raise MalformedError("annotator", "its maker has no name")
+        if name not in self._known:
+            if why := indistinct(name, self._known):
+                raise MalformedError("annotator", f"its maker {why}")
+            self._known.add(name)
+        return name, role
+
+    def _find_subjects(self) -> dict[Subject, int | None]:
+        """Their subjects -> ours; None where we have none."""
+        if self._believed is not None:
+            items = self._believed.items
+            return {key: items.get((key[0], bundling.name_of(item))) for key, item in self._called.items()}
+        found: dict[Subject, int | None] = {key: merging.find(self._ours, item) for key, item in self._called.items()}
+        missing = {key: item for key, item in self._called.items() if found[key] is None}
+        # A bundle names items by what only the database that wrote it can read.
+        return found | bundling.recognise(self._ours, missing)
+
+    def _check_text(self, subject: Subject, event: LabelEvent) -> None:
+        """Whether the event's item says here what it says there, and what its maker was shown."""
+        if subject not in self._texts:
+            ours = foreign.texts(self._ours, *subject)
+            theirs = foreign.texts(self._theirs, event.task, event.subject)
+            self._texts[subject] = content_hash(ours) if ours == theirs else None
+        content = self._texts[subject]
+        if content is None:
+            raise MalformedError("subject", "its item has another text here")
+        if event.task == "correctness" and event.content_hash not in (None, content):
+            raise MalformedError("content_hash", "it was given for another text")
+
+    def _passes(self, arrival: Arrival, found: dict[str, Arrival]) -> bool:
+        """Whether what the event speaks of is its maker's to speak of; said where it is not."""
+        event = arrival.event
+        if event.uuid in self._here:
+            return True
+        replaced = None if event.supersedes is None else found.get(event.supersedes) or self._held(event.supersedes)
+        wrong = None
+        if replaced is not None and not self._may_supersede(arrival, replaced):
+            wrong = "supersedes", "it takes back what somebody else said, or of another item"
+        elif event.kind in events.ANSWERS:
+            repeated = [one for uuid in event.seen if (one := found.get(uuid) or self._held(uuid)) is not None]
+            if not all(_is_of(arrival, one) for one in repeated):
+                wrong = "seen", "it repeats what somebody else said, or of another item"
+        if wrong:
+            self.refuse(event.uuid, *wrong, arrival.name, event.kind)
+        return not wrong
+
+    def _may_supersede(self, arrival: Arrival, held: Arrival) -> bool:
+        if self._believed is not None and not may_take_back(held.event.kind):
+            return False
+        # What one coordinator has excluded, any may take in again.
+        lifts = held.event.kind == "exclusion" and arrival.event.kind in ("retraction", "exclusion")
+        return _is_of(arrival, held) or (lifts and _subject(arrival) == _subject(held))
+
+    def _held(self, uuid: str) -> Arrival | None:
+        event = events.by_uuid(self._ours, uuid)
+        return None if event is None else Arrival(event, self._names[event.annotator], "")
+
+
+def _people(theirs: events.Connection) -> Iterable[tuple[int, tuple[str, str]]]:
+    for row, (name, role) in foreign.people(theirs).items():
+        known_role = COORDINATOR if role == COORDINATOR else "annotator"
+        yield row, (tidy(name) if isinstance(name, str) else "", known_role)
+
+
+def _is_of(arrival: Arrival, held: Arrival) -> bool:
+    """Whether two events are of one person, on one item."""
+    return arrival.name == held.name and _subject(arrival) == _subject(held)
+
+
+def _subject(arrival: Arrival) -> Subject:
+    return arrival.event.task, arrival.event.subject
+
+
+def _check_guideline(row: foreign.ForeignGuideline) -> None:
+    for field, value in (("version", row.version), ("text", row.text), ("created_at", row.created_at)):
+        if not isinstance(value, str) or not value.strip() or "\0" in value or _readable(value) != value:
+            raise MalformedError(field, "it is no text")
+    if len(row.text) > rules.MAX_CHARACTERS or len(row.version) > 100:
+        raise MalformedError("text", "it is too long for guidelines")
+    event_rows.check_time(row.created_at)
+
+
+def _readable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

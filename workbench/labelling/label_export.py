@@ -1,0 +1,150 @@
+"""Writing label files: what stands, or with history every event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from msgspec import UNSET
+
+from workbench.core.database import people
+from workbench.core.label import LabelEvent, LabelLine, pseudonym
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.states import current_events, current_round
+from workbench.data.formats.writing import write_lines
+from workbench.data.store import label_lines
+from workbench.data.store.exporting import labelled_subjects
+from workbench.data.store.label_lines import Placed
+
+
+def export_labels(project: Project, path: Path, *, history: bool = False, force: bool = False) -> int:
+    """Write labels as JSON Lines; returns the number of lines. The file appears whole or not at all.
+
+    Without ``history``: each person's labels and adjudications in force; where a coordinator has excluded or reopened
+    an item, a line with a ``kind`` says so, so that the file means the same elsewhere. With it: every event, whole.
+
+    Raises:
+        FormatError: The file exists and ``force`` is not set, or can't be written.
+        StoreError: The file belongs to the database itself.
+    """
+    project.database.require_other(path)
+    reader = project.database.reader()
+    lines = history_lines(label_lines.all_events(reader)) if history else _current(list(label_lines.all_events(reader)))
+    return write_lines(path, lines, force=force)
+
+
+def current_lines(project: Project, *, selection: Selection | None = None, names: bool = True) -> Iterator[LabelLine]:
+    """What stands, as `export_labels` writes it.
+
+    Args:
+        selection: Of these items only.
+        names: Annotators' names; stable pseudonyms otherwise.
+    """
+    reader = project.database.reader()
+    found = label_lines.all_events(reader)
+    if selection is not None and selection != Selection():
+        chosen = {(one.task, one.subject) for one in labelled_subjects(reader, selection)}
+        found = (row for row in found if (row.event.task, row.event.subject) in chosen)
+    if not names:
+        found = (row._replace(annotator=pseudonym(row.event.annotator)) for row in found)
+    return _current(list(found))
+
+
+def history_lines(placed: Iterable[Placed]) -> Iterator[LabelLine]:
+    """Events as lines that `import_labels` takes back whole."""
+    return (_whole(row) for row in placed)
+
+
+def _whole(row: Placed) -> LabelLine:
+    event, line = row.event, _line(row, revision=1)
+    line.kind, line.task, line.schema = event.kind, event.task, event.schema
+    if row.role == people.COORDINATOR:
+        line.role = "coordinator"
+    for name in ("supersedes", "seen", "flagged"):
+        if value := getattr(event, name):
+            setattr(line, name, value)
+    for name in ("guideline", "open_ms", "wait_ms", "keys", "view"):
+        if (value := getattr(event, name)) is not None:
+            setattr(line, name, value)
+    if event.content_hash is not None:
+        line.content_hash = event.content_hash.hex()
+    return line
+
+
+def _current(placed: list[Placed]) -> Iterator[LabelLine]:
+    """What stands, a line a person and completion; a type stands on the lines of its question's completions."""
+    in_force = _in_force(placed)
+    before = {row.event.uuid: row.event.supersedes for row in placed}
+    types = {_of_question(row): row for row in in_force if row.event.task == "type" and row.event.kind in _ANSWERS}
+    joined = set()
+    for row in in_force:
+        if row.event.kind not in _ANSWERS:
+            yield _whole(row)
+        elif row.event.task == "correctness":
+            line = _line(row, _revision(row.event, before))
+            typed = types.get(_of_question(row))
+            # A line has one round; a type of another one has a line of its own.
+            if typed is not None and typed.event.round == row.event.round:
+                line.answer_subtype = typed.event.subtype
+                joined.add(_of_question(row))
+            yield line
+    for key, row in types.items():
+        if key not in joined:
+            yield _line(row, _revision(row.event, before))
+
+
+_ANSWERS = ("label", "adjudication")
+
+
+def _of_question(row: Placed) -> tuple[int, str, str, str]:
+    return row.event.annotator, row.event.kind, row.place.dataset, row.place.question_id
+
+
+def _in_force(placed: list[Placed]) -> list[Placed]:
+    """Labels, adjudications and exclusions that count, and what began their round, in order of arrival."""
+    by_subject: dict[tuple[str, int], list[LabelEvent]] = {}
+    for row in placed:
+        by_subject.setdefault((row.event.task, row.event.subject), []).append(row.event)
+    current = {event.uuid for events in by_subject.values() for event in (*current_events(events), *_begun(events))}
+    return [row for row in placed if row.event.uuid in current]
+
+
+def _begun(events: list[LabelEvent]) -> list[LabelEvent]:
+    now = current_round(events)
+    return [event for event in events if event.kind == "reopen" and event.round == now]
+
+
+def _revision(event: LabelEvent, before: dict[str, str | None]) -> int:
+    revision, earlier = 1, event.supersedes
+    while earlier is not None and earlier in before:
+        revision, earlier = revision + 1, before[earlier]
+    return revision
+
+
+def _line(row: Placed, revision: int) -> LabelLine:
+    line = label_line(row.event, row.annotator, row.place.question_id, row.place.completion_id)
+    line.dataset, line.revision = row.place.dataset, revision
+    return line
+
+
+def label_line(event: LabelEvent, annotator: str, question_id: str, completion_id: str) -> LabelLine:
+    """What a label or a decision says, under these names."""
+    return LabelLine(
+        completion_id=completion_id,
+        annotator=annotator,
+        verdict=event.verdict,
+        reason=event.exclusion_reason,
+        answer_subtype=event.subtype,
+        note=event.note,
+        question_id=question_id,
+        role="adjudicator" if event.kind == "adjudication" else "annotator",
+        created_at=event.created_at,
+        uuid=event.uuid,
+        unsure=event.unsure,
+        round=UNSET if event.round == 1 else event.round,
+        tags=event.tags or UNSET,
+        partial=UNSET if event.partial is None else event.partial,
+        focused_ms=UNSET if event.focused_ms is None else event.focused_ms,
+        unblinded=event.unblinded or UNSET,
+    )

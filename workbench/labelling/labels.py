@@ -1,0 +1,398 @@
+"""Reading label files: every line becomes events, is there already, or is refused with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from uuid import UUID, uuid5
+
+from msgspec import UNSET, Struct, structs
+
+from workbench.config.services_settings import settings_of
+from workbench.core.database import drafts, events, people, states
+from workbench.core.errors import AnnotationError, UsageError
+from workbench.core.item import Refusal
+from workbench.core.label import EventKind, LabelEvent, LabelLine, Task
+from workbench.core.project import Project
+from workbench.core.states import current_labels, has_seen
+from workbench.core.transactions import Parts, some_at_a_time
+from workbench.data.formats.lines import LineRefusedError
+from workbench.data.store import label_lines
+from workbench.labelling import checks, event_rows, ledger
+from workbench.labelling import formats_labels as label_files
+from workbench.labelling.answers import contradictions
+from workbench.labelling.believing import check_past, fault_of_other, require_no_decision_back
+from workbench.labelling.event_rows import MalformedError
+from workbench.labelling.store import assignments, merging
+
+NAMESPACE = UUID("6f0c2a6e-5f0b-5c2e-9a53-0c0f6d1f7b10")
+"""Namespace of the uuids derived for lines that carry none."""
+
+Before = Callable[[events.Connection, LabelLine], None]
+"""What is done before a line is stored, in its transaction."""
+
+
+class LabelsImported(Struct, kw_only=True):
+    """What an import of labels did, in lines.
+
+    Attributes:
+        contradicting: Verdicts taken whose marks say the opposite of them, or of each other.
+        refusals: Why lines were refused (line, field, reason).
+        people: Who is believed to have given the new events, and how many.
+        kinds: Of what kinds they are, such as adjudications.
+        new_people: Who of them was not known here.
+    """
+
+    imported: int = 0
+    unchanged: int = 0
+    refused: int = 0
+    contradicting: int = 0
+    refusals: list[dict[str, object]] = []
+    people: dict[str, int] = {}
+    kinds: dict[str, int] = {}
+    new_people: list[str] = []
+
+
+def import_labels(project: Project, path: Path, only: str | None = None) -> LabelsImported:
+    """Read a label file; adjudications are applied after the labels they settle.
+
+    A file is believed whatever it says of anybody, so the report says what that was; or one person is, what whoever
+    labels may say.
+
+    A line that is there already is unchanged; the same uuid with other content is refused. An adjudication that came
+    before its labels (in another file) settles those that are not later than it; without times, its file is read once
+    more after them.
+
+    Args:
+        only: The person; what the file says for others, and decisions of whatever kind, is refused.
+
+    Raises:
+        FormatError: The file can't be opened.
+        UsageError: There is nobody of that name.
+    """
+    report = LabelsImported()
+    who = None if only is None else people.find(project.database, only).name
+    known = {person.name for person in people.everyone(project.database)}
+    lines = []
+    for number, line in label_files.read(path):
+        if isinstance(line, Refusal):
+            _refuse(report, number, line.field, line.message)
+        elif who is not None and (fault := fault_of_other(line, who)):
+            _refuse(report, number, *fault)
+        else:
+            lines.append((number, line))
+    # An adjudication settles the labels that stand when it is applied, wherever it is in the file.
+    lines.sort(key=lambda numbered: numbered[1].role == "adjudicator" and numbered[1].kind is UNSET)
+    _take_all(project, report, lines, require_no_decision_back if who else None)
+    report.new_people = sorted(report.people.keys() - known)
+    return report
+
+
+def put_lines(project: Project, lines: Sequence[LabelLine], first: Before | None = None) -> LabelsImported:
+    """Store what lines say, as `import_labels` does with those of a file; they are numbered from 1.
+
+    Args:
+        first: Done before each line is stored, and undone with it where it is refused.
+    """
+    report = LabelsImported()
+    _take_all(project, report, list(enumerate(lines, 1)), first)
+    return report
+
+
+def _take_all(
+    project: Project, report: LabelsImported, lines: Sequence[tuple[int, LabelLine]], first: Before | None = None
+) -> None:
+    parts = Parts("lines")
+    for some in some_at_a_time(lines):
+        with parts.storing(len(some)), project.database.write("full") as connection:
+            checked: set[int] = set()
+            for number, line in some:
+                checked |= _take(connection, report, number, line, first)
+            for person in checked:
+                checks.review(connection, person, settings_of(project).annotation)
+    report.refusals.sort(key=lambda refusal: int(str(refusal["line"])))
+
+
+def _refuse(report: LabelsImported, number: int, field: str | None, message: str) -> None:
+    report.refused += 1
+    report.refusals.append({"line": number, "field": field, "message": message})
+
+
+def _take(
+    connection: events.Connection, report: LabelsImported, number: int, line: LabelLine, first: Before | None
+) -> set[int]:
+    """Store a line or refuse it; returns whose answer to a check it is."""
+    stored: list[LabelEvent] = []
+    connection.execute("SAVEPOINT line")
+    try:
+        line = event_rows.with_canonical_uuids(line)
+        if first is not None:
+            first(connection, line)
+        stored = _put_line(connection, line)
+    except (LineRefusedError, MalformedError, AnnotationError, UsageError) as error:
+        connection.execute("ROLLBACK TO line")
+        _refuse(report, number, getattr(error, "field", "annotator"), str(error))
+    else:
+        report.imported += bool(stored)
+        for event in stored:
+            name = people.tidy(line.annotator)
+            report.people[name] = report.people.get(name, 0) + 1
+            report.kinds[event.kind] = report.kinds.get(event.kind, 0) + 1
+        report.unchanged += not stored
+        report.contradicting += bool(stored) and _contradicts(line)
+    finally:
+        connection.execute("RELEASE line")
+    return {event.annotator for event in stored if event.kind == "check" and event.task == "correctness"}
+
+
+def _contradicts(line: LabelLine) -> bool:
+    tags = () if line.tags is UNSET else line.tags
+    return bool(contradictions(line.verdict, tags, None if line.partial is UNSET else line.partial))
+
+
+def _put_line(connection: events.Connection, line: LabelLine) -> list[LabelEvent]:
+    """Store what a line says; returns the events that were new."""
+    completion, question, dataset, question_key = _place(connection, line)
+    name = people.tidy(line.annotator)
+    people.require_distinct(connection, name)
+    person = people.add(connection, name, people.COORDINATOR if line.role == people.COORDINATOR else "annotator")
+    key: tuple[str, ...] = (dataset, line.completion_id or question_key, name, line.role, str(line.revision))
+    task: Task = "correctness" if line.task is UNSET else line.task
+    if line.kind is not UNSET:
+        subject = completion if task == "correctness" else question
+        return _put(connection, line, _whole(connection, line, line.kind, task, subject, person, key))
+    stored = []
+    if line.verdict is not None and task == "correctness":
+        stored += _put(connection, line, _said(connection, line, task, completion, person, key))
+    if line.answer_subtype is not None and not _type_stands(connection, line, question, person):
+        key = (dataset, question_key, name, line.role, str(line.revision), "type")
+        stored += _put(connection, line, _said(connection, line, "type", question, person, key))
+    return stored
+
+
+def _place(connection: events.Connection, line: LabelLine) -> tuple[int, int, str, str]:
+    """The completion (0 for a line that names none), its question, the data set and the question's id.
+
+    Raises:
+        LineRefusedError: They are not there, or the line fits several.
+    """
+    if not line.completion_id:
+        questions = label_lines.find_questions(connection, line.question_id or "", line.dataset)
+        if not questions:
+            raise LineRefusedError("question_id", f"there is no question {line.question_id!r} here")
+        if len(questions) > 1:
+            raise LineRefusedError("question_id", f"{line.question_id!r} is ambiguous: add dataset to the line")
+        return 0, *questions[0], line.question_id or ""
+    found = label_lines.find_completions(connection, line.completion_id, line.question_id, line.dataset)
+    if not found:
+        raise LineRefusedError("completion_id", f"there is no completion {line.completion_id!r} here")
+    if len(found) > 1:
+        raise LineRefusedError(
+            "completion_id", f"{line.completion_id!r} is ambiguous: add dataset or question_id to the line"
+        )
+    return found[0]
+
+
+def _type_stands(connection: events.Connection, line: LabelLine, question: int, person: int) -> bool:
+    """Whether the person's type of the question, given on another line, is the same.
+
+    Raises:
+        LineRefusedError: It is another one, and the line is no later revision.
+    """
+    held = events.current_of(connection, "type", question, person, _kind(line))
+    if held is None:
+        return False
+    if held.subtype == line.answer_subtype:
+        return True
+    if line.revision == 1:
+        raise LineRefusedError(
+            "answer_subtype",
+            f"{line.annotator} typed this question {held.subtype}, not {line.answer_subtype}; a correction needs a "
+            "higher revision",
+        )
+    return False
+
+
+def _kind(line: LabelLine) -> EventKind:
+    return "adjudication" if line.role == "adjudicator" else "label"
+
+
+def _said(
+    connection: events.Connection, line: LabelLine, task: Task, subject: int, person: int, key: tuple[str, ...]
+) -> LabelEvent:
+    """A label or an adjudication that a line gives; what it leaves out follows from what stands."""
+    is_type, kind = task == "type", _kind(line)
+    return LabelEvent(
+        uuid=_uuid(line, key, suffix="type" if is_type else ""),
+        kind=kind,
+        task=task,
+        subject=subject,
+        annotator=person,
+        created_at=line.created_at or people.now(),
+        round=events.round_of(connection, task, subject) if line.round is UNSET else line.round,
+        verdict=None if is_type else line.verdict,
+        exclusion_reason=None if is_type else line.reason,
+        subtype=line.answer_subtype if is_type else None,
+        unsure=line.unsure,
+        flagged=line.flagged is True,
+        tags=() if is_type or line.tags is UNSET else line.tags,
+        partial=None if is_type or line.partial is UNSET else line.partial,
+        note=None if is_type else line.note,
+        supersedes=_superseded(connection, line, task, subject, person, kind),
+        seen=_seen(connection, line, task, subject, kind),
+        unblinded=line.unblinded is True or events.was_revealed(connection, person, task, subject),
+        focused_ms=None if line.focused_ms is UNSET else line.focused_ms,
+    )
+
+
+def _whole(
+    connection: events.Connection,
+    line: LabelLine,
+    kind: EventKind,
+    task: Task,
+    subject: int,
+    person: int,
+    key: tuple[str, ...],
+) -> LabelEvent:
+    """The event that a line of a history is; it comes from another database and counts as merged."""
+    given = structs.asdict(line)
+    optional = ("tags", "seen", "flagged", "unblinded", "round", "partial", "guideline", "schema", "supersedes", "view")
+    numbers = ("open_ms", "focused_ms", "wait_ms", "keys")
+    _require_own(connection, line, kind, task, subject, person)
+    return LabelEvent(
+        uuid=_uuid(line, key),
+        kind=kind,
+        task=task,
+        subject=subject,
+        annotator=person,
+        created_at=line.created_at or people.now(),
+        verdict=line.verdict,
+        exclusion_reason=line.reason,
+        subtype=line.answer_subtype,
+        unsure=line.unsure,
+        note=line.note,
+        content_hash=None if line.content_hash is UNSET else bytes.fromhex(line.content_hash),
+        merged=True,
+        **{name: given[name] for name in (*optional, *numbers) if given[name] is not UNSET},
+    )
+
+
+def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> list[LabelEvent]:
+    """Store an event unless it is there, with what follows from it; returns it if it was new.
+
+    Raises:
+        LineRefusedError: Its uuid is there with other content, or it is nothing that another database would take.
+    """
+    held = events.by_uuid(connection, event.uuid)
+    if held is None:
+        new: LabelEvent | None = event
+    elif _content(line, held) != _content(line, event):
+        raise LineRefusedError(
+            "uuid", "the label is there already with other content; a correction needs a higher revision"
+        )
+    else:
+        new = _again(connection, line, event)
+    if new is None:
+        return []
+    try:
+        event_rows.check(new)
+        check_past(new.created_at)
+    except MalformedError as error:
+        raise LineRefusedError(error.field, str(error)) from None
+    ledger.record(connection, new)
+    if new.kind in ("label", "retraction", "reopen"):
+        merging.settle_slots(connection, new.task, new.subject, states.labellers(connection, new.task, new.subject))
+    elif new.kind in ("check", "repeat"):
+        merging.settle_own_slots(connection, [new])
+    if new.kind in ("label", "check", "repeat") and new.task == "correctness":
+        drafts.drop(connection, new.annotator, new.subject, until=new.created_at)
+        if new.verdict == "unsuitable" and line.answer_subtype is None:
+            assignments.give_back(connection, new.subject, new.annotator)
+    return [new]
+
+
+def _again(connection: events.Connection, line: LabelLine, event: LabelEvent) -> LabelEvent | None:
+    """An adjudication that came before the labels it settles, taken once more with them; None for anything else.
+
+    A label that is later than the adjudication opens the item again, and so it stays; without times, so does any label
+    that came after the adjudication had settled others. What was decided in the app says itself what it settles.
+    """
+    if event.kind != "adjudication" or line.kind is not UNSET:
+        return None
+    head = events.current_of(connection, event.task, event.subject, event.annotator, "adjudication")
+    labels = current_labels(events.of_subject(connection, event.task, event.subject))
+    if head is None or head.content_hash is not None or _content(line, head) != _content(line, event):
+        return None
+    if has_seen(head, labels) or event.annotator in {label.annotator for label in labels}:
+        return None
+    if head.seen and not (line.created_at and all(label.created_at <= line.created_at for label in labels)):
+        return None
+    if not head.seen and line.created_at:
+        return None
+    seen = tuple(sorted(label.uuid for label in labels))
+    uuid = str(uuid5(UUID(head.uuid), "\x1f".join(seen)))
+    return structs.replace(event, uuid=uuid, supersedes=head.uuid, seen=seen)
+
+
+def _uuid(line: LabelLine, key: tuple[str, ...], suffix: str = "") -> str:
+    if line.uuid is None:
+        return str(uuid5(NAMESPACE, "\x1f".join(key)))
+    return str(uuid5(UUID(line.uuid), suffix)) if suffix else line.uuid
+
+
+def _superseded(
+    connection: events.Connection, line: LabelLine, task: Task, subject: int, person: int, kind: EventKind
+) -> str | None:
+    _require_own(connection, line, kind, task, subject, person)
+    if line.supersedes is not UNSET:
+        return line.supersedes
+    if line.revision == 1:
+        return None
+    held = events.current_of(connection, task, subject, person, kind)
+    return held.uuid if held else None
+
+
+def _require_own(
+    connection: events.Connection, line: LabelLine, kind: EventKind, task: Task, subject: int, person: int
+) -> None:
+    """Nobody replaces or repeats what somebody else said, nor what was said of another item.
+
+    Exclusions are any coordinator's.
+    """
+    for uuid in () if line.seen is UNSET or kind not in events.ANSWERS else line.seen:
+        repeated = events.by_uuid(connection, uuid)
+        if repeated and (repeated.annotator, *events.subject_of(repeated)) != (person, task, subject):
+            raise LineRefusedError("seen", f"{line.annotator} can't repeat a label of someone else or of another item")
+    replaced = None if line.supersedes is UNSET else events.by_uuid(connection, line.supersedes)
+    if replaced is None:
+        return
+    lifting = replaced.kind == "exclusion" and kind in ("exclusion", "retraction")
+    if (replaced.task, replaced.subject) != (task, subject) or not (lifting or replaced.annotator == person):
+        raise LineRefusedError(
+            "supersedes", f"{line.annotator} can't replace a label of someone else or of another item"
+        )
+
+
+def _seen(connection: events.Connection, line: LabelLine, task: Task, subject: int, kind: EventKind) -> tuple[str, ...]:
+    if line.seen is not UNSET:
+        return line.seen
+    if kind != "adjudication":
+        return ()
+    return tuple(sorted(label.uuid for label in current_labels(events.of_subject(connection, task, subject))))
+
+
+def _content(line: LabelLine, event: LabelEvent) -> object:
+    """What must be the same where a uuid is there already: of a history everything, else what was said."""
+    if line.kind is not UNSET:
+        at = event.created_at if line.created_at else ""
+        return structs.replace(event, merged=True, created_at=at)
+    return (
+        event.kind,
+        event.task,
+        event.subject,
+        event.annotator,
+        event.verdict,
+        event.exclusion_reason,
+        event.subtype,
+        event.note,
+    )

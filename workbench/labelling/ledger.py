@@ -1,0 +1,132 @@
+"""The one path by which label events enter the database: append, then derive the states that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.core.database import events, people, states
+from workbench.core.errors import AnnotationError
+from workbench.core.label import ItemState, LabelEvent, Task, TaskState
+from workbench.core.progress import stepping
+from workbench.core.project import Project
+from workbench.core.states import DEFAULT_NEED, item_state, task_state
+from workbench.labelling.event_rows import LONGEST
+from workbench.labelling.store import assignments, bundle_seals
+
+
+def record(connection: events.Connection, event: LabelEvent) -> None:
+    """Append one event and bring the states of its subject up to date, in the caller's transaction.
+
+    Raises:
+        AnnotationError: The database refuses it (the adjudicator is one of the item's annotators, or the uuid
+            is taken), or another one would (its note is too long).
+    """
+    if len(event.note or "") > LONGEST:
+        raise AnnotationError(f"A note has at most {LONGEST:,} characters.", "Keep the rest elsewhere.")
+    _append(connection, event)
+    if _bears_on_state(event):
+        refresh(connection, event.task, event.subject)
+
+
+def record_merged(
+    connection: events.Connection, held: Sequence[LabelEvent], arrived: Sequence[LabelEvent]
+) -> TaskState:
+    """Append what other databases hold of one subject, then derive its state once; returns the state.
+
+    Args:
+        held: All that is here of the subject.
+
+    Raises:
+        AnnotationError: A uuid is taken.
+    """
+    for event in arrived:
+        _append(connection, event)
+    task, subject = arrived[0].task, arrived[0].subject
+    state = task_state([*held, *arrived], states.need(connection, task, subject) or DEFAULT_NEED)
+    if any(map(_bears_on_state, (*held, *arrived))):
+        _put(connection, task, subject, state)
+    return state
+
+
+def _bears_on_state(event: LabelEvent) -> bool:
+    """Whether the state of its subject may follow from it: no flag, answer, look, repeat or check bears on one."""
+    return event.kind not in ("flag", "answer", "reveal", "repeat", "check") or event.supersedes is not None
+
+
+def _append(connection: events.Connection, event: LabelEvent) -> None:
+    try:
+        events.append(connection, event)
+    except events.Refused as error:
+        raise AnnotationError(f"Not taken: {error}.") from error
+    bundle_seals.seal(connection, event.uuid)
+    if event.kind == "reopen":
+        assignments.begin_round(connection, event.task, event.subject, event.round, event.created_at)
+    elif event.task == "correctness" and event.kind in events.ANSWERS:
+        # Not before: one that is left on its second coming comes again, a check too.
+        assignments.unskip(connection, event.subject, event.annotator)
+
+
+def reveal(connection: events.Connection, person: int, task: Task, subject: int, what: str) -> None:
+    """Record, once, that a person has seen gold, verdicts or others' labels of a subject; ``what`` says which."""
+    if events.has_seen(connection, person, task, subject, what):
+        return
+    event = LabelEvent(
+        uuid=events.new_uuid(),
+        kind="reveal",
+        task=task,
+        subject=subject,
+        annotator=person,
+        created_at=people.now(),
+        view=what,
+    )
+    record(connection, event)
+
+
+def refresh(connection: events.Connection, task: Task, subject: int) -> None:
+    """Derive a subject's state from its events and store it, with the items it touches."""
+    _put(connection, task, subject, _derived(connection, task, subject))
+
+
+def _put(connection: events.Connection, task: Task, subject: int, state: TaskState) -> None:
+    states.put_task(connection, task, subject, state)
+    completions = [subject] if task == "correctness" else states.completions_of(connection, subject)
+    for completion in completions:
+        states.put_item(connection, completion, _together(connection, completion))
+
+
+def _together(connection: events.Connection, completion: int) -> ItemState:
+    """Both tasks of a completion, as their states are stored."""
+    question, types_labelled = states.question_of(connection, completion)
+    return item_state(
+        states.get_task(connection, "correctness", completion),
+        states.get_task(connection, "type", question),
+        types_labelled=types_labelled,
+    )
+
+
+def _derived(connection: events.Connection, task: Task, subject: int) -> TaskState:
+    need = states.need(connection, task, subject) or DEFAULT_NEED
+    return task_state(events.of_subject(connection, task, subject), need)
+
+
+def states_differ(project: Project) -> int:
+    """How many stored states are not what their events say (none, unless the file was changed by hand)."""
+    reader = project.database.reader()
+    touched = states.touched(reader)
+    differing = states.without_events(reader)
+    items: set[int] = set()
+    for task, subject in stepping(touched, "checking states", "tasks", len(touched)):
+        differing += states.get_task(reader, task, subject) != _derived(reader, task, subject)
+        items.update([subject] if task == "correctness" else states.completions_of(reader, subject))
+    items |= states.items(reader)
+    return differing + sum(states.get_item(reader, item) != _together(reader, item) for item in items)
+
+
+def recompute(project: Project) -> int:
+    """Derive every state anew from the events; returns how many subjects have any."""
+    with project.database.write("full") as connection:
+        states.clear(connection)
+        touched = states.touched(connection)
+        for task, subject in touched:
+            refresh(connection, task, subject)
+    return len(touched)

@@ -1,0 +1,377 @@
+"""Merging: the label events of other databases, such as bundles that came back, join those here.
+
+The result is the union of the events by uuid, whatever the order and however often. Every subject's events come in
+within one transaction, some hundred events at a time so that people can go on working; whoever kills a merge starts it
+again. What is taken is derived from the other file's content alone: it is opened apart and read only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from workbench.config.services_settings import settings_of
+from workbench.core import transactions
+from workbench.core.database import events, people, states
+from workbench.core.errors import StoreError
+from workbench.core.label import LabelEvent, Task
+from workbench.core.project import Project
+from workbench.core.states import current_labels, rival_heads
+from workbench.data.store import label_lines
+from workbench.data.store.exporting import annotator_names
+from workbench.labelling import checks, ledger
+from workbench.labelling.answers import contradictions
+from workbench.labelling.believing import NotBelievedError, Origin, Trusted, counted, identify
+from workbench.labelling.incoming import Arrival, Incoming, RefusedEvent, Subject, refused_event
+from workbench.labelling.store import foreign, guidelines, merging
+
+Guideline = tuple[foreign.ForeignGuideline, str, str]
+"""A version of another database's guidelines, with its author's name and role."""
+
+Tell = Callable[[Path, Trusted], None]
+"""Called with what a whole database is about to be believed."""
+
+
+class SubjectName(Struct, frozen=True, kw_only=True):
+    """An item, or with ``completion_id`` None a question."""
+
+    task: Task
+    dataset: str
+    question_id: str
+    completion_id: str | None
+
+
+class TwoHeads(SubjectName, frozen=True, kw_only=True):
+    """A person's labels of one item that were given in different places; the newest counts.
+
+    Attributes:
+        uuids: Newest last.
+    """
+
+    annotator: str
+    uuids: tuple[str, ...]
+
+
+class Surplus(SubjectName, frozen=True, kw_only=True):
+    """A label more than the item was assigned to people: kept, and counted in agreement."""
+
+    annotator: str
+    uuid: str
+
+
+class Merged(Struct, kw_only=True):
+    """What a merge did.
+
+    Attributes:
+        file: The other database; empty for several taken together.
+        events_new: Events taken.
+        unchanged: Events that were here already.
+        refused: What was not taken, and why.
+        heads: Items of which one person's two labels met.
+        surplus: Labels beyond an item's overlap.
+        reopened: Items that were settled and are not any more: a label came late.
+        people: How many of the new events are whose.
+        kinds: Of what kinds the new events are, such as flags.
+        contradicting: New verdicts whose marks say the opposite of them, or of each other.
+        guidelines: Versions of the guidelines that are new here.
+        bundle: The bundle that the file is; None for a whole database.
+        trusted: What a whole database was believed.
+        not_believed: Why nothing of the file was taken; empty otherwise.
+    """
+
+    file: str
+    events_new: int = 0
+    unchanged: int = 0
+    refused: list[RefusedEvent] = []
+    heads: list[TwoHeads] = []
+    surplus: list[Surplus] = []
+    reopened: list[SubjectName] = []
+    people: dict[str, int] = {}
+    kinds: dict[str, int] = {}
+    contradicting: int = 0
+    guidelines: list[str] = []
+    bundle: Origin | None = None
+    trusted: Trusted | None = None
+    not_believed: str = ""
+    files: list[Merged] | UnsetType = UNSET
+
+
+def together(reports: Sequence[Merged]) -> Merged:
+    """One report of several files, with ``files``; of one, its own."""
+    if len(reports) == 1:
+        return reports[0]
+    names, kinds = Counter[str](), Counter[str]()
+    for report in reports:
+        names.update(report.people)
+        kinds.update(report.kinds)
+    return Merged(
+        file="",
+        events_new=sum(report.events_new for report in reports),
+        unchanged=sum(report.unchanged for report in reports),
+        refused=[row for report in reports for row in report.refused],
+        heads=[row for report in reports for row in report.heads],
+        surplus=[row for report in reports for row in report.surplus],
+        reopened=[row for report in reports for row in report.reopened],
+        people=counted(names),
+        kinds=counted(kinds),
+        contradicting=sum(report.contradicting for report in reports),
+        guidelines=[version for report in reports for version in report.guidelines],
+        files=list(reports),
+    )
+
+
+def merge(project: Project, other: Path, *, whole: bool = False, tell: Tell | None = None) -> Merged:
+    """Take the label events of a bundle that came back, or of a whole database; the other file is left as it is.
+
+    Of a bundle of this database what its person may have said on its items is taken. Items are matched by data set,
+    question id, completion id and text; people by name. Leases, drafts and skipped items stay where they are.
+
+    Args:
+        whole: Believe all that the file says of anybody, whatever it is; else it is a bundle, or nothing is taken.
+
+    Raises:
+        StoreError: The other file is no workbench database, one of a newer program, damaged, or this one.
+    """
+    return _take(project, _read(project, other, whole=whole), tell)
+
+
+def merge_all(
+    project: Project, others: Sequence[Path], *, whole: bool = False, tell: Tell | None = None
+) -> list[Merged]:
+    """Merge several files; one that can't be read is said to be refused, and the others are merged.
+
+    Raises:
+        StoreError: As `merge`, of a single file.
+    """
+    reports = []
+    for other in others:
+        try:
+            found = _read(project, other, whole=whole)
+        except StoreError as error:
+            if len(others) == 1:
+                raise
+            refused = [refused_event("file", "file", str(error), events=0)]
+            reports.append(Merged(file=str(other), not_believed=str(error), refused=refused))
+        else:
+            reports.append(_take(project, found, tell))
+    return reports
+
+
+class _ReadFile(NamedTuple):
+    """What was read of a file; ``incoming`` is None where nothing of it is believed."""
+
+    file: Path
+    incoming: Incoming | None
+    guidelines: list[Guideline]
+    origin: Origin | None
+    why_not: str = ""
+
+
+def _read(project: Project, other: Path, *, whole: bool) -> _ReadFile:
+    project.database.require_other(other)
+    try:
+        with foreign.opened(other) as theirs:
+            believed = None if whole else identify(project.database.reader(), theirs)
+            incoming = Incoming(project, theirs, believed)
+            return _ReadFile(other, incoming, list(incoming.guidelines()), believed.origin if believed else None)
+    except NotBelievedError as error:
+        return _ReadFile(other, None, [], None, str(error))
+
+
+def _take(project: Project, found: _ReadFile, tell: Tell | None) -> Merged:
+    if found.incoming is None:
+        file = str(found.file)
+        return Merged(file=file, not_believed=found.why_not, refused=_all_of(found.file, found.why_not))
+    taking = _Taking(project, found.incoming, str(found.file))
+    taking.report.bundle = found.origin
+    if found.origin is None:
+        taking.report.trusted = found.incoming.trusted(len(found.guidelines))
+        if tell is not None:
+            tell(found.file, taking.report.trusted)
+    if found.guidelines:
+        taking.guidelines(found.guidelines)
+    parts = transactions.Parts("events")
+    for chunk in _chunks(found.incoming.arrivals):
+        with parts.storing(sum(len(arrived) for _, arrived in chunk)):
+            taking.subjects(chunk)
+    return taking.report
+
+
+def _all_of(other: Path, why: str) -> list[RefusedEvent]:
+    """The events of a file of which nothing is taken, by person and kind."""
+    said = Counter[tuple[str, str]]()
+    with foreign.opened(other) as theirs:
+        names = {row: str(name)[:100] for row, (name, _) in foreign.people(theirs).items()}
+        for row in foreign.events(theirs, ("annotator_id", "kind"), 0):
+            said[names.get(cast("int", row["annotator_id"]), ""), str(row["kind"])[:20]] += 1
+    some = said.most_common(_NAMED)
+    more = said.total() - sum(number for _, number in some)
+    refused = [refused_event("file", "bundle", why, *of, number) for of, number in some]
+    return refused + ([refused_event("file", "bundle", why, events=more)] if more or not some else [])
+
+
+_NAMED = 50
+"""Groups of events that are named where nothing of a file is taken."""
+
+
+def _chunks(arrivals: dict[Subject, list[Arrival]]) -> Iterator[list[tuple[Subject, list[Arrival]]]]:
+    """Whole subjects, as many as make some hundred events; what was said last comes last, and is undone first."""
+    chunk: list[tuple[Subject, list[Arrival]]] = []
+    size = 0
+    for subject, arrived in sorted(arrivals.items(), key=_last_said):
+        chunk.append((subject, arrived))
+        size += len(arrived)
+        if size >= transactions.ROWS:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _last_said(arrivals: tuple[Subject, list[Arrival]]) -> tuple[str, Subject]:
+    subject, arrived = arrivals
+    return arrived[-1].event.created_at, subject
+
+
+class _Taking:
+    """One file on its way into the project."""
+
+    def __init__(self, project: Project, incoming: Incoming, file: str) -> None:
+        self._database = project.database
+        self._incoming = incoming
+        self._policy = settings_of(project).annotation
+        self._ids: dict[str, int] = {}
+        self._checks = merging.checks(project.database.reader())
+        self._new: Counter[str] = Counter()
+        self._kinds: Counter[str] = Counter()
+        self.report = Merged(file=file, refused=incoming.refused)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[events.Connection]:
+        with self._database.write("full") as connection:
+            self._ids = {name: row for row, name in annotator_names(connection).items()}
+            yield connection
+
+    def guidelines(self, texts: Sequence[Guideline]) -> None:
+        """Store the versions of the guidelines that are not here."""
+        with self._transaction() as connection:
+            held = {row.version: row.text for row in guidelines.every(connection)}
+            for row, name, role in texts:
+                if row.version not in held and self._incoming.is_bundle:
+                    self._incoming.refuse(
+                        f"guideline {row.version}", "version", "guidelines are written at home, not in a bundle", name
+                    )
+                elif row.version not in held:
+                    author = self._person(connection, name, role)
+                    guidelines.add(connection, row.version, row.text, author, row.created_at)
+                    self.report.guidelines.append(row.version)
+                elif held[row.version] != row.text:
+                    self._incoming.refuse(f"guideline {row.version}", "text", "the version has another text here")
+
+    def subjects(self, chunk: Sequence[tuple[Subject, list[Arrival]]]) -> None:
+        """Store the new events of some subjects, with all that follows from them, in one transaction."""
+        with self._transaction() as connection:
+            answered: set[int] = set()
+            for subject, arrived in chunk:
+                held = events.of_subject(connection, *subject)
+                new = self._new_of(connection, held, arrived)
+                if new:
+                    self._store(connection, subject, held, new)
+                answered.update(event.annotator for event in new if event.kind == "check")
+            for person in answered:
+                checks.review(connection, person, self._policy)
+        self.report.people, self.report.kinds = counted(self._new), counted(self._kinds)
+
+    def _new_of(
+        self, connection: events.Connection, held: Sequence[LabelEvent], arrived: Sequence[Arrival]
+    ) -> list[LabelEvent]:
+        new: list[LabelEvent] = []
+        here = {event.uuid: event for event in held}
+        begun = _begun([*held, *(event for event, *_ in arrived)])
+        for theirs, name, role in arrived:
+            event = self._as_ours(theirs, self._ids.get(name, 0))
+            if event.uuid in here:
+                self._compare(here[event.uuid], event, name)
+            elif event.round > begun:
+                self._refuse(event, name, "round", f"round {event.round} was never begun")
+            elif events.is_there(connection, event.uuid):
+                self._refuse(event, name, "uuid", "it is here, of another item")
+            else:
+                new.append(replace(event, annotator=self._person(connection, name, role)))
+                self._new[name] += 1
+                self._kinds[event.kind] += 1
+                self.report.contradicting += bool(contradictions(event.verdict, event.tags, event.partial))
+        return new
+
+    def _as_ours(self, event: LabelEvent, person: int) -> LabelEvent:
+        """In a bundle a check looks like any item: its label becomes what it is here."""
+        is_check = event.kind == "label" and (event.task, event.subject, person) in self._checks
+        return replace(event, annotator=person, kind="check" if is_check else event.kind)
+
+    def _compare(self, here: LabelEvent, theirs: LabelEvent, name: str) -> None:
+        if _content(here) == _content(theirs):
+            self.report.unchanged += 1
+        else:
+            self._refuse(theirs, name, "uuid", "it is here with other content")
+
+    def _refuse(self, event: LabelEvent, name: str, field: str, message: str) -> None:
+        self._incoming.refuse(event.uuid, field, message, name, event.kind)
+
+    def _person(self, connection: events.Connection, name: str, role: str) -> int:
+        if name not in self._ids:
+            self._ids[name] = people.add(connection, name, role)
+        return self._ids[name]
+
+    def _store(
+        self, connection: events.Connection, subject: Subject, held: Sequence[LabelEvent], new: Sequence[LabelEvent]
+    ) -> None:
+        before = states.get_task(connection, *subject)
+        after = ledger.record_merged(connection, held, new)
+        self.report.events_new += len(new)
+        held = [*held, *new]
+        labels = {label.annotator: label.uuid for label in current_labels(held)}
+        left = merging.settle_slots(connection, *subject, list(labels))
+        merging.settle_own_slots(connection, new)
+        names = {row: name for name, row in self._ids.items()}
+        if before.decided_by and not after.decided_by:
+            self.report.reopened.append(SubjectName(**_place(connection, subject)))
+        for person in left:
+            surplus = Surplus(**_place(connection, subject), annotator=names[person], uuid=labels[person])
+            self.report.surplus.append(surplus)
+        for heads in rival_heads(held):
+            uuids = tuple(event.uuid for event in heads)
+            place = _place(connection, subject)
+            self.report.heads.append(TwoHeads(**place, annotator=names[heads[0].annotator], uuids=uuids))
+
+
+def _begun(known: Sequence[LabelEvent]) -> int:
+    """The last round that was begun, here or there; one follows on the other."""
+    begun = 1
+    for number in sorted(event.round for event in known if event.kind == "reopen"):
+        begun = max(begun, number) if number <= begun + 1 else begun
+    return begun
+
+
+def _content(event: LabelEvent) -> LabelEvent:
+    """What two events of one uuid must share.
+
+    A bundle calls a check a label, says of a reopening neither who began the round nor why, and of an answer neither
+    who gave it nor to whom else.
+    """
+    if event.kind == "answer":
+        return replace(event, annotator=0, seen=(), merged=False)
+    if event.kind == "reopen":
+        return replace(event, annotator=0, note=None, merged=False)
+    return replace(event, kind="label" if event.kind == "check" else event.kind, merged=False)
+
+
+def _place(connection: events.Connection, subject: Subject) -> dict[str, Any]:
+    task, row = subject
+    place: dict[str, Any] = label_lines.place(connection, task, row)._asdict()
+    return {"task": task, **place} if task == "correctness" else {"task": task, **place, "completion_id": None}

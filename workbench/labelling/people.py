@@ -1,0 +1,170 @@
+"""Annotators and the slots they fill."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from workbench.core.database import people, states
+from workbench.core.errors import UsageError
+from workbench.core.label import Task
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.data.store import drawing
+from workbench.labelling import ledger
+from workbench.labelling.assigning import Assigned, Team, open_batch
+from workbench.labelling.ordering import RANDOM, Ordering
+from workbench.labelling.store import assignments
+
+
+class AnnotatorInfo(Struct, frozen=True, kw_only=True):
+    """A person, as listed.
+
+    Attributes:
+        paused: Whether they get no items for now.
+        why: Why they are paused.
+    """
+
+    name: str
+    role: str
+    paused: bool = False
+    why: str = ""
+
+
+def annotators(project: Project) -> list[AnnotatorInfo]:
+    """Everyone, in the order they came."""
+    return [
+        AnnotatorInfo(
+            name=person.name, role=person.role, paused=person.paused_at is not None, why=person.paused_why or ""
+        )
+        for person in people.everyone(project.database)
+    ]
+
+
+def add_annotators(project: Project, names: Sequence[str]) -> list[AnnotatorInfo]:
+    """Add people; names that are there already stay as they are.
+
+    Raises:
+        UsageError: A name is no name.
+    """
+    with project.database.write("full") as connection:
+        for name in names:
+            people.add(connection, name)
+    return annotators(project)
+
+
+def pause(project: Project, name: str, why: str) -> None:
+    """Give a person no more items until they are resumed; what they have under lease goes back, nothing is deleted.
+
+    Raises:
+        UsageError: There is no such person.
+    """
+    person = people.find(project.database, name)
+    with project.database.write("full") as connection:
+        people.pause(connection, person.id, why.strip())
+        assignments.give_back_all(connection, person.id)
+
+
+def resume(project: Project, name: str) -> None:
+    """Give a person items again; the checks they answered so far are not held against them any more.
+
+    Raises:
+        UsageError: There is no such person.
+    """
+    person = people.find(project.database, name)
+    with project.database.write("full") as connection:
+        people.resume(connection, person.id)
+
+
+def require_annotator(project: Project, name: str) -> None:
+    """Check that a person is known.
+
+    Raises:
+        UsageError: They are not; the message lists who is.
+    """
+    people.find(project.database, name)
+
+
+def assign(
+    project: Project,
+    names: Sequence[str],
+    *,
+    per_item: int = 2,
+    adjudicator: str | None = None,
+    selection: Selection | None = None,
+    caps: Mapping[str, int] | int | None = None,
+    ordering: Ordering = RANDOM,
+    seed: int = drawing.SEED,
+) -> Assigned:
+    """Open ``per_item`` slots on every selected item; each gets its person when someone claims it.
+
+    Unknown people are added. Items that have slots already get only the missing ones, and what is open on them may
+    be claimed by the people named here too (with whatever else is open in those items' batches). Checks are left out.
+
+    Args:
+        names: Who may claim the slots. Each slot is meant for one of them, so that all combinations of people come up
+            equally often in every source (else domain, else answer subtype).
+        per_item: How many people label an item.
+        adjudicator: Who settles the conflicts; None: any third person.
+        caps: The most items of the batch that each person does, or that everybody does.
+        selection: Which items; with a limit so many are drawn by chance, spread over their questions.
+        ordering: The order in which items are served.
+        seed: Of the draw: the first of a seed are the first of any longer draw.
+
+    Raises:
+        UsageError: Fewer people than slots, a name twice, an impossible cap, or the adjudicator among the annotators.
+    """
+    if per_item < 1:
+        raise UsageError("--per-item must be at least 1.")
+    names = [people.tidy(name) for name in names]
+    adjudicator = people.tidy(adjudicator) if adjudicator else None
+    _check_team(names, adjudicator)
+    limits = _limits(names, caps)
+    with project.database.write("full") as connection:
+        ids = {name: people.add(connection, name) for name in names}
+        team = Team(
+            annotators=list(ids.values()),
+            adjudicator=people.add(connection, adjudicator) if adjudicator else None,
+            caps={ids[name]: cap for name, cap in limits.items()},
+        )
+        assigned = open_batch(
+            connection, team, per_item=per_item, selection=selection or Selection(), ordering=ordering, seed=seed
+        )
+        _count_earlier_labels(connection)
+    return assigned
+
+
+def _check_team(names: Sequence[str], adjudicator: str | None) -> None:
+    if len(set(names)) != len(names):
+        raise UsageError("An annotator is named twice.")
+    if not names:
+        raise UsageError("Nobody is named to label the items.")
+    if adjudicator is not None and adjudicator in names:
+        raise UsageError(f"{adjudicator!r} can't label and adjudicate the same items.", "Name a third person.")
+
+
+def _limits(names: Sequence[str], caps: Mapping[str, int] | int | None) -> dict[str, int]:
+    if caps is None:
+        return {}
+    limits = dict.fromkeys(names, caps) if isinstance(caps, int) else {people.tidy(name): caps[name] for name in caps}
+    for name, cap in limits.items():
+        if name not in names:
+            raise UsageError(f"There is a cap for {name!r}, who is not among the annotators.")
+        if cap < 1:
+            raise UsageError(f"A cap is at least 1, not {cap}.", "Leave out whoever should do none.")
+    return limits
+
+
+def _count_earlier_labels(connection: people.Connection) -> None:
+    """Labels that came before the slots (from a file) fill them, and states follow the new need."""
+    for task, subject in list(states.touched(connection)):
+        _fill_slots(connection, task, subject)
+        ledger.refresh(connection, task, subject)
+
+
+def _fill_slots(connection: people.Connection, task: Task, subject: int) -> None:
+    """Give every person with a label in force on the subject a slot, as long as there are open ones."""
+    for person in states.labellers(connection, task, subject):
+        if not assignments.holds(connection, task, subject, person):
+            assignments.take(connection, task, subject, person)

@@ -1,0 +1,233 @@
+"""What the third person sees of a conflict, and what they say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from msgspec import Struct
+
+from workbench.core.database import events, people
+from workbench.core.database.secrets import secret
+from workbench.core.errors import AnnotationError, UsageError
+from workbench.core.label import LabelEvent, LabelVerdict, Task
+from workbench.core.states import current_adjudication, current_events, current_labels
+from workbench.core.taxonomy import is_subtype
+from workbench.data.store import reading
+from workbench.labelling.annotating import AnnotationItem
+from workbench.labelling.answers import check_tags, check_verdict
+from workbench.labelling.store import conflicts
+
+LABELS = "labels"
+"""The look at everybody's labels that adjudicating itself is."""
+
+
+class Opinion(Struct, frozen=True, kw_only=True):
+    """One of the labels in conflict, without its maker's name and without its date.
+
+    Attributes:
+        letter: ``A``, ``B`` … in an order that says nothing of who it was; see `opinions`.
+        value: The verdict, or the subtype code.
+        tags: Codes of what the person said beside the verdict.
+        partial: The partial score the person gave, 0 to 1.
+        flagged: The person has called for the coordinator.
+        open_ms: How long the item was open, in milliseconds, if known.
+        focused_ms: The same without blurred and idle time.
+        view: What the person opened, such as ``card+completion rendered``.
+    """
+
+    letter: str
+    value: str
+    reason: str = ""
+    note: str = ""
+    unsure: bool = False
+    tags: tuple[str, ...] = ()
+    partial: float | None = None
+    flagged: bool = False
+    open_ms: int | None = None
+    focused_ms: int | None = None
+    view: str = ""
+
+
+class EarlierRuling(Struct, frozen=True, kw_only=True):
+    """A decision that no longer holds because a label came after it; nobody's name stands with it."""
+
+    value: str
+    reason: str = ""
+
+
+class RulingSubject(Struct, frozen=True, kw_only=True):
+    """What a decision is about.
+
+    Attributes:
+        seen: The labels' uuids; a decision holds as long as no other label comes.
+        guideline: The version of the guidelines the person went by when the labels were shown.
+    """
+
+    task: Task
+    subject: int
+    seen: tuple[str, ...]
+    guideline: str
+
+
+class Ruling(Struct, frozen=True, kw_only=True):
+    """A decision: a verdict on the correctness task, a subtype on the type task; for the fields see `LabelEvent`."""
+
+    verdict: LabelVerdict | None = None
+    reason: str | None = None
+    subtype: str | None = None
+    tags: tuple[str, ...] = ()
+    partial: float | None = None
+    note: str = ""
+    open_ms: int | None = None
+    focused_ms: int | None = None
+    keys: int | None = None
+    view: str | None = None
+
+
+def ruling_of(event: LabelEvent) -> Ruling:
+    """What a decision says."""
+    return Ruling(
+        verdict=event.verdict,
+        reason=event.exclusion_reason,
+        subtype=event.subtype,
+        tags=event.tags,
+        partial=event.partial,
+        note=event.note or "",
+    )
+
+
+def accepting(task: Task, opinion: Opinion, note: str) -> Ruling:
+    """The decision that takes one of the labels over whole.
+
+    Args:
+        note: The adjudicator's own note. Without one, the label's goes with the reason "other", which needs it.
+    """
+    if task == "type":
+        return Ruling(subtype=opinion.value, note=note)
+    verdicts: dict[str, LabelVerdict] = {name: name for name in ("correct", "incorrect", "unsuitable")}
+    return Ruling(
+        verdict=verdicts[opinion.value],
+        reason=opinion.reason or None,
+        tags=opinion.tags,
+        partial=opinion.partial,
+        note=note or (opinion.note if opinion.reason == "other" else ""),
+    )
+
+
+def check(task: Task, ruling: Ruling) -> None:
+    """Check that a decision says what its task asks.
+
+    Raises:
+        UsageError: It does not.
+    """
+    if task == "type" and (not ruling.subtype or ruling.verdict is not None):
+        raise UsageError("A decision on the type names a subtype, and no verdict.")
+    if ruling.subtype is not None and not is_subtype(ruling.subtype):
+        raise UsageError(f"{ruling.subtype!r} is no subtype.", "Give its code, such as A7.")
+    if task == "correctness" and (ruling.verdict is None or ruling.subtype is not None):
+        raise UsageError("A decision on correctness is correct, incorrect or unsuitable, and no type.")
+    check_verdict(ruling.verdict, ruling.reason, ruling.note)
+    check_tags(ruling.tags, ruling.partial)
+
+
+def decision(
+    connection: events.Connection,
+    person: people.Annotator,
+    case: RulingSubject,
+    ruling: Ruling,
+    *,
+    content_hash: bytes,
+    at: str,
+    sighted: bool,
+) -> LabelEvent:
+    """The event that a decision is.
+
+    Raises:
+        AnnotationError: A label has changed since the case was read, or the person may not settle it.
+    """
+    stored = events.of_subject(connection, case.task, case.subject)
+    if uuids(current_labels(stored)) != case.seen:
+        raise AnnotationError("A label of this item has changed meanwhile.", "Read it again, then decide.")
+    standing = current_adjudication(stored)
+    own = standing is not None and standing.annotator == person.id
+    if not own and not conflicts.is_open_to(connection, person.id, case.task, case.subject):
+        raise AnnotationError("Somebody else has settled it, or is to settle it.", "Go on with the next one.")
+    earlier = events.current_of(connection, case.task, case.subject, person.id, "adjudication")
+    return LabelEvent(
+        uuid=events.new_uuid(),
+        kind="adjudication",
+        task=case.task,
+        subject=case.subject,
+        annotator=person.id,
+        created_at=at,
+        round=events.round_of(connection, case.task, case.subject),
+        verdict=ruling.verdict,
+        exclusion_reason=ruling.reason,
+        subtype=ruling.subtype,
+        tags=ruling.tags,
+        partial=ruling.partial,
+        note=ruling.note or None,
+        supersedes=earlier.uuid if earlier else None,
+        seen=case.seen,
+        unblinded=sighted or events.was_revealed(connection, person.id, case.task, case.subject, ignoring=LABELS),
+        guideline=case.guideline,
+        content_hash=content_hash,
+        open_ms=ruling.open_ms,
+        focused_ms=ruling.focused_ms,
+        keys=ruling.keys,
+        view=ruling.view,
+    )
+
+
+def uuids(labels: Sequence[LabelEvent] | Sequence[conflicts.ConflictingLabel]) -> tuple[str, ...]:
+    """The labels' uuids as a decision names them."""
+    return tuple(sorted(label.uuid for label in labels))
+
+
+def opinions(connection: events.Connection, person: int, labels: Sequence[LabelEvent]) -> tuple[Opinion, ...]:
+    """The labels of one subject without their makers, in the order in which this person sees them.
+
+    The order is a hash under the database's own secret: it follows neither time nor people, can't be worked out from
+    the uuids, differs from one adjudicator to another, and stays when the same one opens the conflict again.
+    """
+    key = secret(connection)
+
+    def place(label: LabelEvent) -> bytes:
+        return blake2b(f"{person} {label.uuid}".encode(), key=key, digest_size=8).digest()
+
+    on_completion = bool(labels) and labels[0].task == "correctness"
+    flagged = conflicts.flaggers(connection, labels[0].subject) if on_completion else set()
+    return tuple(
+        _opinion(chr(ord("A") + number), label, label.annotator in flagged)
+        for number, label in enumerate(sorted(labels, key=place))
+    )
+
+
+def _opinion(letter: str, label: LabelEvent, flagged: bool) -> Opinion:
+    return Opinion(
+        letter=letter,
+        value=label.value or "",
+        reason=label.exclusion_reason or "",
+        note=label.note or "",
+        unsure=label.unsure,
+        tags=label.tags,
+        partial=label.partial,
+        flagged=flagged,
+        open_ms=label.open_ms,
+        focused_ms=label.focused_ms,
+        view=label.view or "",
+    )
+
+
+def overtaken(stored: Sequence[LabelEvent]) -> EarlierRuling | None:
+    """The newest decision of the round under way that a later label has opened again."""
+    said = {label.uuid for label in current_labels(stored)}
+    late = [event for event in current_events(stored) if event.kind == "adjudication" and not said <= set(event.seen)]
+    return EarlierRuling(value=late[-1].value or "", reason=late[-1].exclusion_reason or "") if late else None
+
+
+def item_of(connection: events.Connection, task: Task, subject: int) -> AnnotationItem:
+    """The texts that a conflict is about; of a question's type, those of its first completion."""
+    text = reading.item_text(connection, conflicts.a_completion(connection, task, subject))
+    return AnnotationItem.of(text, asks_type=task == "type")

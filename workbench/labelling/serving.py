@@ -1,0 +1,167 @@
+"""Which item a person is served next: the next fresh one, with checks and repeats of their own mixed in.
+
+A check or a repeat only comes ahead of a fresh item, so that both end with the work. Nothing that a person can see
+tells one from another item: neither texts nor slots, nor the count of what is left.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from workbench.config.policy import AnnotationPolicy
+from workbench.core.database import events, people, states
+from workbench.core.database.secrets import secret
+from workbench.core.database.values import stamp
+from workbench.labelling import mixing
+from workbench.labelling.store import assignments, check_items, claiming
+
+
+class Progress(Struct, frozen=True):
+    """How far a person is: labels done, items that will still be served to them, and items they took along."""
+
+    done: int
+    left: int
+    away: int = 0
+
+
+def serve(connection: people.Connection, person: int, policy: AnnotationPolicy, at: float) -> int | None:
+    """Lease the next completion for a person, with its question's type slot if one is open.
+
+    The first item, in the batch's order, with an open slot that may be theirs; then those they skipped, then those
+    they labelled without the type that people must settle. None when nothing is left, or they are paused.
+
+    Args:
+        at: Seconds since the epoch.
+    """
+    if people.is_paused(connection, person):
+        return None
+    assignments.free_expired(connection, at)
+    fresh = claiming.next_fresh(connection, person)
+    mixed = fresh and mixed_in(connection, person, policy, at)
+    found = mixed or fresh or claiming.next_skipped(connection, person)
+    if found is None:
+        return _serve_untyped(connection, person, at)
+    lease(connection, person, found, policy, at, ahead_of=fresh.completion if fresh else None)
+    return found.completion
+
+
+def lease(
+    connection: people.Connection,
+    person: int,
+    found: claiming.ClaimableSlot,
+    policy: AnnotationPolicy,
+    at: float,
+    *,
+    ahead_of: int | None = None,
+) -> None:
+    """Lease an item to a person, with what they need to answer its question's type.
+
+    Args:
+        ahead_of: The fresh completion that comes next, or is this one; None where no fresh one is left.
+    """
+    assignments.lease(connection, found.slot, person, at)
+    _lease_type(connection, found.completion, person, policy, at, ahead_of)
+
+
+def mixed_in(
+    connection: people.Connection, person: int, policy: AnnotationPolicy, at: float
+) -> claiming.ClaimableSlot | None:
+    """A check or a repeat, if it is one's turn and there is one."""
+    key = secret(connection)
+    kind = mixing.kind_of_next(key, person, claiming.served(connection, person), policy)
+    if kind == "fresh":
+        return None
+    if kind == "check":
+        candidates = claiming.unanswered_checks(connection, person)
+    else:
+        candidates = claiming.repeatable(connection, person, _before(policy, at))
+    if not candidates:
+        return None
+    completion = min(candidates, key=lambda item: mixing.place(key, f"{kind} {person} {item}"))
+    slot = assignments.open_own(connection, kind, "correctness", completion, person, stamp(at))
+    return None if slot is None else claiming.ClaimableSlot(slot, completion)
+
+
+def _before(policy: AnnotationPolicy, at: float) -> str:
+    """The newest time a label may be of to be asked for once more."""
+    return stamp(at - policy.repeat_after_hours * 3600)
+
+
+def _lease_type(
+    connection: people.Connection,
+    completion: int,
+    person: int,
+    policy: AnnotationPolicy,
+    at: float,
+    ahead_of: int | None,
+) -> None:
+    """Lease what the person needs to answer the question's type, as far as it is open to them."""
+    question, _ = states.question_of(connection, completion)
+    purpose = assignments.purpose_of(connection, "correctness", completion, person, answered=False)
+    if purpose == "repeat":
+        slot = _repeated_type(connection, question, person, policy, at)
+    elif purpose == "check" and not assignments.is_assigned(connection, "type", question):
+        slot = _checked_type(connection, question, person, at, ahead_of)
+    else:
+        _lease_open_type(connection, question, person, at)
+        return
+    if slot is not None:
+        assignments.lease(connection, slot, person, at)
+
+
+def _lease_open_type(connection: people.Connection, question: int, person: int, at: float) -> None:
+    slot = claiming.open_type_slot(connection, question, person)
+    if slot is None:
+        return
+    assignments.lease(connection, slot, person, at)
+    if check_items.has_typed(connection, question, person):
+        # What they said for a check is no label: they are asked as if for the first time.
+        assignments.hide_earlier(connection, slot, stamp(at))
+
+
+def _checked_type(
+    connection: people.Connection, question: int, person: int, at: float, ahead_of: int | None
+) -> int | None:
+    """A check's type is asked where that of the item it comes ahead of is: that others have given all would show."""
+    if ahead_of is None:
+        asked = assignments.has_own(connection, "check", "type", question, person)
+    else:
+        beside, _ = states.question_of(connection, ahead_of)
+        asked = claiming.open_type_slot(connection, beside, person) is not None
+        asked = asked or assignments.holds(connection, "type", beside, person)
+    return assignments.open_own(connection, "check", "type", question, person, stamp(at)) if asked else None
+
+
+def _repeated_type(
+    connection: people.Connection, question: int, person: int, policy: AnnotationPolicy, at: float
+) -> int | None:
+    """The type is asked once more too, unless the person has given it only lately."""
+    said = (events.current_of(connection, "type", question, person, kind) for kind in ("label", "check"))
+    typed = next(filter(None, said), None)
+    if typed is None or typed.created_at > _before(policy, at):
+        return None
+    return assignments.open_own(connection, "repeat", "type", question, person, stamp(at))
+
+
+def _serve_untyped(connection: people.Connection, person: int, at: float) -> int | None:
+    completion = claiming.next_untyped(connection, person)
+    if completion is None:
+        return None
+    question, _ = states.question_of(connection, completion)
+    _lease_open_type(connection, question, person, at)
+    return completion
+
+
+def progress(connection: people.Connection, person: int, policy: AnnotationPolicy, at: float) -> Progress:
+    """How far a person is. What will be mixed in is counted ahead, so that every label takes one off what is left."""
+    counts = claiming.counts(connection, person)
+    coming = mixing.to_come(
+        secret(connection),
+        person,
+        claiming.served(connection, person),
+        policy,
+        fresh=counts.fresh,
+        checks=len(claiming.unanswered_checks(connection, person)) if policy.check_rate else 0,
+        repeats=len(claiming.repeatable(connection, person, _before(policy, at))) if policy.repeat_share else 0,
+    )
+    return Progress(done=counts.done, left=counts.leased + coming + counts.skipped, away=counts.away)

@@ -1,0 +1,6 @@
+"""The SQL of people's work.
+
+assignments, claiming, check_items: slots and who gets which. conflicts, flags: what waits for a decision.
+guidelines, suggestions, agreement: versions, suggested types, labels in force. admissions: links and logins.
+blind: what a session may read. bundling, merging, foreign: databases of others.
+"""

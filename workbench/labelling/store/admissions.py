@@ -1,0 +1,58 @@
+"""Who may enter from a browser: hashes of links and of logins, never the secrets themselves."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Literal
+
+from workbench.core.database.values import now
+
+Kind = Literal["link", "login"]
+
+
+def add(connection: sqlite3.Connection, kind: Kind, digest: bytes, annotator: int, expires_at: float) -> None:
+    """Remember a link or a login of a person."""
+    connection.execute(
+        "INSERT INTO admissions (hash, kind, annotator_id, created_at, expires_at) VALUES (?, ?, ?, ?, ?)",
+        (digest, kind, annotator, now(), expires_at),
+    )
+
+
+def linked(connection: sqlite3.Connection, digest: bytes, at: float) -> tuple[int, str] | None:
+    """Row id and name of the person an unused link is for; None for any other, and for who is paused."""
+    row: tuple[int, str] | None = connection.execute(
+        "SELECT a.id, a.name FROM admissions AS l JOIN annotators AS a ON a.id = l.annotator_id "
+        "WHERE l.hash = ? AND l.kind = 'link' AND l.expires_at >= ? AND a.paused_at IS NULL",
+        (digest, at),
+    ).fetchone()
+    return row
+
+
+def logged_in(connection: sqlite3.Connection, digest: bytes, at: float) -> str | None:
+    """The name of the person a login is of."""
+    row = connection.execute(
+        "SELECT a.name FROM admissions AS l JOIN annotators AS a ON a.id = l.annotator_id "
+        "WHERE l.hash = ? AND l.kind = 'login' AND l.expires_at >= ?",
+        (digest, at),
+    ).fetchone()
+    return None if row is None else str(row[0])
+
+
+def drop(connection: sqlite3.Connection, digest: bytes) -> None:
+    """Forget one link or login."""
+    connection.execute("DELETE FROM admissions WHERE hash = ?", (digest,))
+
+
+def drop_links(connection: sqlite3.Connection, annotator: int) -> None:
+    """Forget the links of a person that nobody has used."""
+    connection.execute("DELETE FROM admissions WHERE annotator_id = ? AND kind = 'link'", (annotator,))
+
+
+def drop_all(connection: sqlite3.Connection, annotator: int) -> int:
+    """Forget every link and login of a person; returns how many there were."""
+    return connection.execute("DELETE FROM admissions WHERE annotator_id = ?", (annotator,)).rowcount
+
+
+def drop_expired(connection: sqlite3.Connection, at: float) -> None:
+    """Forget what has run out."""
+    connection.execute("DELETE FROM admissions WHERE expires_at < ?", (at,))

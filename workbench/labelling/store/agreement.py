@@ -1,0 +1,155 @@
+"""What agreement is computed from: labels in force by person, and what is known of their subjects."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import NamedTuple
+
+from workbench.core.database.events import IN_FORCE, LONGEST_LOOK, OF_THIS_ROUND
+from workbench.core.database.selection import COLUMNS, items_for
+from workbench.core.label import Task
+
+GROUPS = ("type", "subtype", "domain", "source", "dataset")
+"""What agreement can be broken down by."""
+
+_VALUE: dict[Task, str] = {"correctness": "verdict", "type": "subtype"}
+
+_NO_CHECK: dict[Task, str] = {
+    "correctness": "e.subject NOT IN (SELECT completion_id FROM check_items)",
+    "type": "EXISTS (SELECT 1 FROM completions AS c WHERE c.question_id = e.subject "
+    "AND c.id NOT IN (SELECT completion_id FROM check_items))",
+}
+"""Items whose answer is known are no part of agreement, nor is a question that has no others."""
+
+_LOOKED = LONGEST_LOOK.format("look.focused_ms")
+
+
+class Label(NamedTuple):
+    """A person's label in force.
+
+    Attributes:
+        subject: Row id of the completion (correctness) or the question (type).
+        annotator: Row id of the person.
+        value: The verdict, or the subtype code.
+        unblinded: The person had seen gold, verdicts or others' labels before.
+        focused_ms: How long they looked, at their longest look; -1 where it is not known.
+        created_at: When.
+    """
+
+    subject: int
+    annotator: int
+    value: str
+    unblinded: int
+    focused_ms: int
+    created_at: str
+
+
+def labels(connection: sqlite3.Connection, task: Task) -> list[Label]:
+    """Everyone's labels in force in the round under way, by subject and person; no adjudications, repeats or checks.
+
+    Of two heads of one person (after a merge) the greater (created_at, uuid) counts.
+    """
+    value = _VALUE[task]
+    rows = connection.execute(
+        f"SELECT e.subject, e.annotator_id, e.{value}, e.unblinded, coalesce({_LOOKED}, -1), e.created_at "
+        f"FROM label_events AS e WHERE e.task = ? AND e.kind = 'label' AND e.{value} IS NOT NULL "
+        f"AND {IN_FORCE} AND {OF_THIS_ROUND} AND {_NO_CHECK[task]} "
+        "ORDER BY e.subject, e.annotator_id, e.created_at, e.uuid",
+        (task,),
+    )
+    heads = {(row[0], row[1]): Label(*row) for row in rows}
+    return list(heads.values())
+
+
+def are_labels(connection: sqlite3.Connection, task: Task) -> bool:
+    """Whether anybody has said anything on a task, or ever had."""
+    found = connection.execute("SELECT EXISTS (SELECT 1 FROM label_events WHERE task = ?)", (task,)).fetchone()
+    return bool(found[0])
+
+
+class AgreementSubject(NamedTuple):
+    """What is known of a labelled subject.
+
+    Attributes:
+        completion: Row id of a completion that shows it.
+        question: Row id of its question.
+        domain: Of its source; "" without one.
+        type: Its answer type in force.
+        group: What it was asked to be grouped by; "" without a grouping.
+        ruling: What the third person decided; None where nobody had to.
+        imported: The gold label or the subtype it was imported with.
+    """
+
+    completion: int
+    question: int
+    domain: str
+    type: str
+    group: str
+    ruling: str | None
+    imported: str | None
+
+
+def subjects(connection: sqlite3.Connection, task: Task, by: str | None) -> dict[int, AgreementSubject]:
+    """Row id -> what is known, of every subject that has labels."""
+    texts = [COLUMNS["domain"], COLUMNS["type"], COLUMNS[by] if by else "''"]
+    if task == "correctness":
+        subject, shown = "c.id", "SELECT subject FROM label_events WHERE task = 'correctness' AND kind = 'label'"
+        ruling = "t.verdict"
+        imported = "CASE c.imported_gold WHEN 1 THEN 'correct' WHEN 0 THEN 'incorrect' END"
+    else:
+        subject, ruling, imported = "c.question_id", "t.subtype", "q.subtype"
+        shown = (
+            "SELECT min(id) FROM completions WHERE question_id IN "
+            "(SELECT subject FROM label_events WHERE task = 'type' AND kind = 'label') GROUP BY question_id"
+        )
+    rows = connection.execute(
+        f"SELECT {subject}, c.id, c.question_id, {', '.join(texts)}, {ruling}, {imported} "
+        f"FROM {items_for(*texts, imported)} LEFT JOIN task_states AS t ON t.task = ? AND t.subject = {subject} "
+        f"AND t.decided_by = 'adjudicated' WHERE c.id IN ({shown})",
+        (task,),
+    )
+    return {row[0]: AgreementSubject(*row[1:]) for row in rows}
+
+
+def overlap(connection: sqlite3.Connection, task: Task) -> dict[int, int]:
+    """Row id -> how many people it was assigned to in the round under way, for subjects that were assigned."""
+    rows = connection.execute(
+        "SELECT subject, count(*) FROM assignments WHERE task = ? AND purpose = 'quota' AND state <> 'past' "
+        "GROUP BY subject",
+        (task,),
+    )
+    return dict(rows.fetchall())
+
+
+class Second(NamedTuple):
+    """What a person said of something, and what it is held against."""
+
+    annotator: int
+    said: str
+    expected: str
+
+
+def repeats(connection: sqlite3.Connection, task: Task) -> list[Second]:
+    """People's blind second labels of own items, each with the label that was in force when it was given."""
+    value = _VALUE[task]
+    rows = connection.execute(
+        f"SELECT e.annotator_id, e.{value}, (SELECT l.{value} FROM label_events AS l WHERE l.task = e.task "
+        "AND l.subject = e.subject AND l.annotator_id = e.annotator_id AND l.kind = 'label' "
+        "AND l.created_at < e.created_at AND NOT EXISTS (SELECT 1 FROM label_events AS x WHERE x.task = l.task "
+        "AND x.subject = l.subject AND x.annotator_id = l.annotator_id AND x.supersedes = l.uuid "
+        "AND x.created_at < e.created_at) ORDER BY l.created_at DESC, l.uuid DESC LIMIT 1) AS before "
+        "FROM label_events AS e WHERE e.task = ? AND e.kind = 'repeat' AND e.unblinded = 0 "
+        f"AND e.{value} IS NOT NULL AND {IN_FORCE} AND before IS NOT NULL ORDER BY e.id",
+        (task,),
+    )
+    return [Second(*row) for row in rows]
+
+
+def checks(connection: sqlite3.Connection) -> list[Second]:
+    """People's blind verdicts on items whose answer is known, each with that answer."""
+    rows = connection.execute(
+        "SELECT e.annotator_id, e.verdict, k.verdict FROM label_events AS e "
+        "JOIN check_items AS k ON k.completion_id = e.subject WHERE e.task = 'correctness' AND e.kind = 'check' "
+        f"AND e.unblinded = 0 AND e.verdict IS NOT NULL AND {IN_FORCE} ORDER BY e.id"
+    )
+    return [Second(*row) for row in rows]

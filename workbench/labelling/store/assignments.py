@@ -1,0 +1,236 @@
+"""The life of a label slot: opened for an item, leased at a claim, done with the label, past after a reopening.
+
+A ``quota`` slot has no person until someone claims it; ``check`` and ``repeat`` slots are one person's from the
+start, and their number is the person's row id. Every change runs in the caller's BEGIN IMMEDIATE transaction, and the
+unique keys (task, subject, purpose, round, slot) and (annotator, task, subject, purpose) keep the overlap exact.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Literal
+
+from workbench.core.label import Task
+
+Purpose = Literal["quota", "check", "repeat"]
+"""What a slot is for: an item's overlap, an item whose answer is known, or an own item once more."""
+
+LEASE_SECONDS = 600.0
+
+
+def free_expired(connection: sqlite3.Connection, at: float) -> None:
+    """Give expired leases back to the pool."""
+    for task in ("correctness", "type"):
+        connection.execute(
+            "UPDATE assignments SET state = 'open', annotator_id = NULL, claimed_at = NULL, expires_at = NULL "
+            "WHERE task = ? AND state IN ('leased', 'away') AND expires_at < ?",
+            (task, at),
+        )
+
+
+def lease(connection: sqlite3.Connection, slot: int, annotator: int, at: float) -> None:
+    """Give an open slot to a person for a while."""
+    connection.execute(
+        "UPDATE assignments SET state = 'leased', annotator_id = ?, claimed_at = ?, expires_at = ? WHERE id = ?",
+        (annotator, at, at + LEASE_SECONDS, slot),
+    )
+
+
+def renew(connection: sqlite3.Connection, annotator: int, at: float) -> None:
+    """Extend every lease of a person (the heartbeat of an open item)."""
+    connection.execute(
+        "UPDATE assignments SET expires_at = ? WHERE annotator_id = ? AND state = 'leased'",
+        (at + LEASE_SECONDS, annotator),
+    )
+
+
+def open_own(
+    connection: sqlite3.Connection, purpose: Purpose, task: Task, subject: int, annotator: int, opened_at: str
+) -> int | None:
+    """Open a check or a repeat for one person, or find the one they gave back; None when it is leased or done.
+
+    Args:
+        opened_at: Own labels given before it are out of the person's sight while the slot is leased.
+    """
+    connection.execute(
+        "INSERT OR IGNORE INTO assignments (task, subject, purpose, round, slot, position) VALUES (?1, ?2, ?3, "
+        "(SELECT coalesce(max(round), 1) FROM label_events WHERE task = ?1 AND subject = ?2 AND kind = 'reopen'), "
+        "?4, 0)",
+        (task, subject, purpose, annotator),
+    )
+    found = connection.execute(
+        "UPDATE assignments SET opened_at = ? WHERE task = ? AND subject = ? AND purpose = ? AND slot = ? "
+        "AND state = 'open' RETURNING id",
+        (opened_at, task, subject, purpose, annotator),
+    ).fetchone()
+    return None if found is None else int(found[0])
+
+
+def has_own(connection: sqlite3.Connection, purpose: Purpose, task: Task, subject: int, annotator: int) -> bool:
+    """Whether a check or a repeat has been opened for the person."""
+    row = connection.execute(
+        "SELECT 1 FROM assignments WHERE task = ? AND subject = ? AND purpose = ? AND slot = ?",
+        (task, subject, purpose, annotator),
+    )
+    return row.fetchone() is not None
+
+
+def hide_earlier(connection: sqlite3.Connection, slot: int, at: str) -> None:
+    """Put what the slot's person said before out of their sight while it is leased."""
+    connection.execute("UPDATE assignments SET opened_at = ? WHERE id = ?", (at, slot))
+
+
+def take(connection: sqlite3.Connection, task: Task, subject: int, annotator: int, purpose: Purpose = "quota") -> bool:
+    """Turn the person's lease into a done slot, or take an open slot; False when there is none.
+
+    Leases that have run out are not free until ``free_expired`` was called. Of open slots, one that was meant for the
+    person comes first.
+    """
+    return take_own(connection, task, subject, annotator, purpose) or _take_open(
+        connection, task, subject, annotator, purpose
+    )
+
+
+def take_own(connection: sqlite3.Connection, task: Task, subject: int, annotator: int, purpose: Purpose) -> bool:
+    """Turn the person's lease into a done slot; a person who has done it already (an edit) keeps it."""
+    mine = connection.execute(
+        "UPDATE assignments SET state = 'done', expires_at = NULL WHERE annotator_id = ? AND task = ? AND subject = ? "
+        "AND purpose = ? AND state <> 'past'",
+        (annotator, task, subject, purpose),
+    )
+    return bool(mine.rowcount)
+
+
+def _take_open(connection: sqlite3.Connection, task: Task, subject: int, annotator: int, purpose: Purpose) -> bool:
+    other = connection.execute(
+        "UPDATE assignments SET state = 'done', annotator_id = ?1 WHERE id = (SELECT id FROM assignments "
+        "WHERE task = ?2 AND subject = ?3 AND purpose = ?4 AND state = 'open' AND (purpose = 'quota' OR slot = ?1) "
+        "ORDER BY meant_for IS ?1 DESC, meant_for IS NOT NULL, slot LIMIT 1)",
+        (annotator, task, subject, purpose),
+    )
+    return bool(other.rowcount)
+
+
+def purpose_of(connection: sqlite3.Connection, task: Task, subject: int, annotator: int, *, answered: bool) -> Purpose:
+    """What a person's answer is for: the slot they have on the subject says it.
+
+    Args:
+        answered: The person was shown an own answer. Without one, a repeat whose lease has run out is still meant.
+    """
+    row = connection.execute(
+        "SELECT purpose FROM assignments WHERE task = ?1 AND subject = ?2 AND state <> 'past' "
+        "AND (annotator_id = ?3 OR (purpose <> 'quota' AND slot = ?3)) "
+        "AND NOT (purpose = 'repeat' AND state = 'open' AND ?4) "
+        "ORDER BY CASE purpose WHEN 'repeat' THEN 0 WHEN 'quota' THEN 1 ELSE 2 END LIMIT 1",
+        (task, subject, annotator, answered),
+    ).fetchone()
+    return "quota" if row is None else row[0]
+
+
+def is_assigned(connection: sqlite3.Connection, task: Task, subject: int) -> bool:
+    """Whether the subject has slots for its overlap."""
+    row = connection.execute(
+        "SELECT 1 FROM assignments WHERE task = ? AND subject = ? AND purpose = 'quota' LIMIT 1", (task, subject)
+    )
+    return row.fetchone() is not None
+
+
+def holds(connection: sqlite3.Connection, task: Task, subject: int, annotator: int) -> bool:
+    """Whether the person has one of the subject's slots (leased or done) in the round under way."""
+    row = connection.execute(
+        "SELECT 1 FROM assignments WHERE annotator_id = ? AND task = ? AND subject = ? AND purpose = 'quota' "
+        "AND state <> 'past'",
+        (annotator, task, subject),
+    )
+    return row.fetchone() is not None
+
+
+def lease_again(
+    connection: sqlite3.Connection, task: Task, subject: int, annotator: int, at: float, purpose: Purpose = "quota"
+) -> None:
+    """After an undo: the slot is the person's again, and undecided. A repeat of what is undone is given up."""
+    connection.execute(
+        "UPDATE assignments SET state = 'leased', claimed_at = ?, expires_at = ? "
+        "WHERE annotator_id = ? AND task = ? AND subject = ? AND purpose = ? AND state <> 'past'",
+        (at, at + LEASE_SECONDS, annotator, task, subject, purpose),
+    )
+    if purpose != "repeat":
+        connection.execute(
+            "DELETE FROM assignments WHERE task = ? AND subject = ? AND purpose = 'repeat' AND slot = ? "
+            "AND state IN ('open', 'leased')",
+            (task, subject, annotator),
+        )
+
+
+def give_back(connection: sqlite3.Connection, completion: int, annotator: int) -> None:
+    """Return a leased completion, and its question's type slot if that is undecided, to the pool."""
+    connection.execute(
+        "UPDATE assignments SET state = 'open', annotator_id = NULL, claimed_at = NULL, expires_at = NULL "
+        "WHERE annotator_id = ?1 AND state = 'leased' AND ((task = 'correctness' AND subject = ?2) OR (task = 'type' "
+        "AND subject = (SELECT question_id FROM completions WHERE id = ?2) "
+        "AND NOT EXISTS (SELECT 1 FROM assignments AS held JOIN completions AS c ON c.id = held.subject "
+        "WHERE held.annotator_id = ?1 AND held.task = 'correctness' AND held.subject <> ?2 "
+        "AND c.question_id = assignments.subject AND held.state = 'leased')))",
+        (annotator, completion),
+    )
+
+
+def give_back_all(connection: sqlite3.Connection, annotator: int) -> None:
+    """Return everything a person has under lease."""
+    connection.execute(
+        "UPDATE assignments SET state = 'open', annotator_id = NULL, claimed_at = NULL, expires_at = NULL "
+        "WHERE annotator_id = ? AND state = 'leased'",
+        (annotator,),
+    )
+
+
+def skip(connection: sqlite3.Connection, completion: int, annotator: int, at: float) -> None:
+    """Give a completion back and offer it to this person only when nothing else is left."""
+    give_back(connection, completion, annotator)
+    connection.execute("INSERT OR REPLACE INTO skips VALUES (?, ?, ?)", (annotator, completion, at))
+
+
+def unskip(connection: sqlite3.Connection, completion: int, annotator: int) -> None:
+    """The person has answered a completion that they had skipped."""
+    connection.execute("DELETE FROM skips WHERE annotator_id = ? AND completion_id = ?", (annotator, completion))
+
+
+def begin_round(connection: sqlite3.Connection, task: Task, subject: int, number: int, at: str) -> None:
+    """After a reopening: the slots of earlier rounds are past, and as many open again for the new one.
+
+    They are meant for people of the batch who have said nothing of the subject yet, as far as there are any.
+    """
+    if connection.execute(
+        "SELECT 1 FROM assignments WHERE task = ? AND subject = ? AND purpose = 'quota' AND round >= ?",
+        (task, subject, number),
+    ).fetchone():
+        return
+    # A check belongs to no round; a repeat is of the round that has ended.
+    of_round = "task = ?1 AND subject = ?2 AND purpose <> 'check' AND state <> 'past'"
+    slots = connection.execute(
+        f"SELECT batch_id, slot, position FROM assignments WHERE {of_round} AND purpose = 'quota' ORDER BY slot",
+        (task, subject),
+    ).fetchall()
+    connection.execute(f"DELETE FROM assignments WHERE {of_round} AND state IN ('open', 'leased')", (task, subject))
+    connection.execute(f"UPDATE assignments SET state = 'past', expires_at = NULL WHERE {of_round}", (task, subject))
+    for batch, slot, position in slots:
+        connection.execute(
+            "INSERT INTO assignments (batch_id, task, subject, round, slot, position, meant_for, opened_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (batch, task, subject, number, slot, position, _without_opinion(connection, task, subject, batch), at),
+        )
+
+
+def _without_opinion(connection: sqlite3.Connection, task: Task, subject: int, batch: int | None) -> int | None:
+    """Someone of the batch who has said nothing of the subject and for whom none of its slots is meant yet."""
+    rows = connection.execute(
+        "SELECT b.annotator_id FROM batch_annotators AS b WHERE b.batch_id = ?1 AND ?2 = 'correctness' "
+        "AND NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = ?2 AND e.subject = ?3 "
+        "AND e.annotator_id = b.annotator_id AND e.kind IN ('label', 'adjudication')) "
+        "AND NOT EXISTS (SELECT 1 FROM assignments AS a WHERE a.task = ?2 AND a.subject = ?3 AND a.purpose = 'quota' "
+        "AND a.state = 'open' AND a.meant_for = b.annotator_id)",
+        (batch, task, subject),
+    ).fetchall()
+    # Not always the same people for every item that is reopened.
+    people = sorted(person for (person,) in rows)
+    return people[subject % len(people)] if people else None

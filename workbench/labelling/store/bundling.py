@@ -1,0 +1,186 @@
+"""Bundles: which slots go along, what is written of their items, and how the items are recognised again.
+
+What a bundle calls an item follows from this database's secret: the source's own ids may name models.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from workbench.core.database import people
+from workbench.core.database.connection import open_connection
+from workbench.core.database.hashes import shown_hash
+from workbench.core.database.secrets import secret
+from workbench.core.database.selection import FROM_ITEMS, check_names, compile_selection
+from workbench.core.label import Task
+from workbench.core.selection import Selection
+from workbench.data.store.reading import ItemText
+from workbench.labelling.store import batches
+from workbench.labelling.store.bundle_seals import Name, opaque
+from workbench.labelling.store.foreign import ForeignSubject
+
+Key = TypeVar("Key", bound=tuple[Task, int])
+
+
+def recognise(connection: sqlite3.Connection, items: Mapping[Key, ForeignSubject]) -> dict[Key, int | None]:
+    """Row ids of the items that a bundle of this database means; None for the rest.
+
+    What goes into a bundle has been assigned here, so only that is looked through.
+    """
+    if not items:
+        return {}
+    named = {ours: (ours[0], name_of(item)) for ours, item in items.items()}
+    known = rows_of(connection, named.values())
+    return {ours: known.get(name) for ours, name in named.items()}
+
+
+def rows_of(connection: sqlite3.Connection, names: Iterable[Name]) -> dict[Name, int]:
+    """What a bundle of this database calls its items -> their row ids here."""
+    key, wanted = secret(connection), set(names)
+    return {name: row for task, row in _bundled(connection) if (name := (task, opaque(key, task, row))) in wanted}
+
+
+def name_of(item: ForeignSubject) -> str:
+    """What its database calls an item."""
+    return item.question if item.completion is None else item.completion
+
+
+def _bundled(connection: sqlite3.Connection) -> Iterable[tuple[Task, int]]:
+    return connection.execute(
+        "SELECT task, subject FROM assignments UNION SELECT 'correctness', completion_id FROM check_items "
+        "UNION SELECT 'type', c.question_id FROM assignments AS a JOIN completions AS c ON c.id = a.subject "
+        "WHERE a.task = 'correctness'"
+    )
+
+
+def open_items(connection: sqlite3.Connection, person: int, selection: Selection) -> list[int]:
+    """Completions with an open slot in one of the person's batches: first those meant for them, in the batch's order.
+
+    Raises:
+        UsageError: See `compile_selection` and `check_names`.
+    """
+    where, parameters = compile_selection(check_names(connection, selection))
+    rows = connection.execute(
+        f"SELECT c.id FROM {FROM_ITEMS} JOIN assignments AS a ON a.task = 'correctness' AND a.subject = c.id "
+        "AND a.state = 'open' AND a.purpose = 'quota' JOIN batch_annotators AS b ON b.batch_id = a.batch_id "
+        f"AND b.annotator_id = ? WHERE {where} GROUP BY c.id "
+        "ORDER BY min(CASE WHEN a.meant_for = b.annotator_id THEN 0 WHEN a.meant_for IS NULL THEN 1 ELSE 2 END), "
+        "min(a.position)",
+        (person, *parameters),
+    )
+    return [row[0] for row in rows]
+
+
+class BundledSlot(NamedTuple):
+    """A slot that goes along; see the table ``assignments``."""
+
+    round: int
+    opened_at: str | None
+
+
+def send_away(
+    connection: sqlite3.Connection, person: int, at: float, until: float
+) -> dict[tuple[Task, int], BundledSlot]:
+    """The slots that the person leased at that moment are theirs until then, and nobody is served them here.
+
+    Returns:
+        (task, subject) -> slot.
+    """
+    rows = connection.execute(
+        "UPDATE assignments SET state = 'away', expires_at = ? WHERE annotator_id = ? AND state = 'leased' "
+        "AND claimed_at = ? RETURNING task, subject, round, opened_at",
+        (until, person, at),
+    ).fetchall()
+    return {(task, subject): BundledSlot(round, opened_at) for task, subject, round, opened_at in rows}
+
+
+class BundleRows:
+    """Puts items into a new database as a person may see them: texts under opaque names, and slots.
+
+    Args:
+        connection: The new database, in a transaction.
+        key: The secret of the database at home.
+        name: Whose bundle it is.
+
+    Attributes:
+        person: Their row id in the bundle.
+        names: What the items put in are called there.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, key: bytes, name: str) -> None:
+        self._connection = connection
+        self._key = key
+        self._datasets: dict[str, int] = {}
+        self._questions: dict[int, int] = {}
+        self.names: list[Name] = []
+        self.person = people.add(connection, name)
+        self._batch = batches.create(
+            connection, [self.person], {}, per_item=1, adjudicator=None, selection=Selection(), ordering="random"
+        )
+
+    def add_completion(self, text: ItemText) -> int:
+        """Insert a completion; returns its row id in the bundle."""
+        name = self._named("correctness", text.completion)
+        return self._insert(
+            "INSERT INTO completions (question_id, key, hash, characters) VALUES (?, ?, ?, ?)",
+            (
+                self._questions[text.question],
+                name,
+                shown_hash(text.completion_text),
+                len(text.completion_text),
+            ),
+            "INSERT INTO completion_text (id, text) VALUES (?, ?)",
+            (text.completion_text,),
+        )
+
+    def add_question(self, text: ItemText) -> int | None:
+        """Insert an item's question; returns its row id in the bundle, or None where it is there already."""
+        if text.question in self._questions:
+            return None
+        name = self._named("type", text.question)
+        row = self._questions[text.question] = self._insert(
+            "INSERT INTO questions (dataset_id, key, hash) VALUES (?, ?, ?)",
+            (self._dataset(text), name, shown_hash(text.question_text, text.reference)),
+            "INSERT INTO question_text (id, text, reference) VALUES (?, ?, ?)",
+            (text.question_text, text.reference),
+        )
+        return row
+
+    def add_slot(self, task: Task, subject: int, place: int, slot: BundledSlot) -> None:
+        """Open a slot of the person; all look the same, whatever they are for."""
+        self._connection.execute(
+            "INSERT INTO assignments (batch_id, task, subject, round, slot, position, opened_at) "
+            "VALUES (?, ?, ?, ?, 1, ?, ?)",
+            (self._batch, task, subject, slot.round, place, slot.opened_at),
+        )
+
+    def _named(self, task: Task, row: int) -> str:
+        name = opaque(self._key, task, row)
+        self.names.append((task, name))
+        return name
+
+    def _dataset(self, text: ItemText) -> int:
+        if text.dataset not in self._datasets:
+            cursor = self._connection.execute(
+                "INSERT INTO datasets (name, types, created_at) VALUES (?, ?, ?)",
+                (text.dataset, "labelled" if text.types_labelled else "trusted", people.now()),
+            )
+            self._datasets[text.dataset] = int(cursor.lastrowid or 0)
+        return self._datasets[text.dataset]
+
+    def _insert(self, row: str, values: tuple[object, ...], texts: str, values_of_texts: tuple[str, ...]) -> int:
+        identifier = int(self._connection.execute(row, values).lastrowid or 0)
+        self._connection.execute(texts, (identifier, *values_of_texts))
+        return identifier
+
+
+def compact(path: Path) -> None:
+    """Write a database anew, so that it is one file that holds its rows and nothing else."""
+    connection = open_connection(path)
+    try:
+        connection.execute("VACUUM")
+    finally:
+        connection.close()

@@ -1,0 +1,345 @@
+"""What a person may be served next, in what order, and how much of it is left.
+
+Every question is answered from an index, in the claimer's own transaction.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
+
+
+class ClaimableSlot(NamedTuple):
+    """A slot that may be leased, and its completion."""
+
+    slot: int
+    completion: int
+
+
+class SlotCounts(NamedTuple):
+    """A person's correctness slots.
+
+    Attributes:
+        done: Answered, whatever for.
+        leased: Under lease, whatever for.
+        fresh: Items that could still be theirs and that they have not skipped.
+        skipped: Those they have skipped.
+        away: Taken along in a bundle, whatever for.
+    """
+
+    done: int
+    leased: int
+    fresh: int
+    skipped: int
+    away: int
+
+
+# What keeps a person from an item: a slot or a label in its round, a look at what others said of it, or that its
+# answer no longer matters.
+_FREE = (
+    "NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = :person AND mine.task = 'correctness' "
+    "AND mine.subject = a.subject AND mine.purpose = 'quota' AND mine.state <> 'past') "
+    "AND NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' AND e.subject = a.subject "
+    "AND e.annotator_id = :person AND (e.kind IN ('adjudication', 'check') "
+    f"OR (e.kind = 'label' AND e.round = a.round AND {IN_FORCE}))) "
+    "AND NOT EXISTS (SELECT 1 FROM task_states AS t WHERE t.task = 'correctness' AND t.subject = a.subject "
+    "AND t.state = 'excluded' AND t.decided_by = 'coordinator')"
+)
+
+_SKIPPED = "EXISTS (SELECT 1 FROM skips AS k WHERE k.annotator_id = :person AND k.completion_id = a.subject)"
+
+_OPEN = "a.state = 'open' AND a.task = 'correctness' AND a.batch_id = :batch"
+
+FIRST_IN_LANE = (
+    f"SELECT a.position, a.id, a.subject FROM assignments AS a WHERE {_OPEN} AND a.meant_for IS :lane "
+    f"AND {_FREE} AND NOT {_SKIPPED} ORDER BY a.position LIMIT 1"
+)
+NEXT_LANE = f"SELECT min(a.meant_for) FROM assignments AS a WHERE {_OPEN} AND a.meant_for > :lane"
+
+
+def _batches_open_to(connection: sqlite3.Connection, annotator: int) -> list[int]:
+    """Batches of which the person may do one item more."""
+    return [batch for batch, room in _rooms(connection, annotator) if room is None or room > 0]
+
+
+def _rooms(connection: sqlite3.Connection, annotator: int) -> list[tuple[int, int | None]]:
+    """A person's batches, and how many items more of each they may do; None without a cap."""
+    rows = connection.execute(
+        "SELECT batch_id, cap FROM batch_annotators WHERE annotator_id = ?", (annotator,)
+    ).fetchall()
+    return [
+        (batch, None if cap is None else max(cap - _done_of(connection, batch, annotator), 0)) for batch, cap in rows
+    ]
+
+
+def _done_of(connection: sqlite3.Connection, batch: int, annotator: int) -> int:
+    """How many of a batch's slots the person has or had, in whatever round."""
+    row: tuple[int] = connection.execute(
+        "SELECT (SELECT count(*) FROM assignments WHERE annotator_id = ?2 AND task = 'correctness' "
+        "AND purpose = 'quota' AND state <> 'past' AND batch_id = ?1) + (SELECT count(*) FROM assignments "
+        "WHERE state = 'past' AND task = 'correctness' AND batch_id = ?1 AND purpose = 'quota' AND annotator_id = ?2)",
+        (batch, annotator),
+    ).fetchone()
+    return row[0]
+
+
+def next_fresh(connection: sqlite3.Connection, annotator: int) -> ClaimableSlot | None:
+    """The next item the person has not skipped: of those meant for them, else for nobody, else for others.
+
+    Somebody who never comes back holds nothing up: what was meant for them is left to others in the end.
+    """
+    batches = _batches_open_to(connection, annotator)
+    return (
+        _first(connection, annotator, ((batch, annotator) for batch in batches))
+        or _first(connection, annotator, ((batch, None) for batch in batches))
+        or _first(
+            connection,
+            annotator,
+            ((batch, other) for batch in batches for other in _others(connection, batch, annotator)),
+        )
+    )
+
+
+def _first(
+    connection: sqlite3.Connection, annotator: int, lanes: Iterable[tuple[int, int | None]]
+) -> ClaimableSlot | None:
+    """The first free item, by position, of slots in the given batches that are meant for the person named beside."""
+    found = [
+        row
+        for batch, lane in lanes
+        for row in connection.execute(FIRST_IN_LANE, {"person": annotator, "batch": batch, "lane": lane})
+    ]
+    if not found:
+        return None
+    _, slot, completion = min(found)
+    return ClaimableSlot(slot, completion)
+
+
+def _others(connection: sqlite3.Connection, batch: int, annotator: int) -> Iterator[int]:
+    """Everybody else for whom open slots of the batch are meant."""
+    lane: int | None = -1
+    while (lane := connection.execute(NEXT_LANE, {"batch": batch, "lane": lane}).fetchone()[0]) is not None:
+        if lane != annotator:
+            yield lane
+
+
+_OWN = "a.state = 'open' AND a.task = 'correctness' AND a.purpose <> 'quota' AND a.slot = :person"
+
+
+def next_skipped(connection: sqlite3.Connection, annotator: int) -> ClaimableSlot | None:
+    """The item that the person skipped first, of those that could still be theirs."""
+    for skipped in connection.execute(
+        "SELECT completion_id FROM skips WHERE annotator_id = ? ORDER BY skipped_at", (annotator,)
+    ).fetchall():
+        slot = slot_on(connection, annotator, skipped[0])
+        if slot is not None:
+            return ClaimableSlot(slot, skipped[0])
+    return None
+
+
+def slot_on(connection: sqlite3.Connection, annotator: int, completion: int) -> int | None:
+    """An open slot on the completion that the person may have."""
+    rows = connection.execute(
+        f"SELECT a.id, a.batch_id FROM assignments AS a WHERE a.subject = :completion AND ({_OWN} OR (a.state = 'open' "
+        f"AND a.task = 'correctness' AND a.purpose = 'quota' AND {_FREE})) "
+        "ORDER BY a.purpose = 'quota', a.meant_for IS :person DESC, a.slot",
+        {"person": annotator, "completion": completion},
+    ).fetchall()
+    if not rows:
+        return None
+    mine = {None, *_batches_open_to(connection, annotator)}
+    return next((slot for slot, batch in rows if batch in mine), None)
+
+
+_ASKED = (
+    "(NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' AND e.subject = c.id "
+    "AND e.annotator_id = ?1 AND e.kind IN ('label', 'check', 'repeat') AND e.verdict = 'unsuitable' "
+    f"AND {IN_FORCE}) "
+    "OR EXISTS (SELECT 1 FROM task_states AS s WHERE s.task = 'correctness' AND s.subject = c.id "
+    "AND s.state = 'final'))"
+)
+"""Whoever called an item unsuitable is asked for the type only once it has been decided otherwise."""
+
+
+def leased(connection: sqlite3.Connection, annotator: int, at: float) -> list[int]:
+    """Completions a person is at work on, oldest claim first.
+
+    Those under lease, and those that are labelled while the question's type, which people must settle, is not.
+    """
+    rows = connection.execute(
+        "SELECT subject, claimed_at, position FROM assignments WHERE annotator_id = ?1 AND task = 'correctness' "
+        "AND state = 'leased' AND expires_at >= ?2 "
+        "UNION ALL SELECT max(mine.subject), t.claimed_at, t.position FROM assignments AS t "
+        "JOIN questions AS q ON q.id = t.subject JOIN datasets AS d ON d.id = q.dataset_id AND d.types = 'labelled' "
+        "JOIN completions AS c ON c.question_id = q.id JOIN assignments AS mine "
+        "ON mine.annotator_id = ?1 AND mine.task = 'correctness' AND mine.subject = c.id AND mine.state <> 'past' "
+        f"WHERE t.annotator_id = ?1 AND t.task = 'type' AND t.state = 'leased' AND t.expires_at >= ?2 AND {_ASKED} "
+        "GROUP BY t.subject HAVING max(mine.state) = 'done' ORDER BY 2, 3",
+        (annotator, at),
+    )
+    return list(dict.fromkeys(row[0] for row in rows))
+
+
+def next_untyped(connection: sqlite3.Connection, annotator: int) -> int | None:
+    """A completion the person has labelled whose question still wants its type from someone, perhaps from them."""
+    row = connection.execute(
+        "SELECT c.id FROM assignments AS done JOIN completions AS c ON c.id = done.subject "
+        "JOIN questions AS q ON q.id = c.question_id JOIN datasets AS d ON d.id = q.dataset_id "
+        "JOIN assignments AS a ON a.task = 'type' AND a.subject = q.id AND a.purpose = 'quota' AND a.state = 'open' "
+        "WHERE done.annotator_id = ?1 AND done.task = 'correctness' AND done.state = 'done' AND d.types = 'labelled' "
+        f"AND {_ASKED} AND NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = ?1 "
+        "AND mine.task = 'type' AND mine.subject = q.id AND mine.purpose = 'quota' AND mine.state <> 'past') "
+        "AND NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'type' AND e.subject = q.id "
+        "AND e.annotator_id = ?1 AND (e.kind = 'adjudication' "
+        f"OR (e.kind = 'label' AND e.round = a.round AND {IN_FORCE}))) ORDER BY a.position LIMIT 1",
+        (annotator,),
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def open_type_slot(connection: sqlite3.Connection, question: int, annotator: int) -> int | None:
+    """An open slot for the question's type, if the person has none in the round under way."""
+    row = connection.execute(
+        "SELECT a.id FROM assignments AS a WHERE a.task = 'type' AND a.subject = ? AND a.purpose = 'quota' "
+        "AND a.state = 'open' AND NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = ? "
+        "AND mine.task = 'type' AND mine.subject = a.subject AND mine.purpose = 'quota' AND mine.state <> 'past') "
+        "ORDER BY a.slot LIMIT 1",
+        (question, annotator),
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def unanswered_checks(connection: sqlite3.Connection, annotator: int) -> list[int]:
+    """Checks that the person could be served: neither answered, under lease, skipped nor known to them."""
+    rows = connection.execute(
+        "SELECT k.completion_id FROM check_items AS k WHERE NOT EXISTS (SELECT 1 FROM assignments AS a "
+        "WHERE a.annotator_id = ?1 AND a.task = 'correctness' AND a.subject = k.completion_id AND a.state <> 'past') "
+        "AND NOT EXISTS (SELECT 1 FROM skips AS s WHERE s.annotator_id = ?1 AND s.completion_id = k.completion_id) "
+        "AND NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' AND e.subject = k.completion_id "
+        "AND e.annotator_id = ?1 AND (e.kind IN ('label', 'adjudication', 'reveal') "
+        f"OR (e.kind = 'check' AND {IN_FORCE})))",
+        (annotator,),
+    )
+    return [row[0] for row in rows]
+
+
+def repeatable(connection: sqlite3.Connection, annotator: int, before: str) -> list[int]:
+    """Completions whose label of the round under way the person gave before a time and has not given once more.
+
+    Checks they answered are among them: else whatever comes twice would be none, and what is left would tell one.
+    """
+    rows = connection.execute(
+        "SELECT e.subject FROM label_events AS e WHERE e.annotator_id = ?1 AND e.kind IN ('label', 'check') "
+        f"AND e.task = 'correctness' AND e.created_at <= ?2 AND {IN_FORCE} AND {OF_THIS_ROUND} "
+        "AND NOT EXISTS (SELECT 1 FROM assignments AS a WHERE a.annotator_id = ?1 AND a.task = 'correctness' "
+        "AND a.subject = e.subject AND (a.purpose = 'repeat' OR a.state = 'leased') AND a.state <> 'past') "
+        "AND NOT EXISTS (SELECT 1 FROM skips AS s WHERE s.annotator_id = ?1 AND s.completion_id = e.subject) "
+        "AND NOT EXISTS (SELECT 1 FROM task_states AS t WHERE t.task = 'correctness' AND t.subject = e.subject "
+        "AND t.state = 'excluded' AND t.decided_by = 'coordinator')",
+        (annotator, before),
+    )
+    return [row[0] for row in rows]
+
+
+def served(connection: sqlite3.Connection, annotator: int) -> int:
+    """How many items a person has been served: those they have, and those they skipped."""
+    row: tuple[int] = connection.execute(
+        "SELECT (SELECT count(*) FROM assignments WHERE annotator_id = ?1 AND task = 'correctness' "
+        "AND state <> 'past') + (SELECT count(*) FROM skips AS k WHERE k.annotator_id = ?1 AND NOT EXISTS "
+        "(SELECT 1 FROM assignments AS a WHERE a.annotator_id = ?1 AND a.task = 'correctness' "
+        "AND a.subject = k.completion_id AND a.state IN ('leased', 'away')))",
+        (annotator,),
+    ).fetchone()
+    return row[0]
+
+
+def may_have(connection: sqlite3.Connection, annotator: int, completion: int) -> bool:
+    """Whether a cap leaves the person room for one of the completion's open slots.
+
+    Slots of a batch they are not in are open to them too: labels from a file may stand there.
+    """
+    full = {batch for batch, room in _rooms(connection, annotator) if room == 0}
+    rows = connection.execute(
+        "SELECT batch_id FROM assignments WHERE task = 'correctness' AND subject = ? AND purpose = 'quota' "
+        "AND state = 'open'",
+        (completion,),
+    ).fetchall()
+    return not rows or any(batch not in full for (batch,) in rows)
+
+
+OWN_SLOTS = (
+    "SELECT count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'leased'), "
+    "count(*) FILTER (WHERE state = 'away') FROM assignments "
+    "WHERE annotator_id = ? AND task = 'correctness' AND state <> 'past'"
+)
+
+
+def counts(connection: sqlite3.Connection, annotator: int) -> SlotCounts:
+    """How far a person is, and what is left for them."""
+    done, leased_now, away = connection.execute(OWN_SLOTS, (annotator,)).fetchone()
+    fresh, skipped = _offered(connection, annotator)
+    return SlotCounts(done, leased_now, fresh, skipped + _own_skipped(connection, annotator), away)
+
+
+def _offered(connection: sqlite3.Connection, annotator: int) -> tuple[int, int]:
+    """Items with an open slot for the person: those they have not skipped, and those they have."""
+    rooms = _rooms(connection, annotator)
+    unlimited = _count_offered(connection, annotator, [batch for batch, room in rooms if room is None])
+    limited = [(room, _count_offered(connection, annotator, [batch])) for batch, room in rooms if room is not None]
+    if not limited:
+        return unlimited
+    # An item may have slots of several batches, but it is one item.
+    fresh, skipped = _count_offered(connection, annotator, [batch for batch, _ in rooms])
+    room = unlimited[0] + unlimited[1] + sum(min(room, sum(offered)) for room, offered in limited)
+    fresh = min(fresh, room)
+    return fresh, min(skipped, room - fresh)
+
+
+_IN_BATCHES = "a.batch_id IN (SELECT value FROM json_each(:batches))"
+_OPEN_IN_BATCHES = f"a.state = 'open' AND a.task = 'correctness' AND {_IN_BATCHES}"
+
+# Counted from both ends, so that what is open is walked once in its index, and only own work is looked up.
+OPEN_ITEMS = (
+    "SELECT count(*) FROM (SELECT DISTINCT a.subject FROM assignments AS a INDEXED BY assignments_state "
+    f"WHERE {_OPEN_IN_BATCHES})"
+)
+BARRED = (
+    "SELECT count(*) FROM (SELECT m.subject FROM assignments AS m WHERE m.annotator_id = :person "
+    "AND m.task = 'correctness' AND m.purpose = 'quota' AND m.state <> 'past' "
+    "UNION SELECT e.subject FROM label_events AS e WHERE e.annotator_id = :person AND e.task = 'correctness' "
+    f"AND (e.kind IN ('adjudication', 'check') OR (e.kind = 'label' AND {IN_FORCE} AND {OF_THIS_ROUND})) "
+    "UNION SELECT t.subject FROM task_states AS t INDEXED BY task_states_state WHERE t.state = 'excluded' "
+    "AND t.task = 'correctness' AND t.decided_by = 'coordinator') AS barred "
+    "WHERE EXISTS (SELECT 1 FROM assignments AS a "
+    f"INDEXED BY assignments_state WHERE {_OPEN_IN_BATCHES} AND a.subject = barred.subject)"
+)
+PUT_OFF = (
+    "SELECT count(DISTINCT a.subject) FROM skips AS k CROSS JOIN assignments AS a INDEXED BY assignments_state "
+    f"ON a.subject = k.completion_id WHERE k.annotator_id = :person AND {_OPEN_IN_BATCHES} AND {_FREE}"
+)
+
+
+def _count_offered(connection: sqlite3.Connection, annotator: int, batches: list[int]) -> tuple[int, int]:
+    if not batches:
+        return 0, 0
+    values = {"person": annotator, "batches": json.dumps(batches)}
+    total, barred, skipped = (
+        int(connection.execute(query, values).fetchone()[0]) for query in (OPEN_ITEMS, BARRED, PUT_OFF)
+    )
+    return total - barred - skipped, skipped
+
+
+OWN_SKIPPED = (
+    "SELECT count(*) FROM skips AS k CROSS JOIN assignments AS a INDEXED BY assignments_state "
+    f"ON a.subject = k.completion_id AND {_OWN} WHERE k.annotator_id = :person"
+)
+
+
+def _own_skipped(connection: sqlite3.Connection, annotator: int) -> int:
+    """Checks and repeats that the person has skipped."""
+    row: tuple[int] = connection.execute(OWN_SKIPPED, {"person": annotator}).fetchone()
+    return row[0]

@@ -1,0 +1,113 @@
+"""Calls for the coordinator: which stand, and what was answered. All of it follows from the label events."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+
+import msgspec
+from msgspec import Struct
+
+from workbench.core.database.events import FLAG_STANDS
+
+_COLUMNS = (
+    "f.uuid, f.subject, d.name, q.key, c.key, a.name, coalesce(f.note, ''), f.created_at, "
+    "substr(qt.text, 1, 400), coalesce(r.note, ''), coalesce(b.name, ''), coalesce(r.created_at, ''), "
+    "r.uuid IS NOT NULL AND EXISTS (SELECT 1 FROM label_events AS h, json_each(h.seen) AS n WHERE h.kind = 'reveal' "
+    "AND h.task = 'correctness' AND h.subject = f.subject AND h.annotator_id = f.annotator_id AND n.value = r.uuid)"
+)
+_ANSWER = (
+    "(SELECT x.id FROM label_events AS x, json_each(x.seen) AS n WHERE x.kind = 'answer' AND x.subject = f.subject "
+    "AND n.value = f.uuid ORDER BY x.created_at DESC, x.uuid DESC LIMIT 1)"
+)
+_STANDING = (
+    f"SELECT {_COLUMNS} FROM label_events AS f JOIN annotators AS a ON a.id = f.annotator_id "
+    "JOIN completions AS c ON c.id = f.subject JOIN questions AS q ON q.id = c.question_id "
+    "JOIN datasets AS d ON d.id = q.dataset_id JOIN question_text AS qt ON qt.id = q.id "
+    f"LEFT JOIN label_events AS r ON r.id = {_ANSWER} LEFT JOIN annotators AS b ON b.id = r.annotator_id "
+    f"WHERE {FLAG_STANDS}"
+)
+
+HEARD = "answer"
+"""The ``view`` of the look at an answer; such a look names the answer in ``seen``."""
+
+
+class Flag(Struct, frozen=True, kw_only=True):
+    """A flag that stands: raised, and not taken off by its maker.
+
+    Attributes:
+        completion: Row id of the completion.
+        asked: What its maker wrote; empty for a bare flag.
+        question: The beginning of the item's question.
+        answer: The newest answer to it; empty while there is none.
+        heard: Its maker has read the answer.
+    """
+
+    uuid: str
+    completion: int
+    dataset: str
+    question_id: str
+    completion_id: str
+    annotator: str
+    asked: str
+    flagged_at: str
+    question: str
+    answer: str
+    answered_by: str
+    answered_at: str
+    heard: bool
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it waits for an answer."""
+        return not self.answered_at
+
+
+def standing(connection: sqlite3.Connection, completion: int | None = None) -> list[Flag]:
+    """Every flag that stands, oldest first; with ``completion`` those on it."""
+    rows = connection.execute(
+        f"{_STANDING} AND (?1 IS NULL OR f.subject = ?1) ORDER BY f.created_at, f.uuid", (completion,)
+    )
+    return [_flag(row) for row in rows]
+
+
+def _flag(row: Iterable[object]) -> Flag:
+    return msgspec.convert(dict(zip(Flag.__struct_fields__, row, strict=True)), Flag, strict=False)
+
+
+def count_open(connection: sqlite3.Connection) -> int:
+    """How many flags wait for an answer."""
+    row: tuple[int] = connection.execute(
+        f"SELECT count(*) FROM label_events AS f WHERE {FLAG_STANDS} AND {_ANSWER} IS NULL"
+    ).fetchone()
+    return row[0]
+
+
+class OwnAnswer(Struct, frozen=True, kw_only=True):
+    """The coordinator's answer to a person's own flag.
+
+    Attributes:
+        completion: Row id of the completion.
+        asked: What the person wrote with the flag.
+        heard: The person has read it.
+    """
+
+    uuid: str
+    completion: int
+    asked: str
+    answer: str
+    answered_at: str
+    heard: bool
+
+
+def own_answers(connection: sqlite3.Connection, completion: int | None = None) -> list[OwnAnswer]:
+    """On a blind connection: the answers to the person's flags, newest last; with ``completion`` those on it."""
+    rows = connection.execute(
+        "SELECT uuid, subject, asked, note, created_at, heard FROM own_answers WHERE ?1 IS NULL OR subject = ?1 "
+        "ORDER BY created_at, uuid",
+        (completion,),
+    )
+    return [
+        OwnAnswer(uuid=row[0], completion=row[1], asked=row[2], answer=row[3], answered_at=row[4], heard=bool(row[5]))
+        for row in rows
+    ]

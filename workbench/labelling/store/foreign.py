@@ -1,0 +1,220 @@
+"""Reading somebody else's workbench database: nothing in it is run, changed or believed.
+
+It is opened apart, never attached. SQLite's authorizer lets nothing happen on the connection but reading the columns
+named here, of what are plain tables: views, triggers, generated columns and functions of its schema are out of reach.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbench.core.database import logs, migrations
+from workbench.core.database.failures import explained
+from workbench.core.errors import StoreError
+from workbench.core.files import temporary_folder
+from workbench.core.label import Task
+from workbench.core.own_files import require_plain
+
+READ: dict[str, tuple[str, ...]] = {
+    "datasets": ("id", "name"),
+    "questions": ("id", "dataset_id", "key"),
+    "question_text": ("id", "text", "reference"),
+    "completions": ("id", "question_id", "key"),
+    "completion_text": ("id", "text"),
+    "annotators": ("id", "name", "role"),
+    "label_events": ("id", "uuid", "kind", "task", "subject", "annotator_id"),
+}
+"""Tables and the columns of them that are read; of ``label_events`` those that any version has."""
+
+_MAYBE = {
+    "guidelines": ("version", "text", "author_id", "created_at"),
+    "bundle_pass": ("bundle_id", "annotator", "made_at", "items", "seal"),
+    "event_seals": ("uuid", "seal"),
+}
+_FUNCTIONS = frozenset({"substr"})
+_BESIDE = ("-wal", "-journal")
+
+
+class ForeignSubject(NamedTuple):
+    """A completion or, with ``completion`` None, a question as its own database names it."""
+
+    dataset: str
+    question: str
+    completion: str | None
+
+
+class ForeignGuideline(NamedTuple):
+    """A text of guidelines with its author's row id."""
+
+    version: str
+    text: str
+    author: int
+    created_at: str
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that can read the tables of `READ`, and do nothing else; the file is left as it is.
+
+    Raises:
+        StoreError: It is no workbench database, one of a newer program, or damaged.
+    """
+    if not path.is_file():
+        what = "it is no file" if path.exists() else "there is no such file"
+        raise StoreError(f"{path}: {what}.", "Name a workbench database, such as a bundle that came back.")
+    logs.require_own(path)
+    with (
+        explained(path),
+        temporary_folder("merge") as folder,
+        closing(_connect(path, folder)) as connection,
+    ):
+        try:
+            migrations.require_ours(connection, path, _checked_version(connection, path))
+        except UnicodeDecodeError as error:
+            # SQLite quotes what it can't read of a schema.
+            raise StoreError(f"{path}: the file is damaged.", "Ask for another.") from error
+        connection.set_authorizer(_authorize)
+        yield connection
+
+
+def _connect(path: Path, folder: Path) -> sqlite3.Connection:
+    address = f"{path.absolute().as_uri()}?immutable=1"
+    beside = [end for end in _BESIDE if os.path.lexists(path.with_name(path.name + end))]
+    if beside:
+        # What stands in its log is part of it; only a copy's log can be read without leaving a trace beside it.
+        for end in ("", *beside):
+            _copy(path.with_name(path.name + end), folder / f"other{end}", plain=bool(end))
+        address = f"{(folder / 'other').as_uri()}?mode=rw"
+    connection = sqlite3.connect(address, uri=True, isolation_level=None)
+    # Bytes that are no UTF-8 come out as lone surrogates, which the checks of single values find.
+    connection.text_factory = _text
+    for pragma in ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON"):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def _copy(source: Path, target: Path, *, plain: bool) -> None:
+    """Copy a file; a log beside a database is a file of its own, wherever a link might lead."""
+    try:
+        if plain:
+            require_plain(source)
+        with source.open("rb") as file, target.open("xb") as copy:
+            shutil.copyfileobj(file, copy)
+    except OSError as error:
+        raise StoreError(f"{error.filename or target}: {error.strerror}.", "") from error
+
+
+def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
+    application: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    if application != migrations.APPLICATION_ID:
+        raise StoreError(f"{path} is an SQLite file, but not a workbench database.", "Name another file.")
+    if not 1 <= version <= migrations.latest_version():
+        raise StoreError(
+            f"{path} has schema version {version}; this program knows up to {migrations.latest_version()}.",
+            "It was written by a newer workbench: install that one.",
+        )
+    return version
+
+
+def _authorize(action: int, first: str | None, second: str | None, _database: str | None, _inside: str | None) -> int:
+    allowed = (
+        action == sqlite3.SQLITE_SELECT
+        or (action == sqlite3.SQLITE_FUNCTION and second in _FUNCTIONS)
+        or (action == sqlite3.SQLITE_READ and (first in READ or first in _MAYBE or first == "sqlite_master"))
+    )
+    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+
+def events(connection: sqlite3.Connection, columns: Sequence[str], longest: int) -> Iterator[dict[str, object]]:
+    """Every row of ``label_events`` in order of arrival; what an older version lacks is left out.
+
+    Args:
+        columns: The columns wanted.
+        longest: Characters of a long value that matter; no more of it is read than shows that there are more.
+    """
+    there = [column[0] for column in connection.execute("SELECT * FROM label_events LIMIT 0").description]
+    wanted = [column for column in columns if column in there]
+    # As bytes: of a text, substr gives what stands before a NUL.
+    read = [f"substr(CAST({name} AS BLOB), 1, {4 * longest + 1:d})" if name in _LONG else name for name in wanted]
+    for row in connection.execute(f"SELECT {', '.join(read)} FROM label_events ORDER BY id"):
+        found = dict(zip(wanted, row, strict=True))
+        for name in _LONG & found.keys():
+            found[name] = _text(found[name])
+        yield found
+
+
+_LONG = {"note", "tags", "seen", "view"}
+
+
+def _text(raw: Any) -> str | None:
+    return None if raw is None else bytes(raw).decode("utf-8", "surrogateescape")
+
+
+def subjects(connection: sqlite3.Connection) -> dict[tuple[Task, int], ForeignSubject]:
+    """(task, row id) -> the item, for everything that events speak of."""
+    completions = connection.execute(
+        "SELECT c.id, d.name, q.key, c.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
+        "JOIN datasets AS d ON d.id = q.dataset_id "
+        "WHERE c.id IN (SELECT subject FROM label_events WHERE task = 'correctness')"
+    )
+    found: dict[tuple[Task, int], ForeignSubject] = {
+        ("correctness", row[0]): ForeignSubject(*row[1:]) for row in completions
+    }
+    questions = connection.execute(
+        "SELECT q.id, d.name, q.key FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id "
+        "WHERE q.id IN (SELECT subject FROM label_events WHERE task = 'type')"
+    )
+    return found | {("type", row[0]): ForeignSubject(row[1], row[2], None) for row in questions}
+
+
+def people(connection: sqlite3.Connection) -> dict[int, tuple[object, object]]:
+    """Row id -> name and role."""
+    return {row[0]: (row[1], row[2]) for row in connection.execute("SELECT id, name, role FROM annotators")}
+
+
+def guidelines(connection: sqlite3.Connection, longest: int) -> list[ForeignGuideline]:
+    """All texts of guidelines; none in a database of an older version."""
+    if not _has(connection, "guidelines"):
+        return []
+    rows = connection.execute(
+        f"SELECT version, substr(CAST(text AS BLOB), 1, {4 * longest + 1:d}), author_id, created_at FROM guidelines "
+        "ORDER BY version"
+    )
+    return [ForeignGuideline(version, _text(text) or "", *rest) for version, text, *rest in rows]
+
+
+def passes(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
+    """What stands in `bundle_seals.Pass`, of this database; a bundle has one, any other database none."""
+    if not _has(connection, "bundle_pass"):
+        return []
+    return connection.execute("SELECT bundle_id, annotator, made_at, items, seal FROM bundle_pass LIMIT 2").fetchall()
+
+
+def seals(connection: sqlite3.Connection) -> dict[object, object]:
+    """uuid -> seal of the events of a bundle."""
+    return dict(connection.execute("SELECT uuid, seal FROM event_seals")) if _has(connection, "event_seals") else {}
+
+
+def _has(connection: sqlite3.Connection, table: str) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone() is not None
+
+
+_TEXTS = {
+    "correctness": "SELECT CAST(qt.text AS BLOB), CAST(qt.reference AS BLOB), CAST(ct.text AS BLOB) "
+    "FROM completions AS c JOIN question_text AS qt ON qt.id = c.question_id "
+    "JOIN completion_text AS ct ON ct.id = c.id WHERE c.id = ?",
+    "type": "SELECT CAST(qt.text AS BLOB), CAST(qt.reference AS BLOB) FROM question_text AS qt WHERE qt.id = ?",
+}
+
+
+def texts(connection: sqlite3.Connection, task: Task, subject: int) -> tuple[bytes, ...]:
+    """Question, reference and (of a completion) completion of a subject, in bytes; works on any database."""
+    row: tuple[bytes, ...] | None = connection.execute(_TEXTS[task], (subject,)).fetchone()
+    return row or ()

@@ -1,0 +1,99 @@
+"""Letting people in from a browser: a link that works once, then a login that a cookie carries.
+
+Both are 256 random bits, of which the database keeps a hash alone: whoever reads it can't enter with what stands there,
+and a look-up by the hash tells nothing by the time it takes.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from hashlib import sha256
+
+from msgspec import Struct
+
+from workbench.core.database import people
+from workbench.core.database.failures import explained
+from workbench.core.project import Project
+from workbench.labelling.store import admissions
+
+LINK_S = 7 * 86_400
+"""How long a link that nobody uses is good."""
+
+LOGIN_S = 30 * 86_400
+"""How long a login is good."""
+
+_FORM = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+class Login(Struct, frozen=True):
+    """Somebody has come in.
+
+    Attributes:
+        token: What their browser shows from now on.
+    """
+
+    name: str
+    token: str
+
+
+def new_link(project: Project, name: str) -> str:
+    """A token that lets a person in once, within `LINK_S`. Earlier ones that are unused stay good as long.
+
+    Raises:
+        UsageError: There is no such annotator.
+    """
+    person = people.find(project.database, name)
+    token, at = secrets.token_urlsafe(32), time.time()
+    with project.database.write("full") as connection:
+        admissions.drop_expired(connection, at)
+        admissions.add(connection, "link", _digest(token), person.id, at + LINK_S)
+    return token
+
+
+def enter(project: Project, link: str, earlier: str = "") -> Login | None:
+    """Use a link up; None when it is none, is used, has run out, or its person is paused or gone.
+
+    The person's other unused links end with it, and so does the login the browser had before.
+    """
+    if not _FORM.fullmatch(link):
+        return None
+    digest, at = _digest(link), time.time()
+    with explained(project.path):
+        # Strangers' attempts don't keep others from writing.
+        if admissions.linked(project.database.reader(), digest, at) is None:
+            return None
+    with project.database.write("full") as connection:
+        found = admissions.linked(connection, digest, at)
+        if found is None:
+            return None
+        person, name = found
+        token = secrets.token_urlsafe(32)
+        admissions.drop_links(connection, person)
+        admissions.drop(connection, _digest(earlier))
+        admissions.add(connection, "login", _digest(token), person, at + LOGIN_S)
+    return Login(name, token)
+
+
+def who(project: Project, login: str) -> str | None:
+    """The name of the person a login is of; None when it is none, or has run out or been revoked."""
+    if not _FORM.fullmatch(login):
+        return None
+    with explained(project.path):
+        return admissions.logged_in(project.database.reader(), _digest(login), time.time())
+
+
+def revoke(project: Project, name: str) -> int:
+    """End every link and login of a person; returns how many there were.
+
+    Raises:
+        UsageError: There is no such annotator.
+    """
+    person = people.find(project.database, name)
+    with project.database.write("full") as connection:
+        return admissions.drop_all(connection, person.id)
+
+
+def _digest(token: str) -> bytes:
+    return sha256(token.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,192 @@
+"""The items behind a cell of the accuracy table: the very rows its figures are counted from."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
+
+from workbench.core.project import Project
+from workbench.core.selection import Condition, Selection
+from workbench.core.verdict import GoldChoice, Outcome, Protocol3
+from workbench.data.records.browse import BrowseQuery, BrowseRow
+from workbench.measuring.browsing import ItemTable
+from workbench.measuring.entries import AccuracyQuery, Entries
+from workbench.statistics.records.report import NO_REASON
+
+if TYPE_CHECKING:
+    from workbench.statistics.arrays import BoolArray, IntArray
+
+Which = Literal["all", "wrong", "accepted", "refused", "undecided", "right"]
+"""All items, those that count as wrong, wrongly accepted, wrongly refused, not decided, or counting as right."""
+
+_ORDER: Final[tuple[tuple[Outcome, bool], ...]] = (
+    (Outcome.CORRECT, False),
+    (Outcome.INCORRECT, True),
+    (Outcome.ABSTAIN, True),
+    (Outcome.ABSTAIN, False),
+    (Outcome.ERROR, True),
+    (Outcome.ERROR, False),
+    (Outcome.CORRECT, True),
+    (Outcome.INCORRECT, False),
+)
+"""Verdict and gold, most worth a look first: wrongly accepted, wrongly refused, undecided, right."""
+
+
+class AccuracyCell(Struct, frozen=True, kw_only=True):
+    """A cell of an accuracy table.
+
+    Attributes:
+        verifier: A verifier, one whose run is on its way too, or a baseline.
+        by: What the table is broken down by.
+        group: The cell's column; None for all items.
+        conditions: The items of the table.
+    """
+
+    verifier: str
+    by: str | None = None
+    group: str | None = None
+    conditions: tuple[Condition, ...] = ()
+    protocol: Protocol3 = "forced"
+    gold: GoldChoice = "final"
+
+
+class JudgedRow(Struct, frozen=True, kw_only=True):
+    """An item with what the verifier said of it and what is true of it.
+
+    Attributes:
+        reason: The verdict's reason code; "" without one.
+        right: Whether it counts as right under the protocol.
+    """
+
+    item: BrowseRow
+    outcome: Outcome
+    gold: bool
+    reason: str
+    right: bool
+
+
+class JudgedItems:
+    """The items a cell counts, wrong verdicts first.
+
+    Attributes:
+        wrong: How many count as wrong (FP + FN of the cell).
+        right: How many count as right (TP + TN of the cell).
+        undecided: How many of both the verifier abstained or failed on.
+        left_out: Undecided items that the protocol doesn't count; they are not listed.
+    """
+
+    def __init__(self, project: Project, cell: AccuracyCell) -> None:
+        import numpy as np
+
+        from workbench.statistics.confusion import grade
+
+        self._table = ItemTable(project, BrowseQuery())
+        asked = AccuracyQuery(
+            verifiers=(cell.verifier,), gold=cell.gold, selection=Selection(cell.conditions), live=True
+        )
+        entries = Entries(project, asked)
+        entry = next(entry for entry in entries.everyone if entry.name == cell.verifier)
+        known, outcome = entries.everything, entry.outcome
+        gold = known.gold(cell.gold)
+        chosen = _chosen(entries, cell, entry.run) & (outcome >= 0) & (gold >= 0)
+        graded = grade(outcome, gold, cell.protocol)
+        rows = np.flatnonzero(chosen & graded.counted)
+        order = rows[np.argsort(_ranks()[outcome[rows], gold[rows]], kind="stable")]
+        self.item: IntArray = known.item[order]
+        self.left_out = int(chosen.sum()) - len(rows)
+        self.undecided = int((outcome[rows] >= Outcome.ABSTAIN).sum())
+        self.right = int(graded.right[rows].sum())
+        self.wrong = len(rows) - self.right
+        self._outcome, self._gold, self._is_right = outcome[order], gold[order], graded.right[order]
+        reasons = known.reasons(entry.run)
+        self._reason, self._names = reasons.code[order], reasons.names
+        self._by_item = np.argsort(self.item)
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def ids(self, which: Which = "all") -> array[int]:
+        """Row ids in order, of all items or of one kind."""
+        return array("q", self.item[self._of(which)].tobytes())
+
+    def reasons(self, which: Which = "all") -> list[tuple[str, int]]:
+        """Reason codes (or `NO_REASON`) with how often verdicts gave them, most frequent first."""
+        import numpy as np
+
+        counts = np.bincount(self._reason[self._of(which)], minlength=len(self._names))
+        found = [(self._names[place], int(counts[place])) for place in np.flatnonzero(counts)]
+        return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+
+    def rows(self, ids: Sequence[int]) -> list[JudgedRow]:
+        """Rows by id, in the order asked for; ids of other items are left out."""
+        places = self._places(ids)
+        return [self._row(item, places[item.id]) for item in self._table.rows(ids) if item.id in places]
+
+    def _of(self, which: Which) -> IntArray:
+        """The places of one kind of items."""
+        import numpy as np
+
+        kinds: dict[Which, BoolArray] = {
+            "all": np.ones(len(self), dtype=np.bool_),
+            "wrong": ~self._is_right,
+            "accepted": (self._outcome == Outcome.CORRECT) & (self._gold == 0),
+            "refused": (self._outcome == Outcome.INCORRECT) & (self._gold == 1),
+            "undecided": self._outcome >= Outcome.ABSTAIN,
+            "right": self._is_right,
+        }
+        return np.flatnonzero(kinds[which])
+
+    def _places(self, ids: Sequence[int]) -> dict[int, int]:
+        """Row id -> its place, for those that are listed."""
+        import numpy as np
+
+        if not len(self):
+            return {}
+        at = np.searchsorted(self.item, np.asarray(ids, dtype=np.int64), sorter=self._by_item)
+        places = self._by_item[np.minimum(at, len(self) - 1)].tolist()
+        return {item: place for item, place in zip(ids, places, strict=True) if self.item[place] == item}
+
+    def _row(self, item: BrowseRow, place: int) -> JudgedRow:
+        reason = self._names[self._reason[place]]
+        return JudgedRow(
+            item=item,
+            outcome=Outcome(int(self._outcome[place])),
+            gold=bool(self._gold[place]),
+            reason="" if reason == NO_REASON else reason,
+            right=bool(self._is_right[place]),
+        )
+
+
+def judged_items(project: Project, cell: AccuracyCell) -> JudgedItems:
+    """The items one cell of the accuracy table is counted from.
+
+    Raises:
+        UsageError: The verifier has no run, or a condition or the property names something unknown.
+    """
+    return JudgedItems(project, cell)
+
+
+def _chosen(entries: Entries, cell: AccuracyCell, run: int | None) -> BoolArray:
+    """Which items the cell is about, judged or not."""
+    import numpy as np
+
+    known = entries.everything
+    kept = known.chosen(entries.asked.selection)
+    chosen = np.ones(len(known.item), dtype=np.bool_) if kept is None else kept
+    if cell.by is None or cell.group is None:
+        return chosen
+    groups = known.groups(cell.by, run)
+    return chosen & (groups.code == groups.names.index(cell.group) if cell.group in groups.names else False)
+
+
+def _ranks() -> IntArray:
+    """Verdict and gold -> the place in `_ORDER`."""
+    import numpy as np
+
+    ranks = np.zeros((len(Outcome), 2), dtype=np.int8)
+    for place, (outcome, gold) in enumerate(_ORDER):
+        ranks[outcome, int(gold)] = place
+    return ranks

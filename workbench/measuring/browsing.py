@@ -1,0 +1,212 @@
+"""Browse: ids and pages of items for a table, and one item's detail."""
+
+from __future__ import annotations
+
+import getpass
+import re
+from array import array
+from collections.abc import Collection, Sequence
+from itertools import product
+from pathlib import Path
+from threading import Event
+
+import msgspec
+
+from workbench.core.database import people, states
+from workbench.core.database.cancelling import cancellable
+from workbench.core.database.selection import compile_selection
+from workbench.core.database.vocabularies import check_values
+from workbench.core.errors import StoreError, UsageError, nearest
+from workbench.core.files import whole_file
+from workbench.core.final_answer import HOW, FinalAnswer
+from workbench.core.final_answer.card import card_completion, card_reference
+from workbench.core.label import Task
+from workbench.core.own_files import require_own
+from workbench.core.project import Project
+from workbench.core.selection import Condition, Selection, parse_condition
+from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail
+from workbench.data.store import browsing
+from workbench.labelling import ledger
+
+_WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
+
+
+class ItemTable:
+    """The items of one query as a table reads them; every method may run in a worker thread.
+
+    Attributes:
+        verifiers: Names of the verdict columns: verifiers that have a complete run.
+    """
+
+    def __init__(self, project: Project, query: BrowseQuery) -> None:
+        self.query = query
+        self._project = project
+        self._database = project.database
+        self._runs = browsing.newest_runs(self._database.reader())
+        self.verifiers = tuple(self._runs.values())
+        self._cancelled = Event()
+        self._done = Event()
+        self._count = 0
+        self._ends: dict[int, int] = {}
+
+    def cancel(self) -> None:
+        """End a reading of ids that is under way; nobody wants this query any more."""
+        self._cancelled.set()
+        self._done.set()
+
+    def ids(self) -> array[int]:
+        """Row ids of all items in the query's order; slow at a million rows.
+
+        Raises:
+            StoreError: ``cancel`` was called meanwhile.
+        """
+        reader = self._database.reader()
+        try:
+            with cancellable(reader, self._cancelled.is_set):
+                found = browsing.ids(reader, self.query)
+            self._count = len(found)
+        finally:
+            self._done.set()
+        return found
+
+    def count(self) -> int:
+        """How many items there are; under a condition or a search it waits for the first ``ids``."""
+        if not self.query.conditions and not self.query.search:
+            return item_count(self._project)
+        self._done.wait()
+        return self._count
+
+    def first(self, limit: int, offset: int = 0) -> list[BrowseRow]:
+        """Rows in the order of import, there long before ``ids``.
+
+        A page can be read when the one before it has been; any other is empty.
+        """
+        after = self._ends.get(offset, 0)
+        if offset and not after:
+            return []
+        found = browsing.first_ids(self._database.reader(), self.query, limit, after=after)
+        if found:
+            self._ends[offset + len(found)] = found[-1]
+        return self.rows(found)
+
+    def rows(self, ids: Sequence[int]) -> list[BrowseRow]:
+        """Rows by id, in the order asked for."""
+        return browsing.rows(self._database.reader(), ids, self._runs)
+
+
+def item_count(project: Project) -> int:
+    """How many items there are."""
+    return sum(states.counts(project.database).values())
+
+
+def names(project: Project) -> dict[str, list[str]]:
+    """What can be filtered by: field -> the values there are, verifiers under ``verdict:``."""
+    reader = project.database.reader()
+    return {**browsing.names(reader), "verdict:": list(browsing.newest_runs(reader).values())}
+
+
+def read_conditions(text: str, verifiers: Sequence[str], project: Project | None = None) -> tuple[Condition, ...]:
+    """Read a line of conditions, ``type=A state!=final model="a b"``, as ``--where`` takes them one by one.
+
+    Args:
+        verifiers: Those that have a complete run.
+        project: Where the values must be known; None where whoever takes the conditions sees to that.
+
+    Raises:
+        UsageError: One of them is no condition, or names an unknown field, value or verifier.
+    """
+    if text.count('"') % 2:
+        raise UsageError("A quotation mark is open.", 'Write a value with spaces as model="a b".')
+    asked = Selection(tuple(parse_condition(word.replace('"', "")) for word in _WORD.findall(text)))
+    conditions = (asked.judged_by(verifiers) if len(verifiers) == 1 else asked).conditions
+    compile_selection(Selection(conditions))
+    for condition in conditions:
+        kind, _, name = condition.field.partition(":")
+        if kind == "verdict" and name not in verifiers:
+            raise UsageError(
+                f"No verifier {name!r} has a complete run.", nearest(name, verifiers, "Verifiers that have")
+            )
+    if project is not None:
+        check_values(project.database.reader(), conditions)
+    return conditions
+
+
+def find(project: Project, key: str) -> list[int]:
+    """Row ids of the completions whose own id this is; several where data sets or questions share ids."""
+    return browsing.with_key(project.database.reader(), key)
+
+
+def read(project: Project, completion: int) -> ItemDetail:
+    """Everything of one item that nobody looks at yet; whoever shows it calls ``reveal``.
+
+    Raises:
+        UsageError: There is no such item.
+    """
+    return browsing.detail(project.database.reader(), completion)
+
+
+def detail(project: Project, completion: int, also: Collection[str] = ()) -> ItemDetail:
+    """Everything of one item, for the coordinator; the look is recorded as a reveal.
+
+    A later label by the same person on the item is marked unblinded.
+
+    Args:
+        also: The people as whom the coordinator works in this app.
+
+    Raises:
+        UsageError: There is no such item.
+    """
+    found = read(project, completion)
+    reveal(project, completion, also)
+    return found
+
+
+def final_answers(item: ItemDetail) -> tuple[FinalAnswer, FinalAnswer]:
+    """The final answers of an item's reference and completion, as its card shows them: guesses, too."""
+    return card_reference(item.reference, item.subtype), card_completion(item.completion)
+
+
+def origin(answer: FinalAnswer) -> str:
+    """By which rule a final answer was found, for a person; and that it is a guess, if it is one."""
+    return f"a guess: {HOW[answer.how]}" if answer.found and not answer.marked else HOW[answer.how]
+
+
+def write_item(project: Project, item: ItemDetail) -> Path:
+    """Write an item as JSON beside the database; an earlier file of the same item is replaced.
+
+    Raises:
+        StoreError: The folder can't be written to.
+    """
+    path = project.path.with_name(f"{project.path.stem}-item-{item.id}.json")
+    try:
+        require_own(path)
+        with whole_file(path) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(item), indent=2) + b"\n")
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}.", "Is the folder of the database writable?") from error
+    return path
+
+
+def coordinator_name() -> str:
+    """Who the coordinator is: the login name."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "coordinator"
+
+
+def reveal(project: Project, completion: int, also: Collection[str] = ()) -> None:
+    """Record that the coordinator has seen gold, verdicts or labels of an item (once an item); see ``detail``."""
+    reveal_each(project, [completion], also)
+
+
+def reveal_each(project: Project, completions: Sequence[int], also: Collection[str] = ()) -> None:
+    """The same of several items."""
+    with project.database.write("normal") as connection:
+        looking = [people.add(connection, coordinator_name(), "coordinator")]
+        looking += [people.add(connection, name) for name in also]
+        questions = dict.fromkeys(states.question_of(connection, completion)[0] for completion in completions)
+        subjects: list[tuple[Task, int]] = [("correctness", completion) for completion in completions]
+        subjects += [("type", question) for question in questions]
+        for person, (task, subject) in product(looking, subjects):
+            ledger.reveal(connection, person, task, subject, "detail")

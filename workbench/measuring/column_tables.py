@@ -1,0 +1,242 @@
+"""Columns as tables of arrays: read from the database, whole or for ranges of rows that may have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from workbench.core.database.changes import ChangeMark
+from workbench.core.database.column_files import ColumnHeader, ColumnPart
+from workbench.core.verdict import Outcome
+from workbench.data.store import columns as stored
+from workbench.data.store.columns import FIELDS, ORIGINS, Connection
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from workbench.statistics.arrays import IntArray
+
+    Array = npt.NDArray[Any]
+
+Range = tuple[int, int]
+"""First and last row id."""
+
+SCORE = "score"
+REASON = "reason"
+
+
+class ColumnTable(Struct, frozen=True, kw_only=True, eq=False):
+    """Columns of one value an item; nobody changes an array that stands in a table.
+
+    Attributes:
+        columns: Name -> values. A column of names holds positions in them.
+        names: A column of names -> what the positions stand for; some may have no item.
+    """
+
+    columns: Mapping[str, Array]
+    names: Mapping[str, tuple[str, ...]]
+
+    @property
+    def rows(self) -> int:
+        """How many items there are."""
+        return len(next(iter(self.columns.values())))
+
+
+def read_items(connection: Connection, first: int, last: int) -> ColumnTable:
+    """The items of a range, in order of row id.
+
+    Columns: ``item``, ``question`` (int64), ``characters`` (int32), ``final`` and ``imported`` (gold: 1, 0, -1),
+    ``origin`` (of the gold; `ORIGINS`) and one for each of `FIELDS`.
+    """
+    import numpy as np
+
+    rows = stored.item_rows(connection, first, last)
+    item, imported = rows.item, rows.imported.astype(np.int8)
+    columns: dict[str, Array] = {
+        "item": item,
+        "question": rows.question,
+        "characters": rows.characters.astype(np.int32),
+        "final": imported.copy(),
+        "imported": imported,
+        "origin": (imported >= 0).astype(np.int8),
+    }
+    place = np.searchsorted(sorted(rows.models), rows.model)
+    named = {"model": _coded(place, [rows.models[key] for key in sorted(rows.models)])}
+    place = np.searchsorted(sorted(rows.questions), rows.question)
+    for position, field in enumerate(stored.OF_QUESTION):
+        named[field] = _coded(place, [rows.questions[key][position] for key in sorted(rows.questions)])
+    place = np.searchsorted(item, [touched[0] for touched in rows.touched])
+    for column, position in (("final", 1), ("origin", 2), ("imported", 3)):
+        columns[column][place] = [touched[position] for touched in rows.touched]
+    for column, position in (("type", 4), ("subtype", 5)):
+        code, names = named[column]
+        known = {name: number for number, name in enumerate(names)}
+        said = [str(touched[position]) for touched in rows.touched]
+        code[place] = [known.setdefault(name, len(known)) for name in said]
+        named[column] = code, tuple(known)
+    for column, (code, names) in named.items():
+        columns[column] = _narrow(code, len(names))
+    return _frozen(columns, {column: names for column, (_, names) in named.items()})
+
+
+def read_verdicts(connection: Connection, run: int, items: IntArray, first: int, last: int) -> ColumnTable:
+    """A run's verdicts on the items of a range.
+
+    Columns: ``outcome`` (-1 for no verdict), ``reason`` (the first for no verdict) and, where the run has any,
+    ``score`` (float64, NaN for none).
+
+    Args:
+        items: Row ids of the items of the range.
+    """
+    import numpy as np
+
+    from workbench.statistics.arrays import align
+
+    rows = stored.verdict_rows(connection, run, first, last)
+    reason = align(items, rows.item, rows.reason, missing=np.int32(0))
+    columns: dict[str, Array] = {
+        "outcome": align(items, rows.item, rows.outcome, missing=np.int8(-1)),
+        REASON: _narrow(reason, len(rows.reasons)),
+    }
+    if len(rows.scored):
+        columns[SCORE] = align(items, rows.scored, rows.score, missing=np.float64(np.nan))
+    return _frozen(_without_empty(columns), {REASON: rows.reasons})
+
+
+def of_part(part: ColumnPart) -> ColumnTable | None:
+    """The table that stands in a file; None where its columns are not those of a part, or hold what none can."""
+    import numpy as np
+
+    head = part.head
+    columns = {name: np.frombuffer(values, dtype=head.kinds[name]) for name, values in part.columns.items()}
+    bounds = _bounds(head)
+    there = columns.keys() - {SCORE} if head.run is not None else columns.keys()
+    if there != bounds.keys() or head.names.keys() != {*(FIELDS if head.run is None else (REASON,))}:
+        return None
+    if not all(_within(columns[name], *bounds[name]) for name in bounds):
+        return None
+    if head.run is None and head.rows and not (np.diff(columns["item"]) > 0).all():
+        return None
+    return ColumnTable(columns=columns, names=head.names)
+
+
+def _bounds(head: ColumnHeader) -> dict[str, tuple[int, int]]:
+    """What the values of each whole-numbered column of a part lie between."""
+    codes = {name: (0, max(len(names) - 1, 0)) for name, names in head.names.items()}
+    if head.run is not None:
+        return {"outcome": (-1, max(Outcome)), **codes}
+    row, count, sign = (1, 2**63 - 1), (0, 2**31 - 1), (-1, 1)
+    fixed = {"item": row, "question": row, "characters": count, "final": sign, "imported": sign}
+    return {**fixed, "origin": (0, len(ORIGINS) - 1), **codes}
+
+
+def _within(values: Array, least: int, most: int) -> bool:
+    return values.dtype.kind in "iu" and (not len(values) or bool(values.min() >= least and values.max() <= most))
+
+
+def to_part(table: ColumnTable, run: int | None, mark: ChangeMark, schema: int, aligned: int) -> ColumnPart:
+    """A table as it goes into a file; see `ColumnHeader`."""
+    head = ColumnHeader(
+        run=run,
+        version=mark.version,
+        token=mark.token.hex(),
+        schema=schema,
+        rows=table.rows,
+        aligned=aligned,
+        kinds={name: values.dtype.str for name, values in table.columns.items()},
+        names=dict(table.names),
+    )
+    return ColumnPart(head=head, columns={name: values.data.cast("B") for name, values in table.columns.items()})
+
+
+def put_in(table: ColumnTable, parts: Sequence[tuple[slice, ColumnTable]]) -> ColumnTable:
+    """The table with some of its rows replaced, in order; a column that stays the same stays the same array."""
+    columns: dict[str, Array] = {}
+    names = dict(table.names)
+    for column in dict.fromkeys([*table.columns, *(name for _, part in parts for name in part.columns)]):
+        pieces = [(rows, _column(part, column)) for rows, part in parts]
+        if column in names:
+            pieces = [(rows, _recoded(part, column, names)) for rows, part in parts]
+            pieces = [(rows, _narrow(values, len(names[column]))) for rows, values in pieces]
+        columns[column] = _replaced(_column(table, column), pieces)
+    return _frozen(_without_empty(columns), names)
+
+
+def aligned(table: ColumnTable, old: IntArray, new: IntArray) -> ColumnTable:
+    """A run's verdicts on other items; those that were not there before have none."""
+    import numpy as np
+
+    from workbench.statistics.arrays import align
+
+    missing = {"outcome": np.int8(-1), SCORE: np.float64(np.nan)}
+    columns = {
+        column: align(new, old, values, missing=missing.get(column, values.dtype.type(0)))
+        for column, values in table.columns.items()
+    }
+    return _frozen(_without_empty(columns), table.names)
+
+
+def _coded(place: Array, names: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
+    """Codes for places in a list of names, of which some may be the same."""
+    import numpy as np
+
+    known: dict[str, int] = {}
+    code = np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int32)
+    return code[place], tuple(known)
+
+
+def _recoded(part: ColumnTable, column: str, known: dict[str, tuple[str, ...]]) -> Array:
+    """A part's codes by a column's known names, behind which new ones are put."""
+    import numpy as np
+
+    values, names = part.columns[column], part.names[column]
+    places = {name: place for place, name in enumerate(known[column])}
+    used = np.bincount(values, minlength=len(names)) > 0
+    code = [places.setdefault(name, len(places)) if there else 0 for name, there in zip(names, used, strict=True)]
+    known[column] = tuple(places)
+    return np.array([*code, 0], dtype=np.int32)[values]
+
+
+def _replaced(old: Array, pieces: Sequence[tuple[slice, Array]]) -> Array:
+    import numpy as np
+
+    if all(np.array_equal(old[rows], values, equal_nan=old.dtype.kind == "f") for rows, values in pieces):
+        return old
+    if all(len(old[rows]) == len(values) for rows, values in pieces):
+        changed = old.astype(np.result_type(old, *(values for _, values in pieces)))
+        for rows, values in pieces:
+            changed[rows] = values
+        return changed
+    joined, at = [], 0
+    for rows, values in pieces:
+        joined += [old[at : rows.start], values]
+        at = rows.stop
+    return np.concatenate([*joined, old[at:]])
+
+
+def _column(table: ColumnTable, column: str) -> Array:
+    import numpy as np
+
+    found = table.columns.get(column)
+    return np.full(table.rows, np.nan) if found is None else found
+
+
+def _without_empty(columns: dict[str, Array]) -> dict[str, Array]:
+    """A run none of whose items have a score, be they gone or hidden, is one without scores."""
+    import numpy as np
+
+    return {column: values for column, values in columns.items() if column != SCORE or not np.isnan(values).all()}
+
+
+def _narrow(code: Array, names: int) -> Array:
+    import numpy as np
+
+    return code.astype(np.min_scalar_type(max(names - 1, 0)), copy=False)
+
+
+def _frozen(columns: Mapping[str, Array], names: Mapping[str, tuple[str, ...]]) -> ColumnTable:
+    for values in columns.values():
+        values.setflags(write=False)
+    return ColumnTable(columns=columns, names=names)

@@ -1,0 +1,269 @@
+"""Ensembles, best of n, estimates and downstream scores: rows with what each says in words, and every format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+
+from msgspec import Struct, structs
+
+from workbench.core.text.columns import p_value
+from workbench.measuring.combining_text import BEST, ensemble_head, headline_row, members_table, rules_table
+from workbench.measuring.comparing_tables import is_clear, told
+from workbench.measuring.downstream_text import associations_table, downstream_head, scores_table
+from workbench.measuring.estimating_text import estimate_head, estimate_table, mix_table, verdict
+from workbench.measuring.selecting_text import best_of_head, best_of_table
+from workbench.statistics.records.combined import BestOfReport, BestOfRow
+from workbench.statistics.records.comparison import LEVEL, PairedFigures
+from workbench.statistics.records.downstream import DownstreamPoint, DownstreamReport, DownstreamRow
+from workbench.statistics.records.ensemble import ENSEMBLES, EnsembleReport, EnsembleRow, MemberRow
+from workbench.statistics.records.estimate import EstimateReport, EstimateRow
+from workbench.tables.document import Table
+from workbench.tables.files import SUFFIXES, WRITERS, TableFormat, figures_csv, flat, with_counting, write_beside
+
+CombinedReport: TypeAlias = EnsembleReport | BestOfReport | EstimateReport | DownstreamReport
+Record = TypeVar("Record", bound=Struct)
+Standing = Literal["", "better", "worse", "not told apart"]
+
+
+class RowWords(NamedTuple):
+    """What a row says.
+
+    Attributes:
+        standing: How it stands to what it is compared with; empty where it is not compared.
+        words: Sentences.
+    """
+
+    standing: Standing = ""
+    words: tuple[str, ...] = ()
+
+
+class CombinedTable(Struct, frozen=True, kw_only=True):
+    """One table of a report.
+
+    Attributes:
+        name: For the name of a file.
+        records: What its rows were made from, with figures in full.
+        said: What each row says.
+        against: What rows are compared with; empty where they are not.
+        begin: The row to look at first.
+    """
+
+    name: str
+    table: Table
+    records: Sequence[Struct]
+    said: Sequence[RowWords]
+    against: str = ""
+    begin: int = 0
+
+
+class CombinedRow(Struct, frozen=True, kw_only=True):
+    """A row.
+
+    Attributes:
+        cells: One text a column.
+        standing: What its figures say of it; empty where it is not compared.
+        words: The same in a sentence or more, and why figures are missing.
+    """
+
+    cells: tuple[str, ...]
+    standing: Standing
+    words: tuple[str, ...]
+
+
+class CombinedSheet(Struct, frozen=True, kw_only=True):
+    """A table in plain texts, all of them data.
+
+    Attributes:
+        columns: Their headings.
+        left: So many columns are words, all others figures.
+        against: What rows are compared with; empty where they are not.
+        begin: The row to look at first.
+    """
+
+    caption: str
+    columns: tuple[str, ...]
+    left: int
+    lines: tuple[CombinedRow, ...]
+    notes: tuple[str, ...]
+    against: str
+    begin: int
+
+
+def head(report: CombinedReport) -> str:
+    """What is counted, and how: two or three lines."""
+    match report:
+        case EnsembleReport():
+            return ensemble_head(report)
+        case BestOfReport():
+            return best_of_head(report)
+        case EstimateReport():
+            return estimate_head(report)
+        case DownstreamReport():
+            return downstream_head(report)
+
+
+def sheets(report: CombinedReport) -> tuple[CombinedSheet, ...]:
+    """A report's tables."""
+    return tuple(map(_sheet, parts(report)))
+
+
+def parts(report: CombinedReport) -> tuple[CombinedTable, ...]:
+    """A report's tables with the records they were made from."""
+    return tuple(_parts(report))
+
+
+def _sheet(part: CombinedTable) -> CombinedSheet:
+    table = part.table
+    return CombinedSheet(
+        caption=table.caption,
+        columns=tuple(_headings(table)),
+        left=table.left,
+        lines=tuple(
+            CombinedRow(cells=tuple(cell.text for cell in row.cells), standing=said.standing, words=said.words)
+            for row, said in zip(table.rows, part.said, strict=True)
+        ),
+        notes=table.notes,
+        against=part.against,
+        begin=part.begin,
+    )
+
+
+def _headings(table: Table) -> Iterator[str]:
+    """A heading a column; one over several columns stands before the first of them."""
+    above = [(heading.text, place) for line in table.head[:-1] for heading in line for place in range(heading.span)]
+    for place, own in enumerate(table.head[-1]):
+        text, within = above[place] if above else ("", 0)
+        yield f"{text} {own.text}".strip() if within == 0 else own.text
+
+
+def _parts(report: CombinedReport) -> Iterator[CombinedTable]:
+    match report:
+        case EnsembleReport():
+            rules = _part("ensembles", rules_table(report), report.rows, of_rule)
+            yield structs.replace(rules, against=BEST, begin=headline_row(report))
+            say = partial(_of_member, report.headline)
+            members = _part("members", members_table(report), report.members, say)
+            yield structs.replace(members, against="the same without the member")
+        case BestOfReport():
+            picks = _part("best-of", best_of_table(report), report.rows, _of_pick)
+            choosing = next((place for place, one in enumerate(report.rows) if one.n > 1), 0)
+            yield structs.replace(picks, against="a random pick", begin=choosing)
+        case EstimateReport():
+            yield _part("estimate", estimate_table(report), report.rows, partial(_of_estimate, report))
+            yield _part("mix", mix_table(report), report.mix, _of_nothing)
+        case DownstreamReport():
+            yield _part("scores", scores_table(report), report.points, _of_point)
+            yield _part("downstream", associations_table(report), report.rows, _of_association)
+
+
+def _part(name: str, table: Table, records: Sequence[Record], say: Callable[[Record], RowWords]) -> CombinedTable:
+    return CombinedTable(name=name, table=table, records=records, said=tuple(map(say, records)))
+
+
+# -- what rows say ---------------------------------------------------------------------------------
+
+
+def of_rule(one: EnsembleRow) -> RowWords:
+    """A rule against the best single verifier: better or worse only where both tests, the interval and q say so."""
+    missing = tuple(_undefined(one))
+    if one.kind not in ENSEMBLES:
+        return RowWords(words=missing)
+    if one.against is None:
+        return RowWords(words=(*missing, f"No item counts for both {one.rule} and {BEST}."))
+    chance = is_clear(one.against) and (one.q is None or one.q >= LEVEL)
+    doubt = () if not chance else (f"Among all comparisons of the table it may be chance: q {p_value(one.q or 1)}.",)
+    return RowWords(_standing(one.against, possible=not chance), (told(one.against, one.rule, BEST), *doubt, *missing))
+
+
+def _undefined(one: EnsembleRow) -> Iterator[str]:
+    if not one.n:
+        yield "No item counts here under this protocol."
+    elif one.fpr is None:
+        yield "All gold here is “correct”: there is no balanced accuracy and no FPR."
+    elif one.fnr is None:
+        yield "All gold here is “incorrect”: there is no balanced accuracy and no FNR."
+
+
+def _of_member(headline: str, one: MemberRow) -> RowWords:
+    """What an ensemble would be without a member: better means that the member helps."""
+    if one.help is None:
+        return RowWords(words=(f"No item counts for {headline} both with and without it.",))
+    return RowWords(_standing(one.help), (told(one.help, headline, f"the same without {one.verifier}"),))
+
+
+def _standing(figures: PairedFigures, *, possible: bool = True) -> Standing:
+    if not (possible and is_clear(figures)):
+        return "not told apart"
+    return "better" if figures.difference > 0 else "worse"
+
+
+def _of_pick(one: BestOfRow) -> RowWords:
+    """A verifier's picks against random ones."""
+    if one.reason is not None:
+        return RowWords(words=(one.reason,))
+    if one.n == 1:
+        return RowWords(words=("There is nothing to choose from one.",))
+    if not one.mixed:
+        return RowWords(words=("No question has correct and incorrect completions: no pick can beat a random one.",))
+    if one.gain_ci is None:
+        few = "there is one question only" if one.questions < 2 else "it is the same in every question"
+        return RowWords("not told apart", (f"The gain has no interval: {few}.",))
+    low, high = one.gain_ci
+    return RowWords("better" if low > 0 else "worse" if high < 0 else "not told apart")
+
+
+def _of_estimate(report: EstimateReport, one: EstimateRow) -> RowWords:
+    """The verdict on the first row; of the others why predictions are no help."""
+    if one is report.rows[0]:
+        return RowWords(words=(verdict(report),))
+    return RowWords(words=() if one.reason is None else (one.reason,))
+
+
+def _of_point(one: DownstreamPoint) -> RowWords:
+    """A verifier's accuracy and score."""
+    missing = []
+    if one.accuracy is None:
+        missing.append("No item counts here under this protocol.")
+    if one.score_ci is None and one.benchmark is not None:
+        missing.append("The score has no interval: its benchmark's n is not given, or the scores are no shares.")
+    return RowWords(words=tuple(missing))
+
+
+def _of_association(one: DownstreamRow) -> RowWords:
+    """A rank correlation."""
+    return RowWords(words=() if one.reason is None else (one.reason,))
+
+
+def _of_nothing(_one: Struct) -> RowWords:
+    """A row that only counts."""
+    return RowWords()
+
+
+# -- in every format -------------------------------------------------------------------------------
+
+
+def combined_as(report: CombinedReport, place: int, as_: TableFormat) -> str:
+    """One of a report's tables in a format; all but CSV round, and name protocol and gold; CSV has figures in full."""
+    part = parts(report)[place]
+    if as_ == "csv":
+        lines = [dict(_cells(record)) for record in part.records]
+        return figures_csv(lines, report.protocol, report.gold_choice)
+    return WRITERS[as_](with_counting(part.table, report.protocol, report.gold_choice))
+
+
+def save_combined(report: CombinedReport, place: int, database: Path, as_: TableFormat) -> Path:
+    """Write one of a report's tables beside the database, to a file that was not there before.
+
+    Raises:
+        StoreError: The file can't be written.
+    """
+    stem = f"{database.stem}-{parts(report)[place].name}-{report.protocol}-{report.gold_choice}"
+    return write_beside(database, stem, SUFFIXES[as_], combined_as(report, place, as_))
+
+
+def _cells(record: Struct) -> Iterator[tuple[str, Any]]:
+    for name, value in flat(structs.asdict(record)):
+        yield name, " ".join(map(str, value)) if isinstance(value, list) else value

@@ -1,0 +1,267 @@
+"""Two verifiers against each other, on the items both have a verdict for."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct, structs
+
+from workbench.core import breakdown
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.verdict import GoldChoice, Outcome, Protocol3
+from workbench.data.records.browse import BrowseQuery, BrowseRow
+from workbench.data.store import browsing
+from workbench.measuring import selected_by
+from workbench.measuring.browsing import ItemTable
+from workbench.measuring.columns import Columns, columns, gold_counts
+from workbench.measuring.judged import BASELINE, JudgedSelection, judged, nothing_measured
+from workbench.statistics.records.comparison import Bootstrap, CompareReport, Example, GroupFigures, Quadrant
+from workbench.statistics.records.study import JUDGES_NOTHING
+
+if TYPE_CHECKING:
+    from workbench.statistics.arrays import BoolArray, IntArray
+    from workbench.statistics.compare import Quadrants
+    from workbench.statistics.differences import PairedItems
+
+GROUPS: Final = tuple(group for group in breakdown.GROUPS if group != "reason")
+"""What wins and losses can be counted by, alone or crossed; reasons are one verifier's own."""
+
+SAMPLES: Final = 10_000
+"""Samples of the bootstrap, unless others are asked for."""
+
+SEED: Final = 0
+
+TOO_FEW: Final = ("There are no two verifiers to compare.", "Two need a complete run: workbench verify DB NAME")
+"""What is said, and what to do about it."""
+
+
+class ComparedItem(Struct, frozen=True, kw_only=True):
+    """An item with what is true of it and what A and B said of it."""
+
+    item: BrowseRow
+    gold: Outcome
+    a: Outcome
+    b: Outcome
+
+
+class PairedComparison:
+    """A comparison and the items it is counted from.
+
+    Attributes:
+        report: The figures that have a closed form; its examples are empty.
+        ids: Row ids of the items of each quadrant, in the order of import.
+    """
+
+    def __init__(
+        self, project: Project, report: CompareReport, found: JudgedSelection, ids: Mapping[Quadrant, array[int]]
+    ) -> None:
+        self.report, self.ids = report, ids
+        self._table = ItemTable(project, BrowseQuery())
+        self._found, self._order = found, _places(found, report.a, report.b)
+
+    def with_bootstrap(self, samples: int = SAMPLES, seed: int = SEED) -> CompareReport:
+        """The report with bootstrapped intervals of the metrics' differences; as it is for 0 samples."""
+        from workbench.statistics.differences import metric_differences
+
+        if not samples:
+            return self.report
+        draws = Bootstrap(samples=samples, seed=seed)
+        items = _paired(self._found, self._order, self.report.protocol)[0]
+        return structs.replace(self.report, metrics=metric_differences(items, draws), bootstrap=draws)
+
+    def rows(self, ids: Sequence[int]) -> list[ComparedItem]:
+        """Rows by id, in the order asked for."""
+        return [self._row(item) for item in self._table.rows(ids)]
+
+    def examples(self, most: int) -> dict[Quadrant, list[Example]]:
+        """The first items of each quadrant, as a report names them."""
+        return {kind: [_example(row) for row in self.rows(ids[:most])] for kind, ids in self.ids.items()}
+
+    def _row(self, item: BrowseRow) -> ComparedItem:
+        place = bisect_left(self._found.item, item.id)
+        a, b = (Outcome(int(self._found.outcomes[judge][place])) for judge in self._order)
+        return ComparedItem(item=item, gold=Outcome(int(self._found.gold[place])), a=a, b=b)
+
+
+def _example(row: ComparedItem) -> Example:
+    return Example(
+        dataset=row.item.dataset,
+        question_id=row.item.question_id,
+        completion_id=row.item.completion_id,
+        gold=row.gold.word,
+        a=row.a.word,
+        b=row.b.word,
+    )
+
+
+def comparable(project: Project) -> tuple[str, ...]:
+    """The verifiers that can be compared: those with a complete run, then the baseline; none if there is no run."""
+    names = tuple(browsing.newest_runs(project.database.reader(), without=JUDGES_NOTHING).values())
+    return names if BASELINE in names or not names else (*names, BASELINE)
+
+
+def compare(
+    project: Project,
+    a: str,
+    b: str,
+    *,
+    protocol: Protocol3 = "forced",
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+    by: str | None = None,
+    examples: int = 0,
+    samples: int = 0,
+    seed: int = SEED,
+) -> CompareReport:
+    """The figures of `compared`.
+
+    Args:
+        examples: Name at most so many of the items of each quadrant.
+        samples: Of the bootstrap; 0 for none.
+
+    Raises:
+        UsageError: As `compared`.
+    """
+    found = compared(project, a, b, protocol=protocol, gold=gold, selection=selection, by=by)
+    return structs.replace(found.with_bootstrap(samples, seed), examples=found.examples(examples))
+
+
+def compared(
+    project: Project,
+    a: str,
+    b: str,
+    *,
+    protocol: Protocol3 = "forced",
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+    by: str | None = None,
+) -> PairedComparison:
+    """Compare the newest complete runs of two verifiers; ``always-incorrect`` needs none.
+
+    Args:
+        by: One of `GROUPS` or several with commas between them: count wins and losses by it too.
+
+    Raises:
+        UsageError: Both are the same, one has no complete run, no item counts for both, or ``by`` is unknown.
+    """
+    _check(a, b, by)
+    everything = columns(project)
+    found = judged(project, (a, b), gold=gold, selection=selection, known=everything)
+    items, counts = _paired(found, _places(found, a, b), protocol)
+    if not len(items.gold):
+        if found.failed:
+            raise UsageError(*nothing_measured(found.failed))
+        raise UsageError(
+            f"{a} and {b} have no item in common that counts.",
+            f"Gold {gold}, protocol {protocol}: {a} has {counts.of_a:,} items, {b} {counts.of_b:,}.",
+        )
+    ids = found.item[counts.both]
+    cells = _cells(items)
+    runs = {judge.name: judge.run for judge in found.judges}
+    report = CompareReport(
+        **_figures(items, cells, counts),
+        a=a,
+        b=b,
+        run_a=runs[a],
+        run_b=runs[b],
+        protocol=protocol,
+        gold=gold_counts(project, selection or Selection(), gold),
+        gold_choice=gold,
+        examples={"both_right": [], "only_a": [], "only_b": [], "both_wrong": []},
+        by=by,
+        groups=[] if by is None else _groups(everything, by, ids, cells, items.question),
+        selection_judges=selected_by.among(project, (a, b), selection, everything),
+    )
+    return PairedComparison(project, report, found, _listed(ids, cells))
+
+
+def _check(a: str, b: str, by: str | None) -> None:
+    if a == b:
+        raise UsageError(f"{a} can't be compared with itself.", "Name two verifiers: workbench compare DB A B")
+    if by is not None and "reason" in breakdown.crossing(by):
+        raise UsageError("Reasons are one verifier's own: they can't group a comparison.", f"Use {', '.join(GROUPS)}.")
+
+
+def _cells(items: PairedItems) -> Quadrants:
+    from workbench.statistics.compare import quadrants
+
+    return quadrants(items.right_a, items.right_b)
+
+
+def _figures(items: PairedItems, cells: Quadrants, counts: _PairedCounts) -> dict[str, Any]:
+    """The fields of a report that are counted."""
+    from workbench.statistics.compare import compare as paired
+    from workbench.statistics.differences import metric_differences
+
+    total = paired(cells, items.question)
+    return {
+        **structs.asdict(total),
+        "accuracy_a": (total.both_right + total.only_a) / total.n,
+        "accuracy_b": (total.both_right + total.only_b) / total.n,
+        "unpaired": counts.of_a + counts.of_b - 2 * total.n,
+        "undecided_a": counts.undecided_a,
+        "undecided_b": counts.undecided_b,
+        "metrics": metric_differences(items),
+    }
+
+
+def _listed(ids: IntArray, cells: Quadrants) -> dict[Quadrant, array[int]]:
+    return {
+        "both_right": array("q", ids[cells.both_right].tobytes()),
+        "only_a": array("q", ids[cells.only_a].tobytes()),
+        "only_b": array("q", ids[cells.only_b].tobytes()),
+        "both_wrong": array("q", ids[cells.both_wrong].tobytes()),
+    }
+
+
+class _PairedCounts(Struct, frozen=True, kw_only=True, eq=False):
+    """Which items count for both, how many for each, and on how many of the judged ones each is undecided."""
+
+    both: BoolArray
+    of_a: int
+    of_b: int
+    undecided_a: int
+    undecided_b: int
+
+
+def _places(found: JudgedSelection, a: str, b: str) -> tuple[int, int]:
+    names = [judge.name for judge in found.judges]
+    return names.index(a), names.index(b)
+
+
+def _paired(found: JudgedSelection, order: tuple[int, int], protocol: Protocol3) -> tuple[PairedItems, _PairedCounts]:
+    """The items that count for both verifiers."""
+    import numpy as np
+
+    from workbench.statistics.confusion import grade
+    from workbench.statistics.differences import PairedItems
+
+    a, b = (found.outcomes[place] for place in order)
+    (counted_a, right_a), (counted_b, right_b) = (grade(outcome, found.gold, protocol) for outcome in (a, b))
+    both = counted_a & counted_b
+    judged_by_both = (found.gold >= 0) & (a >= 0) & (b >= 0)
+    undecided_a, undecided_b = (
+        int(np.count_nonzero(judged_by_both & (outcome >= Outcome.ABSTAIN))) for outcome in (a, b)
+    )
+    counts = _PairedCounts(
+        both=both,
+        of_a=int(np.count_nonzero(counted_a)),
+        of_b=int(np.count_nonzero(counted_b)),
+        undecided_a=undecided_a,
+        undecided_b=undecided_b,
+    )
+    return PairedItems(found.gold[both], right_a[both], right_b[both], found.question[both]), counts
+
+
+def _groups(everything: Columns, by: str, ids: IntArray, cells: Quadrants, question: IntArray) -> list[GroupFigures]:
+    import numpy as np
+
+    from workbench.statistics.compare import compare_groups
+
+    groups = everything.groups(by)
+    return compare_groups(cells, question, groups.code[np.searchsorted(everything.item, ids)], groups.names)

@@ -1,0 +1,293 @@
+"""Two verifiers beside each other: tables, and what they say; and any comparison in every format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from textwrap import fill
+from typing import Any, Final, NamedTuple
+
+from msgspec import structs
+
+from workbench.core.breakdown import group_name
+from workbench.core.text.columns import p_value, signed, signed_interval
+from workbench.core.text.figures import counted, percent
+from workbench.core.text.inert import inert
+from workbench.core.text.marks import what_marks_mean, with_mark
+from workbench.measuring.counting import counting
+from workbench.measuring.family_tables import (
+    detectable,
+    drawn,
+    error_tables,
+    errors_text,
+    family_tables,
+    family_text,
+    plain_tables,
+)
+from workbench.statistics.records.comparison import (
+    LEVEL,
+    CompareReport,
+    FamilyReport,
+    GroupFigures,
+    JointErrorReport,
+    MetricDifference,
+    PairedFigures,
+    Quadrant,
+)
+from workbench.tables.document import Table, row
+from workbench.tables.files import SUFFIXES, WRITERS, TableFormat, figures_csv, flat, with_counting, write_beside
+from workbench.tables.table import Columns, column, count, ends, figure, table, text, word
+
+Report = CompareReport | FamilyReport | JointErrorReport
+
+METRICS: Final = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "mcc": "MCC"}
+"""Metric -> what people call it."""
+
+_WIDTH = 79
+_KINDS: dict[Quadrant, str] = {
+    "only_a": "only A right",
+    "only_b": "only B right",
+    "both_wrong": "both wrong",
+    "both_right": "both right",
+}
+"""Quadrant -> what it is called, those that tell most first."""
+
+
+# -- any comparison --------------------------------------------------------------------------------
+
+
+def comparison_as(report: Report, as_: TableFormat) -> str:
+    """A comparison in a format; all but CSV round, and name protocol and gold; CSV has undefined figures empty."""
+    if as_ == "text":
+        return comparison_text(report)
+    if as_ == "csv":
+        # A line for all items and one a group; else a line a pair.
+        lines = list(_pair_lines(report)) if isinstance(report, CompareReport) else list(_lines(report))
+        return figures_csv(lines, report.protocol, report.gold_choice)
+    named = (with_counting(one, report.protocol, report.gold_choice) for one in _tables(report))
+    return "\n".join(map(WRITERS[as_], named))
+
+
+def comparison_text(report: Report) -> str:
+    """Any comparison for a terminal."""
+    if isinstance(report, CompareReport):
+        return compare_text(report)
+    return family_text(report) if isinstance(report, FamilyReport) else errors_text(report)
+
+
+def save_comparison(report: Report, database: Path, as_: TableFormat) -> Path:
+    """Write a comparison beside the database, to a file that was not there before.
+
+    Raises:
+        StoreError: The file can't be written.
+    """
+    stem = f"{database.stem}-{_kind(report)}-{report.protocol}-{report.gold_choice}"
+    return write_beside(database, stem, SUFFIXES[as_], comparison_as(report, as_))
+
+
+def _kind(report: Report) -> str:
+    """Without verifiers' names: those can be anything."""
+    if isinstance(report, CompareReport):
+        return "compare"
+    return "family" if isinstance(report, FamilyReport) else "errors"
+
+
+def _tables(report: Report) -> tuple[Table, ...]:
+    if isinstance(report, CompareReport):
+        return pair_tables(report)
+    return family_tables(report) if isinstance(report, FamilyReport) else error_tables(report)
+
+
+def _pair_lines(report: CompareReport) -> Iterator[Mapping[str, Any]]:
+    names = {"a": report.a, "b": report.b}
+    total = {name: getattr(report, name) for name in PairedFigures.__struct_fields__}
+    metrics: dict[str, Any] = {}
+    for metric in report.metrics:
+        found = {"a": metric.a, "b": metric.b, "difference": metric.difference, "bootstrap_ci": metric.ci}
+        metrics |= flat(found, f"{metric.metric}_")
+    yield {**names, "group": None, **dict(flat(total)), "q": None, **metrics}
+    for group in report.groups:
+        yield {**names, **dict(flat(structs.asdict(group)))}
+
+
+def _lines(report: FamilyReport | JointErrorReport) -> Iterator[Mapping[str, Any]]:
+    pairs = report.family if isinstance(report, FamilyReport) else report.errors
+    for pair in pairs:
+        found = dict(flat(structs.asdict(pair)))
+        yield {"a": found.pop("a"), "b": found.pop("b"), **found}
+
+
+# -- a pair ----------------------------------------------------------------------------------------
+
+
+def compare_text(report: CompareReport) -> str:
+    """The whole comparison of a pair for a terminal."""
+    blocks = [_head(report), *plain_tables(pair_tables(report)), *drawn(report.bootstrap)]
+    blocks.append(fill(verdict(report), _WIDTH))
+    blocks += [_examples(report, kind) for kind in _KINDS if report.examples[kind]]
+    return "\n\n".join(blocks) + "\n"
+
+
+def pair_tables(report: CompareReport) -> tuple[Table, ...]:
+    """Who is right where, the figures of both, and wins and losses by group."""
+    return (paired_table(report), metrics_table(report), *((groups_table(report),) if report.by else ()))
+
+
+class _Counts(NamedTuple):
+    """Items by what B says of them."""
+
+    name: str
+    right: int
+    wrong: int
+
+
+def paired_table(report: CompareReport) -> Table:
+    """The two by two counts."""
+    columns: Columns[_Counts] = (
+        word("", lambda one: one.name),
+        count("B right", lambda one: one.right),
+        count("B wrong", lambda one: one.wrong),
+        count("all", lambda one: one.right + one.wrong),
+    )
+    lines = (
+        _Counts("A right", report.both_right, report.only_a),
+        _Counts("A wrong", report.only_b, report.both_wrong),
+        _Counts("all", report.both_right + report.only_b, report.only_a + report.both_wrong),
+    )
+    return table("Items by who is right", columns, lines, kind=lambda one: "total" if one.name == "all" else "")
+
+
+def metrics_table(report: CompareReport) -> Table:
+    """Each figure of A and B, their difference, its interval, and both tests."""
+    columns: Columns[MetricDifference] = (
+        word("", lambda one: METRICS[one.metric]),
+        figure("A", lambda one: one.a),
+        figure("B", lambda one: one.b),
+        column("A - B", lambda one: one.difference, signed),
+        ends(lambda one: _interval(one, report), signed_interval),
+        text("how", lambda one: _how(one, report)),
+    )
+    notes = (
+        f"McNemar p {p_value(report.mcnemar_p)}, exact, two-sided; items as if independent.",
+        f"Permutation p {p_value(report.permutation_p)}, two-sided, by question.",
+        *_undefined(report),
+        *what_marks_mean(report.selection_judges),
+    )
+    caption = "Figures of both, their difference with its 95 % interval by question"
+    found = table(caption, columns, report.metrics, notes=notes)
+    if not report.bootstrap:
+        return found
+    closed = row("", "", "", "", signed_interval(report.ci), "closed form")
+    return structs.replace(found, rows=(found.rows[0], closed, *found.rows[1:]))
+
+
+def _interval(metric: MetricDifference, report: CompareReport) -> tuple[float, float] | None:
+    return report.ci if metric.metric == "accuracy" and not report.bootstrap else metric.ci
+
+
+def _how(metric: MetricDifference, report: CompareReport) -> str:
+    if _interval(metric, report) is None:
+        return ""
+    return "closed form" if metric.metric == "accuracy" and not report.bootstrap else "bootstrap"
+
+
+def _undefined(report: CompareReport) -> Iterator[str]:
+    """Which figures and intervals there are not, and why."""
+    without = [METRICS[metric.metric] for metric in report.metrics if metric.difference is None]
+    drawn = [metric for metric in report.metrics if report.bootstrap and metric.difference is not None]
+    open_ended = [METRICS[metric.metric] for metric in drawn if metric.ci is None]
+    if without:
+        yield f"Undefined, since all gold is of one class: {', '.join(without)}."
+    if open_ended:
+        yield f"No bootstrap interval, since (nearly) all samples are alike or undefined: {', '.join(open_ended)}."
+
+
+def groups_table(report: CompareReport) -> Table:
+    """Wins, losses and ties by group."""
+    columns: Columns[GroupFigures] = (
+        word("", lambda group: group_name(group.group, report.by)),
+        count("n", lambda group: group.n),
+        count("questions", lambda group: group.questions),
+        count("only A", lambda group: group.only_a),
+        count("only B", lambda group: group.only_b),
+        count("ties", lambda group: group.both_right + group.both_wrong),
+        column("A - B", lambda group: group.difference, signed),
+        ends(lambda group: group.ci, signed_interval),
+        column("p", lambda group: group.permutation_p, p_value),
+        column("q", lambda group: group.q, p_value),
+        text("detectable", detectable),
+    )
+    apart = [group_name(group.group, report.by) for group in report.groups if group.q < LEVEL]
+    notes = (
+        "p by permutation of questions; q after Benjamini and Hochberg over these groups; detectable: the true "
+        "difference that would show in four of five cases.",
+        f"q below {LEVEL}: {', '.join(apart)}." if apart else f"No q is below {LEVEL}.",
+    )
+    return table(f"Wins and losses by {report.by}", columns, report.groups, notes=notes)
+
+
+def verdict(report: CompareReport) -> str:
+    """What a comparison's figures say, in a sentence or two."""
+    return told(report, report.a, report.b)
+
+
+def told(figures: PairedFigures, a: str, b: str) -> str:
+    """What paired figures say of two, named as they are to be named."""
+    a, b = inert(a), inert(b)
+    points = f"{abs(100 * figures.difference):.1f} points"
+    if figures.only_a == figures.only_b == 0:
+        return f"{a} and {b} are right and wrong on the very same items."
+    tests, interval = _signs(figures)
+    if tests and interval:
+        better, worse = (a, b) if figures.difference > 0 else (b, a)
+        return f"{better} is right more often than {worse}, by {points}; chance alone seldom gives so much."
+    seen = "" if figures.detectable is None else _could_be_seen(figures.detectable)
+    ahead = f"are {points} apart" if figures.difference else "are right equally often"
+    if tests or interval:
+        return f"{a} and {b} {ahead}, a close call: the tests and the interval don't agree that it is no chance.{seen}"
+    return f"{a} and {b} {ahead}: these items can't tell which of them is better.{seen}"
+
+
+def is_clear(figures: PairedFigures) -> bool:
+    """Whether `told` calls one of the two better."""
+    return all(_signs(figures))
+
+
+def _signs(figures: PairedFigures) -> tuple[bool, bool]:
+    """Whether both tests, and the interval, say that a difference is no chance."""
+    tests = max(figures.mcnemar_p, figures.permutation_p) < LEVEL
+    return tests, not figures.ci[0] <= 0 <= figures.ci[1]
+
+
+def _could_be_seen(difference: float) -> str:
+    if difference >= 1:
+        return " They are too few to show any difference reliably."
+    return f" A true difference of {percent(difference)} points would show in four of five cases."
+
+
+def _head(report: CompareReport) -> str:
+    left_out = f"; {report.unpaired:,} that count for one only are left out" if report.unpaired else ""
+    chose = report.selection_judges
+    undecided = f"\nundecided: A {report.undecided_a:,}, B {report.undecided_b:,}"
+    return (
+        f"A {inert(with_mark(report.a, chose))}{_run(report.run_a)}\n"
+        f"B {inert(with_mark(report.b, chose))}{_run(report.run_b)}\n"
+        f"{counting(report.protocol, report.gold_choice, report.gold)}\n"
+        f"{counted(report.n, 'item')} in {counted(report.questions, 'question')}{left_out}"
+        f"{undecided if report.undecided_a or report.undecided_b else ''}"
+    )
+
+
+def _run(number: int | None) -> str:
+    return "" if number is None else f", run {number}"
+
+
+def _examples(report: CompareReport, kind: Quadrant) -> str:
+    found = report.examples[kind]
+    names = [(inert(example.completion_id), inert(example.question_id)) for example in found]
+    widths = [max(len(name[column]) for name in names) for column in (0, 1)]
+    lines = [
+        f"  {completion:<{widths[0]}}  {question:<{widths[1]}}  gold {example.gold:<9}  A {example.a:<9}  B {example.b}"
+        for (completion, question), example in zip(names, found, strict=True)
+    ]
+    return "\n".join((f"{_KINDS[kind]}: {len(found):,} of {getattr(report, kind):,}", *lines))

@@ -1,0 +1,239 @@
+"""Who stands in an accuracy table, and the columns each is counted from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from workbench.core.breakdown import crossing
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.verdict import GoldChoice, Outcome, Protocol3
+from workbench.data.store import browsing
+from workbench.measuring.cells import Pieces
+from workbench.measuring.column_memory import Made
+from workbench.measuring.columns import Columns, columns
+from workbench.measuring.judged import BASELINE, VerifierRun, judges_of
+from workbench.statistics.records.report import Kind
+
+if TYPE_CHECKING:
+    from workbench.statistics.accuracy import AccuracyColumns, ClusterCounts
+    from workbench.statistics.arrays import BoolArray, IntArray
+    from workbench.statistics.confusion import Graded
+
+MAJORITY: Final = "majority-by-type"
+"""What says of each item the class most frequent in its type: it knows the gold it is measured on."""
+
+CONSTANTS: Final[dict[str, Outcome]] = {BASELINE: Outcome.INCORRECT, "always-correct": Outcome.CORRECT}
+BASELINES: Final = (*CONSTANTS, MAJORITY)
+"""Rows of every table; they need no run."""
+
+
+class AccuracyQuery(Struct, frozen=True, kw_only=True):
+    """What an accuracy table is asked to show.
+
+    Attributes:
+        verifiers: Names; empty for all that have a complete run and judge completions.
+        by: A property or a crossing of several; None for the row over all items only.
+        run: Exactly this run; None for the newest complete one of each verifier.
+        live: Show verifiers too that have no complete run yet but one on its way.
+    """
+
+    verifiers: tuple[str, ...] = ()
+    by: str | None = None
+    protocol: Protocol3 = "forced"
+    gold: GoldChoice = "final"
+    selection: Selection = Selection()
+    run: int | None = None
+    live: bool = False
+
+
+class Entry(Struct, frozen=True, kw_only=True, eq=False):
+    """A verifier or a baseline.
+
+    Attributes:
+        run: The run its verdicts come from; None for a baseline.
+        outcome: Its `Outcome` of every visible item, -1 where it has none (int8).
+        expected: How many verdicts its run will have, while that has never been complete; None for any other.
+    """
+
+    name: str
+    kind: Kind
+    run: int | None
+    outcome: IntArray
+    expected: int | None = None
+
+
+class Measured(Struct, frozen=True, kw_only=True, eq=False):
+    """What one entry is measured on.
+
+    Attributes:
+        columns: Its verdicts beside gold.
+        kind: Each item's answer type, a position in the names of `Entries.kinds`.
+        scope: Each cluster's type, where the groups are subtypes: each is set against its type, not against all items.
+    """
+
+    columns: AccuracyColumns
+    kind: IntArray
+    scope: IntArray | None
+
+    def graded(self, protocol: Protocol3) -> Graded:
+        """Which items count, and which of them are judged rightly."""
+        from workbench.statistics.confusion import grade
+
+        return grade(self.columns.outcome, self.columns.gold, protocol)
+
+    def pieces(self, counted: ClusterCounts, protocol: Protocol3) -> Pieces:
+        """Its questions by group.
+
+        Args:
+            counted: Its verdicts against gold, by question and group.
+        """
+        import numpy as np
+
+        size, right = counted.graded(protocol)
+        scope = np.zeros(len(size), dtype=np.int64) if self.scope is None else self.scope
+        there = size > 0
+        return Pieces(size[there], right[there], counted.clusters.group[there], scope[there])
+
+
+class Entries:
+    """The verifiers and baselines of a table, and its items.
+
+    Args:
+        known: The items, where their gold is another than today's.
+
+    Attributes:
+        everything: All visible items.
+        everyone: Verifiers in the order they came, then the baselines that no verifier is named like.
+        kinds: The items by answer type.
+        tied: Types in which gold is correct as often as incorrect.
+        items: How many of the chosen items have gold.
+    """
+
+    def __init__(self, project: Project, asked: AccuracyQuery, known: Columns | None = None) -> None:
+        self.asked = asked
+        self.everything = known or columns(project)
+        self.kinds = self.everything.groups("type")
+        self._crossing = crossing(asked.by) if asked.by else ()
+        self._kept = self.everything.chosen(asked.selection)
+        self._gold = self.everything.gold(asked.gold)
+        self.items = int((self._gold[self._chosen()] >= 0).sum())
+        self.everyone = [
+            Entry(
+                name=judge.name,
+                kind="verifier",
+                run=judge.run,
+                outcome=self.everything.outcome(judge.run),
+                expected=judge.expected,
+            )
+            for judge in _judges(project, asked)
+        ]
+        there = {entry.name for entry in self.everyone}
+        outcomes, self.tied = self._baselines()
+        self.everyone += [
+            Entry(name=name, kind="baseline", run=None, outcome=outcome)
+            for name, outcome in outcomes.items()
+            if name not in there
+        ]
+
+    @property
+    def verifiers(self) -> list[Entry]:
+        """Those that are no baselines."""
+        return [entry for entry in self.everyone if entry.kind == "verifier"]
+
+    @property
+    def unfinished(self) -> dict[str, float]:
+        """Verifiers whose run has never been complete, and the share of it that is judged."""
+        return {
+            entry.name: min(int((entry.outcome >= 0).sum()) / max(entry.expected, 1), 1.0)
+            for entry in self.everyone
+            if entry.expected is not None
+        }
+
+    def remembered(self, name: str, of: tuple[Entry, ...], make: Callable[[], Made]) -> Made:
+        """A figure of these entries on all items, counted anew only when what it is counted from has changed."""
+        if self._kept is not None:
+            return make()
+        asked, everything = self.asked, self.everything
+        arrays = [(entry.outcome, everything.score(entry.run)) for entry in of]
+        clusters = [everything.clusters(asked.by, entry.run) for entry in of]
+        return everything.counted(
+            (name, *((entry.name, entry.run) for entry in of), asked.by, asked.protocol, asked.gold),
+            (self._gold, self.kinds, *chain(*arrays), *clusters),
+            make,
+        )
+
+    def gold_counts(self) -> dict[str, int]:
+        """How many chosen items have the gold asked for, and from where: adjudicated, agreed, imported, none."""
+        return self.everything.gold_counts(self.asked.gold, self._kept)
+
+    def datasets(self) -> set[str]:
+        """The data sets the chosen items are of."""
+        return self.everything.datasets(self._chosen())
+
+    def measured(self, entry: Entry) -> Measured:
+        """Its verdicts on the chosen items; by reason only on those it judged."""
+        rows = self._chosen()
+        if "reason" in self._crossing:
+            rows = entry.outcome >= 0 if self._kept is None else self._kept & (entry.outcome >= 0)
+        return self._measured(entry, rows, self.asked.by)
+
+    def _measured(self, entry: Entry, rows: BoolArray | slice, by: str | None) -> Measured:
+        from workbench.statistics.accuracy import AccuracyColumns
+
+        groups = self.everything.groups(by, entry.run) if by else None
+        clusters = self.everything.clusters(by, entry.run)
+        score, kind = self.everything.score(entry.run), self.kinds.code[rows]
+        found = AccuracyColumns(
+            outcome=entry.outcome[rows],
+            gold=self._gold[rows],
+            question=self.everything.question[rows],
+            group=None if groups is None else groups.code[rows],
+            names=() if groups is None else groups.names,
+            parts=() if groups is None else groups.parts,
+            score=None if score is None else score[rows],
+            clusters=clusters if isinstance(rows, slice) else clusters.of(rows),
+        )
+        within = by is not None and "subtype" in self._crossing
+        scope = self.everything.of_clusters("type", by, entry.run) if within else None
+        return Measured(columns=found, kind=kind, scope=scope)
+
+    def overall(self, entry: Entry) -> Measured:
+        """Its verdicts on all chosen items, judged or not, without groups."""
+        return self._measured(entry, self._chosen(), None)
+
+    def _chosen(self) -> BoolArray | slice:
+        return slice(None) if self._kept is None else self._kept
+
+    def _baselines(self) -> tuple[dict[str, IntArray], tuple[str, ...]]:
+        """What each baseline says of every item, and the types in which gold gives no majority."""
+        import numpy as np
+
+        from workbench.statistics.baselines import always, majority
+
+        everything = self.everything
+        gold = self._gold if self._kept is None else np.where(self._kept, self._gold, np.int8(-1))
+        most = everything.counted(
+            (MAJORITY, self.asked.gold),
+            (gold, self.kinds),
+            lambda: majority(gold, self.kinds.code, len(self.kinds.names)),
+        )
+        outcomes = {
+            name: everything.counted(name, (everything.item,), partial(always, said, len(gold)))
+            for name, said in CONSTANTS.items()
+        }
+        return {**outcomes, MAJORITY: most.outcome}, tuple(self.kinds.names[place] for place in most.tied)
+
+
+def _judges(project: Project, asked: AccuracyQuery) -> tuple[VerifierRun, ...]:
+    """The verifiers asked for; a baseline that was never run stands in the table anyway."""
+    if asked.run is not None or not asked.verifiers:
+        return judges_of(project, asked.verifiers, asked.run, live=asked.live)
+    run = set(browsing.newest_runs(project.database.reader()).values())
+    named = tuple(name for name in asked.verifiers if name in run or name not in BASELINES)
+    return judges_of(project, named, live=asked.live) if named else ()

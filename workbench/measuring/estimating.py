@@ -1,0 +1,296 @@
+"""A verifier's accuracy on all items it has judged, from the few that have gold and what other verifiers say of all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
+
+from workbench.core.database.selection import check_names
+from workbench.core.errors import UsageError
+from workbench.core.progress import step, stepping
+from workbench.core.project import Project
+from workbench.core.selection import Condition, Selection
+from workbench.core.text import figures
+from workbench.core.verdict import GoldChoice, Outcome, Protocol3
+from workbench.labelling.store import check_items
+from workbench.measuring import selected_by
+from workbench.measuring.columns import Columns, Groups, columns, gold_counts
+from workbench.measuring.judged import BASELINE, JudgedSelection, judged, judges_of, nothing_measured
+from workbench.measuring.samples import uneven_samples
+from workbench.statistics.records.estimate import EstimateReport, EstimateRow, MixRow, Quantity
+
+if TYPE_CHECKING:
+    from workbench.statistics.arrays import BoolArray, FloatArray, IntArray
+
+_MIX_BY = "type"
+"""What the mix of labelled items is looked at by, unless items are grouped otherwise."""
+
+
+class _EstimatedShare(Struct, frozen=True, kw_only=True, eq=False):
+    """A share to be estimated; arrays with one value an item.
+
+    Attributes:
+        truth: 1 or 0 where there is gold, -1 where there is none.
+        predicted: What the predictors expect it to be, from 0 to 1.
+        group: Positions in ``names``.
+    """
+
+    quantity: Quantity
+    truth: IntArray
+    predicted: FloatArray
+    question: IntArray
+    group: IntArray
+    names: tuple[str, ...]
+
+    def of(self, chosen: BoolArray) -> _EstimatedShare:
+        """The same of some of the items."""
+        if chosen.all():
+            return self
+        arrays = {name: getattr(self, name)[chosen] for name in ("truth", "predicted", "question", "group")}
+        return structs.replace(self, **arrays)
+
+
+def estimate(
+    project: Project,
+    verifier: str,
+    predictors: tuple[str, ...] = (),
+    *,
+    by: str | None = None,
+    protocol: Protocol3 = "forced",
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+) -> EstimateReport:
+    """Prediction-powered accuracy of a verifier, and the share of completions that are correct.
+
+    Every item the verifier has judged counts, but those that people excluded and checks. The mean vote of the
+    predictors is what gold is expected to be: a verifier that abstains or fails leaves it even. For the share of
+    correct completions the verifier itself is a predictor, too.
+
+    Args:
+        predictors: Verifiers whose verdicts predict gold; empty for all others with a complete run.
+        by: What to group by, as for accuracy: figures by group, and a stratified one of all.
+
+    Raises:
+        UsageError: There is no predictor, no complete run, or nothing has gold.
+    """
+    reader = project.database.reader()
+    asked = check_names(reader, selection or Selection())
+    wanted = Selection((*asked.conditions, Condition("state", "!=", "excluded")), asked.limit)
+    names = _predictors(project, verifier, predictors)
+    everything = columns(project)
+    found = judged(project, (verifier, *names), gold=gold, selection=wanted, known=everything)
+    if verifier in found.failed:
+        raise UsageError(*nothing_measured({verifier: found.failed[verifier]}))
+    outcomes = {judge.name: outcome for judge, outcome in zip(found.judges, found.outcomes, strict=True)}
+    mix_by = by or _MIX_BY
+    groups = _groups(everything, wanted, mix_by)
+    kept = _kept(project, found, outcomes[verifier])
+    shares = _shares(found, outcomes, verifier, groups, protocol, kept)
+    _check_labels(shares[0], f"No item that {verifier} has judged has gold ({gold}, protocol {protocol}).")
+    mix, mix_p = _mix(shares[-1])
+    with step("estimating"):
+        rows = [row for share in shares for row in _rows(share, grouped=by is not None)]
+    return EstimateReport(
+        verifier=verifier,
+        run=next(judge.run for judge in found.judges if judge.name == verifier),
+        predictors=[judge.name for judge in found.judges if judge.name in names],
+        rows=rows,
+        by=by,
+        mix_by=mix_by,
+        mix=mix,
+        mix_p=mix_p,
+        in_conflict=_in_conflict(everything, found, kept),
+        protocol=protocol,
+        gold=gold_counts(project, asked, gold),
+        gold_choice=gold,
+        selection_judges=selected_by.among(project, (verifier, *names), asked, everything),
+        samples=uneven_samples(project, everything, found.item[kept & (found.gold >= 0)]),
+    )
+
+
+def _predictors(project: Project, verifier: str, named: tuple[str, ...]) -> tuple[str, ...]:
+    """The predictors' names.
+
+    Raises:
+        UsageError: There are none, or the verifier is among them.
+    """
+    if verifier in named:
+        raise UsageError(f"{verifier} can't predict where it is right itself.", "Name other verifiers: --predictor")
+    known = named or tuple(judge.name for judge in judges_of(project) if judge.name not in (verifier, BASELINE))
+    if not known:
+        raise UsageError(
+            f"No other verifier than {verifier} has a complete run to predict gold with.",
+            "Start one: workbench verify DB NAME",
+        )
+    return known
+
+
+def _check_labels(share: _EstimatedShare, message: str) -> None:
+    if not (share.truth >= 0).any():
+        raise UsageError(
+            message, "Have some labelled, drawn at random from all: workbench assign DB --annotators A,B --limit 200"
+        )
+
+
+def _groups(everything: Columns, wanted: Selection, by: str) -> Groups:
+    groups, chosen = everything.groups(by), everything.chosen(wanted)
+    return groups if chosen is None else structs.replace(groups, code=groups.code[chosen])
+
+
+def _kept(project: Project, found: JudgedSelection, outcome: IntArray) -> BoolArray:
+    """Items with a verdict that are no checks."""
+    import numpy as np
+
+    checks = np.asarray(check_items.ids(project.database.reader()), dtype=np.int64)
+    kept: BoolArray = (outcome >= 0) & ~np.isin(found.item, checks)
+    return kept
+
+
+def _shares(
+    found: JudgedSelection,
+    outcomes: dict[str, IntArray],
+    verifier: str,
+    groups: Groups,
+    protocol: Protocol3,
+    kept: BoolArray,
+) -> tuple[_EstimatedShare, _EstimatedShare]:
+    """What is to be estimated: where the verifier is right, on the items that count, and what is correct, on all."""
+    import numpy as np
+
+    from workbench.statistics.confusion import grade
+    from workbench.statistics.intervals import compact
+
+    own, is_known = outcomes[verifier], found.gold >= 0
+    others = _votes([outcome for name, outcome in outcomes.items() if name != verifier])
+    right = np.where(is_known, grade(own, found.gold, protocol).right, np.int8(-1))
+    # An undecided verdict counts as "incorrect", or as wrong whatever gold is.
+    predicted_right = np.where(own == Outcome.CORRECT, others, 1 - others)
+    if protocol == "strict":
+        predicted_right[own >= Outcome.ABSTAIN] = 0
+    counted = kept & (own < Outcome.ABSTAIN) if protocol == "decided" else kept
+    accuracy = _EstimatedShare(
+        quantity="accuracy",
+        truth=right,
+        predicted=predicted_right,
+        question=compact(found.question)[0].astype(np.int32),
+        group=groups.code,
+        names=groups.names,
+    )
+    correct = structs.replace(
+        accuracy, quantity="prevalence", truth=found.gold, predicted=_votes(list(outcomes.values()))
+    )
+    return accuracy.of(counted), correct.of(kept)
+
+
+def _votes(outcomes: list[IntArray]) -> FloatArray:
+    """The mean vote on each item: 1 accepts, 0 refuses, no vote is one half."""
+    import numpy as np
+
+    worth = np.array([0, 2, 1, 1, 1], dtype=np.int16)
+    # Halves are counted as whole numbers: with many items an array of fractions for each verifier would be large.
+    halves = sum(worth[outcome] for outcome in outcomes)
+    return np.asarray(halves / (2 * len(outcomes)), dtype=np.float64)
+
+
+def _rows(share: _EstimatedShare, *, grouped: bool) -> Iterator[EstimateRow]:
+    """All items, the same stratified, then each group."""
+    import numpy as np
+
+    from workbench.statistics.accuracy import group_order
+    from workbench.statistics.intervals import compact
+
+    yield _row(share, None)
+    if not grouped:
+        return
+    stratum, present = compact(share.group)
+    yield _row(share, None, stratum)
+    ordered = sorted(present.tolist(), key=lambda place: group_order(share.names[place]))
+    for place in stepping(ordered, "estimating", "groups"):
+        yield _row(share.of(np.equal(share.group, place)), share.names[place])
+
+
+def _row(share: _EstimatedShare, group: str | None, stratum: IntArray | None = None) -> EstimateRow:
+    import numpy as np
+
+    from workbench.statistics.intervals import compact
+    from workbench.statistics.prediction_powered import powered
+
+    has_label = share.truth >= 0
+    labelled = int(np.count_nonzero(has_label))
+    row = EstimateRow(
+        quantity=share.quantity,
+        group=group,
+        stratified=stratum is not None,
+        labelled=labelled,
+        unlabelled=len(has_label) - labelled,
+        questions=len(compact(share.question[has_label])[1]),
+        estimate=None,
+        ci=None,
+        classical=None,
+        classical_ci=None,
+        power=None,
+        effective=None,
+        saved=None,
+    )
+    strata = np.zeros(len(has_label), dtype=np.int8) if stratum is None else stratum
+    of_all = np.bincount(strata)
+    is_bare = (of_all > 0) & (np.bincount(strata[has_label], minlength=len(of_all)) == 0)
+    if is_bare.any() or not labelled:
+        bare = np.bincount(share.group[is_bare[strata]], minlength=len(share.names)).nonzero()[0]
+        names = ", ".join(sorted(share.names[place] for place in bare.tolist()))
+        return structs.replace(row, reason=f"No labelled item in: {names}." if group is None else "No labelled item.")
+    found = powered(share.truth, share.predicted, share.question, strata)
+    return structs.replace(
+        row, **structs.asdict(found), saved=found.effective - labelled, reason=_reason(row, share, found.power)
+    )
+
+
+def _reason(row: EstimateRow, share: _EstimatedShare, power: float) -> str | None:
+    """Why predictions don't help; None where they do."""
+
+    from workbench.statistics.intervals import compact
+    from workbench.statistics.prediction_powered import FEWEST
+
+    if not row.unlabelled:
+        return "Every item has gold: there is nothing to predict."
+    if power:
+        return None
+    others = len(compact(share.question[share.truth < 0])[1])
+    if others < FEWEST:
+        return f"Only {figures.counted(others, 'question')} without gold: predictions count from {FEWEST} on."
+    known = share.truth[share.truth >= 0]
+    if known.min() == known.max():
+        return "All labels are alike: how far predictions can be trusted can't be told."
+    return "The predictions don't go with the labels."
+
+
+def _mix(share: _EstimatedShare) -> tuple[list[MixRow], float | None]:
+    """How many questions with labels and without each group has, and the chance of such a difference."""
+    import numpy as np
+
+    from workbench.statistics.accuracy import group_order
+    from workbench.statistics.intervals import clusters
+    from workbench.statistics.prediction_powered import mix_p
+
+    with_label = np.isin(share.question, share.question[share.truth >= 0])
+    counts = []
+    for side in (with_label, ~with_label):
+        # A group of completions, such as a model, may hold a part of a question's: it counts in each.
+        pairs = clusters(share.question[side], share.group[side], len(share.names))
+        counts.append(np.bincount(pairs.group, minlength=len(share.names)))
+    rows = [
+        MixRow(group=name, labelled=labelled, unlabelled=others)
+        for name, labelled, others in zip(share.names, *(count.tolist() for count in counts), strict=True)
+        if labelled + others
+    ]
+    return sorted(rows, key=lambda row: group_order(row.group)), mix_p(*counts)
+
+
+def _in_conflict(everything: Columns, found: JudgedSelection, kept: BoolArray) -> int:
+    import numpy as np
+
+    differ = everything.chosen(Selection((Condition("state", "=", "conflict"),)))
+    ids = everything.item if differ is None else everything.item[differ]
+    return int(np.isin(found.item[kept], ids).sum())

@@ -1,0 +1,151 @@
+"""Verifiers' verdicts beside gold: which runs are meant, and their outcomes in the order of the items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.text.figures import counted
+from workbench.core.verdict import GoldChoice, Outcome
+from workbench.data.store import browsing
+from workbench.measuring.columns import Columns, columns
+from workbench.measuring.store import figures
+from workbench.statistics.records.study import JUDGES_NOTHING
+
+if TYPE_CHECKING:
+    from workbench.statistics.arrays import IntArray
+
+BASELINE: Final = "always-incorrect"
+"""What a verifier that accepts nothing would say; it needs no run."""
+
+
+class VerifierRun(Struct, frozen=True):
+    """A verifier's name and the run its verdicts come from; None for a baseline that needs none.
+
+    Attributes:
+        expected: How many verdicts the run will have, while it has never been complete; None for any other.
+    """
+
+    name: str
+    run: int | None
+    expected: int | None = None
+
+
+class JudgedSelection(Struct, frozen=True, kw_only=True, eq=False):
+    """The chosen items with their gold, and what each verifier said of them; arrays with one value an item.
+
+    Attributes:
+        item: Row ids of the completions, ascending (int64).
+        question: Row ids of their questions, the clusters (int64).
+        gold: 1 correct, 0 incorrect, -1 none (int8).
+        judges: The verifiers in order.
+        outcomes: For each verifier each item's `Outcome`, -1 where it has no verdict (int8), and where it failed if it
+            failed on all.
+        failed: Verifiers that failed on every item they were asked about, and on how many: they are not measured.
+    """
+
+    item: IntArray
+    question: IntArray
+    gold: IntArray
+    judges: tuple[VerifierRun, ...]
+    outcomes: tuple[IntArray, ...]
+    failed: dict[str, int]
+
+
+def judges_of(
+    project: Project, verifiers: tuple[str, ...] = (), run: int | None = None, *, live: bool = False
+) -> tuple[VerifierRun, ...]:
+    """The newest complete run of each verifier, or exactly one run.
+
+    Args:
+        verifiers: Names; empty for all that have a complete run and judge completions.
+        run: Exactly this run.
+        live: Take verifiers too that have no complete run yet but one on its way.
+
+    Raises:
+        UsageError: An unknown verifier or run, or a verifier without a complete run.
+    """
+    reader = project.database.reader()
+    if run is not None:
+        name = figures.verifier_of_run(reader, run)
+        if verifiers and name not in verifiers:
+            raise UsageError(f"Run {run} is of {name!r}, not of {', '.join(verifiers)}.")
+        return (VerifierRun(name, run),)
+    runs = browsing.runs_so_far(reader, without=() if verifiers else JUDGES_NOTHING)
+    there = [VerifierRun(name, *found) for name, found in runs.items() if live or found[1] is None]
+    names = {judge.name for judge in there}
+    unknown = set(verifiers) - names - {BASELINE}
+    if unknown:
+        known = ", ".join(sorted(names)) or "none yet"
+        raise UsageError(
+            f"No complete run of {', '.join(sorted(unknown))}.",
+            f"Complete: {known}. Start one: workbench verify DB NAME",
+        )
+    found = [judge for judge in there if not verifiers or judge.name in verifiers]
+    if BASELINE in verifiers and BASELINE not in names:
+        found.append(VerifierRun(BASELINE, None))
+    return tuple(found)
+
+
+def everybody(project: Project) -> tuple[str, ...]:
+    """Names of all verifiers that have a complete run and judge completions."""
+    return tuple(judge.name for judge in judges_of(project))
+
+
+def judged(
+    project: Project,
+    verifiers: tuple[str, ...] = (),
+    *,
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+    known: Columns | None = None,
+) -> JudgedSelection:
+    """Gold and the outcomes of the verifiers' newest complete runs on the chosen items.
+
+    Args:
+        verifiers: As for `judges_of`.
+        known: The columns, where they have been read already.
+
+    Raises:
+        UsageError: See `judges_of`; or the selection names something unknown.
+    """
+    import numpy as np
+
+    from workbench.statistics.confusion import failed_throughout
+
+    everything = known or columns(project)
+    judges = judges_of(project, verifiers)
+    kept = everything.chosen(selection or Selection())
+    rows = slice(None) if kept is None else kept
+    known_gold = everything.gold(gold)[rows]
+    outcomes = [everything.outcome(judge.run)[rows] for judge in judges]
+    failed = {
+        judge.name: int((outcome == Outcome.ERROR).sum())
+        for judge, outcome in zip(judges, outcomes, strict=True)
+        if failed_throughout(outcome, known_gold)
+    }
+    return JudgedSelection(
+        item=everything.item[rows],
+        question=everything.question[rows],
+        gold=known_gold,
+        judges=judges,
+        outcomes=tuple(
+            np.where(outcome == Outcome.ERROR, np.int8(-1), outcome) if judge.name in failed else outcome
+            for judge, outcome in zip(judges, outcomes, strict=True)
+        ),
+        failed=failed,
+    )
+
+
+def nothing_measured(failed: Mapping[str, int]) -> tuple[str, ...]:
+    """A sentence on each verifier that failed on all."""
+    return tuple(
+        f"{name} failed on all {counted(number, 'item')} it was asked about: nothing is measured. "
+        "`workbench runs DB show N` says why."
+        for name, number in failed.items()
+    )

@@ -1,0 +1,228 @@
+"""What a reader should know before quoting an accuracy table: a plain sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from workbench.core.breakdown import crossing
+from workbench.core.taxonomy import UNTYPED
+from workbench.core.text.figures import counted, percent
+from workbench.core.text.marks import what_marks_mean
+from workbench.measuring.entries import CONSTANTS, MAJORITY, Entries, Entry
+from workbench.measuring.judged import BASELINE, nothing_measured
+from workbench.statistics.records.agreement import Ceiling
+from workbench.statistics.records.report import AccuracyReport, AccuracyRow
+
+if TYPE_CHECKING:
+    from workbench.measuring.store.curation import Untyped
+    from workbench.statistics.compare import ComparisonPower
+
+LEVEL: Final = 0.05
+"""q-values below this are named."""
+
+_NAMED = 5
+"""Names in a sentence at most."""
+
+
+def notes(
+    report: AccuracyReport, entries: Entries, ceilings: Sequence[Ceiling], known: Callable[[], Untyped]
+) -> tuple[str, ...]:
+    """The sentences on a report without any.
+
+    Args:
+        known: What is known of the project's untyped questions, for a report that has any.
+    """
+    everything = [row for row in report.rows if row.group is None]
+    verifiers = [row for row in everything if row.kind == "verifier" and row.n]
+    if not entries.items:
+        if not any(report.gold.values()):
+            return ("There are no such items.",)
+        return (f"None of these items has gold by “{report.gold_choice}”: there is nothing to measure.",)
+    return (
+        *_failed(everything, report.protocol),
+        *_constant(everything, verifiers),
+        *_detectable(verifiers, entries),
+        *_cells(report),
+        *_ceiling(ceilings, verifiers),
+        *_partial(verifiers, report, entries.items),
+        *_one_question(everything),
+        *_judges(verifiers),
+        *_majority(everything, entries.tied),
+        *_ahead(report),
+        *_untyped(report, known),
+    )
+
+
+def judged(row: AccuracyRow, protocol: str) -> int:
+    """Items with gold and a verdict, decided or not."""
+    return row.n + (row.abstain + row.error if protocol == "decided" else 0)
+
+
+def _failed(everything: Sequence[AccuracyRow], protocol: str) -> Iterator[str]:
+    """Whose runs failed, and on how much: what a server refuses says nothing of a verifier."""
+    for row in everything:
+        if not row.error:
+            continue
+        if not row.n:
+            yield from nothing_measured({row.verifier: row.error})
+            continue
+        whole = judged(row, protocol)
+        how = {"forced": "They count as “incorrect”.", "strict": "They count as wrong."}.get(
+            protocol, "They are left out."
+        )
+        share = percent(row.error / whole)
+        yield f"{row.verifier} failed on {row.error:,} of {counted(whole, 'item')} ({share} %). {how}"
+
+
+def _constant(everything: Sequence[AccuracyRow], verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
+    """Who is right more often than one verdict for all."""
+    shares = {row.verifier: row.accuracy for row in everything if row.verifier in CONSTANTS}
+    known = {name: share for name, share in shares.items() if share is not None}
+    if not known:
+        return
+    constant = max(known, key=lambda name: known[name])
+    rivals = [row for row in verifiers if row.verifier not in CONSTANTS]
+    above = [row for row in rivals if row.accuracy is not None and row.accuracy > _constant_share(row, constant)]
+    clear = [row for row in above if row.ci is not None and row.ci[0] > _constant_share(row, constant)]
+    said = f"{constant} is right on {percent(known[constant])} % of items"
+    if not rivals:
+        yield f"{said}."
+        return
+    more = f"{len(above)} of {counted(len(rivals), 'verifier')} {_are(len(above))} right more often"
+    yield f"{said}; {more}, {_excluding(clear)}."
+
+
+def _excluding(clear: Sequence[AccuracyRow]) -> str:
+    if not clear:
+        return "none with an interval that excludes it"
+    return f"{len(clear)} with an interval that excludes it ({_names([row.verifier for row in clear])})"
+
+
+def _constant_share(row: AccuracyRow, constant: str) -> float:
+    """How often a constant is right on the items of a row."""
+    wrong = (row.tn + row.fp) / row.n
+    return wrong if constant == BASELINE else 1 - wrong
+
+
+def _detectable(verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[str]:
+    """What difference between the two best such data could show."""
+    ranked = sorted(verifiers, key=lambda row: row.accuracy or 0.0, reverse=True)[:2]
+    if len(ranked) < 2:
+        return
+    a, b = (row.verifier for row in ranked)
+    by_name = {entry.name: entry for entry in entries.verifiers}
+    one, other = by_name[a], by_name[b]
+    found = entries.remembered("power", (one, other), lambda: _paired(one, other, entries))
+    if found is None or found.detectable is None:
+        return
+    yield (
+        f"{a} and {b}, the most accurate, differ in who is right on {percent(found.discordance)} % of "
+        f"{counted(found.n, 'item')}: a true difference of {percent(min(found.detectable, 1.0))} points would show in "
+        "four of five cases."
+    )
+
+
+def _paired(a: Entry, b: Entry, entries: Entries) -> ComparisonPower | None:
+    from workbench.statistics.compare import power, quadrants
+
+    both = [entries.overall(entry).graded(entries.asked.protocol) for entry in (a, b)]
+    common = both[0].counted & both[1].counted
+    if not common.any():
+        return None
+    cells = quadrants(both[0].right[common], both[1].right[common])
+    return power(cells, entries.overall(a).columns.question[common])
+
+
+def _cells(report: AccuracyReport) -> Iterator[str]:
+    """Which groups stand out."""
+    if report.tests is None:
+        return
+    low = [row for row in report.rows if row.q is not None and row.q < LEVEL and (row.delta or 0.0) < 0]
+    high = [row for row in report.rows if row.q is not None and row.q < LEVEL and (row.delta or 0.0) > 0]
+    tested = f"{counted(report.tests.hypotheses, 'test')} of a group against what it belongs to"
+    if not low and not high:
+        yield f"Of {tested}, none has q < {LEVEL:g}: these groups may differ by chance."
+        return
+    worst = [f"{row.verifier} on {row.group}" for row in sorted(low, key=lambda row: row.q or 0.0)]
+    named = f" ({_names(worst)})" if worst else ""
+    below, above = counted(len(low), "cell"), counted(len(high), "cell")
+    yield f"With q < {LEVEL:g}, over {tested}: {below} below{named}, {above} above."
+
+
+def _ceiling(ceilings: Sequence[Ceiling], verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
+    """How high a verifier without any error could be measured."""
+    for found in ceilings:
+        low, high = found.highest_ci
+        source = "people's agreement" if found.source == "agreement" else "items whose answer is known"
+        at = [row.verifier for row in verifiers if row.accuracy is not None and row.accuracy >= low]
+        reached = f" At that ceiling: {_names(at)}." if at else ""
+        yield (
+            f"By {source}, {percent(found.wrong, 2)} % of people's labels are wrong: a verifier without any error "
+            f"would be measured at {percent(found.highest_accuracy)} % [{percent(low)}, {percent(high)}].{reached}"
+        )
+
+
+def _partial(verifiers: Sequence[AccuracyRow], report: AccuracyReport, items: int) -> Iterator[str]:
+    """Whose figures are of fewer items than others'."""
+    counts = {row.verifier: judged(row, report.protocol) for row in verifiers}
+    some = [f"{name} {number:,}" for name, number in counts.items() if number < items]
+    if some:
+        yield f"Of {counted(items, 'item')} with gold, some have no verdict; with one: {_names(some)}."
+
+
+def _one_question(everything: Sequence[AccuracyRow]) -> Iterator[str]:
+    """Whether there is nothing to cluster by."""
+    if any(row.n > 1 for row in everything) and all(row.questions <= 1 for row in everything):
+        yield "All items are of one question: intervals take them for independent, and are likely too narrow."
+
+
+def _judges(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
+    """Whose verdicts made the set what it is."""
+    yield from what_marks_mean([row.verifier for row in verifiers if row.selection_judge])
+
+
+def _majority(everything: Sequence[AccuracyRow], tied: Sequence[str]) -> Iterator[str]:
+    """What the one baseline that is no constant rests on."""
+    if any(row.verifier == MAJORITY and row.kind == "baseline" for row in everything):
+        ties = f" Tied, and taken as incorrect: {_names(tied)}." if tied else ""
+        yield f"{MAJORITY} knows the gold it is measured on: it says of each type what is most frequent there.{ties}"
+
+
+def _ahead(report: AccuracyReport) -> Iterator[str]:
+    """Who is to be expected ahead at which prevalence."""
+    if report.best_at:
+        stretches = [
+            f"{one.verifier} from {percent(one.low)} to {percent(one.high)} % correct" for one in report.best_at
+        ]
+        yield f"Highest expected accuracy: {'; '.join(stretches)}."
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def _untyped(report: AccuracyReport, known: Callable[[], Untyped]) -> Iterator[str]:
+    """What stands apart from the types that count, where items are untyped for want of them."""
+    fields = crossing(report.by) if report.by is not None else ()
+    if not {"type", "subtype"} & set(fields) or not any(UNTYPED in row.groups and row.n for row in report.rows):
+        return
+    found = known()
+    said = [
+        f"{words} {count:,}"
+        for words, count in (
+            ("one person said a type of", found.alone),
+            ("people differ on", found.disputed),
+            ("a model proposed one of", found.proposed),
+        )
+        if count
+    ]
+    if said:
+        settle = ": workbench curate DB types --accept" if found.alone or found.proposed else ""
+        questions = counted(found.questions, "question")
+        yield f"Untyped: of {questions} without a type that counts {', '.join(said)}{settle}."

@@ -1,0 +1,231 @@
+"""The planner: how many more labels give ± so many points of accuracy in each group."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from math import ceil
+from statistics import median
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from msgspec import structs
+
+from workbench.core.errors import UsageError
+from workbench.core.progress import step
+from workbench.core.project import Project
+from workbench.core.selection import Condition, Selection
+from workbench.core.verdict import GoldChoice
+from workbench.labelling.plan import Plan, PlanRow
+from workbench.labelling.store import check_items
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.columns import Columns, columns
+from workbench.measuring.judged import BASELINE
+from workbench.measuring.samples import uneven_samples
+from workbench.measuring.store import effort
+from workbench.measuring.store.effort import Begun
+from workbench.statistics.records.ordering import BatchSample
+from workbench.statistics.records.report import AccuracyRow
+
+if TYPE_CHECKING:
+    from workbench.statistics.arrays import BoolArray
+
+By = Literal["subtype", "type"]
+
+FINEST = 0.0001
+"""The least half width that is planned for: it takes a hundred million items."""
+
+MOST_PEOPLE = 1_000
+
+
+def plan(
+    project: Project,
+    *,
+    within: float = 0.05,
+    by: By = "subtype",
+    verifier: str | None = None,
+    per_item: int = 2,
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+) -> Plan:
+    """How much is still to be labelled, group by group.
+
+    The accuracy expected of more items is the centre of the present interval: without any gold that is 0.5, the worst
+    case; with little it lies between. The design effect is the present one, for a group without gold that of all.
+
+    Args:
+        verifier: Whose accuracy is to be known; None: that of every verifier, so the one that takes most items counts.
+
+    Raises:
+        UsageError: ``within`` is no half width, or the verifier has no complete run.
+    """
+    _check(within, per_item)
+    selection = selection or Selection()
+    named = () if verifier is None else (verifier,)
+    with step("measuring accuracy"):
+        said = accuracy(project, verifiers=named, by=by, gold=gold, selection=selection).rows
+    reader = project.database.reader()
+    differed, spoken = effort.disputed(reader)
+    rate = differed / spoken if spoken and per_item > 1 else None
+    known = columns(project)
+    chosen = known.chosen(selection)
+    open_items = _open_items(known, chosen, check_items.ids(reader), gold)
+    available, begun = _by_group(known, open_items, by), _begun(known, open_items, effort.begun(reader), by)
+    rows, adjudications, disputes = [], 0, 0.0
+    for row in _groups(said, verifier, within):
+        items = min(row.more, available[row.group])
+        lacking = _least(begun[row.group], items, per_item)
+        # Rounded up in all, not in each group.
+        disputes += lacking.conflicts + (items - lacking.conflicts) * (rate or 0.0)
+        expected = ceil(round(disputes, 9)) - adjudications
+        adjudications += expected
+        rows.append(
+            structs.replace(
+                row,
+                available=available[row.group],
+                shortfall=row.more - items,
+                labels=lacking.labels + expected,
+                made=lacking.made,
+            )
+        )
+    labels = sum(row.labels for row in rows)
+    times = effort.label_times(reader)
+    seconds = median(times) / 1000 if times else None
+    return Plan(
+        within=within,
+        by=by,
+        gold=gold,
+        per_item=per_item,
+        conflict_rate=rate,
+        rows=rows,
+        adjudications=adjudications,
+        labels=labels,
+        seconds_per_label=seconds,
+        hours=None if seconds is None else labels * seconds / 3600,
+        samples=_samples(project, known, chosen, gold),
+    )
+
+
+def _check(within: float, per_item: int) -> None:
+    if not FINEST <= within < 0.5:
+        raise UsageError(f"--within is at least {FINEST:g} and less than 0.5, not {within:g}.", "0.05 is ± 5 points.")
+    if not 1 <= per_item <= MOST_PEOPLE:
+        raise UsageError(f"--per-item must be at least 1 and at most {MOST_PEOPLE:,}.")
+
+
+def _groups(said: Sequence[AccuracyRow], verifier: str | None, within: float) -> Iterator[PlanRow]:
+    """One row a group, in the order of the accuracy table: that of the verifier that takes most items there."""
+    # A run of the baseline, where there is one, counts as a verifier's, but would always lack the most items.
+    judges = [row for row in said if row.verifier == verifier or (row.kind == "verifier" and row.verifier != BASELINE)]
+    overall = {row.verifier: row.deff for row in judges if row.group is None}
+    # The baseline's rows are those of every item with gold, whoever has judged it.
+    for base in (row for row in said if row.verifier == BASELINE and row.group is not None):
+        # Who failed on a whole group is not measured there; its gold is there all the same.
+        here = [row for row in judges if row.group == base.group and (row.n or not row.error)]
+        rows = [_row(row, overall[row.verifier], within) for row in here]
+        yield max(rows, key=lambda row: (row.more, row.needed), default=_unjudged(base, within))
+
+
+def _row(said: AccuracyRow, deff: float, within: float) -> PlanRow:
+    """What a group lacks for one verifier.
+
+    Args:
+        deff: The verifier's design effect over all items, for a group without gold.
+    """
+    lo, hi = said.ci or (0.0, 1.0)
+    return _lacking(said, said.verifier, said.accuracy, (lo + hi) / 2, said.deff if said.n else deff, within)
+
+
+def _unjudged(base: AccuracyRow, within: float) -> PlanRow:
+    """What a group lacks where no verifier has run: an accuracy of 0.5, clustered as gold itself is."""
+    return _lacking(base, None, None, 0.5, base.deff, within)
+
+
+def _lacking(
+    said: AccuracyRow, verifier: str | None, accuracy: float | None, expected: float, deff: float, within: float
+) -> PlanRow:
+    from workbench.statistics.planning import half_width, needed
+
+    width = half_width(expected if accuracy is None else accuracy, said.n, deff)
+    enough = needed(expected, deff, within)
+    if width <= within:
+        enough = min(enough, said.n)
+    return PlanRow(
+        group=said.group or "",
+        verifier=verifier,
+        n=said.n,
+        accuracy=accuracy,
+        half_width=width,
+        deff=deff,
+        needed=enough,
+        more=max(enough - said.n, 0),
+        available=0,
+        shortfall=0,
+        labels=0,
+    )
+
+
+class _Lacking(NamedTuple):
+    """What some items still take.
+
+    Attributes:
+        labels: Labels, apart from adjudications.
+        made: Labels they have.
+        conflicts: Items that wait for an adjudicator already.
+    """
+
+    labels: int
+    made: int
+    conflicts: int
+
+
+def _least(begun: Sequence[Begun], items: int, per_item: int) -> _Lacking:
+    """What so many items of a group take: those that were begun first, of these those that take least."""
+    taken = sorted(begun, key=lambda one: _missing(one, per_item))[:items]
+    return _Lacking(
+        labels=sum(_missing(one, per_item) for one in taken) + (items - len(taken)) * per_item,
+        made=sum(one.labels for one in taken),
+        conflicts=sum(one.differs for one in taken),
+    )
+
+
+def _missing(one: Begun, per_item: int) -> int:
+    """Labels an item lacks; at least one while it is undecided and nobody differs."""
+    return 0 if one.differs else max(per_item - one.labels, 1)
+
+
+def _open_items(known: Columns, chosen: BoolArray | None, checks: list[int], gold: GoldChoice) -> BoolArray:
+    """Items that could still be given to people: neither checks, nor excluded, and without gold."""
+    import numpy as np
+
+    excluded = known.chosen(Selection((Condition("state", "=", "excluded"),)))
+    counted = (known.gold(gold) < 0) & ~np.isin(known.item, checks)
+    if chosen is not None:
+        counted &= chosen
+    if excluded is not None:
+        counted &= ~excluded
+    return counted
+
+
+def _by_group(known: Columns, items: BoolArray, by: By) -> Counter[str]:
+    """Group -> how many of the items are in it."""
+    import numpy as np
+
+    groups = known.groups(by)
+    many = np.bincount(groups.code[items], minlength=len(groups.names)).tolist()
+    return Counter(dict(zip(groups.names, many, strict=True)))
+
+
+def _begun(known: Columns, items: BoolArray, labelled: dict[int, Begun], by: By) -> dict[str, list[Begun]]:
+    """Group -> those of the items that somebody has labelled."""
+    import numpy as np
+
+    groups, found = known.groups(by), defaultdict[str, list[Begun]](list)
+    for place in np.flatnonzero(items & np.isin(known.item, list(labelled))).tolist():
+        found[groups.names[groups.code[place]]].append(labelled[int(known.item[place])])
+    return found
+
+
+def _samples(project: Project, known: Columns, chosen: BoolArray | None, gold: GoldChoice) -> list[BatchSample]:
+    """The batches whose labels the accuracies rest on, though they are no random sample."""
+    labelled = known.gold(gold) >= 0
+    return uneven_samples(project, known, known.item[labelled if chosen is None else labelled & chosen])

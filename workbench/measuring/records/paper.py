@@ -1,0 +1,156 @@
+"""The five tables of VerifyBench (arXiv 2505.15801) for the data sets of a project: figures as fractions.
+
+A table's ``table`` in JSON is its number in the paper.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.statistics.records.report import AccuracyRow
+from workbench.statistics.records.reward import PairReport
+
+PaperNumber = Literal[1, 2, 3, 4, 5]
+PAPER_NUMBERS: tuple[PaperNumber, ...] = (1, 2, 3, 4, 5)
+
+
+CountOf = Literal["questions", "completions", "correct", "wrong", "type", "domain"]
+COUNTS: tuple[CountOf, ...] = ("questions", "completions", "correct", "wrong", "type", "domain")
+
+
+class CountRow(Struct, frozen=True, kw_only=True):
+    """One count of table 1.
+
+    Attributes:
+        of: What is counted; completions are, unless it says questions.
+        group: The answer type or the domain; None for all.
+        counts: Data set -> how many have gold.
+    """
+
+    of: CountOf
+    group: str | None = None
+    counts: dict[str, int]
+
+
+class CountsTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=1):
+    """What is in the data sets.
+
+    Attributes:
+        without_gold: Data set -> completions that have no gold, and so stand in no row.
+    """
+
+    datasets: list[str]
+    gold_choice: GoldChoice
+    rows: list[CountRow]
+    without_gold: dict[str, int]
+
+
+class DatasetAccuracy(Struct, frozen=True, kw_only=True):
+    """One data set's rows, as ``workbench accuracy`` has them."""
+
+    dataset: str
+    rows: list[AccuracyRow]
+
+
+class AccuracyTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=2):
+    """Accuracy by answer type, with the average.
+
+    Attributes:
+        average: How the row over all types is made: over items.
+        kinds: Verifier -> its kind; baselines that need no run have none.
+        undecided: Verifiers left out, as they have not decided a single item.
+    """
+
+    protocol: Protocol3
+    average: Literal["micro"] = "micro"
+    gold_choice: GoldChoice
+    sets: list[DatasetAccuracy]
+    kinds: dict[str, str]
+    undecided: list[str]
+
+
+class ReferenceRow(Struct, frozen=True, kw_only=True):
+    """A judge with and without the reference answer, on the items both have a verdict for.
+
+    Attributes:
+        n: How many there are.
+        unpaired: Items with gold that count for one of the two only.
+        delta: Accuracy without less accuracy with it.
+        ci: Its 95 % interval, clustered by question.
+        p: Of the paired permutation by question.
+        selection_judges: Those of the two that helped, or whose model helped, to choose the items.
+    """
+
+    dataset: str
+    with_reference: str
+    without_reference: str
+    n: int
+    unpaired: int
+    accuracy_with: float
+    accuracy_without: float
+    delta: float
+    ci: tuple[float, float]
+    p: float
+    selection_judges: list[str] = []
+
+
+class ReferenceTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=3):
+    """What the reference answer gives.
+
+    Attributes:
+        notes: Pairs that could not be compared, and why.
+    """
+
+    protocol: Protocol3
+    average: Literal["micro"] = "micro"
+    gold_choice: GoldChoice
+    rows: list[ReferenceRow]
+    notes: list[str]
+
+
+class DatasetPairs(Struct, frozen=True, kw_only=True):
+    """One data set's pairs of completions.
+
+    Attributes:
+        refused: Why it has none; None where each question has one correct and one incorrect completion.
+        reports: One a verifier that gives scores.
+        left_out: Verifiers whose scores are too few, and why.
+    """
+
+    dataset: str
+    refused: str | None = None
+    reports: list[PairReport] = []
+    left_out: dict[str, str] = {}
+
+
+class PairwiseTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=4):
+    """How often the correct completion of a question scores above the incorrect one; a tie is wrong."""
+
+    average: Literal["micro"] = "micro"
+    gold_choice: GoldChoice
+    sets: list[DatasetPairs]
+
+
+class SubtypeTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=5):
+    """Accuracy by answer subtype, set against the type's.
+
+    Attributes:
+        sets: Each verifier's rows: all items, its types, then its subtypes with ``delta``.
+    """
+
+    protocol: Protocol3
+    average: Literal["micro"] = "micro"
+    gold_choice: GoldChoice
+    sets: list[DatasetAccuracy]
+
+
+PaperTable: TypeAlias = CountsTable | AccuracyTable | ReferenceTable | PairwiseTable | SubtypeTable
+
+
+class PaperTables(Struct, frozen=True, kw_only=True):
+    """The tables asked for."""
+
+    tables: list[PaperTable]

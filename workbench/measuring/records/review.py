@@ -1,0 +1,186 @@
+"""Disagreements worth a person's look, and what people decide of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, Struct
+
+from workbench.core.run import RefusedLine
+from workbench.core.verdict import OutcomeWord
+
+Queue = Literal["verifier-gold", "verifiers", "split", "exact-label", "suspect-gold", "flips", "annotators"]
+
+QUEUES: Final[dict[Queue, str]] = {
+    "verifier-gold": "A verifier's verdict differs from gold.",
+    "verifiers": "Verifiers differ from each other, the most evenly split first.",
+    "split": "k verifiers against the others, as VerifyBench-Hard was chosen: 2 against 3.",
+    "exact-label": "The final answers are exactly equal, but the label says incorrect.",
+    "suspect-gold": "The verifiers together make the label improbable.",
+    "flips": "One verifier's verdict differs between its samples or runs.",
+    "annotators": "Two annotators disagree.",
+}
+"""The queues of disagreements, in the order they are offered, each with what stands in it."""
+
+ErrorCategory = Literal[
+    "extraction",
+    "equivalence",
+    "format",
+    "units",
+    "multiple-answers",
+    "reasoning",
+    "guessing",
+    "instruction",
+    "cut-off",
+    "reference-unclear",
+    "question-unclear",
+    "other",
+]
+
+ERROR_CATEGORIES: Final[dict[ErrorCategory, str]] = {
+    "extraction": "It took another text for the final answer.",
+    "equivalence": "It did not see that two forms are equal, or took unequal ones for equal.",
+    "format": "It judged how the answer is written, not what it says.",
+    "units": "Units, precision or rounding led it astray.",
+    "multiple-answers": "It missed or added one of several values, or minded their order.",
+    "reasoning": "It judged the way, or solved the question itself, and got it wrong.",
+    "guessing": "It accepted or refused without support in the texts.",
+    "instruction": "The completion talked it into its verdict, or it did not follow its own prompt.",
+    "cut-off": "The completion or its own reply ended early.",
+    "reference-unclear": "The reference answer is wrong, partial or ambiguous.",
+    "question-unclear": "The question allows more than one answer.",
+    "other": "None of these: say what in the note.",
+}
+"""Why a verifier erred, by code, each in words."""
+
+ReviewKind = Literal["confirmed", "reannotate", "error", "retraction"]
+GoldWord = Literal["correct", "incorrect", "none"]
+
+
+LONGEST_NOTE: Final = 100_000
+"""Characters a note may have."""
+
+
+class Vote(Struct, frozen=True, kw_only=True):
+    """What one verifier's run said of an item."""
+
+    verifier: str
+    run: int | None
+    verdict: OutcomeWord
+
+
+class Disagreement(Struct, frozen=True, kw_only=True):
+    """An item of a queue.
+
+    Attributes:
+        id: The completion's row id.
+        score: How suspicious the item is; a queue is in falling order. Its meaning is the queue's own.
+        why: In plain words, with the figures behind the score.
+        gold: ``none`` where the item has none.
+        votes: Verdicts of the verifiers asked about that have judged the item.
+        reviews: What stands decided of the item, the newest last; empty for an item nobody has reviewed.
+    """
+
+    id: int
+    dataset: str
+    question_id: str
+    completion_id: str
+    type: str | None
+    subtype: str | None
+    gold: GoldWord
+    score: float
+    why: str
+    votes: tuple[Vote, ...] = ()
+    reviews: tuple[Review, ...] = ()
+
+
+class Review(Struct, frozen=True, kw_only=True):
+    """One decision of a reviewer.
+
+    Attributes:
+        kind: ``confirmed``: gold is right as it stands. ``reannotate``: people are to label the item anew. ``error``:
+            gold is right and the verifier of ``run`` errs, for the reason ``category``. ``retraction``: takes the
+            decision ``supersedes`` back.
+        run: The run whose verdict was in error; None for the other kinds.
+        verifier: The name of that run's verifier.
+        gold: What gold said when the decision was made.
+        queue: Where the item was met.
+    """
+
+    uuid: str
+    kind: ReviewKind
+    completion: int
+    run: int | None = None
+    verifier: str | None = None
+    category: ErrorCategory | None = None
+    gold: GoldWord = "none"
+    queue: Queue | None = None
+    note: str | None = None
+    reviewer: str
+    supersedes: str | None = None
+    created_at: str
+
+
+class ReviewLine(Struct, kw_only=True, omit_defaults=True):
+    """One line of a review file (JSON Lines), as ``workbench review DB export`` writes it; see `Review`.
+
+    Attributes:
+        completion_id: The completion's own id; with ``question_id`` and ``dataset`` it names one item.
+        verifier: Of an error; where the file is read, its newest run with a verdict on the item is meant.
+        supersedes: Of a retraction: the uuid of what it takes back.
+        created_at: ISO 8601, UTC.
+    """
+
+    uuid: Annotated[str, Meta(min_length=1, max_length=100)]
+    kind: ReviewKind
+    dataset: str
+    question_id: str
+    completion_id: str
+    reviewer: str
+    created_at: Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z$")]
+    gold: GoldWord = "none"
+    verifier: str | None = None
+    category: ErrorCategory | None = None
+    queue: Queue | None = None
+    note: Annotated[str, Meta(max_length=LONGEST_NOTE)] | None = None
+    supersedes: str | None = None
+
+
+class StandingReview(ReviewLine, kw_only=True):
+    """A review in force, as ``workbench review DB list --json`` shows it.
+
+    Attributes:
+        gold_now: What gold says by now; ``gold`` is what it said when the decision was made.
+    """
+
+    gold_now: GoldWord
+
+
+class ReviewsImported(Struct, kw_only=True):
+    """What an import of reviews did, in lines.
+
+    Attributes:
+        refusals: The lines that were refused, in their order.
+    """
+
+    imported: int = 0
+    unchanged: int = 0
+    refused: int = 0
+    refusals: list[RefusedLine] = []
+
+
+class ErrorCount(Struct, frozen=True, kw_only=True):
+    """How many marked errors of a verifier are of one category.
+
+    Attributes:
+        group: An answer type or subtype, ``"untyped"``, or None for all items.
+        marked: Errors of this verifier in this group that carry any mark.
+        outdated: Marks beside them on verdicts that gold agrees with by now; they are not counted.
+    """
+
+    verifier: str
+    group: str | None
+    category: ErrorCategory
+    count: int
+    marked: int
+    outdated: int = 0

@@ -1,0 +1,93 @@
+"""Whether verdicts follow what they should not, as it is reported: an interval and a sentence for each check."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from workbench.core.verdict import GoldChoice
+
+Check = Literal[
+    "length",
+    "own-model",
+    "first-option",
+    "boxed",
+    "thinking",
+    "other-script",
+    "flips-samples",
+    "flips-runs",
+    "undecided",
+    "undecided-by-gold",
+    "selection",
+    "ceiling",
+]
+
+CHECKS: Final[dict[Check, str]] = {
+    "length": "longer completions against shorter ones of equal gold and type",
+    "own-model": "completions by the judge's own model against others of equal gold and type",
+    "first-option": "completions that choose the first option against those that choose another, of equal gold",
+    "boxed": "completions with a boxed answer against those without, of equal gold and type",
+    "thinking": "completions that show their thinking against those that don't, of equal gold and type",
+    "other-script": "completions with Chinese, Japanese or Korean characters against others of equal gold and type",
+    "flips-samples": "items whose verdict differs between samples of one run",
+    "flips-runs": "items whose verdict differs between the two newest runs",
+    "undecided": "items without a decision: abstentions and errors",
+    "undecided-by-gold": "correct completions left undecided against incorrect ones, of equal type",
+    "selection": "judges whose verdicts chose what belongs to the data",
+    "ceiling": "what wrong labels leave of the best accuracy that can be measured",
+}
+"""What is looked at, by code."""
+
+COMPARING: Final[tuple[Check, ...]] = (
+    "length",
+    "own-model",
+    "first-option",
+    "boxed",
+    "thinking",
+    "other-script",
+    "undecided-by-gold",
+)
+"""Checks whose figure is a difference of shares; that of the others is a share."""
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """What one check says of one verifier.
+
+    Attributes:
+        verifier: None for what is true of the labels.
+        n: Items the figure is about.
+        estimate: A share, or for checks that compare a difference of shares (positive: more of the first kind is
+            accepted, or left undecided); None where there is too little to tell.
+        ci: Its 95 % interval, clustered by question; None where there is none.
+        counts: The numbers behind it, by name.
+        sentence: The same in plain words.
+        stands_out: The interval excludes no difference; for shares whether any was seen at all.
+    """
+
+    check: Check
+    verifier: str | None
+    n: int
+    estimate: float | None = None
+    ci: tuple[float, float] | None = None
+    counts: dict[str, int] = {}
+    sentence: str
+    stands_out: bool = False
+
+
+class ValidityReport(Struct, frozen=True, kw_only=True):
+    """All checks of all verifiers.
+
+    Attributes:
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        texts: Completions whose texts were read, for the checks of form.
+        compared: Differences that have an interval; about one of twenty stands out by chance alone.
+        notes: What a reader must know of all findings.
+    """
+
+    gold: dict[str, int]
+    gold_choice: GoldChoice
+    texts: int
+    compared: int
+    findings: list[Finding]
+    notes: tuple[str, ...] = ()

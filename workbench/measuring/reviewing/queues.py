@@ -1,0 +1,185 @@
+"""Queues of items on which verifiers, gold or people disagree: ids at once, rows a page at a time."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.taxonomy import UNTYPED
+from workbench.core.text.marks import what_marks_mean
+from workbench.core.transactions import some_at_a_time
+from workbench.core.verdict import GoldChoice, Outcome
+from workbench.data.records.browse import BrowseQuery
+from workbench.measuring.browsing import ItemTable
+from workbench.measuring.columns import Columns, columns
+from workbench.measuring.judged import BASELINE, VerifierRun, judges_of
+from workbench.measuring.records.review import QUEUES, Disagreement, GoldWord, Queue, Vote
+from workbench.measuring.reviewing import by_people, by_repetition, by_votes, kinds
+from workbench.measuring.reviewing.asked import QueueContents, QueueItem, QueueQuery
+from workbench.measuring.selected_by import among
+from workbench.measuring.store import reviews
+
+if TYPE_CHECKING:
+    from workbench.statistics.arrays import BoolArray, IntArray
+
+_FINDERS: Final[dict[Queue, Callable[[QueueQuery], QueueContents]]] = {
+    "verifier-gold": by_votes.verifier_gold,
+    "verifiers": by_votes.verifiers,
+    "split": by_votes.split,
+    "exact-label": kinds.exact_label,
+    "suspect-gold": kinds.suspect_gold,
+    "flips": by_repetition.flips,
+    "annotators": by_people.annotators,
+}
+
+_GOLDS: Final[tuple[GoldWord, ...]] = ("incorrect", "correct", "none")
+
+
+class ReviewQueue:
+    """The items of one queue, the most suspicious first; every method may run in a worker thread.
+
+    Attributes:
+        name: Which queue it is.
+        ids: Row ids of all its completions, in order.
+        text: What is counted, from which runs, in plain words.
+        verifiers: Names of the verifiers asked about, in the order of the votes.
+    """
+
+    def __init__(self, name: Queue, asked: QueueQuery, found: QueueContents) -> None:
+        self.name, self.text = name, " ".join((found.text, *what_marks_mean(asked.chose)))
+        self.verifiers = tuple(judge.name for judge in asked.judges)
+        self.ids = array("q", asked.columns.item[found.ranking.place].tobytes())
+        self._asked, self._found = asked, found
+        self._table = ItemTable(asked.project, BrowseQuery())
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def rows(self, ids: Sequence[int]) -> list[Disagreement]:
+        """Items by row id, in the order asked for; ids that are not in the queue are left out."""
+        return [row for some in some_at_a_time(ids) for row in self._page(some)]
+
+    def _page(self, ids: Sequence[int]) -> list[Disagreement]:
+        places = self._places(ids)
+        reader = self._asked.project.database.reader()
+        golds, decided = reviews.gold_of(reader, places), reviews.standing(reader, list(places))
+        there = [row for row in self._table.rows(list(places)) if row.id in golds]
+        cases = [self._case(row.id, *places[row.id], golds[row.id]) for row in there]
+        types = self._asked.columns.groups("type")
+        return [
+            Disagreement(
+                id=row.id,
+                dataset=row.dataset,
+                question_id=row.question_id,
+                completion_id=row.completion_id,
+                type=_typed(types.names[types.code[case.place]]),
+                subtype=_typed(row.subtype),
+                gold=case.gold,
+                score=case.score,
+                why=why,
+                votes=case.votes,
+                reviews=tuple(decided.get(row.id, ())),
+            )
+            for row, case, why in zip(there, cases, self._found.why(cases), strict=True)
+        ]
+
+    def _places(self, ids: Sequence[int]) -> dict[int, tuple[int, float]]:
+        """Row id -> position in the columns, and score; of those that are in the queue."""
+        found = {}
+        for item in ids:
+            place = bisect_left(self._asked.columns.item, item)
+            if place < len(self._rank) and self._asked.columns.item[place] == item and self._rank[place] >= 0:
+                found[item] = place, float(self._found.ranking.score[self._rank[place]])
+        return found
+
+    @cached_property
+    def _rank(self) -> IntArray:
+        """Each item's position in the queue, -1 for those that are not in it."""
+        import numpy as np
+
+        ranking = self._found.ranking
+        rank = np.full(len(self._asked.columns.item), -1, dtype=np.int32)
+        rank[ranking.place] = np.arange(len(ranking.place), dtype=np.int32)
+        return rank
+
+    def _case(self, item: int, place: int, score: float, said: reviews.Gold) -> QueueItem:
+        votes = tuple(
+            Vote(verifier=judge.name, run=judge.run, verdict=Outcome(int(outcome[place])).word)
+            for judge, outcome in zip(self._asked.judges, self._asked.votes, strict=True)
+            if outcome[place] >= 0
+        )
+        gold = _GOLDS[int(self._asked.truth[place])]
+        return QueueItem(id=item, place=place, score=score, gold=gold, said=said, votes=votes)
+
+
+def queue(
+    project: Project,
+    name: Queue,
+    *,
+    verifiers: Sequence[str] = (),
+    k: int | None = None,
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+    hide_reviewed: bool = False,
+) -> ReviewQueue:
+    """The items of a queue, ranked.
+
+    Args:
+        name: One of `QUEUES`.
+        verifiers: Whose verdicts; empty for all that have a complete run, but for the baseline, which disagrees with
+            everything that is correct.
+        k: Verifiers in the minority, for ``split``; None for half of them, rounded down: 2 of 5.
+        hide_reviewed: Leave out what a review in force stands on, unless gold has become another since.
+
+    Raises:
+        UsageError: An unknown queue, verifier or field; too few verifiers; or k is no minority of them. Also where
+            none of the verifiers has what ``exact-label`` needs.
+    """
+    if name not in _FINDERS:
+        raise UsageError(f"There is no queue {name!r}.", f"Queues: {', '.join(QUEUES)}.")
+    if k is not None and name != "split":
+        raise UsageError("k is the minority's size in the queue split.", "Write: --queue split --k 2")
+    everything = columns(project)
+    kept = everything.chosen(selection or Selection())
+    if hide_reviewed:
+        kept = _without_reviewed(project, everything, kept)
+    judges = _judges(project, name, verifiers)
+    asked = QueueQuery(
+        project=project,
+        columns=everything,
+        judges=judges,
+        votes=tuple(everything.outcome(judge.run) for judge in judges),
+        gold=gold,
+        truth=everything.gold(gold),
+        k=k,
+        kept=kept,
+        chose=among(project, [judge.name for judge in judges], selection, everything),
+    )
+    return ReviewQueue(name, asked, _FINDERS[name](asked))
+
+
+def _judges(project: Project, name: Queue, verifiers: Sequence[str]) -> tuple[VerifierRun, ...]:
+    judges = judges_of(project, tuple(verifiers))
+    if not verifiers:
+        judges = tuple(judge for judge in judges if judge.name != BASELINE)
+    if not judges and name != "annotators":
+        raise UsageError("No verifier has a complete run yet.", "Start one: workbench verify DB rules")
+    return judges
+
+
+def _without_reviewed(project: Project, everything: Columns, kept: BoolArray | None) -> BoolArray:
+    import numpy as np
+
+    done = np.asarray(reviews.settled_items(project.database.reader()), dtype=np.int64)
+    left = np.isin(everything.item, done, assume_unique=True, invert=True)
+    return left if kept is None else left & kept
+
+
+def _typed(name: str) -> str | None:
+    return None if name in ("", UNTYPED) else name

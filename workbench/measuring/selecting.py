@@ -1,0 +1,144 @@
+"""Best of n: verifiers that pick one of several completions of a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from workbench.core.database.selection import check_names
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.measuring import selected_by
+from workbench.measuring.columns import Columns, columns, gold_counts
+from workbench.measuring.judged import JudgedSelection, VerifierRun, judged
+from workbench.statistics.records.combined import BestOfReport, BestOfRow, PicksBy
+
+if TYPE_CHECKING:
+    from workbench.statistics.arrays import FloatArray
+    from workbench.statistics.selectors import Picks
+
+_MOST_POWERS = 10
+"""2 to this power is the largest n shown unasked."""
+
+_LARGEST = 100_000
+
+_NOTHING = 1e-12
+
+
+def best_of(
+    project: Project,
+    verifiers: tuple[str, ...] = (),
+    *,
+    sizes: tuple[int, ...] = (),
+    protocol: Protocol3 = "forced",
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+) -> BestOfReport:
+    """How often the completion a verifier picks of n is correct, beside a random one and the best there is.
+
+    Args:
+        verifiers: Names; empty for all that have a complete run and judge completions.
+        sizes: The n; by default 1, 2, 4, 8 ... as far as questions have so many completions with gold.
+        protocol: What becomes of undecided verdicts, and of items without a score where a run has scores.
+
+    Raises:
+        UsageError: An unknown verifier, or one without a complete run.
+    """
+    import numpy as np
+
+    reader = project.database.reader()
+    wanted = check_names(reader, selection or Selection())
+    known = columns(project)
+    found = judged(project, verifiers, gold=gold, selection=wanted, known=known)
+    if not found.judges:
+        raise UsageError("No verifier has a complete run.", "Start one: workbench verify DB NAME")
+    _, several = np.unique(found.question[found.gold >= 0], return_counts=True)
+    most = int(several.max(initial=0))
+    return BestOfReport(
+        questions=len(several),
+        several=int(np.count_nonzero(several > 1)),
+        most=most,
+        rows=list(_rows(found, _scores(known, found, wanted), tuple(dict.fromkeys(sizes)) or _powers(most), protocol)),
+        protocol=protocol,
+        gold=gold_counts(project, wanted, gold),
+        gold_choice=gold,
+        selection_judges=selected_by.among(project, [judge.name for judge in found.judges], wanted, known),
+    )
+
+
+def read_sizes(text: str) -> tuple[int, ...]:
+    """The numbers of ``1,2,4``.
+
+    Raises:
+        UsageError: It is no such list.
+    """
+    words = text.split(",")
+    if not all(word.strip().isdecimal() and 1 <= int(word) <= _LARGEST for word in words):
+        raise UsageError(f"Write whole numbers from 1 to {_LARGEST:,} with commas between them, such as 1,2,4.")
+    return tuple(int(word) for word in words)
+
+
+def _powers(most: int) -> tuple[int, ...]:
+    """1, 2, 4, 8 ... as far as there are questions with so many completions."""
+    return tuple(2**power for power in range(_MOST_POWERS + 1) if 2**power <= max(most, 1))
+
+
+def _scores(known: Columns, found: JudgedSelection, wanted: Selection) -> list[FloatArray | None]:
+    """Each verifier's scores of the items; None for one without."""
+    kept = known.chosen(wanted)
+    scores = [known.score(judge.run) for judge in found.judges]
+    return [score if score is None or kept is None else score[kept] for score in scores]
+
+
+def _rows(
+    found: JudgedSelection, scores: Sequence[FloatArray | None], sizes: tuple[int, ...], protocol: Protocol3
+) -> Iterator[BestOfRow]:
+    from workbench.statistics.selectors import best_of, keys_of, ranked
+
+    for judge, outcome, score in zip(found.judges, found.outcomes, scores, strict=True):
+        usable, key = keys_of(outcome, score, found.gold, protocol)
+        levels = ranked(key[usable], found.gold[usable], found.question[usable])
+        for n in sizes:
+            yield _row(judge, "verdict" if score is None else "score", n, best_of(levels, n))
+
+
+def _row(judge: VerifierRun, picks_by: PicksBy, n: int, picks: Picks) -> BestOfRow:
+    from workbench.statistics.intervals import student_interval
+    from workbench.statistics.selectors import mean_interval
+
+    there, completions = len(picks.size) > 0, int(picks.size.sum())
+    accuracy, random, oracle = (
+        float(share.mean()) if there else None for share in (picks.picked, picks.random, picks.oracle)
+    )
+    return BestOfRow(
+        verifier=judge.name,
+        run=judge.run,
+        picks_by=picks_by,
+        n=n,
+        questions=len(picks.size),
+        mixed=int(picks.mixed.sum()),
+        completions=completions,
+        accuracy=accuracy,
+        ci=mean_interval(picks.picked, completions) if there else None,
+        random=random,
+        oracle=oracle,
+        gain=_gain(accuracy, random),
+        gain_ci=student_interval(picks.picked - picks.random) if there else None,
+        closed=_closed(accuracy, random, oracle),
+        reason=None if there else f"No question has {n:,} completions with gold and a verdict to pick from.",
+    )
+
+
+def _gain(accuracy: float | None, random: float | None) -> float | None:
+    """What picking adds: nothing, not a rounding error, where there is nothing to pick from."""
+    if accuracy is None or random is None:
+        return None
+    return 0.0 if abs(accuracy - random) < _NOTHING else accuracy - random
+
+
+def _closed(accuracy: float | None, random: float | None, oracle: float | None) -> float | None:
+    if accuracy is None or random is None or oracle is None or oracle - random < _NOTHING:
+        return None
+    return (accuracy - random) / (oracle - random)

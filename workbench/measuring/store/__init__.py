@@ -1,0 +1,4 @@
+"""The SQL behind figures.
+
+figures: gold, verdicts, scores as arrays. reviews: disagreements and decisions. overview: counts. curation: of pools.
+"""

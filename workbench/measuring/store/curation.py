@@ -1,0 +1,253 @@
+"""The pool: questions that are no code problems, what curation decided of them, and types that models propose."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
+from workbench.core.database.values import now
+from workbench.core.suggestion import TypeSuggestion
+from workbench.measuring.records.curation import DUPLICATE, UNREADABLE, OutQuestion, PoolQuestion, Scope
+
+_FROM: Final = """
+    FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id LEFT JOIN sources AS s ON s.id = q.source_id
+    LEFT JOIN curation AS k ON k.id = (SELECT max(id) FROM curation WHERE question_id = q.id)"""
+_POOL: Final = """
+    q.id < (SELECT question_id FROM horizon) AND NOT EXISTS (SELECT 1 FROM code_problems WHERE question_id = q.id)
+    AND (?1 IS NULL OR d.name = ?1) AND (?2 IS NULL OR s.name = ?2)"""
+_OUT: Final = "CASE k.kind WHEN 'exclude' THEN k.reason END"
+
+_SETTLED: Final = "CASE t.state WHEN 'final' THEN t.subtype END"
+_SAID_ALONE: Final = f"""
+    CASE t.state WHEN 'labelled' THEN (
+        SELECT e.subtype FROM label_events AS e WHERE e.task = 'type' AND e.subject = q.id AND e.kind = 'label'
+        AND {IN_FORCE} AND {OF_THIS_ROUND} ORDER BY e.created_at, e.uuid LIMIT 1) END"""
+_NEWEST: Final = f"SELECT max(run_id) FROM proposed_types WHERE question_id = q.id AND reason IS NOT '{UNREADABLE}'"
+_QUESTIONS: Final = f"""
+    SELECT q.id, d.name, q.key, s.name, s.domain, s.licence, coalesce(q.subtype, q.type),
+           {_SETTLED}, coalesce(t.state = 'conflict', 0), p.subtype, p.reason, {_OUT},
+           EXISTS (SELECT 1 FROM completions WHERE question_id = q.id), qt.reference <> '', {_SAID_ALONE}
+    {_FROM} JOIN question_text AS qt ON qt.id = q.id
+    LEFT JOIN task_states AS t ON t.task = 'type' AND t.subject = q.id
+    LEFT JOIN proposed_types AS p ON p.question_id = q.id AND p.run_id = ({_NEWEST})
+    WHERE {_POOL} ORDER BY q.id"""
+_TEXTS: Final = "SELECT id, text, reference FROM question_text WHERE id IN (SELECT value FROM json_each(?))"
+_DECIDE: Final = (
+    "INSERT INTO curation (question_id, kind, reason, duplicate_of, similarity, note, annotator_id, created_at) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+class Texts(Struct, frozen=True):
+    """A question's texts."""
+
+    question: str
+    reference: str
+
+
+class CurationDecision(Struct, frozen=True, kw_only=True):
+    """What is decided of a question.
+
+    Attributes:
+        reason: Why it goes out; None takes it in again.
+        duplicate_of: The question that says the same.
+    """
+
+    question: int
+    reason: str | None
+    note: str | None = None
+    duplicate_of: int | None = None
+    similarity: float | None = None
+
+
+class Untyped(NamedTuple):
+    """Questions with completions, and without a type that counts, by what is known of it.
+
+    Attributes:
+        questions: All of them.
+        alone: One person said a type.
+        disputed: People differ.
+        proposed: Nobody said one, and a model proposes one.
+    """
+
+    questions: int
+    alone: int
+    disputed: int
+    proposed: int
+
+
+def untyped(connection: sqlite3.Connection) -> Untyped:
+    """What is known of the questions that tables call untyped."""
+    row = connection.execute(
+        "SELECT count(*), count(*) FILTER (WHERE t.state = 'labelled'), count(*) FILTER (WHERE t.state = 'conflict'), "
+        "count(*) FILTER (WHERE coalesce(t.state, 'unlabelled') = 'unlabelled' AND EXISTS "
+        f"(SELECT 1 FROM proposed_types AS p WHERE p.question_id = q.id AND p.run_id = ({_NEWEST}) "
+        "AND p.subtype IS NOT NULL)) "
+        "FROM questions AS q LEFT JOIN task_states AS t ON t.task = 'type' AND t.subject = q.id "
+        "WHERE q.type IS NULL AND coalesce(t.state, '') <> 'final' AND q.id < (SELECT question_id FROM horizon) "
+        "AND EXISTS (SELECT 1 FROM completions WHERE question_id = q.id) "
+        "AND NOT EXISTS (SELECT 1 FROM code_problems WHERE question_id = q.id)"
+    ).fetchone()
+    return Untyped(*row)
+
+
+def questions(connection: sqlite3.Connection, scope: Scope) -> Iterator[PoolQuestion]:
+    """The questions of the pool in the order of import."""
+    for row in connection.execute(_QUESTIONS, (scope.dataset, scope.source)):
+        completions, reference, alone = row[12:]
+        known = (completions, row[6] or row[7] or alone, row[3], row[5], reference)
+        yield PoolQuestion(
+            id=row[0],
+            dataset=row[1],
+            key=row[2],
+            source=row[3],
+            domain=row[4],
+            licence=row[5],
+            file_type=row[6],
+            people_type=row[7],
+            said_alone=alone,
+            disputed=bool(row[8]),
+            proposed=row[9],
+            outside=row[10],
+            out=row[11],
+            complete=sum(map(bool, known)),
+        )
+
+
+def texts(connection: sqlite3.Connection, questions: Sequence[int]) -> dict[int, Texts]:
+    """Texts by row id; ask for some hundred at a time."""
+    rows = connection.execute(_TEXTS, (str(list(questions)),))
+    return {number: Texts(text, reference) for number, text, reference in rows}
+
+
+def decide(connection: sqlite3.Connection, decisions: Iterable[CurationDecision], person: int) -> None:
+    """Write decisions, each in force from now on, in the caller's transaction."""
+    at = now()
+    connection.executemany(
+        _DECIDE,
+        [
+            (
+                one.question,
+                "restore" if one.reason is None else "exclude",
+                one.reason,
+                one.duplicate_of,
+                one.similarity,
+                one.note,
+                person,
+                at,
+            )
+            for one in decisions
+        ],
+    )
+
+
+def out(connection: sqlite3.Connection, scope: Scope) -> Iterator[OutQuestion]:
+    """The questions that are out, in the order of import."""
+    rows = connection.execute(
+        f"SELECT d.name, q.key, s.name, k.reason, (SELECT key FROM questions WHERE id = k.duplicate_of), k.similarity, "
+        f"k.note, a.name, k.created_at {_FROM} JOIN annotators AS a ON a.id = k.annotator_id "
+        f"WHERE k.kind = 'exclude' AND {_POOL} ORDER BY q.id",
+        (scope.dataset, scope.source),
+    )
+    for row in rows:
+        yield OutQuestion(
+            dataset=row[0],
+            question_id=row[1],
+            source=row[2],
+            reason=row[3],
+            of=row[4],
+            similarity=row[5],
+            note=row[6],
+            by=row[7],
+            at=row[8],
+        )
+
+
+def reasons(connection: sqlite3.Connection) -> dict[int, str]:
+    """Row id of each question that is out -> why."""
+    return dict(connection.execute(f"SELECT q.id, k.reason {_FROM} WHERE k.kind = 'exclude' ORDER BY q.id").fetchall())
+
+
+def stale(connection: sqlite3.Connection) -> int:
+    """Duplicates of a question that is out itself, and not as a duplicate."""
+    row: tuple[int] = connection.execute(
+        f"SELECT count(*) {_FROM} JOIN curation AS o ON o.id = (SELECT max(id) FROM curation WHERE question_id = "
+        f"k.duplicate_of) WHERE k.kind = 'exclude' AND k.reason = '{DUPLICATE}' AND o.kind = 'exclude' "
+        f"AND o.reason <> '{DUPLICATE}'"
+    ).fetchone()
+    return row[0]
+
+
+def with_keys(connection: sqlite3.Connection, key: str, dataset: str | None) -> list[tuple[int, str]]:
+    """Row ids and data sets of the pool's questions with this id."""
+    rows = connection.execute(f"SELECT q.id, d.name {_FROM} WHERE {_POOL} AND q.key = ?3", (dataset, None, key))
+    return rows.fetchall()
+
+
+def propose(connection: sqlite3.Connection, run: int, proposals: Iterable[tuple[int, str | None, str | None]]) -> None:
+    """Store what a run proposes: question, subtype, and why there is none; what is there already stays."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO proposed_types (run_id, question_id, subtype, reason) VALUES (?, ?, ?, ?)",
+        [(run, *one) for one in proposals],
+    )
+
+
+def proposed_by(connection: sqlite3.Connection, run: int) -> dict[int, str]:
+    """Questions a run has a proposal for, each with its subtype or why there is none."""
+    rows = connection.execute(
+        "SELECT question_id, coalesce(subtype, reason) FROM proposed_types WHERE run_id = ?", (run,)
+    )
+    return dict(rows.fetchall())
+
+
+def proposers(connection: sqlite3.Connection) -> list[tuple[int, str]]:
+    """Runs that have proposed types, each with its name, oldest first."""
+    rows = connection.execute(
+        "SELECT r.id, v.name FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id "
+        "WHERE EXISTS (SELECT 1 FROM proposed_types WHERE run_id = r.id) ORDER BY r.id"
+    )
+    return rows.fetchall()
+
+
+def outside(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[int, str, str]]:
+    """Questions that are in and that a run finds without a type, in the order of import: why, and the run's name."""
+    rows = connection.execute(
+        f"SELECT q.id, p.reason, v.name {_FROM} JOIN proposed_types AS p ON p.question_id = q.id "
+        f"JOIN runs AS r ON r.id = p.run_id JOIN verifiers AS v ON v.id = r.verifier_id "
+        f"WHERE p.reason <> '{UNREADABLE}' AND {_OUT} IS NULL AND {_POOL} ORDER BY q.id, r.id",
+        (scope.dataset, scope.source),
+    )
+    yield from rows.fetchall()
+
+
+def suggestions(connection: sqlite3.Connection, run: int) -> Iterator[TypeSuggestion]:
+    """What a run proposes for each question beside what people, or else its file, say; in the order of import."""
+    rows = connection.execute(
+        f"SELECT d.name, q.key, coalesce({_SETTLED}, {_SAID_ALONE}, q.subtype), p.subtype, p.reason {_FROM} "
+        "JOIN proposed_types AS p ON p.question_id = q.id AND p.run_id = ?3 "
+        f"LEFT JOIN task_states AS t ON t.task = 'type' AND t.subject = q.id WHERE {_POOL} ORDER BY q.id",
+        (None, None, run),
+    )
+    for dataset, key, subtype, proposed, reason in rows:
+        unreadable = reason == UNREADABLE
+        yield TypeSuggestion(
+            dataset=dataset,
+            question_id=key,
+            subtype=subtype,
+            suggested=proposed or (None if unreadable else reason),
+            reason=reason if unreadable else None,
+        )
+
+
+def drawn(connection: sqlite3.Connection) -> Iterator[tuple[str, str | None, int]]:
+    """Sets of questions in their newest version, with their sources and the number of questions of each."""
+    rows = connection.execute(
+        "SELECT x.name, s.name, count(*) FROM sets AS x JOIN set_questions AS m ON m.set_id = x.id "
+        "JOIN questions AS q ON q.id = m.question_id LEFT JOIN sources AS s ON s.id = q.source_id "
+        "WHERE x.version = (SELECT max(version) FROM sets WHERE name = x.name) GROUP BY x.id, s.id ORDER BY x.id"
+    )
+    yield from rows.fetchall()

@@ -1,0 +1,102 @@
+"""Gold, verdicts and scores of items as plain arrays, for planning and ordering people's work."""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+
+from msgspec import Struct
+
+from workbench.core.database.gathered import integers
+from workbench.core.database.selection import COLUMNS, GOLD, IMPORTED_GOLD, IS_CHECK, compile_selection, items_for
+from workbench.core.errors import UsageError
+from workbench.core.selection import Selection
+from workbench.core.verdict import GoldChoice
+
+_GOLD: dict[str, str] = {
+    "final": f"coalesce({GOLD}, -1)",
+    "people": "CASE WHEN i.gold_from IS NOT NULL AND i.state NOT IN ('conflict', 'excluded') "
+    f"AND NOT {IS_CHECK} THEN i.gold ELSE -1 END",
+    # An excluded item is in no table, whatever its file said.
+    "imported": f"CASE WHEN i.state = 'excluded' THEN -1 ELSE coalesce({IMPORTED_GOLD}, -1) END",
+}
+
+
+class GoldColumns(Struct, frozen=True, kw_only=True):
+    """Gold, question and group of every selected item, in order of row id.
+
+    Attributes:
+        item: Row ids of the completions.
+        question: Row ids of their questions (the clusters).
+        gold: 1 correct, 0 incorrect, -1 none.
+        group: Positions in ``names``; all 0 without a grouping.
+        names: Names of the groups.
+    """
+
+    item: array[int]
+    question: array[int]
+    gold: array[int]
+    group: array[int]
+    names: list[str]
+
+
+def gold_columns(
+    connection: sqlite3.Connection, selection: Selection, by: str | None, choice: GoldChoice
+) -> GoldColumns:
+    """Read gold and group of the selected items."""
+    where, parameters = compile_selection(selection)
+    name = COLUMNS[by] if by else "''"
+    limit = -1 if selection.limit is None else selection.limit
+    rows = connection.execute(
+        f"SELECT c.id, c.question_id, {_GOLD[choice]}, {name} FROM {items_for(where, name, _GOLD[choice])} "
+        f"WHERE {where} ORDER BY c.id LIMIT ?",
+        (*parameters, limit),
+    )
+    item, question, gold, group = array("q"), array("q"), array("b"), array("i")
+    positions: dict[str, int] = {}
+    while block := rows.fetchmany(20_000):
+        items, questions, golds, names = zip(*block, strict=True)
+        item.extend(items)
+        question.extend(questions)
+        gold.extend(golds)
+        group.extend([positions.setdefault(name, len(positions)) for name in names])
+    return GoldColumns(item=item, question=question, gold=gold, group=group, names=list(positions))
+
+
+def outcomes(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[int]]:
+    """Completion row ids and outcomes (``model.verdict.Outcome``) of a run, in order of row id."""
+    row: tuple[str | None, str | None] = connection.execute(
+        "SELECT group_concat(completion_id), group_concat(outcome) FROM (SELECT completion_id, outcome FROM verdicts "
+        "WHERE run_id = ? AND sample = 0 ORDER BY completion_id)",
+        (run,),
+    ).fetchone()
+    return integers(row[0]), integers(row[1])
+
+
+def scores(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[float]]:
+    """Completion row ids and scores of the verdicts of a run that have one, in order of row id."""
+    rows = connection.execute(
+        "SELECT completion_id, score FROM verdicts WHERE run_id = ? AND sample = 0 AND score IS NOT NULL "
+        "ORDER BY completion_id",
+        (run,),
+    )
+    item, score = array("q"), array("d")
+    while block := rows.fetchmany(50_000):
+        items, values = zip(*block, strict=True)
+        item.extend(items)
+        score.extend(values)
+    return item, score
+
+
+def verifier_of_run(connection: sqlite3.Connection, run: int) -> str:
+    """The verifier's name of a run.
+
+    Raises:
+        UsageError: There is no such run.
+    """
+    row = connection.execute(
+        "SELECT v.name FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id WHERE r.id = ?", (run,)
+    ).fetchone()
+    if row is None:
+        raise UsageError(f"There is no run {run}.", "List them: workbench runs DB")
+    return str(row[0])

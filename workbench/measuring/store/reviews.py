@@ -1,0 +1,190 @@
+"""Reviews of disagreements: append and read; nothing here changes or removes one."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
+from workbench.core.database.selection import COLUMNS, GOLD, GOLD_FROM, GOLD_WORD, VISIBLE, items_for
+from workbench.core.verdict import Outcome, OutcomeWord
+from workbench.measuring.records.review import GoldWord, Review
+
+_COLUMNS = (
+    "r.uuid, r.kind, r.completion_id, r.run_id, v.name, r.category, r.gold, r.queue, r.note, a.name, r.supersedes, "
+    "r.created_at"
+)
+_FROM = (
+    "reviews AS r JOIN annotators AS a ON a.id = r.reviewer_id LEFT JOIN runs AS n ON n.id = r.run_id "
+    "LEFT JOIN verifiers AS v ON v.id = n.verifier_id"
+)
+
+_TAKEN_BACK = (
+    "EXISTS (SELECT 1 FROM reviews AS t WHERE t.completion_id = {0}.completion_id AND t.supersedes = {0}.uuid "
+    "AND t.kind = 'retraction')"
+)
+# What replaces what: decisions on gold each other, and marks those on the same verifier.
+_OF_ONE_KIND = (
+    "(s.kind = 'error') = (r.kind = 'error') AND (SELECT x.verifier_id FROM runs AS x WHERE x.id = s.run_id) "
+    "IS (SELECT x.verifier_id FROM runs AS x WHERE x.id = r.run_id)"
+)
+STANDING = (
+    f"r.kind <> 'retraction' AND NOT {_TAKEN_BACK.format('r')} AND NOT EXISTS (SELECT 1 FROM reviews AS s "
+    "WHERE s.completion_id = r.completion_id AND s.kind <> 'retraction' AND (s.created_at, s.uuid) > "
+    f"(r.created_at, r.uuid) AND {_OF_ONE_KIND} AND NOT {_TAKEN_BACK.format('s')})"
+)
+"""The review with the alias r is in force: not taken back, and the newest of its kind that is not."""
+
+
+class Gold(NamedTuple):
+    """An item's gold and where it comes from.
+
+    Attributes:
+        word: ``correct``, ``incorrect`` or ``none``.
+        source: ``agreed``, ``adjudicated``, ``imported`` or ``none``.
+        people: How many people's labels are in force in the round under way.
+    """
+
+    word: GoldWord
+    source: str
+    people: int
+
+
+class MarkedError(NamedTuple):
+    """A marked error that stands.
+
+    Attributes:
+        outdated: Gold says by now what the verifier said.
+    """
+
+    completion: int
+    verifier: str
+    type: str
+    subtype: str
+    category: str
+    outdated: bool
+
+
+def append(connection: sqlite3.Connection, review: Review, reviewer: int) -> None:
+    """Add one review, in the caller's transaction.
+
+    Raises:
+        sqlite3.IntegrityError: The uuid is there already.
+    """
+    connection.execute(
+        "INSERT INTO reviews (uuid, kind, completion_id, run_id, category, gold, queue, note, reviewer_id, supersedes, "
+        "created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            review.uuid,
+            review.kind,
+            review.completion,
+            review.run,
+            review.category,
+            review.gold,
+            review.queue,
+            review.note,
+            reviewer,
+            review.supersedes,
+            review.created_at,
+        ),
+    )
+
+
+def standing(connection: sqlite3.Connection, completions: Sequence[int]) -> dict[int, list[Review]]:
+    """What is in force on some completions, by row id, the newest last."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN {_FROM} "
+        f"WHERE r.completion_id = wanted.value AND {STANDING} ORDER BY r.created_at, r.uuid",
+        (json.dumps(list(completions)),),
+    )
+    found: dict[int, list[Review]] = {}
+    for row in rows:
+        review = _review(row)
+        found.setdefault(review.completion, []).append(review)
+    return found
+
+
+def by_uuid(connection: sqlite3.Connection, uuid: str) -> Review | None:
+    """The review of that uuid, whether or not it is in force."""
+    row = connection.execute(f"SELECT {_COLUMNS} FROM {_FROM} WHERE r.uuid = ?", (uuid,)).fetchone()
+    return None if row is None else _review(row)
+
+
+def retraction_of(connection: sqlite3.Connection, review: Review) -> Review | None:
+    """What took a review back; None for one that nobody has taken back."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM {_FROM} WHERE r.completion_id = ? AND r.supersedes = ? AND r.kind = 'retraction'",
+        (review.completion, review.uuid),
+    ).fetchone()
+    return None if row is None else _review(row)
+
+
+def every(connection: sqlite3.Connection, *, only_standing: bool = False) -> Iterator[Review]:
+    """All reviews in the order in which they came; those in force only, where that is asked for."""
+    where = f"WHERE {STANDING}" if only_standing else ""
+    return (_review(row) for row in connection.execute(f"SELECT {_COLUMNS} FROM {_FROM} {where} ORDER BY r.id"))
+
+
+def settled_items(connection: sqlite3.Connection) -> list[int]:
+    """Row ids of completions with a review in force, in order; none whose gold has become another since."""
+    rows = connection.execute(
+        f"SELECT DISTINCT c.id FROM reviews AS r CROSS JOIN {items_for(GOLD_WORD)} "
+        f"WHERE c.id = r.completion_id AND {STANDING} AND {GOLD_WORD} IN (r.gold, 'none') ORDER BY c.id"
+    )
+    return [row[0] for row in rows]
+
+
+def gold_of(connection: sqlite3.Connection, completions: Iterable[int]) -> dict[int, Gold]:
+    """Gold of some completions by row id, and whose word it is."""
+    labels = (
+        "(SELECT count(DISTINCT e.annotator_id) FROM label_events AS e WHERE e.task = 'correctness' "
+        f"AND e.subject = c.id AND e.kind = 'label' AND {IN_FORCE} AND {OF_THIS_ROUND})"
+    )
+    rows = connection.execute(
+        f"SELECT c.id, {GOLD_WORD}, coalesce({GOLD_FROM}, 'none'), {labels} FROM {items_for(GOLD, GOLD_FROM)} "
+        f"WHERE c.id IN (SELECT value FROM json_each(?)) AND {VISIBLE}",
+        (json.dumps(list(completions)),),
+    )
+    return {row[0]: Gold(*row[1:]) for row in rows}
+
+
+def verdict_of(connection: sqlite3.Connection, run: int, completion: int) -> tuple[str, OutcomeWord] | None:
+    """The verifier of a run, and its verdict on an item; None where it has none."""
+    row = connection.execute(
+        "SELECT v.name, x.outcome FROM verdicts AS x JOIN runs AS r ON r.id = x.run_id "
+        "JOIN verifiers AS v ON v.id = r.verifier_id WHERE x.run_id = ? AND x.completion_id = ? AND x.sample = 0",
+        (run, completion),
+    ).fetchone()
+    return None if row is None else (row[0], Outcome(row[1]).word)
+
+
+def newest_run(connection: sqlite3.Connection, verifier: str, completion: int) -> int | None:
+    """The newest run of a verifier that has a verdict on an item."""
+    row: tuple[int | None] = connection.execute(
+        "SELECT max(x.run_id) FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id JOIN verdicts AS x "
+        "ON x.run_id = r.id AND x.completion_id = ? AND x.sample = 0 WHERE v.name = ?",
+        (completion, verifier),
+    ).fetchone()
+    return row[0]
+
+
+def marks(connection: sqlite3.Connection) -> list[MarkedError]:
+    """All marked errors in force."""
+    texts = COLUMNS["type"], COLUMNS["subtype"], GOLD
+    rows = connection.execute(
+        f"SELECT c.id, v.name, {texts[0]}, {texts[1]}, r.category, coalesce(x.outcome = ({GOLD}), 0) "
+        "FROM reviews AS r JOIN runs AS n ON n.id = r.run_id JOIN verifiers AS v ON v.id = n.verifier_id "
+        "LEFT JOIN verdicts AS x ON x.run_id = r.run_id AND x.completion_id = r.completion_id AND x.sample = 0 "
+        f"CROSS JOIN {items_for(*texts)} WHERE c.id = r.completion_id AND r.kind = 'error' AND {STANDING} "
+        f"AND {VISIBLE} ORDER BY r.id"
+    )
+    return [MarkedError(*row) for row in rows]
+
+
+def _review(row: tuple[object, ...]) -> Review:
+    names = ("uuid", "kind", "completion", "run", "verifier", "category", "gold", "queue", "note", "reviewer")
+    return msgspec.convert(dict(zip((*names, "supersedes", "created_at"), row, strict=True)), Review)

@@ -1,0 +1,123 @@
+"""Answer types that a model suggests: read, compared with those in force, offered for confirmation.
+
+People label blind. `suggested_type` is for a coordinator's screens, and for an annotator's only where the coordinator
+has turned suggestions on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from workbench.core import reasons
+from workbench.core.database import people
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.suggestion import ANSWER_TYPE, TypeCell, TypeReport, TypeSuggestion
+from workbench.core.taxonomy import type_display
+from workbench.core.text.columns import interval
+from workbench.core.text.figures import counted
+from workbench.core.text.inert import inert
+from workbench.labelling import ledger
+from workbench.labelling.store import suggestions as stored
+from workbench.measuring.accuracy import complete_run
+from workbench.runs.store import runs as stored_runs
+from workbench.tables.table import Columns, count, listed, word
+
+_WORST_CELLS = 10
+
+
+def suggestions(project: Project, verifier: str) -> Iterator[TypeSuggestion]:
+    """What a verifier's newest complete run says of each question, in the order of import.
+
+    Raises:
+        UsageError: It has no complete run, or is not of the kind that suggests types.
+    """
+    return stored.suggestions(project.database.reader(), _run(project, verifier))
+
+
+def suggested_type(project: Project, verifier: str, question: int) -> TypeSuggestion | None:
+    """What it says of one question, by its row id; None if it was not asked. Errors as with `suggestions`."""
+    return stored.suggestion_of(project.database.reader(), _run(project, verifier), question)
+
+
+def offered_type(project: Project, verifier: str, question: int, annotator: str) -> TypeSuggestion | None:
+    """What it says of a question, for a person who is about to settle its type.
+
+    The look is recorded: the answer type they give later is marked unblinded and left out of agreement.
+
+    Raises:
+        UsageError: As with `suggestions`, or there is no such annotator.
+    """
+    found = suggested_type(project, verifier, question)
+    if found is not None and found.suggested is not None:
+        person = people.find(project.database, annotator)
+        with project.database.write("normal") as connection:
+            ledger.reveal(connection, person.id, "type", question, "suggestion")
+    return found
+
+
+def type_report(project: Project, verifier: str) -> TypeReport:
+    """How its suggestions agree with the subtypes in force; errors as with `suggestions`."""
+    run = _run(project, verifier)
+    return agreement_of(verifier, run, list(stored.suggestions(project.database.reader(), run)))
+
+
+def agreement_of(verifier: str, run: int, found: Sequence[TypeSuggestion]) -> TypeReport:
+    """How suggestions agree with the subtypes in force beside them."""
+    from workbench.statistics.intervals import wilson
+
+    cells = Counter((one.subtype, one.suggested) for one in found if one.subtype and one.suggested is not None)
+    compared, agree = cells.total(), sum(n for (ours, theirs), n in cells.items() if ours == theirs)
+    same_type = sum(n for (ours, theirs), n in cells.items() if ours[0] == theirs[0])
+    given = sum(one.suggested is not None for one in found)
+    return TypeReport(
+        verifier=verifier,
+        run=run,
+        questions=len(found),
+        suggested=given,
+        untyped=given - compared,
+        none=dict(Counter(one.reason or "" for one in found if one.suggested is None)),
+        compared=compared,
+        agree=agree,
+        accuracy=agree / compared if compared else None,
+        ci=wilson(agree, compared) if compared else None,
+        type_accuracy=same_type / compared if compared else None,
+        confusion=[TypeCell(subtype=ours, suggested=theirs, n=n) for (ours, theirs), n in sorted(cells.items())],
+    )
+
+
+def _run(project: Project, verifier: str) -> int:
+    run = complete_run(project, verifier)
+    row = None if run is None else stored_runs.get(project.database.reader(), run)
+    if row is None or row.verifier.kind != ANSWER_TYPE:
+        raise UsageError(
+            f"{verifier} suggests no answer types.",
+            f"Ask a model for them: workbench verify DB {ANSWER_TYPE} -o base_url=… -o model=…",
+        )
+    return row.id
+
+
+def types_text(report: TypeReport) -> str:
+    """Agreement of suggested types with those in force, and where they differ most."""
+    lines = [
+        f"{inert(report.verifier)}, run {report.run}: {counted(report.questions, 'question')}, "
+        f"{report.suggested:,} with a suggestion, {report.untyped:,} of these without a type in force"
+    ]
+    lines += [f"  no suggestion: {n:,} {inert(reasons.named(reason))}" for reason, n in sorted(report.none.items())]
+    if report.accuracy is None or report.type_accuracy is None:
+        return "\n".join([*lines, "No question has both a suggestion and a type in force."]) + "\n"
+    lines.append(
+        f"same subtype {report.accuracy:.3f} {interval(report.ci)} ({report.agree:,} of {report.compared:,}), "
+        f"same type {report.type_accuracy:.3f}"
+    )
+    apart = sorted((cell for cell in report.confusion if cell.subtype != cell.suggested), key=lambda cell: -cell.n)
+    if apart:
+        columns: Columns[TypeCell] = (
+            word("in force", lambda cell: type_display(cell.subtype)),
+            word("suggested", lambda cell: type_display(cell.suggested)),
+            count("questions", lambda cell: cell.n),
+        )
+        table = listed(columns, apart[:_WORST_CELLS])
+        lines += ["", table]
+    return "\n".join(lines) + "\n"

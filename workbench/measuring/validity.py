@@ -1,0 +1,324 @@
+"""Bias and validity of verifiers: do their verdicts follow what they should not, and how far do they hold?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from workbench.core.database.selection import check_names
+from workbench.core.project import Project
+from workbench.core.reasons import title
+from workbench.core.selection import Selection
+from workbench.core.verdict import GoldChoice, Outcome
+from workbench.labelling.agreement.measuring import ceilings
+from workbench.measuring import selected_by
+from workbench.measuring import validity_words as words
+from workbench.measuring.columns import Columns, columns, gold_counts
+from workbench.measuring.judged import VerifierRun, judges_of
+from workbench.measuring.model_names import model_of, plain_name
+from workbench.measuring.records.validity import COMPARING, Check, Finding, ValidityReport
+from workbench.measuring.store import disagreements
+from workbench.measuring.validity_texts import Forms, forms
+from workbench.runs.store import runs
+from workbench.statistics.records.agreement import Ceiling
+
+if TYPE_CHECKING:
+    from workbench.statistics.arrays import BoolArray, IntArray
+
+_REASONS_SAID = 3
+
+_FORMS: dict[Check, Callable[[Forms], BoolArray]] = {
+    "boxed": lambda seen: seen.boxed,
+    "thinking": lambda seen: seen.thinking,
+    "other-script": lambda seen: seen.other_script,
+}
+
+
+class _ChosenItems(Struct, frozen=True, kw_only=True, eq=False):
+    """The chosen items; arrays with one value each.
+
+    Attributes:
+        model: Positions in ``models``.
+        type_and_gold: Another number for each type with each gold, where there is gold.
+    """
+
+    item: IntArray
+    question: IntArray
+    gold: IntArray
+    type: IntArray
+    type_and_gold: IntArray
+    model: IntArray
+    models: tuple[str, ...]
+    characters: IntArray
+    kept: BoolArray | None
+
+
+def validity(
+    project: Project,
+    verifiers: tuple[str, ...] = (),
+    *,
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+) -> ValidityReport:
+    """Every check of every verifier's newest complete run, then what holds of the labels.
+
+    Args:
+        verifiers: Names; empty for all that have a complete run and judge completions.
+
+    Raises:
+        UsageError: An unknown verifier, or the selection names something unknown.
+    """
+    reader = project.database.reader()
+    wanted = check_names(reader, selection or Selection())
+    everything = columns(project)
+    rows = _rows(everything, everything.chosen(wanted), gold)
+    forms_seen = forms(project, rows.item)
+    chosen = selected_by.chosen_with(project)
+    findings = [
+        finding
+        for judge in judges_of(project, verifiers)
+        for finding in (*_of_judge(project, everything, rows, forms_seen, judge), *_selected(judge, chosen))
+    ]
+    compared = sum(finding.check in COMPARING and finding.ci is not None for finding in findings)
+    return ValidityReport(
+        gold=gold_counts(project, wanted, gold),
+        gold_choice=gold,
+        texts=len(forms_seen.place),
+        compared=compared,
+        findings=[*findings, *_of_labels(project)],
+        notes=_notes(compared, findings, len(rows.item), len(forms_seen.place)),
+    )
+
+
+def _rows(everything: Columns, kept: BoolArray | None, gold: GoldChoice) -> _ChosenItems:
+    import numpy as np
+
+    chosen = slice(None) if kept is None else kept
+    types, models = everything.groups("type"), everything.groups("model")
+    judged, of_type = everything.gold(gold)[chosen], types.code[chosen]
+    return _ChosenItems(
+        item=everything.item[chosen],
+        question=everything.question[chosen],
+        gold=judged,
+        type=of_type,
+        type_and_gold=2 * of_type.astype(np.int64) + judged,
+        model=models.code[chosen],
+        models=models.names,
+        characters=everything.characters[chosen],
+        kept=kept,
+    )
+
+
+def _of_judge(
+    project: Project, everything: Columns, rows: _ChosenItems, seen: Forms, judge: VerifierRun
+) -> list[Finding]:
+    outcome = everything.outcome(judge.run)
+    outcome = outcome if rows.kept is None else outcome[rows.kept]
+    comparing = [
+        _compare(check, judge.name, said, rows, chosen, exposed)
+        for check, chosen, exposed in _exposures(project, rows, seen, judge, outcome)
+        if _varies(said := _said(check, outcome[chosen]))
+    ]
+    others = [_undecided(everything, rows, judge, outcome), *_flips(project, everything, rows, judge, outcome)]
+    return [*comparing, *(finding for finding in others if finding is not None)]
+
+
+def _exposures(
+    project: Project, rows: _ChosenItems, seen: Forms, judge: VerifierRun, outcome: IntArray
+) -> list[tuple[Check, IntArray, BoolArray]]:
+    """Checks that compare: each with the places of the items it is about, and which of those are of the kind."""
+    import numpy as np
+
+    usable = (rows.gold >= 0) & (outcome >= 0)
+    places, measured = np.flatnonzero(usable), np.flatnonzero(usable & (rows.characters >= 0))
+    own = _own_model(project, rows, judge)
+    read = usable[seen.place]
+
+    def of_texts(kind: BoolArray, among: BoolArray) -> tuple[IntArray, BoolArray]:
+        return seen.place[among], kind[among]
+
+    found: list[tuple[Check, IntArray, BoolArray]] = [("length", measured, _longer(rows, measured))]
+    if own is not None:
+        found.append(("own-model", places, own[places]))
+    found.append(("first-option", *of_texts(seen.first_option, read & seen.has_option)))
+    for check, mask in _FORMS.items():
+        found.append((check, *of_texts(mask(seen), read)))
+    found.append(("undecided-by-gold", places, rows.gold[places] == 1))
+    return found
+
+
+def _longer(rows: _ChosenItems, measured: IntArray) -> BoolArray:
+    """Whether each of these completions is longer than the median of those of its gold and type."""
+    import numpy as np
+
+    from workbench.statistics.intervals import compact
+
+    characters = rows.characters[measured]
+    kind, known = compact(rows.type_and_gold[measured])
+    # Sorting small integers takes one pass.
+    ordered = characters[np.argsort(kind.astype(np.int16), kind="stable")]
+    ends = np.cumsum(np.bincount(kind, minlength=len(known)))[:-1]
+    middle = np.array([np.median(of_kind) for of_kind in np.split(ordered, ends) if len(of_kind)])
+    longer: BoolArray = characters > middle[kind] if len(middle) else np.zeros(0, dtype=bool)
+    return longer
+
+
+def _own_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> BoolArray | None:
+    """Completions by the model that judges; None for a verifier without one."""
+    import numpy as np
+
+    verifier = runs.verifier_named(project.database.reader(), judge.name)
+    model = None if verifier is None else model_of(verifier)
+    if model is None:
+        return None
+    same = [place for place, name in enumerate(rows.models) if plain_name(name) == plain_name(model)]
+    return np.isin(rows.model, same)
+
+
+def _said(check: Check, outcome: IntArray) -> BoolArray:
+    """What a check counts: that a completion is left undecided, or that it is accepted."""
+    return outcome >= Outcome.ABSTAIN if check == "undecided-by-gold" else outcome == Outcome.CORRECT
+
+
+def _varies(said: BoolArray) -> bool:
+    """Whether there is anything to compare: a verifier that accepts all or none follows nothing."""
+    return bool(said.any() and not said.all())
+
+
+def _compare(
+    check: Check, verifier: str, said: BoolArray, rows: _ChosenItems, chosen: IntArray, exposed: BoolArray
+) -> Finding:
+    import numpy as np
+
+    from workbench.statistics.strata import stratified_difference
+
+    held = {"undecided-by-gold": rows.type, "first-option": rows.gold}.get(check, rows.type_and_gold)
+    stratum = held[chosen].astype(np.int64)
+    effect = stratified_difference(said, exposed, stratum, rows.question[chosen])
+    of_kind = int(exposed.sum())
+    others = len(exposed) - of_kind
+    return Finding(
+        check=check,
+        verifier=verifier,
+        n=effect.exposed + effect.others,
+        estimate=effect.difference,
+        ci=effect.ci,
+        counts={"of_the_kind": of_kind, "others": others, "strata": effect.strata},
+        sentence=words.compared(check, effect, of_kind, others),
+        stands_out=effect.ci is not None and not effect.ci[0] <= 0 <= effect.ci[1],
+    )
+
+
+def _undecided(everything: Columns, rows: _ChosenItems, judge: VerifierRun, outcome: IntArray) -> Finding | None:
+    from collections import Counter
+
+    from workbench.statistics.intervals import clustered_wilson
+
+    judged = outcome >= 0
+    n = int(judged.sum())
+    if not n:
+        return None
+    open_ = outcome >= Outcome.ABSTAIN
+    abstain, error = int((outcome == Outcome.ABSTAIN).sum()), int((outcome == Outcome.ERROR).sum())
+    reasons = everything.reasons(judge.run)
+    codes = reasons.code if rows.kept is None else reasons.code[rows.kept]
+    counted = Counter(codes[open_].tolist()).most_common(_REASONS_SAID)
+    share, ci = (abstain + error) / n, clustered_wilson(open_[judged], rows.question[judged])
+    named = [f"{title(reasons.names[code]) or reasons.names[code]} ({count:,})" for code, count in counted]
+    return Finding(
+        check="undecided",
+        verifier=judge.name,
+        n=n,
+        estimate=share,
+        ci=ci,
+        counts={"abstain": abstain, "error": error},
+        sentence=words.undecided(n, abstain, error, share, ci, named),
+        stands_out=bool(abstain + error),
+    )
+
+
+def _flips(
+    project: Project, everything: Columns, rows: _ChosenItems, judge: VerifierRun, outcome: IntArray
+) -> list[Finding | None]:
+    import numpy as np
+
+    from workbench.statistics.arrays import align
+
+    if judge.run is None:
+        return []
+    reader = project.database.reader()
+    found = disagreements.samples(reader, judge.run)
+    flips: list[Finding | None] = []
+    if len(found.item):
+        yes, no = (align(rows.item, found.item, said, np.int64(0)) for said in (found.yes, found.no))
+        between = "from sample to sample of one run"
+        flips.append(_flipped("flips-samples", rows, judge.name, yes + no > 1, np.minimum(yes, no) > 0, between))
+    before = disagreements.run_before(reader, judge.run)
+    if before is not None:
+        older = everything.outcome(before)
+        older = older if rows.kept is None else older[rows.kept]
+        decided = (older >= 0) & (older < Outcome.ABSTAIN) & (outcome >= 0) & (outcome < Outcome.ABSTAIN)
+        flips.append(_flipped("flips-runs", rows, judge.name, decided, older != outcome, f"than in run {before}"))
+    return flips
+
+
+def _flipped(
+    check: Check, rows: _ChosenItems, verifier: str, twice: BoolArray, differ: BoolArray, between: str
+) -> Finding | None:
+    """How often decided verdicts contradict each other, of the items that have two."""
+    from workbench.statistics.intervals import clustered_wilson
+
+    if not twice.any():
+        return None
+    flags = differ[twice]
+    share, ci = float(flags.mean()), clustered_wilson(flags, rows.question[twice])
+    return Finding(
+        check=check,
+        verifier=verifier,
+        n=len(flags),
+        estimate=share,
+        ci=ci,
+        counts={"differ": int(flags.sum())},
+        sentence=words.flipped(int(flags.sum()), len(flags), share, ci, between),
+        stands_out=bool(flags.any()),
+    )
+
+
+def _selected(judge: VerifierRun, chosen: Mapping[str, list[str]]) -> list[Finding]:
+    """That a judge helped to choose the data."""
+    datasets = chosen.get(judge.name)
+    if not datasets:
+        return []
+    sentence = words.selected(datasets)
+    return [Finding(check="selection", verifier=judge.name, n=0, sentence=sentence, stands_out=True)]
+
+
+def _of_labels(project: Project) -> list[Finding]:
+    return [_ceiling(found) for found in ceilings(project)]
+
+
+def _ceiling(found: Ceiling) -> Finding:
+    return Finding(
+        check="ceiling",
+        verifier=None,
+        n=0,
+        estimate=found.highest_accuracy,
+        ci=found.highest_ci,
+        sentence=words.ceiling(found.source, found.highest_accuracy, found.highest_ci, found.wrong),
+        stands_out=True,
+    )
+
+
+def _notes(compared: int, findings: list[Finding], items: int, texts: int) -> tuple[str, ...]:
+    out = sum(finding.stands_out for finding in findings if finding.check in COMPARING)
+    notes = []
+    if compared:
+        notes.append(
+            f"{out} of {compared} differences stand out; about {0.05 * compared:.1f} would by chance alone. What "
+            "stands out may also be something that goes with it: these are no experiments."
+        )
+    if texts < items:
+        notes.append(f"Form is read from an even choice of {texts:,} of {items:,} completions.")
+    return tuple(notes)

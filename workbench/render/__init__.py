@@ -1,1 +1,0 @@
-"""Text in, styled text out: math, Markdown, code, bars."""

@@ -1,0 +1,155 @@
+"""Which verifier is meant: a kind, or a name that ``workbench.toml`` or the database gives kind and options for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from workbench.config.verifiers import NAME, TEMPLATE, NamedVerifier, named_verifier, verifiers
+from workbench.core.errors import OptionError, UsageError
+from workbench.core.project import Project
+from workbench.core.run import GENERATION, IMPORTED, ConfiguredVerifier
+from workbench.runs.store import runs as stored_runs
+from workbench.verifiers.base import AnyVerifier
+from workbench.verifiers.registry import Registry, VerifierKind
+
+
+class VerifierChoice(Struct, frozen=True, kw_only=True):
+    """A verifier as it is to be made.
+
+    Attributes:
+        kind: The registered kind.
+        options: Option values by name.
+        name: The name of the configuration.
+        own: Whether all of it is the caller's own word, and nothing comes from a file or the database.
+        place: ``FILE:verifiers.NAME`` for what the settings file configures, else None.
+        given: Names of the options that the caller gave.
+    """
+
+    kind: str
+    options: dict[str, str]
+    name: str
+    own: bool
+    place: str | None = None
+    given: frozenset[str] = frozenset()
+
+
+def choose(project: Project, kind: str, options: Mapping[str, str], name: str | None = None) -> VerifierChoice:
+    """The verifier that is meant.
+
+    Args:
+        kind: A registered kind, or the name of a verifier in the settings file or the database. No file can give
+            the name of a kind another meaning; between file and database the file decides.
+        options: Option values; over a name they stand before its own.
+        name: The configuration's name; what ``kind`` says by default.
+
+    Raises:
+        UsageError: The name is none, or the settings file's entry of that name is wrong.
+    """
+    if name is not None:
+        require_name(name)
+    given = _with_whole_path(options)
+    written = None if Registry().knows(kind) else named_verifier(project.path, kind)
+    if written is not None:
+        return VerifierChoice(
+            kind=written.kind,
+            options={**written.options, **given},
+            name=name or kind,
+            own=False,
+            place=written.place,
+            given=frozenset(given),
+        )
+    stored = stored_runs.verifier_named(project.database.reader(), kind)
+    require_runnable(stored)
+    if stored is not None and stored.kind != kind:
+        return VerifierChoice(kind=stored.kind, options={**stored.options, **given}, name=name or kind, own=False)
+    return VerifierChoice(kind=kind, options=given, name=name or kind, own=True)
+
+
+def require_name(name: str) -> None:
+    """Refuse what can't be the name of a verifier or the like.
+
+    Raises:
+        UsageError: It can't.
+    """
+    if not NAME.fullmatch(name):
+        raise UsageError(f"{name!r} is no name for a verifier.", "Use up to 100 letters, digits and . _ + @ / -")
+
+
+def require_runnable(stored: ConfiguredVerifier | None) -> None:
+    """Refuse a verifier whose verdicts came in a file, and what only writes texts.
+
+    Raises:
+        UsageError: It is one of them.
+    """
+    if stored is not None and stored.kind == GENERATION:
+        raise UsageError(
+            f"{stored.name!r} is no verifier: under this name models write texts.",
+            "Go on with it by the command that began it.",
+        )
+    if stored is not None and stored.kind == IMPORTED:
+        raise UsageError(
+            f"The verdicts of {stored.name!r} came in a file; it can't be run here.",
+            "Take in more of them with: workbench verdicts DB import FILE",
+        )
+
+
+def make(choice: VerifierChoice) -> AnyVerifier:
+    """The verifier of a choice.
+
+    Raises:
+        UsageError: There is no such kind or option, or a value is wrong; the message names the file and the field
+            if it stands there.
+        VerifierError: It can't be used.
+    """
+    try:
+        return Registry().load(choice.kind, choice.options)
+    except OptionError as error:
+        if choice.place is None or error.option is None or error.option in choice.given:
+            raise
+        raise UsageError(f"{choice.place}.{error.option}: {error.wrong}.") from error
+
+
+def written(project: Project, kinds: Iterable[VerifierKind]) -> tuple[list[NamedVerifier], list[UsageError]]:
+    """The verifiers that the settings file configures, and what is wrong with the others there.
+
+    Args:
+        project: Whose file.
+        kinds: The registered kinds.
+    """
+    options = {kind.name: kind.options for kind in kinds}
+    good: list[NamedVerifier] = []
+    wrong: list[UsageError] = []
+    try:
+        entries = verifiers(project.path)
+    except UsageError as error:
+        return [], [error]
+    for name, entry in entries.items():
+        problem = entry if isinstance(entry, UsageError) else _problem(name, entry, options)
+        if problem is not None:
+            wrong.append(problem)
+        elif isinstance(entry, NamedVerifier):
+            good.append(entry)
+    return good, wrong
+
+
+def _problem(name: str, entry: NamedVerifier, options: Mapping[str, Mapping[str, str]]) -> UsageError | None:
+    """What is wrong with an entry, as far as its kind can tell without being made; no value is repeated."""
+    if name in options:
+        return UsageError(f"{entry.place} has the name of a kind of verifier.", "Give it another name.")
+    if entry.kind not in options:
+        return UsageError(f"{entry.place}.kind: there is no verifier named {entry.kind!r}.")
+    unknown = sorted(entry.options.keys() - options[entry.kind].keys())
+    if unknown:
+        known = ", ".join(sorted(options[entry.kind])) or "it has none"
+        return UsageError(f"{entry.place}.{unknown[0]} is no option of {entry.kind}.", f"Its options: {known}.")
+    return None
+
+
+def _with_whole_path(options: Mapping[str, str]) -> dict[str, str]:
+    """The options; a template's path holds wherever the runner works."""
+    if TEMPLATE not in options:
+        return dict(options)
+    return {**options, TEMPLATE: str(Path(options[TEMPLATE]).absolute())}

@@ -1,0 +1,208 @@
+"""Adding a verifier that asks a model server: what a form asks for, and keeping what was filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, get_args
+
+from msgspec import Struct
+
+from workbench.config.file import file_of
+from workbench.config.verifiers import NAME, TEMPLATE, inside, verifiers
+from workbench.config.writing import save_verifier
+from workbench.core.errors import OptionError, UsageError
+from workbench.core.project import Project
+from workbench.runs.previewing import PreviewedCall, preview_calls
+from workbench.runs.store import runs as stored_runs
+from workbench.runs.trust import require_trust
+from workbench.verifiers.registry import Registry, VerifierKind
+
+if TYPE_CHECKING:
+    from workbench.verifiers.judges.strategies import Kind
+
+_STRATEGY = "strategy"
+_FIRST: Final = ("llm-judge",)
+_REQUIRED: Final = frozenset({"base_url", "model"})
+
+
+class FormOption(Struct, frozen=True, kw_only=True):
+    """One option a form asks for.
+
+    Attributes:
+        about: What it does.
+        choices: The values it may have and what they mean; empty for one that is typed.
+        strategies: The strategies that use it; empty where all do.
+        required: Nothing goes without it.
+    """
+
+    name: str
+    about: str
+    choices: dict[str, str] = {}
+    strategies: frozenset[str] = frozenset()
+    required: bool = False
+
+    def is_used(self, values: Mapping[str, str]) -> bool:
+        """Whether it matters beside these other values."""
+        return not self.strategies or values.get(_STRATEGY, "") in self.strategies
+
+
+class FormSection(Struct, frozen=True, kw_only=True):
+    """Options that belong together.
+
+    Attributes:
+        folded: Most people leave them as they are.
+    """
+
+    title: str
+    options: tuple[FormOption, ...]
+    folded: bool
+
+
+class VerifierForm(Struct, frozen=True, kw_only=True):
+    """What one kind of verifier is asked."""
+
+    kind: str
+    description: str
+    sections: tuple[FormSection, ...]
+
+
+def forms() -> list[VerifierForm]:
+    """The kinds of verifiers that ask model servers, judges first, each with its options in sections."""
+    kinds = [kind for kind in Registry().available() if kind.isolation == "served" and kind.broken is None]
+    return [_form(kind) for kind in sorted(kinds, key=lambda kind: (kind.name not in _FIRST, kind.name))]
+
+
+def check(project: Project, name: str, kind: str, options: Mapping[str, str]) -> None:
+    """Make sure that a verifier could be kept like this.
+
+    Raises:
+        OptionError: The name or an option is wrong, or the name is taken; the error says which option it is.
+        UsageError: The settings file or a template can't be read.
+        VerifierError: The kind can't be used.
+    """
+    if not NAME.fullmatch(name):
+        raise _refused("name", "Give it a name of up to 100 letters, digits and . _ + @ / -")
+    if name in verifiers(project.path) or stored_runs.verifier_named(project.database.reader(), name) is not None:
+        raise _refused("name", f"There is a verifier {name!r} already. Take another name.")
+    registry = Registry()
+    if registry.knows(name):
+        raise _refused("name", f"{name!r} is a kind of verifier. Take another name.")
+    registry.load(kind, _with_template_inside(project, options))
+
+
+def save(project: Project, name: str, kind: str, options: Mapping[str, str]) -> Path:
+    """Keep a verifier in ``workbench.toml``; who fills in a form accepts the server and the template in it.
+
+    Returns:
+        The settings file.
+
+    Raises:
+        OptionError, UsageError, VerifierError: As with `check`; nothing has been written.
+    """
+    check(project, name, kind, options)
+    path = file_of(project.path)
+    save_verifier(path, name, kind, dict(options))
+    whole = _with_template_inside(project, options)
+    require_trust(project, Registry().load(kind, whole), whole, accept=True)
+    return path
+
+
+def preview(project: Project, kind: str, options: Mapping[str, str], completion: str | None) -> list[PreviewedCall]:
+    """What a verifier would ask about an item; arguments and errors as with `preview_calls`.
+
+    Raises:
+        OptionError: An option is wrong; the error says which.
+    """
+    return preview_calls(project, kind, _with_template_inside(project, options), completion)
+
+
+def _with_template_inside(project: Project, options: Mapping[str, str]) -> dict[str, str]:
+    """The options with a template's whole path."""
+    if TEMPLATE not in options:
+        return dict(options)
+    try:
+        return {**options, TEMPLATE: str(inside(project.path.parent, TEMPLATE, options[TEMPLATE]))}
+    except UsageError as error:
+        raise _refused(TEMPLATE, str(error).removeprefix(f"{TEMPLATE}: ")) from error
+
+
+def _refused(option: str, wrong: str) -> OptionError:
+    return OptionError(f"{option}: {wrong}", option=option, wrong=wrong)
+
+
+def _form(kind: VerifierKind) -> VerifierForm:
+    from workbench.verifiers.judges.strategies import STRATEGIES
+    from workbench.verifiers.judges.verifier import SAMPLING_OPTIONS
+    from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS
+
+    strategies = STRATEGIES if _STRATEGY in kind.options else {}
+    groups: dict[str, list[str]] = {"Server": [], "Judging": [], "Sampling": [], "Limits": []}
+    for name in kind.options:
+        if name in SERVER_OPTIONS:
+            groups["Server"].append(name)
+        elif name in LIMIT_OPTIONS:
+            groups["Limits"].append(name)
+        elif name in SAMPLING_OPTIONS:
+            groups["Sampling"].append(name)
+        elif users := _users(strategies, name):
+            groups.setdefault(f"Only for {', '.join(sorted(users))}", []).append(name)
+        else:
+            groups["Judging"].append(name)
+    choices = _choices(strategies)
+    return VerifierForm(
+        kind=kind.name,
+        description=kind.description,
+        sections=tuple(
+            FormSection(
+                title=title,
+                options=tuple(
+                    FormOption(
+                        name=name,
+                        about=kind.options[name],
+                        choices=choices.get(name, {}),
+                        strategies=frozenset(_users(strategies, name)) if title.startswith("Only") else frozenset(),
+                        required=name in _REQUIRED,
+                    )
+                    for name in names
+                ),
+                folded=title not in ("Server", "Judging"),
+            )
+            for title, names in groups.items()
+            if names
+        ),
+    )
+
+
+def _users(strategies: Mapping[str, Kind], option: str) -> set[str]:
+    return {name for name, kind in strategies.items() if option in kind.options}
+
+
+def _choices(strategies: Mapping[str, Kind]) -> dict[str, dict[str, str]]:
+    """Values and their meanings, by option; the options of all kinds that have a few values only."""
+    from workbench.llm.profiles import PROFILES
+    from workbench.llm.records import Task
+    from workbench.verifiers.judges.mcts import options as mcts
+    from workbench.verifiers.judges.parsers import PARSERS
+
+    words: dict[str, tuple[str, ...]] = {
+        "reference": ("true", "false"),
+        "fence": ("on", "off"),
+        "neutralise": ("on", "off"),
+        "early_stop": ("true", "false"),
+        "activation": ("server", "on", "off"),
+        "dialect": get_args(Task),
+        "parser": tuple(one.id for one in PARSERS),
+        "reward": get_args(mcts.Reward),
+        "selection": get_args(mcts.Selection),
+        "order": get_args(mcts.Order),
+        "global_mode": get_args(mcts.GlobalMode),
+        "reward_tests": get_args(mcts.RewardTests),
+        "traj_weight": get_args(mcts.TrajectoryWeight),
+        "reuse": get_args(mcts.Reuse),
+    }
+    return {
+        **{option: dict.fromkeys(values, "") for option, values in words.items()},
+        "server": {name: profile.title for name, profile in PROFILES.items()},
+        _STRATEGY: {name: kind.description for name, kind in strategies.items()},
+    }

@@ -1,0 +1,283 @@
+"""A verifier on call: judges single items for callers in any thread, as a run judges them.
+
+The first stage works where it is called. What it leaves, and all items of verifiers that may hang or crash, goes to
+worker processes, which one thread looks after: nothing that happens to a caller (a signal, an exception, a timeout of
+its own) can lose or cross another one's answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import itertools
+import os
+import queue
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
+from typing import Literal, cast
+
+import msgspec
+from msgspec import Struct, structs
+
+from workbench.core.errors import VerifierError
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.runs.second_stage import SecondStage, filled_in
+from workbench.verifiers.base import Isolation, Pending, StagedVerifier, Verifier
+from workbench.verifiers.judging import failure, judged, quickly_judged
+from workbench.verifiers.pool import WorkerPool
+
+State = Literal["idle", "starting", "ready", "failed"]
+"""The workers: not needed yet, loading, able to take items, unable to start."""
+
+_TURN_S = 0.005
+_AGAIN_S = 30.0
+_REMEMBERED = 10_000
+_LONGEST_REMEMBERED = 1_000
+
+NICENESS = 10
+"""How far processes stand back that leave the processor to whoever answers."""
+
+
+class DeskClosed(Exception):
+    """The desk was closed before the item was judged."""
+
+
+class Left(Struct, frozen=True):
+    """What the first stage leaves to a worker.
+
+    Attributes:
+        key: Items of equal keys get the same answer.
+        known: What the first stage knows of the item; None if there was none.
+    """
+
+    key: bytes
+    known: Verdict | None
+
+
+class _WaitingItem(Struct, frozen=True):
+    """An item that somebody waits for."""
+
+    item: VerifierInput
+    left: Left
+    answer: Future[Verdict]
+
+
+class LocalExecutor:
+    """One verifier with its worker processes.
+
+    Args:
+        verifier: One that works on this machine.
+        spec: Its kind and options, for the workers.
+        workers: Worker processes.
+        deadline: Seconds an item may take in a worker; by default the verifier's allowance, as in a run.
+        yielding: Workers leave the processor to this process where both want it.
+    """
+
+    def __init__(
+        self,
+        verifier: Verifier,
+        spec: tuple[str, dict[str, str]],
+        workers: int,
+        deadline: float | None = None,
+        *,
+        yielding: bool = False,
+    ) -> None:
+        self._verifier = verifier
+        self._start = partial(_started, spec, workers, deadline, yielding)
+        self._inbox: queue.SimpleQueue[_WaitingItem | None] = queue.SimpleQueue()
+        self._answers: dict[int, Future[Verdict]] = {}
+        self._known = _RecentVerdicts()
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self.trouble: str | None = None
+        self.state: State = "ready" if verifier.isolation == "inline" else "idle"
+
+    @property
+    def isolation(self) -> Isolation:
+        """Where the verifier works."""
+        return self._verifier.isolation
+
+    def first(self, item: VerifierInput) -> Verdict | Left:
+        """The verdict if it can be had at once, else what `later` needs."""
+        if not _is_text(item):
+            return failure("a text has characters that UTF-8 lacks")
+        if self.isolation == "process":
+            return self.recalled(Left(_key(item), None))
+        return self.taken(first_stage(self._verifier, item))
+
+    def taken(self, answer: Verdict | Pending) -> Verdict | Left:
+        """What `first_stage` answered, here or in another process, filled in where its comparison was made before."""
+        return self.recalled(Left(answer.key, answer.verdict)) if isinstance(answer, Pending) else answer
+
+    def recalled(self, left: Left) -> Verdict | Left:
+        """The verdict, where the comparison was made before."""
+        found = self._known.get(left.key)
+        return left if found is None else filled_in(left.known, found)
+
+    def later(self, item: VerifierInput, left: Left) -> Future[Verdict]:
+        """Have a worker judge an item that `first` left; the future can't be cancelled.
+
+        Raises:
+            DeskClosed: It is closed.
+        """
+        answer: Future[Verdict] = Future()
+        answer.set_running_or_notify_cancel()
+        with self._lock:
+            if self._closed:
+                raise DeskClosed
+            self._begin()
+            self._inbox.put(_WaitingItem(structs.replace(item, item=next(self._numbers)), left, answer))
+        return answer
+
+    def judge(self, items: Sequence[VerifierInput]) -> list[Verdict]:
+        """The verdicts on several items, in their order; waits for all of them.
+
+        Raises:
+            VerifierError: The workers can't start.
+            DeskClosed: It was closed meanwhile.
+        """
+        answers = [self.first(item) for item in items]
+        waiting = [
+            self.later(item, answer) if isinstance(answer, Left) else answer
+            for item, answer in zip(items, answers, strict=True)
+        ]
+        return [one.result() if isinstance(one, Future) else one for one in waiting]
+
+    def warm(self) -> None:
+        """Start the workers now; `state` tells when they are ready."""
+        if self.isolation != "inline":
+            with self._lock:
+                self._begin()
+
+    def close(self) -> None:
+        """End the workers at once; what waits for them fails with `DeskClosed`."""
+        with self._lock:
+            self._closed = True
+            thread = self._thread
+        if thread is not None:
+            self._inbox.put(None)
+            thread.join()
+
+    # -- the thread that looks after the workers -----------------------------------------------------
+
+    def _begin(self) -> None:
+        if self._thread is None:
+            self.state = "starting"
+            self._thread = threading.Thread(target=self._work, name="workbench-desk", daemon=True)
+            self._thread.start()
+
+    def _work(self) -> None:
+        """Look after one pool of workers after the other, until the desk is closed."""
+        while not self._closed:
+            try:
+                with SecondStage(self._start) as second:
+                    self._attend(second)
+            except Exception as error:
+                # Whatever it is, nobody may wait for ever.
+                self.trouble = f"{self._verifier.name!r} can't judge: {error}"
+                self.state = "failed"
+                self._fail(VerifierError(self.trouble))
+                self._wait_for_an_item()
+        self._fail(DeskClosed())
+
+    def _attend(self, second: SecondStage) -> None:
+        while not self._closed:
+            if second.pool.free:
+                self.state = "ready"
+            if self.state == "ready" and not second.count:
+                self._take(second, self._inbox.get())
+            self._take_all(second)
+            second.turn(_TURN_S if second.count or self.state != "ready" else 0, self._commit)
+
+    def _take_all(self, second: SecondStage) -> None:
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._take(second, self._inbox.get_nowait())
+
+    def _take(self, second: SecondStage, ask: _WaitingItem | None) -> None:
+        if ask is not None:
+            self._answers[ask.item.item] = ask.answer
+            if not second.joins(ask.item.item, ask.left.key, ask.left.known):
+                second.add(ask.item, ask.left.key, ask.left.known)
+
+    def _commit(self, settled: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict]) -> None:
+        self._known.put(found)
+        for item, verdict in settled:
+            self._answers.pop(item).set_result(verdict)
+
+    def _wait_for_an_item(self) -> None:
+        """Workers that can't start are tried again when somebody wants them, or after a while."""
+        if not self._closed:
+            with contextlib.suppress(queue.Empty):
+                self._inbox.put(self._inbox.get(timeout=_AGAIN_S))
+
+    def _fail(self, error: Exception) -> None:
+        """Tell everyone who waits that there will be no answer."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                if (ask := self._inbox.get_nowait()) is not None:
+                    ask.answer.set_exception(error)
+        for answer in self._answers.values():
+            answer.set_exception(error)
+        self._answers.clear()
+
+
+class _RecentVerdicts:
+    """What workers found lately, by key; a bounded memory that any thread may use."""
+
+    def __init__(self) -> None:
+        self._found: OrderedDict[bytes, Verdict] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: bytes) -> Verdict | None:
+        """What was found for a key; it has cost no time now."""
+        with self._lock:
+            if (found := self._found.get(key)) is None:
+                return None
+            self._found.move_to_end(key)
+            return structs.replace(found, ms=0.0)
+
+    def put(self, found: Mapping[bytes, Verdict]) -> None:
+        """Remember what is short."""
+        with self._lock:
+            for key, verdict in found.items():
+                texts = (verdict.detail, verdict.reference_final, verdict.candidate_final)
+                if sum(len(text or "") for text in texts) <= _LONGEST_REMEMBERED:
+                    self._found[key] = verdict
+            while len(self._found) > _REMEMBERED:
+                self._found.popitem(last=False)
+
+
+def first_stage(verifier: Verifier, item: VerifierInput) -> Verdict | Pending:
+    """What a verifier says that can neither hang nor crash, as a run has it said."""
+    if verifier.isolation == "staged":
+        return quickly_judged(cast("StagedVerifier", verifier), item)
+    return judged(verifier, item)
+
+
+def _is_text(item: VerifierInput) -> bool:
+    """Whether workers, files and the database could hold it: Python's strings may have lone surrogates."""
+    try:
+        msgspec.msgpack.encode(item)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _key(item: VerifierInput) -> bytes:
+    """Where there is no first stage: the whole item."""
+    texts = [item.question, item.reference, item.completion, item.subtype or "", item.example or ""]
+    return hashlib.sha256(msgspec.msgpack.encode(texts)).digest()
+
+
+def _started(spec: tuple[str, dict[str, str]], workers: int, deadline: float | None, yielding: bool) -> WorkerPool:
+    pool = WorkerPool(spec, workers, deadline)
+    if yielding:
+        # The first process is the one the workers are forked from.
+        os.setpriority(os.PRIO_PROCESS, pool.pids[0], NICENESS)
+    return pool

@@ -1,0 +1,262 @@
+"""Texts that models write about no item: journalled, kept for ever, within a budget, and gone on with after a kill.
+
+What is asked under one name is a run of the kind `GENERATION`: it shows its calls and their cost, but has no verdicts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, structs
+
+from workbench.config.models import named_model
+from workbench.core.errors import RunError, UsageError
+from workbench.core.project import Project
+from workbench.core.run import GENERATION
+from workbench.llm.records import CallFailed, Chat, Sampling, Scoring
+from workbench.llm.server import Limits, ModelServer
+from workbench.runs.binding import bound_run
+from workbench.runs.choosing import require_name
+from workbench.runs.store import runs as stored_runs
+from workbench.runs.trust import require_servers
+from workbench.runs.writing import WritingRequest
+from workbench.verifiers.judges.verifier import SAMPLING_OPTIONS, sampling_from
+from workbench.verifiers.registry import Registry
+from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, require_sendable, server_from
+
+if TYPE_CHECKING:
+    from workbench.runs.generating import ReplyRequest, Servers
+
+MODEL_OPTIONS: Final[dict[str, str]] = {
+    **{name: words for name, words in SERVER_OPTIONS.items() if name != "model"},
+    **SAMPLING_OPTIONS,
+    **LIMIT_OPTIONS,
+}
+"""Options of `models_from`, and what they do."""
+
+_TEXTS: Final = 16
+"""Texts in one request for vectors: a reply holds some thousand numbers a text."""
+
+MOST_FAILURES: Final = 20
+"""Failed calls that are spelled out."""
+
+_TABLE_OPTIONS: Final = {*SERVER_OPTIONS, *SAMPLING_OPTIONS}
+_USUAL: Final = Sampling()
+_VERSION: Final = "1"
+GO_ON: Final = "It goes on with the command that began it."
+
+Watch = Callable[[str, int, int], None]
+"""Is told what is being done, how much of it is done, and of how much; of calls a few times a second."""
+
+
+class Model(Struct, frozen=True, kw_only=True):
+    """A model that writes.
+
+    Attributes:
+        sampling: What was chosen; it goes before what a request brings.
+    """
+
+    server: ModelServer
+    sampling: Sampling
+
+
+class Models(Struct, frozen=True, kw_only=True):
+    """The models of a generation.
+
+    Attributes:
+        models: By the names they are asked for by; the first one is asked where no name is given.
+        limits: How much they may be asked, all together.
+        own: Whether all of it is the caller's own word, and nothing comes from a file.
+    """
+
+    models: dict[str, Model]
+    limits: Limits
+    own: bool
+
+    def config(self) -> dict[str, object]:
+        """All that is to stay the same under one name.
+
+        Where a server is isn't: replies are stored by server, and another one is asked for all of them.
+        """
+        return {
+            name: {"server": one.server.profile, "model": one.server.model, "sampling": structs.asdict(one.sampling)}
+            for name, one in self.models.items()
+        }
+
+
+class ServerGeneration:
+    """A `Writer` over model servers; made by `generating`.
+
+    Attributes:
+        run: Its number among the project's runs.
+        failed: Calls that failed for good, by code.
+        details: What was said about the first of them.
+    """
+
+    def __init__(self, run: int, models: Models, servers: Servers, watch: Watch | None) -> None:
+        self.run = run
+        self.failed: Counter[str] = Counter()
+        self.details: list[str] = []
+        self._models, self._servers, self._watch = models, servers, watch
+
+    def ask(self, asked: Sequence[WritingRequest]) -> list[str | None]:
+        """The replies, in the order of what was asked; None where a call failed for good.
+
+        Raises:
+            RunError: No call can succeed now (a wrong key, a spent budget); what was answered is stored.
+            UsageError: There is no such model.
+        """
+        found = self._servers.ask([self._wanted(one) for one in asked], self._watching(asked))
+        for reply in found:
+            if isinstance(reply, CallFailed):
+                self._note(reply)
+        return [None if isinstance(reply, CallFailed) else reply.text for reply in found]
+
+    def embed(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
+        """A vector a text, by the server's ``embeddings`` call.
+
+        Raises:
+            RunError: The server has no such call, one failed for good, or none can succeed now; what was answered is
+                stored.
+        """
+        from workbench.runs.generating import ReplyRequest
+
+        name = next(iter(self._models.models))
+        batches = [tuple(texts[start : start + _TEXTS]) for start in range(0, len(texts), _TEXTS)]
+        wanted = [ReplyRequest(name, Scoring(task="embeddings", texts=batch), 0) for batch in batches]
+        watch = self._watch
+        found = self._servers.ask(wanted, watch and (lambda done: watch("embeddings", done, len(wanted))))
+        vectors: list[tuple[float, ...]] = []
+        for reply in found:
+            if isinstance(reply, CallFailed):
+                raise RunError(f"The server gave no vectors: {reply}.", GO_ON)
+            vectors += reply.vectors or tuple((score,) for score in reply.scores)
+        return vectors
+
+    def _wanted(self, one: WritingRequest) -> ReplyRequest:
+        from workbench.runs.generating import ReplyRequest
+
+        name = one.model or next(iter(self._models.models))
+        if name not in self._models.models:
+            raise UsageError(f"There is no model {name!r} here.", f"There are: {', '.join(self._models.models)}.")
+        sampling = self._models.models[name].sampling
+        return ReplyRequest(name, Chat(messages=one.messages, sampling=sampling), one.sample)
+
+    def _watching(self, asked: Sequence[WritingRequest]) -> Callable[[int], None] | None:
+        watch = self._watch
+        if watch is None or not asked:
+            return None
+        return lambda done: watch(asked[0].step, done, len(asked))
+
+    def _note(self, failed: CallFailed) -> None:
+        self.failed[failed.code] += 1
+        if len(self.details) < MOST_FAILURES:
+            self.details.append(str(failed))
+
+
+def models_from(project: Project, names: Sequence[str], options: Mapping[str, str], usual: Sampling = _USUAL) -> Models:
+    """The models that are named: tables ``[models.NAME]`` of ``workbench.toml``, or what the server calls them.
+
+    Args:
+        options: As in `MODEL_OPTIONS`; they go before what a table says.
+        usual: How replies are drawn where neither says so.
+
+    Raises:
+        UsageError: There is no name, an option is unknown, missing or wrong, or a table of the file is wrong.
+    """
+    if not names:
+        raise UsageError("No model is named.", "Say which: --model NAME -o base_url=http://…/v1")
+    _require_known("-o", options, MODEL_OPTIONS)
+    written = {name: named_model(project.path, name) for name in names}
+    for name, table in written.items():
+        _require_known(f"[models.{name}]", table or {}, _TABLE_OPTIONS)
+    try:
+        return Models(
+            models={
+                name: _model({"model": name, **(table or {}), **options}, usual) for name, table in written.items()
+            },
+            limits=limits_from(options),
+            own=not any(written.values()),
+        )
+    except ValueError as error:
+        raise UsageError(f"{error}.", "Example: --model NAME -o base_url=http://localhost:8000/v1") from error
+
+
+@contextmanager
+def generating(
+    project: Project,
+    name: str,
+    models: Models,
+    config: Mapping[str, object],
+    *,
+    trust: bool = False,
+    watch: Watch | None = None,
+) -> Iterator[ServerGeneration]:
+    """Ask models under a name; this process is the database's runner meanwhile.
+
+    What was asked under any name is never asked again. The limits hold over all starts of the name.
+
+    Args:
+        name: What the run is called in lists.
+        config: What else the requests depend on, such as the prompt's version; another one wants another name.
+        trust: Whether the user accepts servers that ``workbench.toml`` names; those given by hand are accepted.
+
+    Raises:
+        UsageError: The name is a verifier's or has another configuration, or a server's address is wrong.
+        NotTrustedError: The servers come from a file, and the user has not accepted them.
+        RunError: Another process is at work on the database.
+    """
+    # The client's libraries are for those who call servers.
+    from workbench.runs.generating import Servers
+    from workbench.runs.standing_in import standing_in
+
+    require_free(name)
+    servers = {role: model.server for role, model in models.models.items()}
+    require_servers(project, servers, accept=trust or models.own)
+    database = project.database
+    with database.write() as connection:
+        run = bound_run(connection, name, Identity({**config, "models": models.config()}), {})
+        stored_runs.settle(connection, run, "paused", GO_ON)
+    with standing_in(database) as lease, Servers(database, lease, run, servers, models.limits) as asked:
+        yield ServerGeneration(run, models, asked, watch)
+    with database.write() as connection:
+        stored_runs.settle(connection, run, "complete")
+
+
+class Identity:
+    """What the name of a generation is bound to: all that may change a reply."""
+
+    def __init__(self, config: dict[str, object], version: str = _VERSION) -> None:
+        self.name: str = GENERATION
+        self.version = version
+        self._config = config
+
+    def config(self) -> dict[str, object]:
+        """See `bound_run`."""
+        return self._config
+
+
+def require_free(name: str) -> None:
+    """Make sure that a generation can have this name.
+
+    Raises:
+        UsageError: It is no name, or a kind of verifier.
+    """
+    require_name(name)
+    if Registry().knows(name):
+        raise UsageError(f"{name!r} is a kind of verifier.", "Choose another name.")
+
+
+def _model(options: dict[str, str], usual: Sampling) -> Model:
+    chosen = {key: value for key, value in structs.asdict(sampling_from(options)).items() if value is not None}
+    server, sampling = server_from(options), structs.replace(usual, **chosen)
+    require_sendable(server, sampling, chosen)
+    return Model(server=server, sampling=sampling)
+
+
+def _require_known(place: str, options: Mapping[str, str], known: Iterable[str]) -> None:
+    for name in sorted(options.keys() - set(known)):
+        raise UsageError(f"{place}: there is no option {name!r}.", f"There are: {', '.join(sorted(known))}.")

@@ -1,0 +1,131 @@
+"""What a verifier would ask about an item, to the byte, without asking anybody."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct
+
+from workbench.core.database.secrets import secret
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.verdict import VerifierInput
+from workbench.data.records.browse import BrowseQuery
+from workbench.data.store import browsing
+from workbench.llm.records import CallFailed
+from workbench.runs.choosing import choose, make
+from workbench.runs.store import verdicts
+from workbench.verifiers.base import ServedVerifier
+from workbench.verifiers.judges.preview import PlannedRequest, preview
+
+
+class PreviewedCall(Struct, frozen=True, kw_only=True):
+    """One request as it would be sent.
+
+    Attributes:
+        step: What the call is for.
+        role: Which of the verifier's servers is asked.
+        exact: Whether it goes out just so; otherwise a stand-in holds the place of what a model has yet to say.
+        url: Where.
+        body: The very bytes.
+        notes: What could not be sent as it was asked for, in words.
+    """
+
+    step: str
+    role: str
+    exact: bool
+    url: str
+    body: msgspec.Raw
+    notes: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """The body for a person: one field a line, texts with their own lines."""
+        return list(_lines("", msgspec.json.decode(self.body)))
+
+
+def preview_calls(
+    project: Project, kind: str, options: dict[str, str], completion: str | None = None
+) -> list[PreviewedCall]:
+    """The requests about an item, one a step of the verifier.
+
+    Args:
+        kind: A kind, or the name of a verifier in ``workbench.toml`` or the database.
+        options: Option values, over those of the name.
+        completion: The completion's own id; None for the first item.
+
+    Raises:
+        UsageError: There is no such verifier, option or item, several items have the id, or the verifier asks no
+            server.
+        VerifierError: The verifier can't be used.
+    """
+    choice = choose(project, kind, options)
+    verifier = make(choice)
+    if verifier.isolation != "served":
+        raise UsageError(f"{choice.name!r} asks no model server; there is nothing to preview.")
+    return calls_about(project, cast("ServedVerifier", verifier), _item(project, completion))
+
+
+def calls_about(project: Project, verifier: ServedVerifier, item: VerifierInput) -> list[PreviewedCall]:
+    """The requests of a verifier about an item.
+
+    Raises:
+        UsageError: Its server has no such call.
+    """
+    planned = asyncio.run(preview(verifier, item, secret(project.database.reader())))
+    return [_call(verifier, one) for one in planned]
+
+
+def _item(project: Project, completion: str | None) -> VerifierInput:
+    reader = project.database.reader()
+    if completion is None:
+        found = browsing.first_ids(reader, BrowseQuery(), 1)
+    else:
+        found = browsing.with_key(reader, completion)
+    if completion is None and not found:
+        raise UsageError("There is no item yet.", "Import some: workbench import DB FILE")
+    if len(found) != 1:
+        raise UsageError(
+            f"There is no completion {completion!r}."
+            if not found
+            else f"{len(found)} completions have the id {completion!r}.",
+            "List some: workbench verdicts, or workbench export.",
+        )
+    return verdicts.inputs(project.database, found)[0]
+
+
+def _call(verifier: ServedVerifier, planned: PlannedRequest) -> PreviewedCall:
+    from workbench.llm.clock import Clock
+    from workbench.llm.lane import Lane
+
+    server = verifier.servers()[planned.role]
+    lane = Lane(server, None, Clock())
+    try:
+        built = lane.prepare(planned.request, 0).built
+    except CallFailed as error:
+        raise UsageError(f"{planned.step}: {error.detail}") from None
+    return PreviewedCall(
+        step=planned.step,
+        role=planned.role,
+        exact=planned.exact,
+        url=lane.url(built, server.base_urls[0]),
+        body=msgspec.Raw(built.body),
+        notes=built.notes,
+    )
+
+
+def _lines(place: str, value: Any) -> Iterator[str]:
+    match value:
+        case dict():
+            for key, part in value.items():
+                yield from _lines(f"{place}.{key}" if place else key, part)
+        case list():
+            for number, part in enumerate(value):
+                yield from _lines(f"{place}[{number}]", part)
+        case str() if "\n" in value:
+            yield f"{place}:"
+            yield from (f"  | {line}" for line in value.split("\n"))
+        case _:
+            yield f"{place}: {msgspec.json.encode(value).decode()}"

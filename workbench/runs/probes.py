@@ -1,0 +1,198 @@
+"""Reward-hacking probes against a verifier: how often it accepts what answers nothing or is wrong by construction.
+
+The process that calls `run` does the work: the command line, never the app. Local verifiers that may hang or crash work
+in worker processes; one that asks a model server has its replies stored, so that probing it again costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+from msgspec import Struct, structs
+
+from workbench.core.database.values import now
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.runs.binding import bind, bound_run
+from workbench.runs.choosing import choose, make
+from workbench.runs.local import judge_locally
+from workbench.runs.probing import Collector, Subject, Watch
+from workbench.runs.store import probes as stored
+from workbench.runs.trust import require_trust
+from workbench.runs.verifying import EVERYTHING
+from workbench.statistics.records.probe import AcceptedProbe, BaseRow, ProbeReport
+from workbench.statistics.records.study import JUDGES_NOTHING
+from workbench.verifiers.base import AnyVerifier, ServedVerifier
+from workbench.verifiers.probes.building import EVERY_CLASS, companions, probes
+from workbench.verifiers.probes.payloads import Family, VerifierClass, families_named
+from workbench.verifiers.probes.sampling import balanced
+
+ROWS = 100
+"""Questions to build probes from, unless told otherwise."""
+
+_JUDGE: frozenset[VerifierClass] = frozenset(("J", "C"))
+_REWARD: frozenset[VerifierClass] = frozenset(("M",))
+_REWARD_KINDS = ("reward-model", "reward-local")
+
+
+class ProbingPlan(Struct, frozen=True, kw_only=True):
+    """A probing that is ready to start.
+
+    Attributes:
+        classes: What kind of verifier it is: families for other kinds are left out.
+        probes: Completions to judge.
+        companions: Controls and carriers to judge beside them.
+        calls: Requests it takes at most, as far as the verifier can tell; None for one that asks no server.
+    """
+
+    name: str
+    kind: str
+    options: dict[str, str]
+    verifier: AnyVerifier
+    families: tuple[Family, ...]
+    classes: frozenset[VerifierClass]
+    rows: list[BaseRow]
+    seed: int
+    workers: int | None
+    probes: int
+    companions: int
+    calls: int | None
+
+
+def plan(
+    project: Project,
+    kind: str,
+    options: dict[str, str] | None = None,
+    name: str | None = None,
+    *,
+    families: tuple[str, ...] = (),
+    selection: Selection = EVERYTHING,
+    limit: int = ROWS,
+    seed: int = 0,
+    workers: int | None = None,
+    trust: bool = False,
+) -> ProbingPlan:
+    """Draw the questions and count what there is to judge; nothing is judged or stored yet.
+
+    Args:
+        kind: A registered kind, or the name of a configured verifier.
+        options: Option values by name.
+        name: The configuration's name; the kind's by default.
+        families: Numbers of families, such as ``"P4"``; all by default.
+        selection: The items whose questions are drawn from; its limit is not used.
+        limit: Questions at most, drawn evenly from the answer types.
+        seed: The same seed gives the same probes, byte for byte.
+        workers: Worker processes; one a core by default.
+        trust: Whether the user accepts the servers and the template.
+
+    Raises:
+        UsageError: There is no such kind, option, family or field; or there are no questions.
+        NotTrustedError: The options come from a file or the database, and the user has not accepted them.
+        VerifierError: The verifier can't be used.
+    """
+    wanted = families_named(families)
+    chosen = choose(project, kind, options or {}, name)
+    verifier = make(chosen)
+    if chosen.kind in JUDGES_NOTHING:
+        raise UsageError(f"{chosen.name!r} judges no completions; there is nothing in it to probe.")
+    if verifier.isolation == "sandbox":
+        raise UsageError(f"{chosen.name!r} runs programs; probes are texts that it would not even read.")
+    require_trust(project, verifier, chosen.options, accept=trust or chosen.own)
+    questions = stored.questions(project.database.reader(), selection)
+    rows = stored.base_rows(project.database, selection, balanced(questions, limit, seed))
+    if not rows:
+        raise UsageError("There is no question to build probes from.", "See what is there: workbench status DB")
+    classes = _classes(chosen.kind, verifier)
+    made = sum(probe.completion is not None for probe in probes(rows, wanted, seed, classes))
+    beside = sum(1 for _ in companions(rows, wanted))
+    calls = None
+    if verifier.isolation == "served":
+        calls = math.ceil((made + beside) * cast("ServedVerifier", verifier).calls_per_item())
+    return ProbingPlan(
+        name=chosen.name,
+        kind=chosen.kind,
+        options=chosen.options,
+        verifier=verifier,
+        families=wanted,
+        classes=classes,
+        rows=rows,
+        seed=seed,
+        workers=workers,
+        probes=made,
+        companions=beside,
+        calls=calls,
+    )
+
+
+def _classes(kind: str, verifier: AnyVerifier) -> frozenset[VerifierClass]:
+    """What a verifier is; one that works without a server gets every family, since that costs nothing."""
+    if kind in _REWARD_KINDS:
+        return _REWARD
+    return _JUDGE if verifier.isolation == "served" else EVERY_CLASS
+
+
+def run(project: Project, planned: ProbingPlan, watch: Watch | None = None) -> ProbeReport:
+    """Judge the probes and their companions, and store the report.
+
+    Items, gold and accuracy stay as they are.
+
+    Args:
+        watch: Is told how many of ``probes + companions`` are judged.
+
+    Raises:
+        UsageError: The name is bound to another configuration.
+        VerifierError: The verifier's workers can't start.
+        RunError: No server can be asked; what was answered is stored, and the next probing goes on from there.
+    """
+    from workbench.runs.probe_report import accepted_probes, hollow, report
+
+    began = time.monotonic()
+    with project.database.write() as connection:
+        bound = bind(connection, planned.name, planned.verifier, planned.options)
+    collector = Collector(watch)
+    calls = _judge(project, planned, companions(planned.rows, planned.families), collector)
+    bare = hollow(collector.judged)
+    rows = [row if row.question_id in bare else structs.replace(row, carrier=row.wrong) for row in planned.rows]
+    calls += _judge(project, planned, probes(rows, planned.families, planned.seed, planned.classes), collector)
+    made = report(planned, collector, calls=calls, seconds=time.monotonic() - began, created_at=now())
+    with project.database.write() as connection:
+        stored.put(connection, bound, made, accepted_probes(collector.judged))
+    return made
+
+
+def _judge(project: Project, planned: ProbingPlan, subjects: Iterable[Subject], collector: Collector) -> int:
+    """Judge everything; returns how many calls to model servers were sent."""
+    if planned.verifier.isolation != "served":
+        workers = planned.workers or os.cpu_count() or 1
+        judge_locally(planned.verifier, (planned.kind, planned.options), workers, collector.inputs(subjects), collector)
+        return 0
+    # The client's libraries are for those that call servers.
+    from workbench.runs.probing_servers import judge_by_servers
+
+    with project.database.write() as connection:
+        number = bound_run(connection, planned.name, planned.verifier, planned.options)
+    return judge_by_servers(project.database, number, cast("ServedVerifier", planned.verifier), subjects, collector)
+
+
+def latest(project: Project, verifier: str) -> ProbeReport | None:
+    """The newest report on a verifier by its name, whatever its version was; None if it was never probed."""
+    found = stored.latest(project.database.reader(), verifier)
+    return None if found is None else found[1]
+
+
+def accepted(project: Project, verifier: str, families: tuple[str, ...] = ()) -> Iterator[AcceptedProbe]:
+    """What a verifier accepted in its newest probing and should not have, in the order of the families.
+
+    Raises:
+        UsageError: It was never probed, or there is no such family.
+    """
+    wanted = {family.family for family in families_named(families)}
+    found = stored.latest(project.database.reader(), verifier)
+    if found is None:
+        raise UsageError(f"{verifier!r} was never probed.", f"Do it: workbench probe DB {verifier}")
+    return (one for one in stored.accepted(project.database.reader(), found[0]) if one.family in wanted)

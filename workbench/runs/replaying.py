@@ -1,0 +1,188 @@
+"""Recorded replies, found again by what is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import cycle
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from workbench.core.errors import FormatError
+from workbench.core.item import Refusal
+from workbench.data.formats.lines import DEFAULT_MAX_LINE
+from workbench.llm.caller import ORIGIN_HEADER
+from workbench.runs import recordings
+from workbench.runs.recordings import Exchange, Recording, Saying
+from workbench.verifiers.judges.fence import BROKEN_NOTICE
+
+__all__ = ["DEFAULT_MAX_LINE", "ORIGIN_HEADER", "Book", "open_book"]
+
+_KEY = 16
+"""Characters at the end of a text that it is looked up by."""
+
+_FENCE = re.compile(rb"data-[bcdfghjklmnpqrst]{16}")
+"""The delimiter that `verifiers.judges.fence` makes."""
+
+_BREAK = re.compile("[\u200b\u2009]")
+"""What stands in a broken control token; a zero-width space until `llm-judge` was at version 4."""
+
+_TOLD = msgspec.json.encode(BROKEN_NOTICE).strip(b'"')
+
+_MESSAGES = "/messages"
+"""What the path of Anthropic's API ends with; other servers' chat ends with ``/chat/completions``."""
+
+_STOP_REASONS = {"stop": "end_turn", "length": "max_tokens"}
+
+
+class _Fits(NamedTuple):
+    """Which requests a saying answers."""
+
+    texts: tuple[str, ...]
+    models: tuple[str, ...] | None
+
+
+class Book:
+    """Recorded replies.
+
+    A whole exchange answers the same request, from whichever database; a saying any request its texts occur in, if
+    that asks for one of its models. The first in the file's order that fits is taken, exchanges first. Several replies
+    to one request take turns.
+
+    Attributes:
+        size: How many replies there are.
+        mixed: Requests with replies of several servers, which take turns as if they were one's.
+        models: The models that replies are kept for, in the file's order.
+    """
+
+    def __init__(self, replies: Iterable[Recording]) -> None:
+        exchanges: dict[bytes, list[tuple[bytes, bytes]]] = {}
+        sayings: dict[_Fits, list[Saying]] = {}
+        servers: dict[bytes, set[str]] = {}
+        self.size = 0
+        for reply in replies:
+            self.size += 1
+            if isinstance(reply, Exchange):
+                request, fence = _bare(recordings.canonical(reply.request))
+                exchanges.setdefault(request, []).append((fence, bytes(reply.response)))
+                if reply.server is not None:
+                    servers.setdefault(request, set()).add(reply.server)
+            else:
+                sayings.setdefault(_Fits(reply.texts, reply.models), []).append(reply)
+        self.mixed = sum(len(found) > 1 for found in servers.values())
+        self._exchanges = {request: cycle(responses) for request, responses in exchanges.items()}
+        self._sayings = [(fits, cycle(found)) for fits, found in sayings.items()]
+        self.models = tuple(dict.fromkeys(model for fits in sayings for model in fits.models or ()))
+        self._places: dict[str, list[int]] = {}
+        for place, fits in enumerate(sayings):
+            self._places.setdefault(max(fits.texts, key=len)[-_KEY:], []).append(place)
+        self._lengths = {len(key) for key in self._places}
+
+    def answer(self, path: str, body: bytes) -> bytes | None:
+        """The response's body to a request, or None where nothing recorded fits.
+
+        Args:
+            path: The path that was asked, which tells the shape of the reply.
+            body: The request's body.
+
+        Raises:
+            ValueError: The body is no JSON.
+        """
+        same, fence = _bare(recordings.canonical(body))
+        if same in self._exchanges:
+            recorded_fence, response = next(self._exchanges[same])
+            return response.replace(recorded_fence, fence) if recorded_fence and fence else response
+        request = msgspec.json.decode(body)
+        sent = "\n".join(_texts(request))
+        # What is kept may have been heard before tokens were broken, or as they were.
+        bare = _BREAK.sub("", sent)
+        text = sent if bare == sent else f"{sent}\n{bare}"
+        asked = request.get("model") if isinstance(request, dict) else None
+        for place in sorted(self._candidates(text)):
+            fits, found = self._sayings[place]
+            if (fits.models is None or asked in fits.models) and all(part in text for part in fits.texts):
+                return msgspec.json.encode(_shaped(path, next(found), asked))
+        return None
+
+    def _candidates(self, text: str) -> set[int]:
+        """Places of the sayings that may fit: the end of their longest text occurs, found in time of the request's."""
+        return {
+            place
+            for length in self._lengths
+            for start in range(len(text) - length + 1)
+            for place in self._places.get(text[start : start + length], ())
+        }
+
+
+def open_book(path: Path, *, max_line: int = DEFAULT_MAX_LINE) -> tuple[Book, list[Refusal]]:
+    """The recorded replies of a file, and the lines of it that are none.
+
+    Raises:
+        FormatError: The file can't be opened, or no line of it is a recorded reply.
+    """
+    refused: list[Refusal] = []
+
+    def good() -> Iterator[Recording]:
+        for row in recordings.read(path, max_line):
+            if isinstance(row, Refusal):
+                refused.append(row)
+            else:
+                yield row
+
+    book = Book(good())
+    if not book.size:
+        first = f" Line {refused[0].line}: {refused[0].message}" if refused else ""
+        raise FormatError(f"{path} holds no recorded reply.{first}", recordings.FORM)
+    return book, refused
+
+
+def _bare(request: bytes) -> tuple[bytes, bytes]:
+    """The request as every database and version would send it, without delimiters and breaks; and its delimiter.
+
+    The delimiter is another one in every database, and follows from the very texts.
+    """
+    found = _FENCE.search(request)
+    same = _FENCE.sub(b"data-", request).replace(_TOLD, b"")
+    return _BREAK.sub("", same.decode("utf-8", "surrogatepass")).encode("utf-8", "surrogatepass"), (
+        found[0] if found else b""
+    )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in a JSON document, in their order."""
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                yield text
+            case dict() as fields:
+                waiting.extend(reversed(fields.values()))
+            case list() as parts:
+                waiting.extend(reversed(parts))
+
+
+def _shaped(path: str, saying: Saying, asked: object) -> dict[str, Any]:
+    """A saying as the server asked would put it; what the recording doesn't tell, such as tokens, is left out."""
+    model = saying.model or asked
+    used = saying.usage
+    if path.endswith(_MESSAGES):
+        counted = (
+            {"usage": {"input_tokens": used.prompt_tokens, "output_tokens": used.completion_tokens}} if used else {}
+        )
+        thought = [{"type": "thinking", "thinking": saying.reasoning}] if saying.reasoning is not None else []
+        return {
+            "type": "message",
+            "role": "assistant",
+            "model": model,
+            "content": [*thought, {"type": "text", "text": saying.raw}],
+            "stop_reason": _STOP_REASONS.get(saying.finish_reason, saying.finish_reason),
+            **counted,
+        }
+    message = {"role": "assistant", "content": saying.raw}
+    if saying.reasoning is not None:
+        message["reasoning_content"] = saying.reasoning
+    choice = {"index": 0, "message": message, "finish_reason": saying.finish_reason}
+    tokens = {"usage": msgspec.to_builtins(used)} if used else {}
+    return {"object": "chat.completion", "model": model, "choices": [choice], **tokens}

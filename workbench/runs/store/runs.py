@@ -1,0 +1,291 @@
+"""Configured verifiers, runs, and the row by which one process claims to be the database's runner."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from workbench.core import processes
+from workbench.core.database.connection import Database
+from workbench.core.database.values import now
+from workbench.core.errors import StoreError
+from workbench.core.processes import Process, decoded
+from workbench.core.run import ConfiguredVerifier, Request, RunState
+from workbench.core.selection import Selection
+
+
+class RunRow(Struct, frozen=True, kw_only=True):
+    """A run and the configuration it runs.
+
+    Attributes:
+        trouble: What kept its runner from storing, from when to when; None: nothing, since it was started.
+    """
+
+    id: int
+    verifier: ConfiguredVerifier
+    version: str
+    selection: Selection
+    workers: int
+    state: RunState
+    request: Request | None
+    items: int
+    message: str | None
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+    completed_at: str | None
+    trouble: str | None = None
+
+
+class LeaseRow(Struct, frozen=True):
+    """Who claims to be the runner.
+
+    Attributes:
+        heartbeat: Its last sign of life, in seconds since the epoch.
+        process: None in a row that a program of version 8 wrote.
+        beat: Its last sign of life on a clock that nobody sets; see `processes.uptime`.
+    """
+
+    pid: int
+    heartbeat: float
+    process: Process | None
+    beat: float | None
+
+    @classmethod
+    def of(cls, process: Process) -> LeaseRow:
+        """The claim of a process that shows life now."""
+        return cls(process.pid, processes.wall(), process, processes.uptime())
+
+
+class _StoredVerifier(Struct):
+    """A verifier's configuration as the column ``config`` holds it."""
+
+    options: dict[str, str]
+    config: dict[str, Any]
+
+
+_VERIFIER = "v.id, v.name, v.kind, v.config, v.config_hash"
+_RUN = (
+    "r.id, r.version, r.selection, r.workers, r.state, r.request, r.items, r.message, "
+    "r.created_at, r.started_at, r.finished_at, r.completed_at, r.trouble"
+)
+_SELECT_RUNS = f"SELECT {_VERIFIER}, {_RUN} FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id"
+
+
+def verifiers(connection: sqlite3.Connection) -> list[ConfiguredVerifier]:
+    """All configured verifiers in the order they came."""
+    return [_verifier(row) for row in connection.execute(f"SELECT {_VERIFIER} FROM verifiers AS v ORDER BY id")]
+
+
+def verifier_named(connection: sqlite3.Connection, name: str) -> ConfiguredVerifier | None:
+    """The configuration a name is bound to, if it is."""
+    row = connection.execute(f"SELECT {_VERIFIER} FROM verifiers AS v WHERE v.name = ?", (name,)).fetchone()
+    return None if row is None else _verifier(row)
+
+
+def add_verifier(
+    connection: sqlite3.Connection,
+    *,
+    name: str,
+    kind: str,
+    options: dict[str, str],
+    config: dict[str, Any],
+    config_hash: str,
+) -> int:
+    """Bind a free name to a configuration; returns the row id."""
+    stored = msgspec.json.encode({"options": options, "config": config}).decode()
+    cursor = connection.execute(
+        "INSERT INTO verifiers (name, kind, config, config_hash, created_at) VALUES (?, ?, ?, ?, ?)",
+        (name, kind, stored, config_hash, now()),
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def put_options(connection: sqlite3.Connection, verifier: ConfiguredVerifier, options: dict[str, str]) -> None:
+    """Keep other options for a configuration that they don't change."""
+    stored = msgspec.json.encode({"options": options, "config": verifier.config}).decode()
+    connection.execute("UPDATE verifiers SET config = ? WHERE id = ?", (stored, verifier.id))
+
+
+def put_config(
+    connection: sqlite3.Connection, verifier: ConfiguredVerifier, config: dict[str, Any], config_hash: str
+) -> None:
+    """State a configuration more fully than it was stored."""
+    stored = msgspec.json.encode({"options": verifier.options, "config": config}).decode()
+    connection.execute(
+        "UPDATE verifiers SET config = ?, config_hash = ? WHERE id = ?", (stored, config_hash, verifier.id)
+    )
+
+
+def every(connection: sqlite3.Connection) -> list[RunRow]:
+    """All runs, oldest first."""
+    return [_run(row) for row in connection.execute(f"{_SELECT_RUNS} ORDER BY r.id")]
+
+
+def get(connection: sqlite3.Connection, run: int) -> RunRow | None:
+    """One run by its number."""
+    return _first(connection, "r.id = ?", run)
+
+
+def find(connection: sqlite3.Connection, verifier: int, version: str) -> RunRow | None:
+    """The run of a configuration at a version."""
+    return _first(connection, "r.verifier_id = ? AND r.version = ?", verifier, version)
+
+
+def newest_of(connection: sqlite3.Connection, name: str) -> RunRow | None:
+    """A verifier's newest run that has been complete; its newest run while none has."""
+    return _first(connection, "v.name = ? ORDER BY r.completed_at IS NULL, r.id DESC", name)
+
+
+def add(connection: sqlite3.Connection, verifier: int, version: str) -> int:
+    """A new run that is not started; returns its number."""
+    cursor = connection.execute(
+        "INSERT INTO runs (verifier_id, version, selection, workers, state, items, created_at) "
+        "VALUES (?, ?, '{}', 1, 'paused', 0, ?)",
+        (verifier, version, now()),
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def queue(connection: sqlite3.Connection, run: int, selection: Selection, items: int, workers: int) -> None:
+    """Have the runner take a run up (again) with these items."""
+    connection.execute(
+        "UPDATE runs SET state = 'queued', request = NULL, message = NULL, trouble = NULL, finished_at = NULL, "
+        "selection = ?, items = ?, workers = ? WHERE id = ?",
+        (msgspec.json.encode(selection).decode(), items, workers, run),
+    )
+
+
+def ask(connection: sqlite3.Connection, run: int, request: Request | None) -> None:
+    """Leave a request for the runner, or take it back."""
+    connection.execute("UPDATE runs SET request = ? WHERE id = ?", (request, run))
+
+
+def take_next(connection: sqlite3.Connection) -> RunRow | None:
+    """Mark the next run as running: first one whose runner died, then the queue."""
+    run = _first(connection, "r.state IN ('running', 'queued') ORDER BY r.state = 'queued', r.id")
+    if run is not None and run.state == "queued":
+        connection.execute("UPDATE runs SET state = 'running', started_at = ? WHERE id = ?", (now(), run.id))
+    return run
+
+
+def waiting(connection: sqlite3.Connection) -> bool:
+    """Whether any run waits for a runner."""
+    row = connection.execute("SELECT 1 FROM runs WHERE state IN ('running', 'queued') LIMIT 1")
+    return row.fetchone() is not None
+
+
+def put_back(connection: sqlite3.Connection) -> None:
+    """The runner ends before its run does: the run waits for the next one."""
+    connection.execute("UPDATE runs SET state = 'queued' WHERE state = 'running'")
+
+
+def settle(connection: sqlite3.Connection, run: int, state: RunState, message: str | None = None) -> None:
+    """End a run's work for now: paused, cancelled or failed."""
+    connection.execute(
+        "UPDATE runs SET state = ?, request = NULL, message = ?, finished_at = ? WHERE id = ?",
+        (state, message, now(), run),
+    )
+
+
+def note_trouble(connection: sqlite3.Connection, trouble: str) -> None:
+    """Keep with the run at work what kept its runner from storing."""
+    connection.execute("UPDATE runs SET trouble = ? WHERE state = 'running'", (trouble,))
+
+
+def expect(connection: sqlite3.Connection, run: int, items: int) -> None:
+    """Say how many verdicts a run will have when it is complete."""
+    connection.execute("UPDATE runs SET items = ? WHERE id = ?", (items, run))
+
+
+def complete(connection: sqlite3.Connection, run: int, items: int) -> None:
+    """Every item asked for has its verdict; ``items`` is how many verdicts the run has."""
+    connection.execute(
+        "UPDATE runs SET state = 'complete', request = NULL, message = NULL, items = ?, finished_at = ?, "
+        "completed_at = ? WHERE id = ?",
+        (items, moment := now(), moment, run),
+    )
+
+
+def request_of(connection: sqlite3.Connection, run: int) -> Request | None:
+    """What a person asks of the runner."""
+    row: tuple[Request | None] = connection.execute("SELECT request FROM runs WHERE id = ?", (run,)).fetchone()
+    return row[0]
+
+
+def lease(connection: sqlite3.Connection) -> LeaseRow | None:
+    """Who claims to be the runner, dead or alive."""
+    row = connection.execute("SELECT pid, heartbeat, process, beat FROM runner").fetchone()
+    return None if row is None else LeaseRow(row[0], row[1], decoded(row[2]), row[3])
+
+
+def put_lease(connection: sqlite3.Connection, row: LeaseRow) -> None:
+    """Claim to be the runner, in place of whoever did."""
+    assert row.process is not None
+    connection.execute(
+        "INSERT OR REPLACE INTO runner (id, pid, pid_started, heartbeat, process, beat) VALUES (1, ?, ?, ?, ?, ?)",
+        (row.pid, row.heartbeat, row.heartbeat, row.process.encode(), row.beat),
+    )
+
+
+def renew_lease(connection: sqlite3.Connection, row: LeaseRow) -> bool:
+    """Show life; False when somebody else has taken over."""
+    assert row.process is not None
+    cursor = connection.execute(
+        "UPDATE runner SET heartbeat = ?, beat = ? WHERE pid = ? AND process = ?",
+        (row.heartbeat, row.beat, row.pid, row.process.encode()),
+    )
+    return cursor.rowcount == 1
+
+
+def drop_lease(connection: sqlite3.Connection) -> None:
+    """Nobody is the runner."""
+    connection.execute("DELETE FROM runner")
+
+
+def checkpoint(database: Database) -> None:
+    """Move what the write-ahead log holds into the database, unless somebody is reading the old state."""
+    connection = database.open()
+    try:
+        connection.execute("PRAGMA busy_timeout = 0")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        connection.close()
+
+
+def _first(connection: sqlite3.Connection, condition: str, *parameters: object) -> RunRow | None:
+    row = connection.execute(f"{_SELECT_RUNS} WHERE {condition} LIMIT 1", parameters).fetchone()
+    return None if row is None else _run(row)
+
+
+def _verifier(row: tuple[Any, ...]) -> ConfiguredVerifier:
+    try:
+        stored = msgspec.json.decode(row[3], type=_StoredVerifier)
+    except msgspec.MsgspecError as error:
+        # A file of somebody else's may hold anything.
+        raise StoreError(f"The configuration of {row[1]!r} in the database can't be read: {error}.") from error
+    return ConfiguredVerifier(
+        id=row[0], name=row[1], kind=row[2], options=stored.options, config=stored.config, config_hash=row[4]
+    )
+
+
+def _run(row: tuple[Any, ...]) -> RunRow:
+    return RunRow(
+        verifier=_verifier(row[:5]),
+        id=row[5],
+        version=row[6],
+        selection=msgspec.json.decode(row[7], type=Selection),
+        workers=row[8],
+        state=row[9],
+        request=row[10],
+        items=row[11],
+        message=row[12],
+        created_at=row[13],
+        started_at=row[14],
+        finished_at=row[15],
+        completed_at=row[16],
+        trouble=row[17],
+    )

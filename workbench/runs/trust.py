@@ -1,0 +1,78 @@
+"""What a project may use: asked of its user once, for the servers, key variables and templates of a verifier.
+
+And what it may do: run code of others with limits alone, which is asked each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+from workbench.config import trust
+from workbench.config.trust import UNSAFE, Grant, NotTrustedError, UnsafeError
+
+if TYPE_CHECKING:
+    from workbench.core.code import Level
+    from workbench.core.project import Project
+    from workbench.llm.server import ModelServer
+    from workbench.verifiers.base import AnyVerifier, SandboxedVerifier, ServedVerifier
+
+__all__ = ["Grant", "NotTrustedError", "UnsafeError", "require_level", "require_servers", "require_trust"]
+
+
+def require_trust(project: Project, verifier: AnyVerifier, options: Mapping[str, str], *, accept: bool) -> None:
+    """Make sure that the user has accepted the servers, template or interpreter of a verifier, or accept them now.
+
+    Args:
+        project: Where it is to run; what is accepted is accepted for its database alone.
+        verifier: Any verifier; one that asks no server, loads no model and starts no interpreter needs no trust.
+        options: What it was made with.
+        accept: The user has said so: with ``--trust``, or by giving every option by hand.
+
+    Raises:
+        NotTrustedError: The user has not; nothing may be sent.
+        UsageError: The template can't be read, or the user's configuration folder can't be written.
+    """
+    _require(project, _grants(verifier, options), accept)
+
+
+def require_servers(project: Project, servers: Mapping[str, ModelServer], *, accept: bool) -> None:
+    """The same for servers by role, whoever asks them; arguments and errors as with `require_trust`."""
+    _require(project, trust.grants_of(servers, {}), accept)
+
+
+def require_level(project: Project, wanted: str, *, allow_unsafe: bool) -> Level:
+    """How code of others is kept in here, if it may be run at all.
+
+    Args:
+        wanted: A `Level`, or ``"best"`` for the highest that holds on this machine.
+        allow_unsafe: The user has said so now (``--allow-unsafe-execution``); it is remembered for the runner, which
+            goes on with what was begun, and for nobody else.
+
+    Raises:
+        UnsafeError: There would be limits alone, and the user has not agreed to that.
+        RunError: The level doesn't hold on this machine.
+    """
+    # Looking the level up may mean to try it.
+    from workbench.verifiers.execution.isolation import level_of
+
+    level = level_of(wanted, allow_unsafe=allow_unsafe)
+    if level == "L1":
+        trust.accept(project.path, [UNSAFE])
+    return level
+
+
+def _require(project: Project, grants: list[Grant], accept: bool) -> None:
+    if accept:
+        trust.accept(project.path, grants)
+    else:
+        trust.require_grants(project.path, grants)
+
+
+def _grants(verifier: AnyVerifier, options: Mapping[str, str]) -> list[Grant]:
+    if verifier.isolation == "served":
+        return trust.grants_of(cast("ServedVerifier", verifier).servers(), options)
+    if verifier.isolation == "sandbox":
+        interpreter = cast("SandboxedVerifier", verifier).interpreter
+        return [] if interpreter is None else [trust.interpreter_grant(interpreter)]
+    return trust.model_grants(verifier)

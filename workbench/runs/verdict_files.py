@@ -1,0 +1,212 @@
+"""Verdicts that were given elsewhere: each verifier of a file gets a run, as complete as what the file says."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import Struct
+
+from workbench.config.verifiers import NAME
+from workbench.core.database.events import Connection
+from workbench.core.errors import UsageError
+from workbench.core.item import Refusal
+from workbench.core.look_alikes import is_mixed, looks_like
+from workbench.core.project import Project
+from workbench.core.run import IMPORTED, RefusedLine, VerdictRow, VerdictsImported
+from workbench.core.transactions import Parts, some_at_a_time
+from workbench.core.verdict import Outcome, Verdict
+from workbench.data.formats.lines import LineRefusedError
+from workbench.data.store import label_lines
+from workbench.runs import verdicts as verdict_files
+from workbench.runs.store import runs as stored_runs
+from workbench.runs.store import verdict_lines, verdicts
+from workbench.verifiers.registry import Registry
+
+_CONFIG_HASH = "imported"
+
+
+def _unlike(name: str, there: set[str]) -> str:
+    """Why a new name can't be told from those of other verifiers; empty where it can."""
+    if is_mixed(name):
+        return f"{name!r} mixes letters of several alphabets that look alike"
+    other = looks_like(name, there)
+    return "" if other is None else f"{name!r} looks like {other!r}, which is there"
+
+
+class _PlacedVerdict(Struct, frozen=True):
+    """A verdict with the run it belongs to and the item it is about."""
+
+    number: int
+    run: int
+    item: int
+    verdict: Verdict
+
+
+def import_verdicts(
+    project: Project, path: Path, *, name: str | None = None, dataset: str | None = None, version: str = "1"
+) -> VerdictsImported:
+    """Read a file of verdicts. A verdict that is there already stays; another one in its place is refused.
+
+    Args:
+        name: The verifier all lines are of, whatever they say; by default each line says it.
+        dataset: The data set of lines that don't say it, where their ids are ambiguous.
+        version: Of the verifiers: verdicts of another version are another run, and the newest one counts.
+
+    Raises:
+        FormatError: The file can't be opened.
+        UsageError: ``name`` is none, or the name of something else.
+    """
+    if name is not None:
+        _Runs(project, version).check(name)
+    return store_verdicts(project, verdict_files.read(path), name=name, dataset=dataset, version=version)
+
+
+def store_verdicts(
+    project: Project,
+    rows: Iterable[tuple[int, VerdictRow | Refusal]],
+    *,
+    name: str | None = None,
+    dataset: str | None = None,
+    version: str = "1",
+) -> VerdictsImported:
+    """Store verdicts with the lines they stand in; see `import_verdicts`."""
+    report = VerdictsImported()
+    runs = _Runs(project, version)
+    parts = Parts("lines")
+    for some in some_at_a_time(rows):
+        with parts.storing(len(some)), project.database.write() as connection:
+            lines = []
+            for number, row in some:
+                try:
+                    if isinstance(row, Refusal):
+                        raise LineRefusedError(row.field or "", row.message)
+                    lines.append(_line(connection, runs, number, row, name, dataset))
+                except LineRefusedError as error:
+                    _refuse(report, number, error)
+            _store(connection, report, lines)
+    with parts.storing(0), project.database.write() as connection:
+        for run in runs.by_name.values():
+            stored_runs.complete(connection, run, verdicts.count(connection, run))
+    report.refusals.sort(key=lambda refusal: refusal.line)
+    report.verifiers = runs.by_name
+    return report
+
+
+class _Runs:
+    """The runs of the verifiers in a file, made when they are first met.
+
+    Attributes:
+        by_name: The run of each verifier met so far.
+    """
+
+    def __init__(self, project: Project, version: str) -> None:
+        self.by_name: dict[str, int] = {}
+        self._wrong: dict[str, str] = {}
+        self._project = project
+        self._version = version
+        self._registry = Registry()
+
+    def of(self, connection: Connection, name: str) -> int:
+        """The run of a verifier.
+
+        Raises:
+            LineRefusedError: The name can't be an imported verifier's.
+        """
+        if name not in self.by_name:
+            if name not in self._wrong:
+                self._wrong[name] = self._fault(name)
+            if self._wrong[name]:
+                raise LineRefusedError("verifier", self._wrong[name])
+            self.by_name[name] = self._make(connection, name)
+        return self.by_name[name]
+
+    def check(self, name: str) -> None:
+        """Refuse a name that can't be an imported verifier's.
+
+        Raises:
+            UsageError: It can't.
+        """
+        if fault := self._fault(name):
+            raise UsageError(f"{fault[0].upper()}{fault[1:]}.", "Give another name with --verifier.")
+
+    def _fault(self, name: str) -> str:
+        if not NAME.fullmatch(name):
+            return f"{name!r} is no name for a verifier: use up to 100 letters, digits and . _ + @ / -"
+        reader = self._project.database.reader()
+        stored = stored_runs.verifier_named(reader, name)
+        if self._registry.knows(name) or (stored is not None and stored.kind != IMPORTED):
+            return f"{name!r} is a verifier that runs here; its verdicts can't come from a file"
+        if stored is None:
+            there = {*self._registry.names, *self.by_name, *(one.name for one in stored_runs.verifiers(reader))}
+            return _unlike(name, there)
+        return ""
+
+    def _make(self, connection: Connection, name: str) -> int:
+        stored = stored_runs.verifier_named(connection, name)
+        verifier = (
+            stored_runs.add_verifier(
+                connection, name=name, kind=IMPORTED, options={}, config={}, config_hash=_CONFIG_HASH
+            )
+            if stored is None
+            else stored.id
+        )
+        found = stored_runs.find(connection, verifier, self._version)
+        return stored_runs.add(connection, verifier, self._version) if found is None else found.id
+
+
+def _line(
+    connection: Connection, runs: _Runs, number: int, row: VerdictRow, name: str | None, dataset: str | None
+) -> _PlacedVerdict:
+    verifier = name or row.verifier
+    if not verifier:
+        raise LineRefusedError("verifier", "whose verdict is it? Give the field, or --verifier NAME")
+    found = label_lines.find_completions(connection, row.completion_id, row.question_id, row.dataset or dataset)
+    if not found:
+        raise LineRefusedError("completion_id", f"there is no completion {row.completion_id!r} here")
+    if len(found) > 1:
+        raise LineRefusedError(
+            "completion_id", f"{row.completion_id!r} is ambiguous: add dataset or question_id to the line"
+        )
+    return _PlacedVerdict(number, runs.of(connection, verifier), found[0][0], _verdict(row))
+
+
+def _verdict(row: VerdictRow) -> Verdict:
+    unsaid = row.verdict is None
+    return Verdict(
+        outcome=Outcome.ABSTAIN if row.verdict is None else Outcome.of(row.verdict),
+        score=row.score,
+        reason="no_threshold" if unsaid and row.reason is None else row.reason,
+        rule=row.rule,
+        reference_final=row.reference_final,
+        candidate_final=row.candidate_final,
+        detail=row.detail,
+        ms=row.ms,
+    )
+
+
+def _store(connection: Connection, report: VerdictsImported, lines: list[_PlacedVerdict]) -> None:
+    """Store what is new of some lines; what another line or an earlier file said of an item stands."""
+    wanted = defaultdict(list)
+    for line in lines:
+        wanted[line.run].append(line)
+    for run, of_run in wanted.items():
+        held = verdict_lines.said(connection, run, [line.item for line in of_run])
+        new: dict[int, Verdict] = {}
+        for line in of_run:
+            known = new.get(line.item) or held.get(line.item)
+            if known is None:
+                new[line.item] = line.verdict
+                report.imported += 1
+            elif (known.outcome, known.score) == (line.verdict.outcome, line.verdict.score):
+                report.unchanged += 1
+            else:
+                error = LineRefusedError("verdict", "another verdict on this item is there already; see --run-version")
+                _refuse(report, line.number, error)
+        verdicts.put(connection, run, list(new.items()))
+
+
+def _refuse(report: VerdictsImported, number: int, error: LineRefusedError) -> None:
+    report.refused += 1
+    report.refusals.append(RefusedLine(line=number, field=error.field or None, message=str(error)))

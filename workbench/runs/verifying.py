@@ -1,0 +1,341 @@
+"""Verifiers and their runs, for the front ends: configure, start, watch, pause, cancel, resume, read.
+
+Nothing here judges an item; that is the background runner's work, in a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, cast
+
+from msgspec import structs
+
+from workbench.core.database.selection import check_names, require_items
+from workbench.core.errors import RunError, UsageError, WorkbenchError
+from workbench.core.project import Project
+from workbench.core.run import ACTIVE, STATE_AFTER, ConfiguredVerifier, Request, RunInfo, VerifierInfo, WrittenVerifier
+from workbench.core.selection import Selection
+from workbench.data.store import tests
+from workbench.runs.binding import bound_run
+from workbench.runs.choosing import choose, make, require_runnable, written
+from workbench.runs.launch import ensure_runner
+from workbench.runs.liveness import living_runner
+from workbench.runs.run_status import Watch, light_info, run_info, run_row, runs, wait
+from workbench.runs.running_verdicts import run_of, verdict_counts, verdict_evidence, verdict_lines
+from workbench.runs.store import calls
+from workbench.runs.store import runs as stored_runs
+from workbench.runs.store import verdicts as stored_verdicts
+from workbench.runs.store.runs import RunRow
+from workbench.runs.trust import require_level, require_trust
+from workbench.verifiers.base import AnyVerifier, SandboxedVerifier
+from workbench.verifiers.registry import Registry
+
+if TYPE_CHECKING:
+    import sqlite3
+    from pathlib import Path
+
+__all__ = [
+    "DEFAULT",
+    "EVERYTHING",
+    "Watch",
+    "cancel",
+    "configured",
+    "kinds",
+    "obeyed",
+    "pause",
+    "resume",
+    "run_info",
+    "run_of",
+    "runs",
+    "settings_problems",
+    "start",
+    "verdict_counts",
+    "verdict_evidence",
+    "verdict_lines",
+    "wait",
+]
+
+DEFAULT = "rules"
+"""The verifier to begin with."""
+
+EVERYTHING = Selection()
+"""All items."""
+
+_OBEY_S = 5.0
+_LOOK_S = 0.05
+
+
+def kinds(project: Project) -> list[VerifierInfo]:
+    """What can be run, the default first, then by name, with the configurations it has in the project."""
+    registry = Registry()
+    available = registry.available()
+    named = configured(project)
+    in_file, _ = written(project, available)
+    return [
+        VerifierInfo(
+            name=kind.name,
+            package=kind.package,
+            description=kind.description,
+            options=kind.options,
+            version=_default_version(registry, kind.name) or kind.version,
+            isolation=kind.isolation,
+            broken=kind.broken,
+            configured=[verifier for verifier in named if verifier.kind == kind.name],
+            written=[WrittenVerifier(name=one.name, options=one.options) for one in in_file if one.kind == kind.name],
+        )
+        for kind in sorted(available, key=lambda kind: (kind.name != DEFAULT, kind.name))
+    ]
+
+
+def settings_problems(project: Project) -> list[UsageError]:
+    """What is wrong with the verifiers that ``workbench.toml`` configures; the others work all the same."""
+    return written(project, Registry().available())[1]
+
+
+def configured(project: Project) -> list[ConfiguredVerifier]:
+    """The project's verifiers: names, each bound to one configuration."""
+    return stored_runs.verifiers(project.database.reader())
+
+
+def start(
+    project: Project,
+    kind: str,
+    options: dict[str, str] | None = None,
+    name: str | None = None,
+    selection: Selection = EVERYTHING,
+    workers: int | None = None,
+    trust: bool = False,
+    allow_unsafe: bool = False,
+    retry_timeouts: bool = False,
+    ask_again: bool = False,
+) -> RunInfo:
+    """Start, extend or resume the run of a verifier; if it is running on the same items, join it.
+
+    Args:
+        kind: A registered kind, or the name of a verifier in ``workbench.toml`` or the database.
+        options: Option values by name.
+        name: The configuration's name; the kind's by default.
+        selection: The items; those with a stored verdict are not judged again.
+        workers: Worker processes; one a core by default.
+        trust: Whether the user accepts the servers and the template; options that are all given here are accepted.
+        allow_unsafe: Whether the user lets solutions be run with limits alone, where nothing better holds or it is
+            asked for.
+        retry_timeouts: Take the run's verdicts back on items that had no more time, and judge these again.
+        ask_again: Take its verdicts on the selection back, and ask its servers anew for everything: no reply that is
+            stored by now is used. The earlier replies stay with the other verdicts that rest on them.
+
+    Returns:
+        The run, with ``selected`` and ``reused`` filled in.
+
+    Raises:
+        UsageError: There is no such kind, option or field, the name has another configuration, or no item is chosen.
+        NotTrustedError: The options come from a file or the database, and the user has not accepted them.
+        UnsafeError: Solutions would be run with limits alone.
+        VerifierError: The verifier can't be used.
+        RunError: The run is at work on other items, no runner starts, or a level of isolation doesn't hold.
+    """
+    chosen = choose(project, kind, options or {}, name)
+    name, options = chosen.name, chosen.options
+    verifier = make(chosen)
+    require_trust(project, verifier, options, accept=trust or chosen.own)
+    if verifier.isolation == "sandbox":
+        sandboxed = cast("SandboxedVerifier", verifier)
+        _require_suites(project, sandboxed.suites)
+        require_level(project, sandboxed.wanted, allow_unsafe=allow_unsafe)
+    reader = project.database.reader()
+    if selection.asks_for_verdicts:
+        selection = check_names(reader, selection)
+    selection = Selection(tuple(sorted(set(selection.conditions))), selection.limit)
+    if any(condition.field == f"verdict:{name}" for condition in selection.conditions):
+        raise UsageError(
+            f"A run of {name!r} can't choose its items by its own verdicts.",
+            "Leave the condition out: stored verdicts are never repeated.",
+        )
+    require_items(reader, selection)
+    with project.database.write() as connection:
+        run = bound_run(connection, name, verifier, options)
+    if retry_timeouts:
+        _take_back(project, run, stored_verdicts.take_back_timeouts, "timeouts")
+    if ask_again:
+        _ask_again(project, run, verifier, selection)
+    counts = stored_verdicts.of_selection(reader, run, selection)
+    stored = stored_verdicts.count(reader, run)
+    with project.database.write() as connection:
+        _queue_or_join(connection, project.path, run, selection, stored, counts.items - counts.stored, workers)
+    _wake(project, run)
+    return structs.replace(light_info(project, run), selected=counts.items, reused=counts.stored)
+
+
+def pause(project: Project, run: int) -> RunInfo:
+    """Have a run stop after the current verdicts; ``resume`` goes on with it.
+
+    Raises:
+        UsageError: There is no such run.
+        RunError: The run is neither waiting nor running.
+    """
+    return _ask(project, run, "pause")
+
+
+def cancel(project: Project, run: int) -> RunInfo:
+    """Have a run stop for good; its verdicts stay, and ``resume`` or ``start`` take it up again.
+
+    Raises:
+        UsageError: There is no such run.
+        RunError: The run has ended already.
+    """
+    return _ask(project, run, "cancel")
+
+
+def resume(
+    project: Project,
+    run: int,
+    *,
+    trust: bool = False,
+    retry_errors: bool = False,
+    retry_timeouts: bool = False,
+    retry_unread: bool = False,
+    allow_unsafe: bool = False,
+) -> RunInfo:
+    """Go on with a run that was paused, cancelled or failed, or whose runner died; take in new items.
+
+    Args:
+        retry_errors: Take its verdicts "error" back, and judge those items again.
+        retry_timeouts: The same for items that had no more time.
+        retry_unread: The same for items whose replies hold no verdict; their servers are asked anew.
+        trust: Whether the user accepts the servers and the template its stored options name.
+        allow_unsafe: Whether the user lets solutions be run with limits alone; the runner pauses a run that would
+            need that.
+
+    Raises:
+        UsageError: There is no such run.
+        NotTrustedError: The user has not accepted them.
+        VerifierError: The verifier can't be used.
+        RunError: No runner starts, or the run is at work while its errors are to be taken back.
+    """
+    reader = project.database.reader()
+    row = run_row(reader, run)
+    require_runnable(row.verifier)
+    options = row.verifier.options
+    verifier = Registry().load(row.verifier.kind, options)
+    require_trust(project, verifier, options, accept=trust)
+    if verifier.isolation == "sandbox" and allow_unsafe:
+        require_level(project, cast("SandboxedVerifier", verifier).wanted, allow_unsafe=True)
+    if retry_errors:
+        _take_back(project, run, stored_verdicts.take_back_errors, "errors")
+    if retry_timeouts:
+        _take_back(project, run, stored_verdicts.take_back_timeouts, "timeouts")
+    if retry_unread:
+        _take_back(project, run, stored_verdicts.take_back_unread, "replies without a verdict")
+    counts = stored_verdicts.of_selection(reader, run, row.selection)
+    stored = stored_verdicts.count(reader, run)
+    with project.database.write() as connection:
+        if run_row(connection, run).state in ACTIVE:
+            stored_runs.ask(connection, run, None)
+        else:
+            _queue(connection, run, row.selection, stored, counts.items - counts.stored, row.workers)
+    _wake(project, run)
+    return run_info(project, run)
+
+
+def _take_back(project: Project, run: int, take_back: Callable[[sqlite3.Connection, int], int], what: str) -> None:
+    with project.database.write() as connection:
+        row = run_row(connection, run)
+        if _at_work(connection, project.path, row):
+            raise RunError(f"Run {run} is at work.", f"Pause it first: workbench runs DB pause {run}")
+        if take_back(connection, run) and row.state == "complete":
+            stored_runs.settle(connection, run, "paused", f"Its {what} were taken back.")
+
+
+def _ask_again(project: Project, run: int, verifier: AnyVerifier, selection: Selection) -> None:
+    if verifier.isolation != "served":
+        raise UsageError("Only a verifier that asks model servers can ask again.", "Leave --ask-again out.")
+
+    def take_back(connection: sqlite3.Connection, run: int) -> int:
+        calls.ask_again(connection, run)
+        return stored_verdicts.take_back_chosen(connection, run, selection)
+
+    _take_back(project, run, take_back, "verdicts")
+
+
+def obeyed(project: Project, run: int) -> RunInfo:
+    """Wait a few seconds until the runner has done what was asked of it."""
+    patience = time.monotonic() + _OBEY_S
+    while (info := light_info(project, run)).request is not None and time.monotonic() < patience:
+        time.sleep(_LOOK_S)
+    return info
+
+
+def _require_suites(project: Project, suites: Sequence[str]) -> None:
+    """A misspelt suite would be an abstention on every item."""
+    known = tests.suite_names(project.database.reader())
+    unknown = [name for name in suites if name not in known]
+    if unknown:
+        there = f"Suites: {', '.join(known)}." if known else "Import problems with tests: workbench import DB FILE"
+        raise UsageError(f"No problem here has a suite of tests named {unknown[0]!r}.", there)
+
+
+def _default_version(registry: Registry, kind: str) -> str | None:
+    try:
+        return registry.load(kind).version
+    except WorkbenchError:
+        return None
+
+
+def _queue_or_join(
+    connection: sqlite3.Connection,
+    database: Path,
+    run: int,
+    selection: Selection,
+    stored: int,
+    pending: int,
+    workers: int | None,
+) -> None:
+    row = run_row(connection, run)
+    if row.state == "complete" and not pending:
+        return
+    if not _at_work(connection, database, row):
+        _queue(connection, run, selection, stored, pending, workers or os.cpu_count() or 1)
+    elif row.selection == selection:
+        stored_runs.ask(connection, run, None)
+    else:
+        raise RunError(
+            f"Run {run} of {row.verifier.name!r} is at work on other items ({row.selection}).",
+            f"Wait for it, or cancel it first: workbench runs DB cancel {run}",
+        )
+
+
+def _at_work(connection: sqlite3.Connection, database: Path, row: RunRow) -> bool:
+    return row.state == "queued" or (row.state == "running" and living_runner(connection, database))
+
+
+def _queue(
+    connection: sqlite3.Connection, run: int, selection: Selection, stored: int, pending: int, workers: int
+) -> None:
+    """Queue a run; one that has nothing to do is complete at once."""
+    stored_runs.queue(connection, run, selection, stored + pending, workers)
+    if not pending:
+        stored_runs.complete(connection, run, stored)
+
+
+def _wake(project: Project, run: int) -> None:
+    if run_row(project.database.reader(), run).state in ACTIVE:
+        ensure_runner(project.database)
+
+
+def _ask(project: Project, run: int, request: Request) -> RunInfo:
+    """Ask the runner, or change the state here when none lives."""
+    wanted = STATE_AFTER[request]
+    with project.database.write() as connection:
+        row = run_row(connection, run)
+        if row.state == "running" and living_runner(connection, project.path):
+            stored_runs.ask(connection, run, request)
+        elif row.state in ACTIVE or (row.state == "paused" and request == "cancel"):
+            if row.state == "running":
+                # Should it live where it can't be seen from here, it finds that out.
+                stored_runs.drop_lease(connection)
+            stored_runs.settle(connection, run, wanted)
+        elif row.state != wanted:
+            raise RunError(f"Run {run} is {row.state}; there is nothing to {request}.")
+    return light_info(project, run)

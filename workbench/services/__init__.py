@@ -1,1 +1,0 @@
-"""The few verbs the front ends call."""

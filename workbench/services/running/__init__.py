@@ -1,1 +1,0 @@
-"""Verifiers at work: configuring and starting them, and what their runs have said and cost."""

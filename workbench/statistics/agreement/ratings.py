@@ -1,0 +1,116 @@
+"""Who said what of which item, and the items brought together by what was said of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import Struct
+
+from workbench.statistics.arrays import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+
+class Ratings(Struct, frozen=True, kw_only=True, eq=False):
+    """Ratings as three arrays of one length; nobody rates an item twice.
+
+    Attributes:
+        item: Each rating's item, from 0 to ``items - 1``.
+        annotator: Each rating's annotator, from 0 to ``annotators - 1``.
+        value: Each rating's category, from 0 to ``categories - 1``; categories are in their order.
+        items: How many items there are; some may have no rating here.
+        annotators: How many annotators there are.
+        categories: How many categories there are.
+    """
+
+    item: IntArray
+    annotator: IntArray
+    value: IntArray
+    items: int
+    annotators: int
+    categories: int
+
+    def of(self, kept: BoolArray) -> Ratings:
+        """The ratings of some items, which are numbered anew; people and categories keep their numbers.
+
+        Args:
+            kept: One value an item.
+        """
+        number = np.cumsum(kept) - 1
+        there = kept[self.item]
+        return Ratings(
+            item=number[self.item[there]],
+            annotator=self.annotator[there],
+            value=self.value[there],
+            items=int(np.count_nonzero(kept)),
+            annotators=self.annotators,
+            categories=self.categories,
+        )
+
+
+class Units(Struct, frozen=True, kw_only=True, eq=False):
+    """Items of one kind taken together: a kind is how often each category was chosen.
+
+    All agreement of more than two people is a function of these counts and of how many items are of each kind, so
+    that resampling a hundred thousand items with two labels costs what six kinds cost.
+
+    Attributes:
+        counts: How often each category was chosen, kinds x categories (sparse).
+        sizes: Ratings of an item of each kind, at least 1.
+        kind: Each item's kind; -1 for an item without ratings.
+    """
+
+    counts: sparse.csr_array
+    sizes: FloatArray
+    kind: IntArray
+
+    @property
+    def often(self) -> FloatArray:
+        """How many items are of each kind: the weights of the data as they are, 1 x kinds."""
+        return np.bincount(self.kind[self.kind >= 0], minlength=len(self.sizes)).astype(float)[None, :]
+
+
+def units(ratings: Ratings) -> Units:
+    """Bring the items of one kind together; the order of items and people does not matter."""
+    from scipy import sparse
+
+    kind, first = alike(ratings.item, ratings.value, ratings.items)
+    shown = np.zeros(ratings.items, dtype=bool)
+    shown[first] = True
+    here = shown[ratings.item]
+    shape = (len(first), ratings.categories)
+    cells = (np.ones(np.count_nonzero(here)), (kind[ratings.item[here]], ratings.value[here]))
+    counts = sparse.csr_array(cells, shape=shape)
+    return Units(counts=counts, sizes=np.asarray(counts.sum(axis=1), dtype=float), kind=kind)
+
+
+def alike(group: IntArray, member: IntArray, groups: int) -> tuple[IntArray, IntArray]:
+    """Number groups so that two have one number exactly when they have the same members, equal ones counted.
+
+    Args:
+        group: Each member's group, from 0 to ``groups - 1``.
+        member: What it is, from 0.
+
+    Returns:
+        Each group's number, -1 for one without members, and for each number a group that has it. Numbers follow
+        from the members alone, not from the order of the groups.
+    """
+    order = np.lexsort((member, group))
+    members = np.asarray(member, dtype=np.int64)[order]
+    sizes = np.bincount(group, minlength=groups)
+    starts = np.cumsum(sizes) - sizes
+    width = int(members.max(initial=0)) + 1
+    number = np.full(groups, -1, dtype=np.int64)
+    used = 0
+    for place in range(int(sizes.max(initial=0))):
+        longer = np.flatnonzero(sizes > place)
+        before = np.maximum(number[longer], 0)
+        _, codes = np.unique(before * width + members[starts[longer] + place], return_inverse=True)
+        number[longer] = codes + used
+        used += int(codes.max()) + 1
+    there = np.flatnonzero(number >= 0)
+    _, first, codes = np.unique(number[there], return_index=True, return_inverse=True)
+    number[there] = codes
+    return number, there[first]

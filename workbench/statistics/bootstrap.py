@@ -1,0 +1,202 @@
+"""The bootstrap over clusters: questions are drawn again, with all their items and everything said of them.
+
+For figures without a closed form: Matthews' correlation, balanced accuracy, kappa, alpha and differences of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from workbench.core.progress import stepping
+from workbench.statistics.agreement.ratings import alike
+from workbench.statistics.arrays import FloatArray, IntArray
+from workbench.statistics.intervals import compact, countable
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+UNDEFINED_SHARE = 0.05
+"""Where a figure is undefined in more than this share of the samples (one category only), it has no interval."""
+
+_NOTHING = 1e-12
+
+_EXACT_IN_SINGLE = 1 << 24
+"""Whole numbers up to this one are exact in single precision, and so are sums of them that stay below."""
+
+_DOUBLE: np.dtype[Any] = np.dtype(np.float64)
+
+_HELD = 1 << 20
+"""Numbers drawn at a time: few enough for a processor's cache."""
+
+_COARSE = 1 << 16
+"""Up to so many clusters a share of 24 bits decides which is drawn: none is more likely than another by 0.4 %."""
+
+_FEW = 8
+"""Kinds of clusters are few where there are more than so many times as many clusters."""
+
+_TABLE = 1 << 23
+"""Up to so many cells the clusters' items are a plain table."""
+
+_KEPT = 1 << 23
+"""Up to so many counts the last samples are kept, for other figures of as many clusters."""
+
+
+class Interval(NamedTuple):
+    """The 2.5 and 97.5 percentiles of the samples in which a figure is defined.
+
+    Attributes:
+        ends: None where it is undefined in too many samples, all samples are alike (full agreement is no certainty),
+            or there is nothing to draw from.
+        undefined: Samples in which it is undefined.
+    """
+
+    ends: tuple[float, float] | None
+    undefined: int
+
+
+def intervals(
+    kind: IntArray,
+    kinds: int,
+    cluster: IntArray,
+    figures: Mapping[str, Callable[[FloatArray], FloatArray]],
+    *,
+    samples: int,
+    seed: int,
+) -> dict[str, Interval]:
+    """95 % percentile intervals of figures, all from the same samples.
+
+    As many clusters as there are are drawn with replacement; each comes with all its items. The same seed gives the
+    same interval, whatever the order of items and clusters. Source: Efron and Tibshirani, "An Introduction to the
+    Bootstrap", 1993, chapter 13; clusters as in Davison and Hinkley, "Bootstrap Methods and their Application", 1997,
+    section 3.8.
+
+    Args:
+        kind: Each item's kind, from 0 to ``kinds - 1``; -1 for an item that is left out.
+        kinds: The number of kinds: all that a figure needs to know of an item.
+        cluster: Each item's cluster, any integers.
+        figures: Name -> what gives a value a sample, NaN for none, from how many items are of each kind in each
+            sample (samples x kinds).
+    """
+    found: dict[str, list[FloatArray]] = {name: [] for name in figures}
+    for counts in resampled(kind, kinds, cluster, samples, seed):
+        for name, figure in figures.items():
+            found[name].append(figure(counts))
+    return {name: percentiles(np.concatenate([*blocks, np.empty(0)])) for name, blocks in found.items()}
+
+
+def percentiles(values: FloatArray) -> Interval:
+    """The interval of a figure from its values in the samples, NaN where it is undefined."""
+    defined = values[~np.isnan(values)]
+    undefined = len(values) - len(defined)
+    if not len(defined) or undefined > UNDEFINED_SHARE * len(values) or np.ptp(defined) < _NOTHING:
+        return Interval(None, undefined)
+    low, high = np.quantile(defined, (0.025, 0.975))
+    return Interval((float(low), float(high)), undefined)
+
+
+def resampled(kind: IntArray, kinds: int, cluster: IntArray, samples: int, seed: int) -> Iterator[FloatArray]:
+    """How many items of each kind are in each sample of clusters: samples x kinds, in blocks; none without items.
+
+    Args:
+        kind: Each item's kind, from 0 to ``kinds - 1``; -1 for an item that is left out.
+        cluster: Each item's cluster, any integers.
+    """
+    there = kind >= 0
+    if not there.all():
+        kind, cluster = kind[there], cluster[there]
+    if not len(kind):
+        return
+    often, items = _alike(cluster, kind, kinds)
+    clusters = int(often.sum())
+    size = max(1, _HELD // max(len(often), kinds))
+    each_once = len(often) == clusters < _COARSE and samples * len(often) <= _KEPT
+    kept = _samples_of(len(often), samples, seed) if each_once else None
+    generator = np.random.default_rng(seed)
+    # A sample can hold the largest cluster as often as there are clusters.
+    single = items is not None and items.max() * clusters < _EXACT_IN_SINGLE
+    precision: np.dtype[Any] = np.dtype(np.float32 if single else np.float64)
+    items = None if items is None else items.astype(precision)
+    for start in stepping(range(0, samples, size), "drawing samples"):
+        end = min(start + size, samples)
+        drawn: FloatArray = (
+            _draw(often, end - start, generator, precision) if kept is None else kept[start:end].astype(precision)
+        )
+        yield np.asarray(drawn @ items, dtype=float) if items is not None else drawn
+
+
+@lru_cache(maxsize=1)
+def _samples_of(clusters: int, samples: int, seed: int) -> IntArray:
+    """How often each cluster is drawn where no two are known to be alike: samples x clusters (uint16).
+
+    That depends on their number alone, so that all pairs of verifiers share it.
+    """
+    found = np.empty((samples, clusters), dtype=np.uint16)
+    generator, often = np.random.default_rng(seed), np.ones(clusters, dtype=np.int64)
+    size = max(1, _HELD // clusters)
+    for start in stepping(range(0, samples, size), "drawing samples"):
+        block = found[start : start + size]
+        block[:] = _draw(often, len(block), generator)
+    return found
+
+
+def _alike(cluster: IntArray, kind: IntArray, kinds: int) -> tuple[IntArray, FloatArray | sparse.csr_array | None]:
+    """How many clusters there are of each kind of cluster, and how many items of each kind such a cluster has.
+
+    Which comes first follows from the items alone. None stands for clusters of one item each, in the order of kinds.
+    """
+    group = countable(cluster)
+    groups = int(group.max()) + 1
+    if groups * kinds <= _TABLE:
+        counts = np.bincount(group * kinds + kind, minlength=groups * kinds).reshape(groups, kinds)
+        rows, often = _rows_in_order(counts[counts.any(axis=1)])
+        if len(often) * _FEW >= (clusters := int(often.sum())):
+            rows, often = rows.repeat(often, axis=0), np.ones(clusters, dtype=np.int64)
+        return often, rows.astype(float)
+    group, known = compact(group)
+    kind_of_group, first = alike(group, kind, len(known))
+    return np.bincount(kind_of_group), _items_of(group, kind, first, kinds)
+
+
+def _rows_in_order(table: IntArray) -> tuple[IntArray, IntArray]:
+    """Distinct rows in order, and how often each occurs; numpy's own way compares row with row."""
+    rows = table[np.lexsort(table.T[::-1])]
+    first = np.flatnonzero(np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)]))
+    return rows[first], np.diff(first, append=len(rows))
+
+
+def _items_of(group: IntArray, kind: IntArray, first: IntArray, kinds: int) -> sparse.csr_array | None:
+    """How many items of each kind a cluster of each kind has; None where every cluster is one item."""
+    from scipy import sparse
+
+    row = np.full(int(group.max()) + 1, -1)
+    row[first] = np.arange(len(first))
+    shown = row[group] >= 0
+    if len(first) == kinds and np.count_nonzero(shown) == len(first):
+        return None
+    cells = (np.ones(np.count_nonzero(shown)), (row[group[shown]], kind[shown]))
+    return sparse.csr_array(cells, shape=(len(first), kinds))
+
+
+def _draw(
+    often: IntArray, samples: int, generator: np.random.Generator, precision: np.dtype[Any] = _DOUBLE
+) -> FloatArray:
+    """How many clusters of each kind are among as many as there are, drawn with replacement; samples x kinds."""
+    total = int(often.sum())
+    if len(often) * _FEW < total:
+        return generator.multinomial(total, often / total, size=samples).astype(precision)
+    # With many kinds it is quicker to draw the clusters one by one.
+    place = None if len(often) == total else np.repeat(np.arange(len(often)), often)
+    drawn, clusters = np.empty((samples, len(often)), dtype=precision), np.empty(total, dtype=np.intp)
+    shares = np.empty(total, dtype=np.float32)
+    for row in drawn:
+        if total <= _COARSE:
+            generator.random(out=shares, dtype=np.float32)
+            np.copyto(clusters, np.multiply(shares, total, out=shares), casting="unsafe")
+        else:
+            clusters[:] = generator.integers(total, size=total)
+        row[:] = np.bincount(clusters if place is None else place[clusters], minlength=len(often))
+    return drawn

@@ -1,0 +1,150 @@
+"""Verdicts against gold, counted under a protocol.
+
+Arrays hold one value a row. An outcome is a value of `workbench.core.verdict.Outcome`, or -1 where no
+verdict is stored; gold is 1 (correct), 0 (incorrect) or -1 (none). A row with either -1 is not counted.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import Struct
+
+from workbench.core.verdict import Outcome, Protocol3
+from workbench.statistics.arrays import BoolArray, IntArray
+
+_GOLDS = 2
+_OUTCOMES = len(Outcome)
+_SMALL = 2**31 // ((_GOLDS + 1) * (_OUTCOMES + 1))
+"""Fewer groups than this are counted with 32 bits, which is quicker."""
+
+
+class Confusion(Struct, frozen=True, kw_only=True):
+    """Counts of verdicts against gold, with ``correct`` as the positive class."""
+
+    tp: int
+    fp: int
+    tn: int
+    fn: int
+
+    @property
+    def n(self) -> int:
+        """Rows counted."""
+        return self.tp + self.fp + self.tn + self.fn
+
+
+NOTHING = Confusion(tp=0, fp=0, tn=0, fn=0)
+"""No row counted."""
+
+
+class Graded(NamedTuple):
+    """Which rows a protocol counts, and which of them count as right (never outside the counted ones)."""
+
+    counted: BoolArray
+    right: BoolArray
+
+
+def tally(outcomes: IntArray, gold: IntArray, group: IntArray, groups: int) -> IntArray:
+    """Count rows by group, gold and outcome in one pass; every protocol follows from these counts.
+
+    Args:
+        outcomes: One outcome a row, -1 for none.
+        gold: One gold label a row, -1 for none.
+        group: One group code a row, from 0 to ``groups - 1``.
+        groups: The number of groups.
+
+    Returns:
+        Counts of shape (groups, 2, 4): group, gold label, outcome.
+
+    Raises:
+        ValueError: A value is outside its range, or the arrays differ in length.
+    """
+    if not len(outcomes) == len(gold) == len(group):
+        raise ValueError("outcomes, gold and group differ in length")
+    _check_range("outcomes", outcomes, -1, _OUTCOMES - 1)
+    _check_range("gold", gold, -1, _GOLDS - 1)
+    _check_range("group", group, 0, groups - 1)
+    # One more column and row for -1, so that nothing has to be masked.
+    shape = (groups, _GOLDS + 1, _OUTCOMES + 1)
+    first: IntArray = group.astype(np.int32, copy=False) if groups < _SMALL else group.astype(np.int64, copy=False)
+    cell = first * (shape[1] * shape[2]) + ((gold + 1) * shape[2] + (outcomes + 1))
+    counts: IntArray = np.bincount(cell, minlength=shape[0] * shape[1] * shape[2]).reshape(shape)
+    return counts[:, 1:, 1:]
+
+
+def confusion(cells: IntArray, protocol: Protocol3) -> Confusion:
+    """Read one group's (2, 4) counts of `tally` under a protocol.
+
+    ``forced`` takes abstain and error as the verdict "incorrect"; ``strict`` takes an undecided row as the
+    opposite of its gold, so that TP + FP + TN + FN is the number of rows; ``decided`` leaves it out.
+    """
+    (tn, fp), (fn, tp) = cells[:, : Outcome.ABSTAIN].tolist()
+    undecided_incorrect, undecided_correct = cells[:, Outcome.ABSTAIN :].sum(axis=1).tolist()
+    if protocol != "decided":
+        fn += undecided_correct
+    if protocol == "forced":
+        tn += undecided_incorrect
+    elif protocol == "strict":
+        fp += undecided_incorrect
+    return Confusion(tp=tp, fp=fp, tn=tn, fn=fn)
+
+
+def count(outcomes: IntArray, gold: IntArray, protocol: Protocol3) -> Confusion:
+    """Count a verifier's verdicts against gold.
+
+    Args:
+        outcomes: One outcome a row, -1 for none.
+        gold: One gold label a row, -1 for none.
+        protocol: How undecided rows count; see `confusion`.
+    """
+    return confusion(tally(outcomes, gold, np.zeros(len(gold), dtype=np.int8), 1)[0], protocol)
+
+
+def coverage(cells: IntArray) -> float | None:
+    """Decided rows over all rows with gold and a stored verdict, in every protocol; None without rows.
+
+    Args:
+        cells: One group's (2, 4) counts of `tally`.
+    """
+    total = int(cells.sum())
+    return int(cells[:, : Outcome.ABSTAIN].sum()) / total if total else None
+
+
+def only_failed(cells: IntArray) -> bool:
+    """Whether a verifier failed on every row it was asked about: its figures would be those of the protocol.
+
+    Args:
+        cells: One group's (2, 4) counts of `tally`.
+    """
+    failed = int(cells[:, Outcome.ERROR].sum())
+    return failed > 0 and failed == cells.sum()
+
+
+def failed_throughout(outcomes: IntArray, gold: IntArray) -> bool:
+    """Whether a verifier failed on every row with gold; on every row where none of the judged ones has gold."""
+    one = np.zeros(len(gold), dtype=np.int8)
+    known = tally(outcomes, gold, one, 1)[0]
+    return only_failed(known if known.any() else tally(outcomes, one, one, 1)[0])
+
+
+def grade(outcomes: IntArray, gold: IntArray, protocol: Protocol3) -> Graded:
+    """Mark each row as counted or not, and as right or wrong, under a protocol.
+
+    Args:
+        outcomes: One outcome a row, -1 for none.
+        gold: One gold label a row, -1 for none.
+        protocol: How undecided rows count; see `confusion`.
+    """
+    counted = (gold >= 0) & (outcomes >= 0)
+    if protocol == "decided":
+        counted &= outcomes < Outcome.ABSTAIN
+    right = outcomes == gold
+    if protocol == "forced":
+        right |= (outcomes >= Outcome.ABSTAIN) & (gold == 0)
+    return Graded(counted, right & counted)
+
+
+def _check_range(name: str, values: IntArray, low: int, high: int) -> None:
+    if len(values) and not (low <= values.min() and values.max() <= high):
+        raise ValueError(f"{name}: values must be from {low} to {high}")

@@ -1,0 +1,162 @@
+"""Verifiers that vote: k of n acceptances, or votes weighted by what they have been worth.
+
+Abstaining and failing are no votes. Everything is worked out on the patterns of votes that occur, of which there are
+few, and then looked up for each item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct, structs
+
+from workbench.core.verdict import Outcome, Protocol3
+from workbench.statistics.arrays import FloatArray, IntArray
+from workbench.statistics.confusion import grade
+from workbench.statistics.cross_fitting import best_outside
+from workbench.statistics.intervals import compact
+
+MOST_MEMBERS = 39
+"""So many votes, each one of three, fit into one number."""
+
+_STRENGTH = 1.0
+"""Of the penalty on weights: as if each had a normal prior of variance 1."""
+
+
+class Ballots(Struct, frozen=True, kw_only=True, eq=False):
+    """The votes of all members on all items.
+
+    Attributes:
+        votes: One row a pattern, one column a member: 1 accepts, -1 refuses, 0 does not vote (int8).
+        pattern: Each item's row in ``votes``.
+        fold: Each item's fold.
+        counts: Items by fold, gold and pattern.
+    """
+
+    votes: IntArray
+    pattern: IntArray
+    fold: IntArray
+    counts: IntArray
+
+    def outcome(self, table: IntArray) -> IntArray:
+        """Each item's outcome (int8) from those of the patterns, or by fold and pattern."""
+        return table[self.pattern] if table.ndim == 1 else table[self.fold, self.pattern]
+
+    def without(self, member: int) -> Ballots:
+        """The same items without one member's votes."""
+        return structs.replace(self, votes=np.delete(self.votes, member, axis=1))
+
+
+def ballots(outcomes: Sequence[IntArray], gold: IntArray, fold: IntArray) -> Ballots:
+    """Gather the votes.
+
+    Args:
+        outcomes: Each member's `Outcome` of each item; -1 and what is undecided are no vote.
+        gold: 1 correct, 0 incorrect.
+        fold: Each item's fold, from 0.
+
+    Raises:
+        ValueError: There are no members, or more than `MOST_MEMBERS`.
+    """
+    if not 1 <= len(outcomes) <= MOST_MEMBERS:
+        raise ValueError(f"an ensemble of {len(outcomes)} members")
+    code = np.zeros(len(gold), dtype=np.int64)
+    for outcome in reversed(outcomes):
+        code = code * 3 + np.select([outcome == Outcome.CORRECT, outcome == Outcome.INCORRECT], [2, 0], 1)
+    pattern, codes = compact(code)
+    votes = codes[:, None] // 3 ** np.arange(len(outcomes)) % 3 - 1
+    folds = int(fold.max(initial=0)) + 1
+    cell = (fold * 2 + gold) * len(codes) + pattern
+    counts = np.bincount(cell, minlength=folds * 2 * len(codes)).reshape(folds, 2, len(codes))
+    return Ballots(votes=votes.astype(np.int8), pattern=pattern, fold=fold, counts=counts)
+
+
+def singles(votes: IntArray) -> IntArray:
+    """What each member says of each pattern: an `Outcome` by member and pattern; no vote is "abstain"."""
+    return np.array([Outcome.INCORRECT, Outcome.ABSTAIN, Outcome.CORRECT], dtype=np.int8)[votes.T + 1]
+
+
+def at_least(votes: IntArray, k: int) -> IntArray:
+    """Correct where at least ``k`` members accept: the `Outcome` of each pattern.
+
+    Incorrect only where it could no longer be k, however the members without a vote voted; else it abstains.
+    So 1 of 1 is the member itself. With an even number of members k = n/2 accepts on a tie, and k = n/2 + 1 refuses.
+    Source of the three values: Kleene, "Introduction to Metamathematics", 1952, section 64.
+    """
+    accepts, refuses = (votes == 1).sum(axis=1), (votes == -1).sum(axis=1)
+    decided = [accepts >= k, refuses > votes.shape[1] - k]
+    return np.select(decided, [Outcome.CORRECT, Outcome.INCORRECT], Outcome.ABSTAIN).astype(np.int8)
+
+
+def every_k(votes: IntArray) -> IntArray:
+    """`at_least` for k = n, n - 1, ..., 1: outcomes by rule and pattern, the strictest rule first."""
+    return np.stack([at_least(votes, k) for k in range(votes.shape[1], 0, -1)])
+
+
+def chosen(ballots: Ballots, candidates: IntArray, protocol: Protocol3) -> IntArray:
+    """For each fold the place of the candidate that is right most often on the other folds; of equals the first.
+
+    Args:
+        candidates: Outcomes by candidate and pattern.
+        protocol: How undecided rows count.
+    """
+    folds, _, patterns = ballots.counts.shape
+    gold = np.repeat(np.array([0, 1], dtype=np.int8), patterns)
+    graded = [grade(np.tile(outcome, 2), gold, protocol) for outcome in candidates]
+    items = ballots.counts.reshape(folds, -1).T
+    counted, right = (np.array([part.astype(float) @ items for part in parts]) for parts in zip(*graded, strict=True))
+    return best_outside(right, counted)
+
+
+def fit_weights(votes: IntArray, counts: IntArray) -> FloatArray:
+    """Log-odds that votes add up to: a constant, then each member's for accepting, then each one's for refusing.
+
+    Logistic regression of gold on the indicators of the votes: it minimises -log likelihood + |weights|² / 2, the
+    constant included, so that it has a minimum whatever the votes. Members that vote alike share their weight, where
+    weights from each member's own rates (Nitzan and Paroush, "Optimal decision rules in uncertain dichotomous choice
+    situations", International Economic Review 23, 1982) would count them twice.
+    Source: le Cessie and van Houwelingen, "Ridge estimators in logistic regression", Applied Statistics 41, 1992.
+
+    Args:
+        counts: Items by gold and pattern.
+    """
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    x = _indicators(votes)
+    correct, total = counts[1], counts.sum(axis=0)
+
+    def loss(weights: FloatArray) -> tuple[float, FloatArray]:
+        odds = x @ weights
+        value = float(total @ np.logaddexp(0, odds) - correct @ odds) + _STRENGTH / 2 * float(weights @ weights)
+        return value, x.T @ (total * expit(odds) - correct) + _STRENGTH * weights
+
+    def curvature(weights: FloatArray) -> FloatArray:
+        share = expit(x @ weights)
+        found: FloatArray = (x.T * (total * share * (1 - share))) @ x + _STRENGTH * np.eye(x.shape[1])
+        return found
+
+    found: FloatArray = minimize(loss, np.zeros(x.shape[1]), jac=True, hess=curvature, method="trust-exact").x
+    return found
+
+
+def weighted(votes: IntArray, weights: FloatArray) -> IntArray:
+    """Correct where the weights make that likelier than not: the `Outcome` of each pattern.
+
+    Even odds are incorrect; where nobody votes it abstains.
+    """
+    odds = _indicators(votes) @ weights
+    decided = np.where(odds > 0, Outcome.CORRECT, Outcome.INCORRECT)
+    return np.where((votes != 0).any(axis=1), decided, Outcome.ABSTAIN).astype(np.int8)
+
+
+def weighted_outside(ballots: Ballots) -> IntArray:
+    """`weighted` for each fold and pattern, with weights fitted on the other folds."""
+    total = ballots.counts.sum(axis=0)
+    return np.stack([weighted(ballots.votes, fit_weights(ballots.votes, total - inside)) for inside in ballots.counts])
+
+
+def _indicators(votes: IntArray) -> FloatArray:
+    """A constant, whether each member accepts, whether each one refuses; one row a pattern."""
+    return np.column_stack([np.ones(len(votes)), votes == 1, votes == -1]).astype(np.float64)

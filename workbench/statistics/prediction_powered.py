@@ -1,0 +1,201 @@
+"""A share estimated from few labels and many predictions of them.
+
+What the predictions say of all items is corrected by how far they are off where labels exist, so that poor predictions
+cost nothing but precision. Sources: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, "Prediction-powered inference",
+Science 382, 2023; Angelopoulos, Duchi and Zrnic, "PPI++: efficient prediction-powered inference", arXiv 2311.01453
+(power tuning). Labelled items are taken for a random sample of all items, or of each stratum's.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import Struct
+
+from workbench.statistics.arrays import BoolArray, FloatArray, IntArray
+from workbench.statistics.intervals import clusters, compact, wilson
+
+_FREE = 2
+"""A mean and a slope are fitted to the labelled questions."""
+
+FEWEST = 10
+"""Questions of a stratum without labels from which predictions count: how far fewer scatter, nobody can tell."""
+
+_HALF = 0.5
+"""Of an item, added to each of the four cells of label by prediction where their relation is measured."""
+
+
+class Powered(Struct, frozen=True, kw_only=True):
+    """An estimate with predictions, and the classical one from labels alone.
+
+    Attributes:
+        estimate: The prediction-powered estimate.
+        ci: Its 95 % interval.
+        classical: The share among labelled items; of strata, weighed by their items.
+        classical_ci: Its 95 % interval.
+        power: How far predictions are trusted: lambda of PPI++, from 0 to 1.
+        effective: Labels that would give the classical estimate an interval as narrow.
+    """
+
+    estimate: float
+    ci: tuple[float, float]
+    classical: float
+    classical_ci: tuple[float, float]
+    power: float
+    effective: float
+
+
+class _Influence(NamedTuple):
+    """What each question contributes to the errors of both parts of an estimate; their sums are 0.
+
+    Attributes:
+        labels: To the classical estimate.
+        predictions: To the mean prediction of labelled items less that of the others.
+    """
+
+    labels: FloatArray
+    predictions: FloatArray
+
+
+def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum: IntArray | None = None) -> Powered:
+    """Estimate a share of all items.
+
+    With weights w that make both kinds of items stand for all (1 / n without strata), estimate = sum w Y + lambda (mean
+    prediction of unlabelled items - mean prediction of labelled ones). The variances and the covariance of both parts
+    are summed by question, so that completions of one question, labelled or not, may go together; lambda is what makes
+    the variance least. Half an item in each cell of label by prediction keeps a handful of labels that happen to be
+    predicted without fault from passing for certainty. The interval is Wilson's on the effective number of labels:
+    n / deff / R, where deff is the labels' design effect, at least 1, and R the share of the variance that is left,
+    times (g - 1) / (g - 2) for lambda fitted to g labelled questions; for up to 2 of them lambda is 0, and predictions
+    of a stratum with fewer than `FEWEST` questions without labels are left aside. With predictions that say nothing it
+    is the classical clustered interval.
+
+    Args:
+        truth: 1 or 0 where there is a label, -1 where there is none.
+        predicted: The label each item is predicted to have, as a share from 0 to 1.
+        question: Each item's question; questions are the clusters.
+        stratum: Each item's stratum, from 0; every stratum with items has labels.
+
+    Raises:
+        ValueError: There are no labels, or a stratum has none.
+    """
+    stratum = np.zeros(len(truth), dtype=np.int8) if stratum is None else stratum
+    labelled = truth >= 0
+    n = int(np.count_nonzero(labelled))
+    cells = _cells(labelled, stratum)
+    share = _share(truth[labelled], stratum[labelled], cells)
+    paired = _paired(question[~labelled], stratum[~labelled], len(cells.size))
+    # The mean prediction of labelled items less that of the others.
+    predicting = np.where(paired[:, None], cells.weight * [-1, 1], 0.0)
+    means = np.bincount(cells.of_item, weights=predicted, minlength=cells.size.size) / np.maximum(cells.size, 1).ravel()
+    shift = -float((means * cells.size.ravel()) @ predicting.ravel())
+    parts = _influence(truth, predicted, labelled, question, stratum, cells, predicting, means)
+    extra = _HALF / n**2
+    labels, predictions = (float(part @ part) + extra for part in parts)
+    together = float(parts.labels @ parts.predictions)
+    questions = len(compact(question[labelled])[1])
+    power = min(max(together / predictions, 0.0), 1.0) if questions > _FREE else 0.0
+    left = 1 - power * (2 * together - power * predictions) / labels
+    if power:
+        left = min(left * (questions - 1) / (questions - _FREE), 1.0)
+    size = n / _deff(parts.labels, share, n, questions)
+    estimate = min(max(share + power * shift, 0.0), 1.0)
+    return Powered(
+        estimate=estimate,
+        ci=wilson(estimate * size / left, size / left),
+        classical=share,
+        classical_ci=wilson(share * size, size),
+        power=power,
+        effective=n / left,
+    )
+
+
+class _Cells(NamedTuple):
+    """Labelled and other items of each stratum: two cells a stratum, the others first.
+
+    Attributes:
+        of_item: Each item's cell.
+        size: Items by stratum and cell.
+        weight: What an item of a cell counts, so that labelled items alone, and the others alone, add up to the
+            strata's shares.
+    """
+
+    of_item: IntArray
+    size: IntArray
+    weight: FloatArray
+
+
+def _cells(labelled: BoolArray, stratum: IntArray) -> _Cells:
+    strata = int(stratum.max()) + 1 if len(stratum) else 0
+    # The only array here as long as all items is a narrow one.
+    of_item = stratum.astype(np.min_scalar_type(2 * strata)) * 2
+    of_item += labelled
+    size = np.bincount(of_item, minlength=2 * strata).reshape(strata, 2)
+    of_all = size.sum(axis=1)
+    if not labelled.any() or ((of_all > 0) & (size[:, 1] == 0)).any():
+        raise ValueError("an estimate needs labels, in each stratum")
+    return _Cells(of_item, size, (of_all / len(stratum))[:, None] / np.maximum(size, 1))
+
+
+def _share(right: IntArray, stratum: IntArray, cells: _Cells) -> float:
+    """The share of 1 among labels, each stratum weighed by its items; exactly k / n where there is one."""
+    of_all, size = cells.size.sum(axis=1), cells.size[:, 1]
+    found = np.bincount(stratum, weights=right, minlength=len(size))
+    return min(float(found / np.maximum(size, 1) @ (of_all / of_all.sum())), 1.0)
+
+
+def _paired(question: IntArray, stratum: IntArray, strata: int) -> BoolArray:
+    """Strata with enough questions among these, all without a label: only there predictions can help."""
+    others = clusters(question, stratum, strata)
+    enough: BoolArray = np.bincount(others.group, minlength=strata) >= FEWEST
+    return enough
+
+
+def _influence(
+    truth: IntArray,
+    predicted: FloatArray,
+    labelled: BoolArray,
+    question: IntArray,
+    stratum: IntArray,
+    cells: _Cells,
+    predicting: FloatArray,
+    means: FloatArray,
+) -> _Influence:
+    """What each question contributes; labelled and other items of a stratum have means of their own."""
+    place, known = compact(question)
+    off = predicted - means[cells.of_item]
+    off *= predicting.ravel()[cells.of_item]
+    of_predictions = np.bincount(place, weights=off, minlength=len(known))
+    own, right = stratum[labelled], truth[labelled]
+    mean = np.bincount(own, weights=right) / np.maximum(np.bincount(own), 1)
+    off = cells.weight[own, 1] * (right - mean[own])
+    of_labels = np.bincount(place[labelled], weights=off, minlength=len(known))
+    return _Influence(np.asarray(of_labels, dtype=np.float64), np.asarray(of_predictions, dtype=np.float64))
+
+
+def _deff(labels: FloatArray, share: float, n: int, questions: int) -> float:
+    """The design effect of the labels by question, as in ``analysis.intervals``; 1 where it is undefined."""
+    if not 0 < share < 1 or questions < 2:
+        return 1.0
+    return max(1.0, questions / (questions - 1) * float(labels @ labels) / (share * (1 - share) / n))
+
+
+def mix_p(labelled: IntArray, others: IntArray) -> float | None:
+    """Chance of mixes as different as these, were both kinds of questions drawn from the same: Pearson's chi-squared.
+
+    None where there is nothing to compare. Source: Pearson, "On the criterion that a given system of deviations ...",
+    Philosophical Magazine 50, 1900; with few questions a group it is rough.
+
+    Args:
+        labelled: Questions of one kind by group.
+        others: Those of the other kind.
+    """
+    from scipy.special import chdtrc
+
+    observed = np.stack([labelled, others]).astype(np.float64)
+    observed = observed[:, observed.sum(axis=0) > 0]
+    if observed.shape[1] < 2 or not observed.sum(axis=1).all():
+        return None
+    expected = np.outer(observed.sum(axis=1), observed.sum(axis=0)) / observed.sum()
+    return float(chdtrc(observed.shape[1] - 1, ((observed - expected) ** 2 / expected).sum()))

@@ -1,0 +1,162 @@
+"""How well a verifier ranks and scores the solutions of problems.
+
+Source: Scoring Verifiers (arXiv 2502.13820), section 4.3, as its authors' ``evaluate.py`` reckons; Kendall's tau-b and
+R² are in that code alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import Struct
+
+from workbench.statistics.arrays import BoolArray, FloatArray
+from workbench.statistics.bootstrap import intervals
+from workbench.statistics.ranks import coefficients, signs_of
+from workbench.statistics.records.ranking import Ends
+
+_NOTHING = 1e-24
+"""The square of a difference between scores that is 0 but for rounding."""
+
+
+class ProblemScores(NamedTuple):
+    """One problem's solutions, at least one; arrays with one value a solution.
+
+    Attributes:
+        rank: The true rank, 1 the best.
+        truth: The true score.
+        score: What the verifier says, in its own unit.
+    """
+
+    rank: FloatArray
+    truth: FloatArray
+    score: FloatArray
+
+
+class ProblemFigures(NamedTuple):
+    """One problem; a coefficient is NaN where it is undefined.
+
+    Attributes:
+        top1: The chance to pick the best solution by the highest score.
+        bottom1: The chance to pick the worst one by the lowest.
+        solutions: How many there are.
+        absolute: Sum of the absolute differences to the true scores.
+        squared: Sum of their squares.
+        mean: Mean of the true scores.
+        spread: Sum of the squares of their differences to it.
+    """
+
+    top1: float
+    bottom1: float
+    spearman: float
+    kendall: float
+    solutions: int
+    absolute: float
+    squared: float
+    mean: float
+    spread: float
+
+
+class MetricFigures(Struct, frozen=True, kw_only=True):
+    """Figures of many problems, each None without problems; see `model.ranking.RankingRow`."""
+
+    problems: int
+    solutions: int
+    values: Mapping[str, float | None]
+    intervals: Mapping[str, Ends | None]
+    spearman_undefined: int
+    kendall_undefined: int
+
+
+def of_problem(problem: ProblemScores, *, shared: bool, normalise: bool) -> ProblemFigures:
+    """One problem's figures.
+
+    Args:
+        shared: Several solutions may be the best: of those with the highest score any is picked, and right if it is
+            one of them. Else as released: a tie that holds a best solution counts 1 / its size, however many it holds.
+            Both are the same where one solution is the best.
+        normalise: Stretch the scores to 0 to 1 before they are set against the truth; all equal ones become 0.
+    """
+    rank, truth, score = problem
+    rho, tau = coefficients(signs_of(-rank)[None], signs_of(score)[None])[0]
+    said = normalised(score) if normalise else score
+    return ProblemFigures(
+        top1=_credit(score == score.max(), rank == (rank.min() if shared else 1), shared=shared),
+        bottom1=_credit(score == score.min(), rank == rank.max(), shared=shared),
+        spearman=float(rho),
+        kendall=float(tau),
+        solutions=len(score),
+        absolute=float(np.abs(said - truth).sum()),
+        squared=float(((said - truth) ** 2).sum()),
+        mean=float(truth.mean()),
+        spread=float(((truth - truth.mean()) ** 2).sum()),
+    )
+
+
+def normalised(score: FloatArray) -> FloatArray:
+    """Scores from 0 for the lowest to 1 for the highest; all equal ones are 0."""
+    stretched: FloatArray = (score - score.min()) / (float(np.ptp(score)) or 1.0)
+    return stretched
+
+
+def _credit(tied: BoolArray, wanted: BoolArray, *, shared: bool) -> float:
+    hit = int((tied & wanted).sum())
+    return (hit if shared else min(hit, 1)) / int(tied.sum())
+
+
+def of_problems(found: Sequence[ProblemFigures], *, samples: int, seed: int) -> MetricFigures:
+    """The figures of a data set with 95 % intervals; an undefined coefficient counts as 0.
+
+    Top-1, Bottom-1 and the coefficients are means over problems; MAE and R² are over all solutions. The intervals are
+    percentiles of the bootstrap over problems, all from the same samples.
+    """
+    columns = np.array(found, dtype=np.float64).reshape(len(found), len(ProblemFigures._fields)).T
+    undefined = np.isnan(columns).sum(axis=1).tolist()
+    columns = np.nan_to_num(columns, nan=0.0)
+    named = dict(zip(ProblemFigures._fields, columns, strict=True))
+    measures: dict[str, Callable[[FloatArray], FloatArray]] = {
+        **{name: _Ratio(named[name], np.ones(len(found))) for name in ("top1", "bottom1", "spearman", "kendall")},
+        "mae": _Ratio(named["absolute"], named["solutions"]),
+        "r2": _Determination(named["solutions"], named["squared"], named["mean"], named["spread"]),
+    }
+    everyone = np.ones((1, len(found)))
+    places = np.arange(len(found))
+    drawn = intervals(places, len(found), places, measures, samples=samples, seed=seed) if found else {}
+    of_field = dict(zip(ProblemFigures._fields, undefined, strict=True))
+    return MetricFigures(
+        problems=len(found),
+        solutions=int(named["solutions"].sum()),
+        values={name: float(measure(everyone)[0]) if found else None for name, measure in measures.items()},
+        intervals={name: drawn[name].ends if found else None for name in measures},
+        spearman_undefined=of_field["spearman"],
+        kendall_undefined=of_field["kendall"],
+    )
+
+
+class _Ratio:
+    """A sum over a sum of how many, for how often each problem is in a sample: samples x problems."""
+
+    def __init__(self, over: FloatArray, under: FloatArray) -> None:
+        self._over, self._under = over, under
+
+    def __call__(self, counts: FloatArray) -> FloatArray:
+        found: FloatArray = (counts @ self._over) / (counts @ self._under)
+        return found
+
+
+class _Determination:
+    """R² = 1 - sum of squared differences / sum of squares of the truth about its mean; 1 where the latter is 0."""
+
+    def __init__(self, number: FloatArray, squared: FloatArray, mean: FloatArray, spread: FloatArray) -> None:
+        # Sums about one value amid all of them, whatever is drawn: little is lost to rounding.
+        off = mean - np.average(mean, weights=number) if len(mean) else mean
+        self._sums = (number, squared, number * off, spread + number * off**2)
+
+    def __call__(self, counts: FloatArray) -> FloatArray:
+        number, residual, off, squares = (counts @ sums for sums in self._sums)
+        total = squares - off**2 / np.maximum(number, 1)
+        constant = total <= _NOTHING * number
+        found: FloatArray = np.where(constant, 1.0, 1 - residual / np.where(constant, 1.0, total))
+        return found

@@ -1,0 +1,5 @@
+"""Figures as they are reported: fractions; null where one is undefined.
+
+report: accuracy. comparison: of verifiers. combined: ensembles, best of n, estimates, downstream. agreement: of people.
+probe: probes, reward models, studies. ranking: of solutions. ordering: of items to be labelled.
+"""

@@ -1,0 +1,196 @@
+"""How far people agree, as it is reported: fractions, and null where a figure is undefined. Never one adjective."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from workbench.core.label import Task
+
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+"""How categories relate: not at all, by order, by difference, by proportion."""
+
+Source = Literal["agreement", "checks"]
+"""Where an estimate of people's accuracy comes from."""
+
+Ends = tuple[float, float]
+"""A 95 % interval."""
+
+
+class Figures(Struct, frozen=True, kw_only=True):
+    """Agreement on a set of items.
+
+    Attributes:
+        items: Items with a label that counts.
+        paired: Those with two or more; agreement is about these.
+        labels: Labels that count.
+        percent_agreement: Mean over paired items of the share of agreeing pairs of labels; None without such items.
+        percent_ci: Its 95 % interval (Wilson, clustered).
+        fleiss_kappa: None where items differ in their number of labels, or with one category only.
+        fleiss_ci: Its 95 % interval (bootstrap); None where all samples are alike, too many are undefined, or none were
+            drawn. So are the other intervals.
+        krippendorff_alpha: At the report's level; None with one category only.
+        gwet_ac1: None with one category only.
+        gwet_ac2: By weighting; None at the nominal level.
+        pabak: Prevalence- and bias-adjusted kappa: 2 po - 1 for two categories.
+        prevalence: The share of each category among the labels; None for more categories than can be listed.
+        undefined: Bootstrap samples without an alpha, as they held one category only.
+    """
+
+    items: int
+    paired: int
+    labels: int
+    percent_agreement: float | None
+    percent_ci: Ends | None
+    fleiss_kappa: float | None
+    fleiss_ci: Ends | None = None
+    krippendorff_alpha: float | None
+    alpha_ci: Ends | None = None
+    gwet_ac1: float | None
+    ac1_ci: Ends | None = None
+    gwet_ac2: dict[str, float | None] | None
+    pabak: float | None
+    prevalence: dict[str, float] | None
+    undefined: int = 0
+
+
+class GroupFigures(Figures, frozen=True, kw_only=True):
+    """Agreement on some of the items: of one type or source, or of one stretch of time."""
+
+    group: str
+
+
+class PairAgreement(Struct, frozen=True, kw_only=True):
+    """Two people on the items both have labelled.
+
+    Attributes:
+        n: How many there are.
+        agreement: The share on which they agree.
+        kappa: Cohen's; None where both used one and the same category only.
+        ci: Its 95 % interval (Fleiss, Cohen and Everitt); None where they never differ, or one always says the same.
+        shared: Those items by domain, or by type where the report says so.
+    """
+
+    pair: tuple[str, str]
+    n: int
+    agreement: float
+    kappa: float | None
+    ci: Ends | None
+    shared: dict[str, int]
+
+
+class Confounded(Struct, frozen=True, kw_only=True):
+    """Two people whose common items are all of one domain (or type), where there are several: their agreement and
+    that domain's can't be told apart."""
+
+    pair: tuple[str, str]
+    group: str
+    n: int
+
+
+class Share(Struct, frozen=True, kw_only=True):
+    """A count out of n, as a share with Wilson's 95 % interval; both None where n is 0."""
+
+    n: int
+    share: float | None
+    ci: Ends | None
+
+
+class AnnotatorQuality(Struct, frozen=True, kw_only=True):
+    """One person's labels.
+
+    Attributes:
+        labels: Labels that count.
+        unblinded: Labels left out: the person had seen gold, verdicts or others' labels.
+        with_others: Of the paired items, the mean share of the others who say the same; ``n`` items.
+        upheld: Of the conflicts the person was part of, those the third person settled their way.
+        imported: Agreement with the gold (or type) the data came with.
+        checks: Verdicts on items with a known answer that were right.
+        repeats: Own second labels, unseen, that equal the first.
+        consensus: Agreement with the consensus of Dawid and Skene's model, which their own label is part of.
+        sensitivity: By that model: the chance to call a correct item correct. None on other tasks.
+        specificity: By that model: the chance to call an incorrect item incorrect.
+        median_ms: Median time of a decision, in milliseconds; None where no times are known.
+        fast: Decisions under two seconds, of those with a time.
+    """
+
+    name: str
+    labels: int
+    unblinded: int
+    with_others: Share
+    upheld: Share
+    imported: Share
+    checks: Share
+    repeats: Share
+    consensus: Share
+    sensitivity: float | None
+    specificity: float | None
+    median_ms: float | None
+    fast: Share
+
+
+class Ceiling(Struct, frozen=True, kw_only=True):
+    """What label noise leaves, if people are right independently of each other and all alike.
+
+    Attributes:
+        source: Where the people's accuracy is estimated from: their agreement, or checks.
+        annotator_accuracy: How often one person alone is right.
+        accuracy_ci: Its 95 % interval.
+        wrong: The share of labels that "two agree, else a third" leaves wrong.
+        conflicts_per_1000: Items of 1,000 the two disagree on.
+        highest_accuracy: What a verifier without any error would be measured to have.
+        highest_ci: The same at the ends of ``accuracy_ci``.
+    """
+
+    source: Source
+    annotator_accuracy: float
+    accuracy_ci: Ends
+    wrong: float
+    conflicts_per_1000: float
+    highest_accuracy: float
+    highest_ci: Ends
+
+
+class AgreementReport(Figures, frozen=True, kw_only=True):
+    """People against people: first-pass labels in force, without adjudications, repeats, checks or unblinded labels.
+
+    Attributes:
+        task: None for ratings from a file.
+        coarse: Types were compared by their letter.
+        annotators: How many people have labels that count.
+        unblinded: Labels left out.
+        surplus: Labels that count beyond an item's overlap: merged, or imported.
+        cohen_kappa: Every two people with an item in common.
+        shared_by: What ``shared`` of a pair counts by: ``"domain"`` or ``"type"``; None without groups.
+        confounded: Pairs whose items are all of one such group.
+        per_annotator: Everyone with a label.
+        by: What ``groups`` are; None without a grouping.
+        over_time: Blocks of items in the order in which they were completed.
+        ceiling: For verdicts, by source; empty where it can't be told.
+        repeats: All second labels of own items that equal the first.
+        interval_by: What the bootstrap draws: questions or items.
+        bootstrap: Samples behind the bootstrap intervals; 0 for none.
+        seed: Their seed.
+        refused: Lines of the file that were refused.
+    """
+
+    task: Task | None
+    level: Level
+    coarse: bool = False
+    annotators: int
+    unblinded: int = 0
+    surplus: int = 0
+    cohen_kappa: list[PairAgreement]
+    shared_by: Literal["domain", "type"] | None = None
+    confounded: list[Confounded] = []
+    per_annotator: list[AnnotatorQuality]
+    by: str | None = None
+    groups: list[GroupFigures] = []
+    over_time: list[GroupFigures] = []
+    ceiling: list[Ceiling] = []
+    repeats: Share
+    interval_by: Literal["question", "item"]
+    bootstrap: int = 0
+    seed: int = 0
+    refused: int = 0

@@ -1,0 +1,213 @@
+"""Figures as they are reported: fractions, and null where a figure is undefined."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.statistics.records.comparison import Bootstrap
+
+Kind = Literal["verifier", "baseline"]
+
+NO_REASON = "none"
+"""The group of verdicts that came without a reason."""
+
+
+class AccuracyRow(Struct, frozen=True, kw_only=True):
+    """One verifier on one group of items.
+
+    Attributes:
+        verifier: The verifier's name.
+        group: A type or subtype code, a name or a verdict's reason; ``"untyped"`` where there is no type, ``"none"``
+            where there is no reason; None for all items.
+        n: Rows counted under the protocol.
+        questions: Questions those rows belong to; the interval's clusters.
+        accuracy: Share of counted rows that are right; None without rows.
+        ci: The accuracy's 95 % interval, clustered by question; None without rows.
+        balanced_accuracy: Mean of both classes' accuracy; None when gold lacks a class.
+        mcc: Matthews' correlation; None where gold lacks a class, 0 where all verdicts are the same.
+        fpr: Share of wrong completions accepted; None when there are none.
+        fnr: Share of right completions refused; None when there are none.
+        coverage: Decided rows over all rows with gold and a stored verdict; None without rows.
+        tp: Correct completions counted as accepted.
+        fp: Incorrect completions counted as accepted.
+        tn: Incorrect completions counted as refused.
+        fn: Correct completions counted as refused.
+        abstain: Rows the verifier abstained on, whatever the protocol makes of them.
+        error: Rows the verifier failed on, whatever the protocol makes of them.
+        deff: The design effect behind ``ci``, at least 1.
+        auroc: Area under the ROC curve of the verifier's scores over all items with a score and gold, whatever the
+            protocol; None without scores or when gold lacks a class.
+        kind: ``baseline`` for what needs no run and no look at the completion.
+        groups: The parts of the group of a crossing, such as ``("A", "math_reasoning")``; one part of any other.
+        delta: Accuracy less that of the items the group is set against: those of its type for a subtype, all items for
+            any other group (VerifyBench, arXiv 2505.15801, table 5). None where either has no accuracy.
+        p: Chance of a delta as large, were groups dealt out to questions at random within those items; None for a
+            baseline, for the row of all items, and where the group is all there is.
+        q: The same after Benjamini and Hochberg, over all cells of the table.
+        selection_judge: The verifier, or the model behind it, helped to choose what belongs to the data.
+        balanced_accuracy_ci: Its 95 % interval, by a bootstrap over questions; None until asked for.
+        mcc_ci: The same of ``mcc``.
+    """
+
+    verifier: str
+    group: str | None
+    n: int
+    questions: int
+    accuracy: float | None
+    ci: tuple[float, float] | None
+    balanced_accuracy: float | None
+    mcc: float | None
+    fpr: float | None
+    fnr: float | None
+    coverage: float | None
+    tp: int
+    fp: int
+    tn: int
+    fn: int
+    abstain: int
+    error: int
+    deff: float
+    auroc: float | None
+    kind: Kind = "verifier"
+    groups: tuple[str, ...] = ()
+    delta: float | None = None
+    p: float | None = None
+    q: float | None = None
+    selection_judge: bool = False
+    balanced_accuracy_ci: tuple[float, float] | None = None
+    mcc_ci: tuple[float, float] | None = None
+
+
+class AverageRow(Struct, frozen=True, kw_only=True):
+    """One verifier's accuracy, averaged in both ways.
+
+    Attributes:
+        micro: The mean over items.
+        macro: The unweighted mean over groups that have items.
+        over: What the groups are: what the rows are grouped by, else ``"type"``.
+        groups: How many groups ``macro`` is the mean of.
+    """
+
+    verifier: str
+    micro: float | None
+    macro: float | None
+    over: str
+    groups: int
+
+
+class TransferRow(Struct, frozen=True, kw_only=True):
+    """What one verifier's error rates make of data in which another share of completions is correct.
+
+    Attributes:
+        prevalence: The share of correct completions there; None where none was asked for.
+        accuracy: Expected accuracy there; None also where gold lacks a class here.
+        ci: Its 95 % interval; None also for a baseline.
+        accept_rate: The share of completions the verifier accepts elsewhere; None where none was given.
+        true_rate: The share of correct completions behind it, by Rogan and Gladen; None also where the verifier accepts
+            wrong completions as readily as right ones.
+    """
+
+    verifier: str
+    prevalence: float | None = None
+    accuracy: float | None = None
+    ci: tuple[float, float] | None = None
+    accept_rate: float | None = None
+    true_rate: float | None = None
+
+
+class BestAt(Struct, frozen=True, kw_only=True):
+    """The verifier with the highest expected accuracy from one share of correct completions to another."""
+
+    verifier: str
+    low: float
+    high: float
+
+
+class CellTests(Struct, frozen=True, kw_only=True):
+    """How the p- and q-values of the cells came about.
+
+    Attributes:
+        method: The test.
+        hypotheses: Over how many distinct tests the q-values are; a type of two subtypes is one.
+        exact: How many of them count every way of dealing out the groups; the others take the normal distribution with
+            the permutation's own mean and variance.
+    """
+
+    method: Literal["permutation by question"] = "permutation by question"
+    hypotheses: int
+    exact: int
+
+
+class AccuracyReport(Struct, frozen=True, kw_only=True):
+    """Verifiers against gold, with everything a reader needs to repeat the figures.
+
+    Attributes:
+        protocol: How undecided rows count.
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        gold_choice: Which gold was asked for.
+        by: What rows are grouped by, such as ``"type"``; None for all items only.
+        rows: For each verifier the row of all items, then one row a group. Baselines come last.
+        averages: Micro and macro average of each verifier.
+        transfer: Each verifier elsewhere, where a prevalence or an accept rate was given.
+        best_at: Which verifier is ahead at which prevalence, where one was given; baselines are among them.
+        tests: How ``p`` and ``q`` came about; None where there are no groups to test.
+        bootstrap: How the intervals of balanced accuracy and MCC came about; None until asked for.
+        notes: What a reader should know before quoting the figures, a sentence each.
+        unfinished: Verifiers whose run is on its way and has never been complete, and the share of it that is judged;
+            there only where such were asked for.
+    """
+
+    protocol: Protocol3
+    gold: dict[str, int]
+    gold_choice: GoldChoice
+    by: str | None
+    rows: list[AccuracyRow]
+    averages: list[AverageRow] = []
+    transfer: list[TransferRow] = []
+    best_at: list[BestAt] = []
+    tests: CellTests | None = None
+    bootstrap: Bootstrap | None = None
+    notes: tuple[str, ...] = ()
+    unfinished: dict[str, float] = {}
+
+
+class CorrelationRow(Struct, frozen=True, kw_only=True):
+    """One coefficient between scores and gold, from -1 to 1.
+
+    Attributes:
+        method: ``kendall`` (tau-b), ``pearson`` or ``spearman``.
+        corpus: Over all rows; None where scores or gold don't vary.
+        per_question: Mean of the questions' own coefficients; None where none has one.
+        defined: Questions with a coefficient: both their scores and their gold vary.
+        questions: Questions with any row.
+    """
+
+    method: str
+    corpus: float | None
+    per_question: float | None
+    defined: int
+    questions: int
+
+
+class CorrelationReport(Struct, frozen=True, kw_only=True):
+    """How far a verifier's scores follow the gold labels.
+
+    Attributes:
+        n: Items with gold and a score.
+        unscored: Items with gold and a verdict without a score; they don't count.
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        gold_choice: Which gold was asked for.
+        selection_judges: The verifier, if it or its model helped to choose the items; else nobody.
+    """
+
+    verifier: str
+    run: int
+    n: int
+    unscored: int
+    gold: dict[str, int]
+    gold_choice: GoldChoice
+    rows: list[CorrelationRow]
+    selection_judges: list[str] = []

@@ -1,1 +1,0 @@
-"""The only place with SQL: opening, migrations, and one module a table family."""

@@ -1,0 +1,243 @@
+"""What a document is made of, before it becomes HTML, Markdown, LaTeX, CSV or plain text.
+
+Every text here is data: whoever writes it out escapes it, and shows what can't be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+RowKind = Literal["", "section", "total", "aside"]
+"""A row of the body; one that only names what follows; one over everything; one set apart, such as a baseline's."""
+
+
+class Cell(Struct, frozen=True):
+    """A cell of a table.
+
+    Attributes:
+        text: What it says.
+        shade: The step of a heat cell (`workbench.core.text.heat`); None for a cell without colour.
+        small: More in small print behind it, such as a difference or an interval.
+    """
+
+    text: str
+    shade: int | None = None
+    small: str = ""
+
+
+class Head(Struct, frozen=True):
+    """A heading over one or more columns."""
+
+    text: str
+    span: int = 1
+
+
+class Row(Struct, frozen=True):
+    """A row of a table; one of kind ``section`` has a single cell."""
+
+    cells: tuple[Cell, ...]
+    kind: RowKind = ""
+
+
+def heads(*texts: str) -> tuple[Head, ...]:
+    """A line of headings, one a column."""
+    return tuple(map(Head, texts))
+
+
+def row(*texts: str, kind: RowKind = "") -> Row:
+    """A row of plain cells."""
+    return Row(tuple(map(Cell, texts)), kind)
+
+
+class Table(Struct, frozen=True, kw_only=True):
+    """A table.
+
+    Attributes:
+        caption: What it shows, under which conventions.
+        head: Its lines of headings; the last one has a heading a column.
+        left: The first so many columns are words, all others figures.
+        notes: What a reader must know, a sentence each.
+    """
+
+    caption: str
+    head: tuple[tuple[Head, ...], ...]
+    rows: tuple[Row, ...]
+    left: int = 1
+    notes: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Each column's name: its headings from top to bottom."""
+        names = [""] * sum(heading.span for heading in self.head[-1])
+        for line in self.head:
+            for place, text in enumerate(_spread(line)):
+                names[place] = f"{names[place]} {text}".strip()
+        return tuple(names)
+
+
+class Paragraph(Struct, frozen=True):
+    """Running text."""
+
+    text: str
+
+
+class Facts(Struct, frozen=True):
+    """Names with what there is to say of each."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+class Point(Struct, frozen=True):
+    """A share from 0 to 1 with its interval, in a line of its own."""
+
+    label: str
+    value: float
+    low: float
+    high: float
+
+
+class Intervals(Struct, frozen=True, kw_only=True):
+    """A plot of shares with their intervals, one below the other.
+
+    Attributes:
+        mark: A share that all are to be seen against, such as a baseline's.
+        mark_label: What it is.
+        axis: The part of the axis to draw, so that several plots can be compared; None for what there is to see.
+    """
+
+    caption: str
+    points: tuple[Point, ...]
+    mark: float | None = None
+    mark_label: str = ""
+    axis: tuple[float, float] | None = None
+
+
+class Dot(Struct, frozen=True):
+    """A point between two axes from 0 to 1."""
+
+    label: str
+    x: float
+    y: float
+
+
+class Scatter(Struct, frozen=True, kw_only=True):
+    """A plot of points between two axes that are alike, from 0 to 1 or to what is the greatest tenth.
+
+    Attributes:
+        diagonal: Draw the line on which both are equal.
+    """
+
+    caption: str
+    x_label: str
+    y_label: str
+    dots: tuple[Dot, ...]
+    diagonal: bool = False
+
+
+class Histogram(Struct, frozen=True, kw_only=True):
+    """Two counts a bin, drawn beside each other.
+
+    Attributes:
+        edges: The bins' bounds: one more than there are bins.
+        first: Counts of the first kind.
+        second: Counts of the second kind.
+        names: What the two kinds are.
+        mark: A place on the axis, such as a threshold.
+    """
+
+    caption: str
+    edges: tuple[float, ...]
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+    names: tuple[str, str]
+    mark: float | None = None
+
+
+class Series(Struct, frozen=True):
+    """A line of a plot: its name and a value a tick, None where there is none."""
+
+    name: str
+    values: tuple[float | None, ...]
+
+
+class Lines(Struct, frozen=True, kw_only=True):
+    """A plot of what changes from tick to tick, such as from round to round.
+
+    Attributes:
+        ticks: What stands below the axis, one a value.
+        shares: Values are shares from 0 to 1; else counts from 0.
+    """
+
+    caption: str
+    x_label: str
+    ticks: tuple[str, ...]
+    series: tuple[Series, ...]
+    shares: bool = True
+
+
+class Passage(Struct, frozen=True):
+    """A text as it is stored, with a name."""
+
+    name: str
+    text: str
+
+
+class Case(Struct, frozen=True, kw_only=True):
+    """An item as an example, with its texts."""
+
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    passages: tuple[Passage, ...]
+
+
+class Group(Struct, frozen=True, kw_only=True):
+    """Blocks that belong together.
+
+    Attributes:
+        folded: It may be folded away where the medium allows it.
+        layout: One below the other, or side by side as far as there is room.
+    """
+
+    title: str
+    blocks: tuple[Block, ...]
+    folded: bool = False
+    layout: Literal["column", "grid"] = "column"
+
+
+Plot: TypeAlias = Intervals | Scatter | Histogram | Lines
+Block: TypeAlias = Paragraph | Facts | Table | Intervals | Scatter | Histogram | Lines | Case | Group
+
+
+class Section(Struct, frozen=True):
+    """A part of a document.
+
+    Attributes:
+        key: Its name in links.
+    """
+
+    key: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+class Document(Struct, frozen=True, kw_only=True):
+    """A whole document.
+
+    Attributes:
+        lead: A line or two below the title.
+        generated_at: When it was made; the only part that differs between two documents of the same data.
+    """
+
+    title: str
+    lead: str
+    generated_at: str
+    sections: tuple[Section, ...]
+
+
+def _spread(line: tuple[Head, ...]) -> Iterator[str]:
+    for heading in line:
+        for _ in range(heading.span):
+            yield heading.text

@@ -1,0 +1,102 @@
+"""Tables in every format, records as CSV with figures in full, and files of both beside the database."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+from msgspec import Struct, structs
+
+from workbench.core.errors import FormatError
+from workbench.core.files import whole_file
+from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.tables.document import Table
+from workbench.tables.markdown import markdown_table
+from workbench.tables.table_text import csv_table, harmless, latex_table, plain_table
+
+TableFormat = Literal["text", "csv", "markdown", "latex"]
+FORMATS: Final[tuple[TableFormat, ...]] = get_args(TableFormat)
+
+SUFFIXES: Final[dict[TableFormat, str]] = {"text": ".txt", "csv": ".csv", "markdown": ".md", "latex": ".tex"}
+"""How the files of each are called."""
+
+WRITERS: Final[dict[TableFormat, Callable[[Table], str]]] = {
+    "text": plain_table,
+    "csv": csv_table,
+    "markdown": markdown_table,
+    "latex": latex_table,
+}
+"""What writes a table as it is shown; where CSV has figures in full it is made of the records instead."""
+
+
+def with_counting(table: Table, protocol: Protocol3, gold: GoldChoice) -> Table:
+    """The table with its protocol and gold in the caption."""
+    return structs.replace(table, caption=f"{table.caption} (protocol {protocol}, gold {gold})")
+
+
+def write_beside(database: Path, stem: str, suffix: str, text: str) -> Path:
+    """Write a text beside the database, to a file that was not there before; a number makes its name new.
+
+    Raises:
+        FormatError: The file can't be written.
+    """
+    for number in count(1):
+        path = database.with_name(f"{stem}{f'-{number}' if number > 1 else ''}{suffix}")
+        try:
+            with whole_file(path, replace=False) as file:
+                file.write(text.encode())
+        except FileExistsError:
+            continue
+        except (OSError, UnicodeEncodeError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise FormatError(f"{path}: {why}. It was not written.") from error
+        return path
+    raise AssertionError("there is always a further number")
+
+
+def records_csv(records: Iterable[Struct], every: Mapping[str, Any]) -> str:
+    """A line a record; see `lines_csv`."""
+    return lines_csv([dict(flat(structs.asdict(record))) for record in records], every)
+
+
+def figures_csv(lines: Sequence[Mapping[str, Any]], protocol: Protocol3, gold: GoldChoice) -> str:
+    """Figures in full with their protocol and gold; see `lines_csv`."""
+    return lines_csv(lines, {"protocol": protocol, "gold": gold})
+
+
+def lines_csv(lines: Sequence[Mapping[str, Any]], every: Mapping[str, Any]) -> str:
+    """Figures in full as CSV, undefined ones empty, names `harmless`; the columns are those any line has.
+
+    Args:
+        every: What each line ends with.
+    """
+    columns = list(dict.fromkeys(column for line in lines for column in line))
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([*columns, *every])
+    for line in lines:
+        writer.writerow([_cell(value) for value in (*(line.get(column) for column in columns), *every.values())])
+    return buffer.getvalue()
+
+
+def flat(found: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Intervals as two columns, records within the record as their own."""
+    for name, value in found.items():
+        if isinstance(value, Struct):
+            yield from flat(structs.asdict(value), f"{name}_")
+        elif name == "ci" or name.endswith("_ci"):
+            low, high = value or (None, None)
+            yield f"{prefix}{name}_low", low
+            yield f"{prefix}{name}_high", high
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    return harmless(value) if isinstance(value, str) else value

@@ -1,0 +1,163 @@
+"""A document as Markdown: what is data stands as text, whatever it holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import singledispatch
+
+from workbench.core.text.figures import interval_bar
+from workbench.core.text.inert import inert, inert_lines
+from workbench.tables.document import (
+    Block,
+    Case,
+    Cell,
+    Document,
+    Facts,
+    Group,
+    Histogram,
+    Intervals,
+    Lines,
+    Paragraph,
+    Row,
+    Scatter,
+    Section,
+    Table,
+)
+from workbench.tables.figures import percentage
+from workbench.tables.passages import limited
+from workbench.tables.table_text import lines_text
+
+_BAR = 50
+"""Characters from 0 to 1 in a plot."""
+
+_MARKS = re.compile(r"([\\`*_\[\]|~$#])")
+_ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_LINK = re.compile(r"(?i)(https?|ftp|mailto|www)([:.])")
+_TICKS = re.compile("`+")
+
+
+def markdown(document: Document) -> str:
+    """The whole document (GitHub's Markdown, with tables)."""
+    parts = [f"# {escaped(document.title)}", escaped(document.lead), f"Made {escaped(document.generated_at)}."]
+    parts += ["\n".join(f"- [{escaped(part.title)}](#{_anchor(part.title)})" for part in document.sections)]
+    return "\n\n".join([*parts, *map(_section, document.sections)]) + "\n"
+
+
+def escaped(text: str) -> str:
+    """A text on one line, in which Markdown and HTML find nothing to obey and nothing to link."""
+    plain = _MARKS.sub(r"\\\1", inert(" ".join(limited(text).split("\n"))).translate(_ENTITIES))
+    return _LINK.sub(_unlinked, plain).replace("@", "&#64;")
+
+
+def markdown_table(table: Table) -> str:
+    """A table with its caption above and its notes below."""
+    aligned = [":--" if place < table.left else "--:" for place in range(len(table.columns))]
+    lines = [_line(map(escaped, table.columns)), _line(aligned), *(_row(row, len(aligned)) for row in table.rows)]
+    notes = [f"- {escaped(note)}" for note in table.notes]
+    return (
+        "\n\n".join([f"**{escaped(table.caption)}**", "\n".join(lines), *(["\n".join(notes)] if notes else [])]) + "\n"
+    )
+
+
+def _unlinked(match: re.Match[str]) -> str:
+    """The beginning of an address with its sign spelled out, so that nobody makes a link of it."""
+    return f"{match[1]}&#{ord(match[2])};"
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def _section(section: Section) -> str:
+    return "\n\n".join([f"## {escaped(section.title)}", *map(_block, section.blocks)])
+
+
+@singledispatch
+def _block(block: Block) -> str:
+    raise TypeError(f"{type(block).__name__} is no block")
+
+
+@_block.register
+def _(block: Paragraph) -> str:
+    return escaped(block.text)
+
+
+@_block.register
+def _(block: Facts) -> str:
+    return "\n".join(f"- **{escaped(name)}**: {escaped(said)}" for name, said in block.rows)
+
+
+@_block.register
+def _(block: Table) -> str:
+    return markdown_table(block).rstrip("\n")
+
+
+@_block.register
+def _(block: Intervals) -> str:
+    wide = max((len(inert(limited(point.label))) for point in block.points), default=0)
+    lines = [
+        f"{inert(limited(point.label)):<{wide}}  {interval_bar(point.value, point.low, point.high, _BAR)}  "
+        f"{percentage(point.value):>5} [{percentage(point.low)}, {percentage(point.high)}]"
+        for point in block.points
+    ]
+    if block.mark is not None:
+        lines.append(f"{'':<{wide}}  {' ' * round(block.mark * (_BAR - 1))}│ {inert(block.mark_label)}")
+    return f"{escaped(block.caption)}\n\n{_fenced(chr(10).join(lines))}"
+
+
+@_block.register
+def _(block: Scatter) -> str:
+    lines = [f"{inert(limited(dot.label))}  {percentage(dot.x)}  {percentage(dot.y)}" for dot in block.dots]
+    head = f"verifier, {inert(block.x_label)}, {inert(block.y_label)}"
+    return f"{escaped(block.caption)}\n\n{_fenced(chr(10).join([head, *lines]))}"
+
+
+@_block.register
+def _(block: Histogram) -> str:
+    lines = [f"from      to        {block.names[0]}, {block.names[1]}"] + [
+        f"{low:<9.4g} {high:<9.4g} {first:,}, {second:,}"
+        for low, high, first, second in zip(block.edges, block.edges[1:], block.first, block.second, strict=False)
+    ]
+    return f"{escaped(block.caption)}\n\n{_fenced(inert_lines(chr(10).join(lines)))}"
+
+
+@_block.register
+def _(block: Lines) -> str:
+    return f"{escaped(block.caption)}\n\n{_fenced(lines_text(block))}"
+
+
+@_block.register
+def _(block: Case) -> str:
+    facts = "\n".join(f"- {escaped(name)}: {escaped(said)}" for name, said in block.facts)
+    passages = [f"{escaped(part.name)}:\n\n{_fenced(inert_lines(limited(part.text)))}" for part in block.passages]
+    return "\n\n".join(part for part in (f"#### {escaped(block.title)}", facts, *passages) if part)
+
+
+@_block.register
+def _(block: Group) -> str:
+    title = [f"### {escaped(block.title)}"] if block.title else []
+    return "\n\n".join([*title, *map(_block, block.blocks)])
+
+
+def _fenced(text: str) -> str:
+    """A code block whose fence is longer than any in the text."""
+    fence = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(text)), default=0))
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def _row(row: Row, columns: int) -> str:
+    if row.kind == "section":
+        return _line([f"**{escaped(row.cells[0].text)}**", *[""] * (columns - 1)])
+    cells = map(_cell, row.cells)
+    return _line(f"**{cell}**" if row.kind == "total" and cell else cell for cell in cells)
+
+
+def _cell(cell: Cell) -> str:
+    indent = len(cell.text) - len(cell.text.lstrip(" "))
+    text = "&nbsp;" * indent + escaped(cell.text.strip())
+    return f"{text} {escaped(cell.small)}" if cell.small else text
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,215 @@
+"""A table as text: aligned for a terminal, as CSV, as LaTeX (booktabs); and a plot, a bar a value."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from textwrap import fill
+
+from workbench.core.text.figures import NONE, bar
+from workbench.core.text.inert import inert
+from workbench.core.text.tables import width
+from workbench.tables.document import Cell, Head, Lines, Table
+from workbench.tables.figures import percentage
+
+_WIDTH = 100
+_INDENT = "  "
+
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+
+_BAR = 40
+"""Cells of the longest bar."""
+
+
+def plain_table(table: Table) -> str:
+    """Columns aligned, the caption above and the notes below; control characters are shown, not obeyed."""
+    caption = fill(inert(table.caption), _WIDTH)
+    notes = [fill(inert(note), _WIDTH, subsequent_indent=_INDENT) for note in table.notes]
+    body = ["", *_body(table)] if table.rows else []
+    return "\n".join([caption, *body, *(["", *notes] if notes else [])]) + "\n"
+
+
+def _body(table: Table) -> list[str]:
+    """The head and the rows as lines."""
+    rows = [row for row in table.rows if row.kind != "section"]
+    small = [max((width(inert(row.cells[place].small)) for row in rows), default=0) for place in _places(table)]
+    texts = [
+        _texts(cells, small, table.left) for cells in (map(_head_cell, table.head[-1]), *(row.cells for row in rows))
+    ]
+    widths = [max(map(width, column)) for column in zip(*texts, strict=True)]
+    over = [_over(line, widths) for line in table.head[:-1]]
+    head, *aligned = (_aligned(line, widths, table.left) for line in texts)
+    left = iter(aligned)
+    return [
+        *(*over, head),
+        *(inert(row.cells[0].text) if row.kind == "section" else next(left) for row in table.rows),
+    ]
+
+
+def _head_cell(heading: Head) -> Cell:
+    return Cell(heading.text)
+
+
+def _texts(cells: Iterable[Cell], small: Sequence[int], left: int) -> list[str]:
+    return [_with_small(cell, small[place], left=place < left) for place, cell in enumerate(cells)]
+
+
+def _over(line: Sequence[Head], widths: list[int]) -> str:
+    """Headings in the middle of the columns they stand over; a column is widened where they need it."""
+    parts, at = [], 0
+    for heading in line:
+        text = inert(heading.text)
+        room = sum(widths[at : at + heading.span]) + len(_INDENT) * (heading.span - 1)
+        missing = max(width(text) - room, 0)
+        widths[at + heading.span - 1] += missing
+        before = (room + missing - width(text)) // 2
+        parts.append(" " * before + text + " " * (room + missing - width(text) - before))
+        at += heading.span
+    return _INDENT.join(parts).rstrip()
+
+
+def csv_table(table: Table) -> str:
+    """CSV: what stands in the table, a column of its own for small print, and one for what a row stands under.
+
+    Words that a spreadsheet would take for a formula get an apostrophe in front; see `harmless`.
+    """
+    small = [any(len(row.cells) > place and row.cells[place].small for row in table.rows) for place in _places(table)]
+    sections = any(row.kind == "section" for row in table.rows)
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    head = [
+        name for place, name in enumerate(table.columns) for name in ([name, f"{name} +/-"] if small[place] else [name])
+    ]
+    writer.writerow([*(["section"] if sections else []), *map(harmless, head)])
+    under = ""
+    for row in table.rows:
+        if row.kind == "section":
+            under = harmless(row.cells[0].text)
+            continue
+        cells = [
+            harmless(part.strip()) if place < table.left else _plain_number(part)
+            for place, cell in enumerate(row.cells)
+            for part in _parts(cell, small[place])
+        ]
+        writer.writerow([*([under] if sections else []), *cells])
+    return buffer.getvalue()
+
+
+def harmless(words: str) -> str:
+    """Words for a cell of CSV, of which no spreadsheet makes a formula and no terminal a control."""
+    shown = inert(words)
+    return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown
+
+
+def latex_table(table: Table) -> str:
+    """A LaTeX table for ``booktabs``; whatever data holds stands there as text."""
+    count = len(table.columns)
+    aligned = "l" * table.left + "r" * (count - table.left)
+    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_latex(table.caption)}}}"]
+    lines += [rf"\begin{{tabular}}{{{aligned}}}", r"\toprule"]
+    for line in table.head:
+        lines.append(_latex_row(map(_latex_head, line)))
+        lines += _rules(line)
+    lines.append(r"\midrule")
+    for row in table.rows:
+        if row.kind == "section":
+            lines.append(rf"\multicolumn{{{count}}}{{l}}{{\textit{{{_latex(row.cells[0].text)}}}}} \\")
+        else:
+            cells = [_latex_cell(cell) for cell in row.cells]
+            lines.append(_latex_row(rf"\textbf{{{cell}}}" if row.kind == "total" else cell for cell in cells))
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    lines += [rf"\par\footnotesize {_latex(note)}" for note in table.notes]
+    return "\n".join([*lines, r"\end{table}"]) + "\n"
+
+
+def _places(table: Table) -> range:
+    return range(len(table.columns))
+
+
+def _with_small(cell: Cell, room: int, *, left: bool) -> str:
+    text, small = inert(cell.text), inert(cell.small)
+    if not room:
+        return text
+    if left:
+        return f"{text} {small}".rstrip()
+    return f"{text} {' ' * (room - width(small))}{small}"
+
+
+def _aligned(line: Sequence[str], widths: Sequence[int], left: int) -> str:
+    padded = [
+        text + " " * (wide - width(text)) if place < left else " " * (wide - width(text)) + text
+        for place, (text, wide) in enumerate(zip(line, widths, strict=True))
+    ]
+    return _INDENT.join(padded).rstrip()
+
+
+def _parts(cell: Cell, with_small: bool) -> list[str]:
+    return [cell.text, cell.small] if with_small else [cell.text]
+
+
+def _plain_number(text: str) -> str:
+    """The cell without what only helps the eye: separators, a minus sign's width, indents."""
+    bare = text.strip()
+    number = bare.replace(",", "").replace("\u2212", "-")
+    return number if _is_number(number) else "" if bare == "\u2013" else harmless(bare)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _latex(text: str) -> str:
+    from pylatexenc.latexencode import unicode_to_latex
+
+    # What TeX would join to a dash, a quotation mark or a turned question mark stays apart.
+    parts = [
+        str(unicode_to_latex(part, unknown_char_policy="keep", unknown_char_warning=False))
+        for part in inert(text).split("`")
+    ]
+    return r"{\textasciigrave}".join(parts).replace("--", "-{}-").replace("--", "-{}-")
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    """Cells as a row. Behind the end of another row a bracket or an asterisk would be an argument of it."""
+    text = " & ".join(cells)
+    return ("{}" if text.startswith(("[", "*")) else "") + text + r" \\"
+
+
+def _latex_head(heading: Head) -> str:
+    text = _latex(heading.text)
+    return text if heading.span == 1 else rf"\multicolumn{{{heading.span}}}{{c}}{{{text}}}"
+
+
+def _latex_cell(cell: Cell) -> str:
+    indent = len(cell.text) - len(cell.text.lstrip())
+    text = (r"\quad " if indent else "") + _latex(cell.text.strip())
+    return text + rf" {{\scriptsize {_latex(cell.small)}}}" if cell.small else text
+
+
+def _rules(line: Sequence[Head]) -> list[str]:
+    """A rule under each heading that spans columns."""
+    rules, at = [], 1
+    for heading in line:
+        if heading.span > 1 and heading.text:
+            rules.append(rf"\cmidrule(lr){{{at}-{at + heading.span - 1}}}")
+        at += heading.span
+    return ["".join(rules)] if rules else []
+
+
+def lines_text(plot: Lines) -> str:
+    """Every series with a bar a tick."""
+    most = 1.0 if plot.shares else max((value for one in plot.series for value in one.values if value), default=1.0)
+    wide = max(map(len, plot.ticks), default=0)
+    parts = []
+    for one in plot.series:
+        parts.append(inert(one.name))
+        for tick, value in zip(plot.ticks, one.values, strict=True):
+            figure = percentage(value) if plot.shares else NONE if value is None else f"{value:,.0f}"
+            drawn = bar((value or 0.0) / most, _BAR).rstrip()
+            parts.append(f"  {inert(tick):>{wide}}  {figure:>7}  {drawn}".rstrip())
+    return "\n".join(parts)

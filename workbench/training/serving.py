@@ -1,0 +1,139 @@
+"""Judging for many who wait at once, in one event loop: what is decided at once never waits for what is not.
+
+Short texts are judged on the loop, in well under a millisecond; long ones in processes of their own; what needs a
+worker waits in a line that is full at some point. Nothing is stored, so that a server that is started anew gives the
+same answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.runs.executor import DeskClosed, Left
+from workbench.runs.long_texts import LongTexts
+from workbench.training.asking import AskingJudge, asking
+from workbench.training.choosing import RewardVerifier
+from workbench.training.line import Busy, WaitingItems, all_of, length
+from workbench.training.records import Readiness
+
+LONG = 20_000
+"""Characters of an item that make it a long one."""
+
+_TURN_S = 0.002
+
+
+class AsyncVerifier:
+    """A verifier for an event loop.
+
+    Args:
+        line: For items that wait for a worker or a process for long texts.
+        workers: Worker processes; by default one core is left to the loop.
+        timeout: Seconds of processor time an item may take in a worker; by default the verifier's own, as in a run.
+    """
+
+    def __init__(
+        self, chosen: RewardVerifier, line: WaitingItems, workers: int | None = None, timeout: float | None = None
+    ) -> None:
+        cores = os.cpu_count() or 1
+        self._line = line
+        self._desk = chosen.desk(workers or max(1, cores - 1), timeout, yielding=True)
+        self._long = LongTexts((chosen.kind, chosen.options), max(1, cores // 2))
+        self._desk.warm()
+
+    @property
+    def state(self) -> Readiness:
+        """Whether items are taken."""
+        return "starting" if self._desk.state == "idle" else self._desk.state
+
+    @property
+    def trouble(self) -> str | None:
+        """Why none are; None while they are."""
+        return self._desk.trouble if self._desk.state == "failed" else None
+
+    @property
+    def waiting(self) -> int:
+        """Items that wait."""
+        return self._line.count
+
+    async def verdicts(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
+        """The verdicts on items, in their order, and whether all of them were had at once.
+
+        Raises:
+            UsageError: They are more than ever wait at a time.
+            Busy: There is no room for them now; none of them waits.
+            VerifierError: The workers can't start, or have ended.
+        """
+        self._line.require_fit(items)
+        answers = await self._first(items)
+        left = {row: answer for row, answer in enumerate(answers) if isinstance(answer, Left)}
+        if left:
+            with self._line.room([items[row] for row in left]):
+                found = dict(zip(left, await self._later([(items[row], left[row]) for row in left]), strict=True))
+        verdicts = [found[row] if isinstance(answer, Left) else answer for row, answer in enumerate(answers)]
+        return verdicts, not left and not any(map(self._is_long, items))
+
+    async def close(self) -> None:
+        """End the processes; nobody may wait any more."""
+        await self._long.close()
+        await asyncio.to_thread(self._desk.close)
+
+    async def _first(self, items: Sequence[VerifierInput]) -> list[Verdict | Left]:
+        """What the first stage says of each item; the loop gets its turn in between."""
+        long = [item for item in items if self._is_long(item)]
+        with self._line.room(long):
+            reading = [asyncio.ensure_future(self._long.first(item)) for item in long]
+            short = await self._short([item for item in items if not self._is_long(item)])
+            read = iter(await all_of(reading) if reading else ())
+        return [self._desk.taken(next(read)) if self._is_long(item) else next(short) for item in items]
+
+    async def _short(self, items: Sequence[VerifierInput]) -> Iterator[Verdict | Left]:
+        answers = []
+        turned = time.perf_counter()
+        for item in items:
+            answers.append(self._desk.first(item))
+            if time.perf_counter() - turned > _TURN_S and len(items) > 1:
+                await asyncio.sleep(0)
+                turned = time.perf_counter()
+        return iter(answers)
+
+    async def _later(self, asked: Sequence[tuple[VerifierInput, Left]]) -> list[Verdict]:
+        try:
+            return await all_of([asyncio.wrap_future(self._desk.later(item, left)) for item, left in asked])
+        except DeskClosed as error:
+            raise Busy from error
+
+    def _is_long(self, item: VerifierInput) -> bool:
+        """Whether its first stage would hold the loop up."""
+        return self._desk.isolation != "process" and length(item) > LONG
+
+
+AnyJudge = AsyncVerifier | AskingJudge
+"""A verifier for an event loop, wherever its verdicts come from."""
+
+
+@asynccontextmanager
+async def judging(
+    chosen: RewardVerifier, most_waiting: int | None, workers: int | None, timeout: float | None
+) -> AsyncIterator[AnyJudge]:
+    """A verifier at work in the running event loop; for it to end, close it.
+
+    Args:
+        most_waiting: Items that wait at most, and items of one request; None for as many as there is room for.
+        workers: See `AsyncVerifier`.
+        timeout: Seconds an item may take in a worker or on model servers; by default as long as in a run.
+
+    Raises:
+        UsageError: A server's address or a price is wrong, or the verifier's name stood for another configuration.
+        RunError: It asks model servers, and another process is at work on the database.
+    """
+    line = WaitingItems(most_waiting)
+    if chosen.database is None:
+        yield AsyncVerifier(chosen, line, workers, timeout)
+    else:
+        async with asking(chosen, line, timeout) as judge:
+            yield judge

@@ -20,9 +20,9 @@ import numpy as np
 from bench.figures import median, report
 from workbench.labelling.agreement.measuring import agreement_of_file
 from workbench.statistics.agreement.coefficients import alpha
+from workbench.statistics.agreement.figures import intervals
 from workbench.statistics.agreement.ratings import Ratings, units
-from workbench.statistics.agreement.resampling import intervals
-from workbench.statistics.arrays import FloatArray
+from workbench.statistics.confusion import FloatArray
 from workbench.statistics.records.agreement import Level
 
 _VALUES = 5

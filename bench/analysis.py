@@ -30,8 +30,8 @@ from workbench.core.verdict import Outcome, Verdict
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import columns
 from workbench.runs.store import verdicts
+from workbench.statistics.compare import metric_intervals
 from workbench.statistics.intervals import Z95
-from workbench.statistics.metric_intervals import metric_intervals
 from workbench.statistics.records.report import AccuracyReport
 
 RUNS = 5

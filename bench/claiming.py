@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.figures import median, report
 from tests.claiming import assigned, rank, team, verifying, work
 from tests.helpers import make_project, numbered
-from workbench.config.policy import AnnotationPolicy
+from workbench.config.settings import AnnotationPolicy
 from workbench.core.database import states
 from workbench.core.project import Project
 from workbench.labelling import serving

@@ -16,8 +16,7 @@ import httpx
 
 from bench.load import MODEL, Ask, measure, prompt
 from workbench.llm.caller import Caller
-from workbench.llm.journal import JournaledCall, Response, RunUsed
-from workbench.llm.records import Chat, FailureCode, PromptMessage
+from workbench.llm.records import Chat, FailureCode, JournaledCall, PromptMessage, Response, RunUsed
 from workbench.llm.server import Limits, ModelServer
 
 HEADERS = {"content-type": "application/json", "authorization": "Bearer key"}

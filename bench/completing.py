@@ -26,8 +26,7 @@ from bench.load import report as print_load
 from tests.drawn_pool import make_drawn_pool
 from tests.servers.faulty import launched
 from workbench.benchmarks.sampling.completing import complete
-from workbench.benchmarks.sampling.plan_file import plan_in
-from workbench.benchmarks.sampling.planning import planned
+from workbench.benchmarks.sampling.planning import plan_in, planned
 from workbench.core.project import opened_project
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -19,7 +19,7 @@ import numpy as np
 
 from workbench.core.verdict import Outcome
 from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows
-from workbench.statistics.arrays import FloatArray, IntArray
+from workbench.statistics.confusion import FloatArray, IntArray
 from workbench.statistics.intervals import Z95, wilson
 
 _LOW, _HIGH = 0.94, 0.96

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from workbench.statistics.arrays import BoolArray, FloatArray, IntArray
+from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 from workbench.statistics.intervals import Z95
 from workbench.statistics.prediction_powered import Powered, powered
 

@@ -26,7 +26,7 @@ from tests.servers.faulty import launched
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.runs.verifying import start, wait
-from workbench.verifiers.limits import peak_of_process
+from workbench.verifiers.judging import peak_of_process
 
 _WORDS = "The solution was compared with the reference. " * 30
 _FEW = 1_000

@@ -28,7 +28,7 @@ from workbench.core.run import RunInfo
 from workbench.core.verdict import VerifierInput
 from workbench.runs.verifying import start, wait
 from workbench.verifiers.base import Pending
-from workbench.verifiers.limits import peak_of_process
+from workbench.verifiers.judging import peak_of_process
 from workbench.verifiers.rules.verifier import Rules
 
 REAL = Path(__file__).resolve().parents[2] / "shared" / "data" / "verifybench_hard_dev.jsonl"

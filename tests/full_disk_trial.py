@@ -20,7 +20,7 @@ from tests.full_disk import SmallDisk
 from tests.full_disk_commands import COMMANDS, DATABASES, READS, SERVED
 from tests.full_disk_given import Given
 from workbench.core.project import open_project
-from workbench.data.store.unfinished_imports import discard_dead_imports
+from workbench.data.store.importing import discard_dead_imports
 
 State = dict[str, dict[str, tuple[int, bytes]] | bool]
 """Of each file that is no cache: the tables of a database with their rows, or whether there is something in it."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from workbench.core.code import Execution, Program
 from workbench.core.project import Project, open_project
 from workbench.interchange.importing import import_files, plan_import
-from workbench.runs.writing import WritingRequest
+from workbench.runs.generation import WritingRequest
 
 K = TypeVar("K")
 Solve = Callable[[int], int]

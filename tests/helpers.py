@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.core.database.connection import Database
 from workbench.core.database.hashes import shown_hash
-from workbench.core.database.schema_analysis import LENGTHS
+from workbench.core.database.schema_added import LENGTHS
 from workbench.core.project import Project, open_project
 from workbench.labelling.people import assign
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from workbench.benchmarks.publication import Publication
 from workbench.benchmarks.publishing.publishing import PublisherCard, publish
+from workbench.benchmarks.records import Publication
 from workbench.core.database import sets
 from workbench.core.database.selection import FROM_ITEMS, GOLD, GOLD_FROM, SUBTYPE
 from workbench.core.project import Project, open_project

@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from workbench.data.formats.explain import is_no_text
 from workbench.data.formats.fields import RELEASED_KEYS
+from workbench.data.formats.lines import is_no_text
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(
     lambda text: not is_no_text(text)

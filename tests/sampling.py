@@ -9,9 +9,9 @@ from typing import Any
 
 from tests.servers.wire import Received, Scripted
 from workbench.benchmarks.records import CompletionsWritten
+from workbench.benchmarks.sampling.asking import CompletionPlan
 from workbench.benchmarks.sampling.completing import complete
-from workbench.benchmarks.sampling.plan import CompletionPlan
-from workbench.benchmarks.sampling.plan_file import plan_in
+from workbench.benchmarks.sampling.planning import plan_in
 from workbench.core.project import Project
 
 Answer = Callable[[str, str], str | Scripted]

@@ -12,9 +12,9 @@ from workbench.core.code import CodeTest, Execution, Problem
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome, Verdict
-from workbench.runs.binding import bound_run
-from workbench.runs.store import runs, test_results, verdicts
-from workbench.runs.store.test_results import TestResult
+from workbench.runs.configuring import bound_run
+from workbench.runs.store import runs, verdicts
+from workbench.runs.store.verdicts import TestResult
 from workbench.verifiers.execution.verifier import ExecutionVerifier
 
 Outcomes = Mapping[str, Mapping[str, str]]
@@ -70,7 +70,7 @@ def scored_project(
             "UPDATE code_solutions SET ground_truth = 1 WHERE completion_id = ?", [(items[key],) for key in flagged]
         )
         run = complete_run(connection, "execution", "base,plus")
-        test_results.put(connection, run, list(_results(outcomes, items, ms)))
+        verdicts.put_outcomes(connection, run, list(_results(outcomes, items, ms)))
     return project
 
 

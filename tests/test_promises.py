@@ -24,7 +24,7 @@ from workbench.measuring.accuracy import accuracy
 from workbench.runs import runner
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
-from workbench.runs.running_verdicts import verdict_lines
+from workbench.runs.verdict_files import verdict_lines
 from workbench.runs.verifying import start
 from workbench.verifiers.judges.strategies import STRATEGIES
 from workbench.verifiers.registry import Registry
@@ -88,7 +88,7 @@ def test_reason_codes_that_are_tabled_exist() -> None:
 
 
 def test_limits_of_the_sandbox_are_those_shown() -> None:
-    from workbench.verifiers.execution.programs import DEFAULT_SECONDS
+    from workbench.verifiers.execution.interpreter import DEFAULT_SECONDS
     from workbench.verifiers.execution.settings import DEFAULTS
     from workbench.verifiers.meter import PATIENCE
 
@@ -204,7 +204,7 @@ def test_the_way_of_a_verdict_leads_through_what_is_there() -> None:
 
 def test_the_way_of_a_verdict_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything it names in this process is called, in its order; a worker is another process."""
-    elsewhere = {"command", "serve"}
+    elsewhere = {"verify_command", "serve"}
     wanted = [(str(path), name) for path, name in _way() if name not in elsewhere]
     called: list[tuple[str, str]] = []
 

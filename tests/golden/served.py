@@ -12,8 +12,7 @@ from tests.rewarding import Client
 from workbench.app.web.reward.gate import RequestRules
 from workbench.app.web.reward.server import serving
 from workbench.app.web.serve.addresses import Address
-from workbench.training.choosing import chosen
-from workbench.training.scale import Scale
+from workbench.training.choosing import Scale, chosen
 
 _ITEM = {"question": "1 + 1?", "reference": "2", "completion": "2"}
 _REQUESTS: tuple[tuple[str, bytes], ...] = (

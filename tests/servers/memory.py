@@ -6,8 +6,7 @@ import asyncio
 from dataclasses import dataclass
 
 from workbench.llm.clock import Clock
-from workbench.llm.journal import JournaledCall, Response, RunUsed
-from workbench.llm.records import FailureCode
+from workbench.llm.records import FailureCode, JournaledCall, Response, RunUsed
 
 
 @dataclass

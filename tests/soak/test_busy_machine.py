@@ -18,7 +18,7 @@ import msgspec
 import pytest
 from msgspec import structs
 
-from workbench.coding.results import results
+from workbench.coding.problems import results
 from workbench.core.errors import VerifierError
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Selection, parse_condition

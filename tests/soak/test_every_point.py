@@ -24,7 +24,7 @@ from tests.publishing import SAMPLE, freeze, sample_project
 from tests.soak.test_restore_kills import outcome as restored
 from tests.soak.test_restore_kills import scene as restore_scene
 from tests.soak.test_restore_kills import set_up as set_up_restore
-from workbench.core.database import event_digests, migrations
+from workbench.core.database import events, migrations
 from workbench.core.database.connection import Database
 from workbench.core.project import open_project
 from workbench.interchange.importing import import_files, plan_import
@@ -59,7 +59,7 @@ def items(path: Path) -> int:
         reader = database.reader()
         assert reader.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert reader.execute("PRAGMA foreign_key_check").fetchall() == []
-        assert list(event_digests.changed(reader)) == []
+        assert list(events.changed(reader)) == []
         found: tuple[int] = reader.execute(
             "SELECT count(*) FROM completions WHERE id < (SELECT completion_id FROM horizon)"
         ).fetchone()

@@ -19,7 +19,7 @@ import pytest
 from tests.helpers import make_project, numbered
 from tests.unit.store.test_logs import crash
 from workbench.care.backups import backup
-from workbench.care.restoring_backups import restore
+from workbench.care.restoring import restore_backup
 from workbench.core.database.connection import Database
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project
@@ -121,7 +121,7 @@ def outcome(folder: Path, name: str) -> str:
         return {LABELLED: "new", COPIED: "old"}[models(folder / "copy.db")]
     if name == "archive":
         read = folder / f"read-{len(list(folder.glob('read-*.db')))}.db"
-        restore(folder / "a.zip", read)
+        restore_backup(folder / "a.zip", read)
         return {LABELLED: "new", COPIED: "old"}[models(read)]
     whole = LABELLED + 2 if name == "restore over a crash" else LABELLED
     try:
@@ -130,11 +130,11 @@ def outcome(folder: Path, name: str) -> str:
         if "is not the log of" not in error.message:
             raise
         if name == "restore itself":
-            restore(folder / "p.db", folder / "p.db")
+            restore_backup(folder / "p.db", folder / "p.db")
             assert models(folder / "p.db") == COPIED
             return "old"
         assert models(folder / "p.db.before-restore-1") == whole
-        restore(folder / "p.db", folder / "p.db")
+        restore_backup(folder / "p.db", folder / "p.db")
         assert models(folder / "p.db") == COPIED
         return "log to follow"
     if found == COPIED and name != "restore itself":
@@ -149,7 +149,7 @@ def no_leftovers(folder: Path, name: str) -> None:
     if name == "restore an archive" and (folder / "new.db").exists():
         (folder / "new.db").unlink()
     if name == "restore itself":
-        restore(folder / "copy.db", folder / "p.db")
+        restore_backup(folder / "copy.db", folder / "p.db")
     else:
         subprocess.run(start(COMMANDS[name]), cwd=folder, check=True, capture_output=True)
     assert not [file.name for file in folder.iterdir() if file.name.startswith(".")]
@@ -220,7 +220,7 @@ def test_no_acknowledged_label_is_lost_to_restores_under_writers_that_come_and_g
         with subprocess.Popen(command, stdout=acknowledged, stderr=subprocess.DEVNULL) as writer:
             while writer.poll() is None and found.total() < 60:
                 try:
-                    restore(tmp_path / "copy.db", path)
+                    restore_backup(tmp_path / "copy.db", path)
                     found["restored"] += 1
                 except StoreError:
                     found["refused"] += 1
@@ -253,7 +253,7 @@ def test_no_database_is_taken_from_under_who_writes_to_it(tmp_path: Path) -> Non
         while writer.stdout.readline():
             said += 1
             with pytest.raises(StoreError, match="is open in process"):
-                restore(tmp_path / "copy.db", path)
+                restore_backup(tmp_path / "copy.db", path)
             if said == 60:
                 (tmp_path / "stop").touch()
             if said % 3 == 0:

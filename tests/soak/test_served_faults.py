@@ -10,7 +10,7 @@ from tests.background import install_plugin, kill, runner_ends, until_writing
 from tests.helpers import make_project
 from tests.served_runs import VERIFIER, check_kills, check_sums, options, rows, stands_still_in_flight, stored_requests
 from tests.servers.faulty import launched
-from workbench.runs.run_costs import run_costs
+from workbench.runs.run_status import run_costs
 from workbench.runs.verifying import run_info, start, wait
 
 AT_ONCE = 64

@@ -11,10 +11,9 @@ from workbench.core.database.values import now
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome, Verdict
-from workbench.llm.journal import JournaledCall, Response
-from workbench.llm.records import Usage
-from workbench.runs.store import calls, runs, verdict_calls, verdicts
-from workbench.runs.store.verdict_calls import MadeCall
+from workbench.llm.records import JournaledCall, Response, Usage
+from workbench.runs.store import calls, runs, verdicts
+from workbench.runs.store.calls import MadeCall
 
 CORRECT = Verdict(outcome=Outcome.CORRECT)
 
@@ -70,9 +69,9 @@ def add_judged(
         samples = [(item, sample, one) for sample, one in enumerate((verdict, *votes))]
         verdicts.put_samples(connection, run, samples)
         made = [MadeCall(call.key, one.step, one.role, one.reused) for (call, _), one in zip(found, told, strict=True)]
-        verdict_calls.put_calls(connection, run, [(item, made)])
+        calls.put_calls(connection, run, [(item, made)])
         if trace is not None:
-            verdict_calls.put_traces(connection, run, [(item, json.dumps(trace))])
+            calls.put_traces(connection, run, [(item, json.dumps(trace))])
         runs.complete(connection, run, 1)
     return run
 

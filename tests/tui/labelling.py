@@ -15,7 +15,7 @@ from tests.tui.stage import press, settle
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.annotate import AnnotateScreen
-from workbench.config.services_settings import Settings
+from workbench.config import Settings
 from workbench.core.project import Project
 from workbench.labelling import people
 

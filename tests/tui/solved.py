@@ -11,8 +11,8 @@ from workbench.core.code import PASS, CodeTest, Execution, Failure, Problem
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome, Verdict
-from workbench.runs.store import runs, test_results, verdicts
-from workbench.runs.store.test_results import TestResult
+from workbench.runs.store import runs, verdicts
+from workbench.runs.store.verdicts import TestResult
 
 HOSTILE = "\x1b[31m[bold]\u202e"
 """A control sequence, markup and a character that turns a line round."""
@@ -73,7 +73,7 @@ def add_outcomes(project: Project, name: str, suite: str, letters: Mapping[int, 
         run = runs.add(connection, verifier, "1")
         runs.queue(connection, run, Selection(), len(letters), 1)
         results = [TestResult(item, suite, _execution(one)) for item, one in letters.items()]
-        test_results.put(connection, run, results)
+        verdicts.put_outcomes(connection, run, results)
         verdicts.put(connection, run, [(item, _verdict(one)) for item, one in letters.items()])
         if complete:
             runs.complete(connection, run, len(letters))

@@ -14,7 +14,7 @@ from textual.worker import WorkerCancelled, WorkerFailed
 
 from tests.tui.quiet import quiet
 from workbench.app.tui.app import WorkbenchApp
-from workbench.config.services_settings import Settings
+from workbench.config import Settings
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome, Verdict

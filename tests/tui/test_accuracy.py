@@ -12,15 +12,14 @@ from textual.pilot import Pilot
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, add_run, notices, opened, press, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit.accuracy_figures import FIGURES
+from workbench.app.tui.kit.accuracy_view import FIGURES
 from workbench.app.tui.kit.matrix import Matrix
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.accuracy import AccuracyScreen, OpenedGroup, SheetQuery
 from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Condition, Selection
-from workbench.core.text.figures import NONE, percent
-from workbench.core.text.heat import GLYPHS
+from workbench.core.text.figures import GLYPHS, NONE, percent
 from workbench.core.verdict import Outcome, Protocol3
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_items import Which

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from workbench.app.tui.kit.accuracy_figures import FIGURES
 from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, SheetOrder, of_group
-from workbench.app.tui.kit.accuracy_view import caption, cell_sentence, legend, notes
+from workbench.app.tui.kit.accuracy_view import FIGURES, caption, cell_sentence, legend, notes
 from workbench.core.text.figures import NONE
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 

@@ -18,8 +18,7 @@ from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.prompt_bar import CompletingInput
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.screens.add_judge import AddJudgeScreen, PreviewScreen
-from workbench.app.tui.screens.option_section import OptionSection
+from workbench.app.tui.screens.add_judge import AddJudgeScreen, OptionSection, PreviewScreen
 from workbench.config.trust import FOLDER_VARIABLE
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome

@@ -16,15 +16,14 @@ from tests.helpers import make_project
 from tests.tui.stage import SIZES, add_run, notices, press, settle, until
 from tests.unit.services.labelling.conflicting import put
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit.label_line import SYMBOLS
-from workbench.app.tui.kit.note_input import NoteInput
 from workbench.app.tui.kit.opinions import OpinionPanel
-from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.kit.prompt_bar import NoteInput
+from workbench.app.tui.kit.title_bar import SYMBOLS, TitleBar
 from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.app.tui.screens.adjudicate import AdjudicateScreen, VerdictsAfter
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
-from workbench.labelling import labelling_guidelines, people
+from workbench.labelling import guidelines, people
 from workbench.labelling.adjudicating import Ruling
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.conflict_classes import ConflictClasses
@@ -245,9 +244,9 @@ async def test_a_note_is_kept_when_the_screen_is_left(project: Project) -> None:
 async def test_a_case_joins_the_guidelines(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "e", *"Ten is 10.", "enter")
-        added = labelling_guidelines.current(project)
+        added = guidelines.current(project)
         assert "- Ten is 10.\n" in added.text
-        assert labelling_guidelines.versions(project)[-1].author == "chen"
+        assert guidelines.versions(project)[-1].author == "chen"
         assert [text for text in notices(app) if added.version in text]
         await press(pilot, "g", "end")
         await until(pilot, lambda: "Ten is 10." in seen(app))
@@ -259,7 +258,7 @@ async def test_a_case_is_added_after_the_decision(project: Project) -> None:
         await press(pilot, "1", "e")
         assert isinstance(app.screen, NoteInput)
         await press(pilot, *"So", "enter")
-        assert "- So\n" in labelling_guidelines.current(project).text
+        assert "- So\n" in guidelines.current(project).text
         assert subject(app) == 2
 
 

@@ -17,8 +17,7 @@ from workbench.app.tui.kit import agreement_view as view
 from workbench.app.tui.kit.sources import FixedSource
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens import agreement as module
-from workbench.app.tui.screens.agreement import AgreementScreen
-from workbench.app.tui.screens.agreement_items import AgreementItemsScreen
+from workbench.app.tui.screens.agreement import AgreementItemsScreen, AgreementScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.core.project import Project
 from workbench.labelling.agreement import measuring as service

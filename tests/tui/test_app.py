@@ -14,11 +14,10 @@ from textual.pilot import Pilot
 from tests.helpers import make_project, numbered
 from tests.tui.stage import notices, opened, press, settle
 from workbench.app.tui import registry
-from workbench.app.tui.actions import Action
 from workbench.app.tui.app import ANNOTATOR_SCREENS, SCREENS, WorkbenchApp
-from workbench.app.tui.keymap import key_names, problems
+from workbench.app.tui.keymap import Action, key_names, problems
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.config.services_settings import Settings
+from workbench.config import Settings
 from workbench.core.errors import RunError
 from workbench.labelling.people import add_annotators
 
@@ -35,7 +34,7 @@ def name_of(app: WorkbenchApp) -> str:
 START = """
 import asyncio, sys
 from workbench.core.project import open_project
-from workbench.config.services_settings import settings_of
+from workbench.config import settings_of
 from workbench.app.tui.app import WorkbenchApp
 
 async def start(path):

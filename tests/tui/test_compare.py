@@ -19,7 +19,7 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome
 from workbench.measuring.comparing import compare, compared
 from workbench.measuring.comparing_tables import comparison_as, verdict
-from workbench.measuring.selected_by import note
+from workbench.measuring.notes import note
 
 
 def project_of_two(folder: Path) -> Project:

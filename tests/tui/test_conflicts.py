@@ -16,8 +16,7 @@ from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.adjudicate import AdjudicateScreen
-from workbench.app.tui.screens.conflict_class import ConflictClassScreen, LeftOutList, SettleMany
-from workbench.app.tui.screens.conflicts import ConflictsScreen
+from workbench.app.tui.screens.conflicts import ConflictClassScreen, ConflictsScreen, LeftOutList, SettleMany
 from workbench.core.project import Project
 from workbench.labelling import people
 

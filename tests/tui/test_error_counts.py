@@ -14,7 +14,7 @@ from textual.widgets import DataTable
 
 from tests.helpers import add_items, make_project, numbered
 from tests.tui.stage import SIZES, add_run, notices, opened, press, settle, text_of
-from workbench.app.tui.screens.error_counts import ErrorCountsScreen
+from workbench.app.tui.screens.disagreements import ErrorCountsScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome

@@ -15,7 +15,7 @@ from workbench.app.tui.screens.browse import BrowseScreen
 from workbench.app.tui.screens.flags import FlagsScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.core.project import Project
-from workbench.labelling import flags, labelling_guidelines
+from workbench.labelling import coordinating, guidelines
 from workbench.labelling.annotating import AnnotationSession
 
 
@@ -54,7 +54,7 @@ async def test_a_flag_is_counted_listed_and_answered(project: Project, size: tup
         assert isinstance(app.screen, ItemScreen)
         await press(pilot, "escape", "escape")
         assert "flag" not in text_of(app, "#home-people Static")
-    (flag,) = flags.flags(project, "answered")
+    (flag,) = coordinating.flags(project, "answered")
     assert flag.answer == "undone"
 
 
@@ -71,8 +71,8 @@ async def test_the_answer_and_new_guidelines_reach_who_is_at_work(project: Proje
         await it.press("f", *"why?", "enter")
         at = it.completion
         await it.press("1")
-        flags.answer(project, at, "Because.", by="dora")
-        new = labelling_guidelines.add_case(project, "a sum left undone is incorrect", by="dora").version
+        coordinating.answer(project, at, "Because.", by="dora")
+        new = guidelines.add_case(project, "a sum left undone is incorrect", by="dora").version
         it.screen._look_for_answers()
         it.screen._look_at_guidelines()
         await it.settle()
@@ -95,7 +95,7 @@ async def test_the_answer_and_new_guidelines_reach_who_is_at_work(project: Proje
 
 async def test_home_tells_what_waits_for_the_annotator(project: Project) -> None:
     at = flag_the_next(project, "amira", "why?")
-    flags.answer(project, at, "Because.", by="dora")
+    coordinating.answer(project, at, "Because.", by="dora")
     async with opened(project, annotator="amira") as (app, pilot):
         assert "answered 1 flag of yours" in text_of(app, "#home-own Static")
         await press(pilot, "f")

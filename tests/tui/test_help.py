@@ -11,7 +11,7 @@ from tests.helpers import make_project, numbered
 from tests.tui.stage import SIZES, opened, press, settle, text_of
 from workbench.app.tui.app import SCREENS, WorkbenchApp
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.config.services_settings import Settings
+from workbench.config import Settings
 
 
 @pytest.mark.parametrize(("name", "size"), list(zip(SCREENS, cycle(SIZES), strict=False)))

@@ -12,10 +12,10 @@ from tests.helpers import add_items
 from tests.tui.labelling import ITEMS, Desktop, desk, labels, make, rows
 from tests.tui.stage import notices, until
 from workbench.app.tui.at_work import BREAK_S, AtWork
-from workbench.config.policy import AnnotationPolicy
-from workbench.config.services_settings import Settings
+from workbench.config import Settings
+from workbench.config.settings import AnnotationPolicy
 from workbench.core.project import Project
-from workbench.labelling import labelling_guidelines, people
+from workbench.labelling import guidelines, people
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ async def test_no_break_is_suggested_unless_it_is_set(project: Project) -> None:
 
 
 async def test_the_guidelines_in_force_are_shown_and_named_by_labels(project: Project) -> None:
-    stored = labelling_guidelines.add_version(project, "# Ours\n\nRound to the third digit.", by="lead")
+    stored = guidelines.add_version(project, "# Ours\n\nRound to the third digit.", by="lead")
     async with desk(project) as it:
         await it.press("g")
         assert "Round to the third digit" in it.text()
@@ -229,7 +229,7 @@ async def test_the_guidelines_in_force_are_shown_and_named_by_labels(project: Pr
 
 async def test_who_works_is_told_of_new_guidelines_and_sees_them(project: Project) -> None:
     async with desk(project) as it:
-        stored = labelling_guidelines.add_version(project, "# Ours\n\nUnits matter.", by="lead")
+        stored = guidelines.add_version(project, "# Ours\n\nUnits matter.", by="lead")
         await it.press("1", "g")
         assert "Units matter" not in it.text()
         it.screen._look_at_guidelines()

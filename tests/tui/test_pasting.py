@@ -12,7 +12,7 @@ from textual.widgets import Input
 from tests.tui.labelling import desk, labels, make, rows
 from tests.tui.stage import settle
 from workbench.app import tui
-from workbench.app.web.serve import frames
+from workbench.app.web.serve import app_process
 from workbench.core.project import Project
 
 LONG = "word " * 100_000
@@ -80,9 +80,9 @@ def test_every_line_of_the_app_is_such_a_line() -> None:
 def test_a_page_may_paste_more_than_a_line_takes() -> None:
     """It goes on to the app shortened, and as a pasted text still; the page stays."""
     for size in (10, 1 << 20, 3 << 20):
-        said = frames.parse(f'["stdin", "\\u001b[200~{"x" * size}\\u001b[201~"]')
-        assert isinstance(said, frames.KeysFrame)
+        said = app_process.parse(f'["stdin", "\\u001b[200~{"x" * size}\\u001b[201~"]')
+        assert isinstance(said, app_process.KeysFrame)
         assert said.keys.startswith(b"\x1b[200~x")
         assert said.keys.endswith(b"x\x1b[201~")
         assert len(said.keys) < 70_000
-    assert frames.parse('["stdin", "12"]') == frames.KeysFrame(b"12")
+    assert app_process.parse('["stdin", "12"]') == app_process.KeysFrame(b"12")

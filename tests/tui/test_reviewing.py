@@ -18,9 +18,8 @@ from tests.tui.stage import SIZES, add_run, notices, opened, press, settle, text
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import TitleBar
-from workbench.app.tui.screens.disagreements import DisagreementsScreen
+from workbench.app.tui.screens.disagreements import DisagreementsScreen, ReviewItemScreen
 from workbench.app.tui.screens.item import ItemScreen
-from workbench.app.tui.screens.review_item import ReviewItemScreen
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.labelling.people import add_annotators

@@ -16,8 +16,7 @@ from tests.tui.stage import HOSTILE, SIZES, add_run, more_verdicts, notices, ope
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit import run_view
 from workbench.app.tui.kit.virtual_table import VirtualTable
-from workbench.app.tui.screens.runs import RunsScreen
-from workbench.app.tui.screens.start_run import read_options
+from workbench.app.tui.screens.runs import RunsScreen, read_options
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.run import RunInfo

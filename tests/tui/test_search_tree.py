@@ -14,11 +14,9 @@ from tests.tui.stage import SIZES, notices, opened, press, settle, text_of, unti
 from tests.unit.verifiers.judges.coin import PROBLEM, Coin, judged
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.virtual_table import VirtualTable
-from workbench.app.tui.screens.search_tree import SearchTreeScreen
-from workbench.app.tui.screens.transcript import TranscriptScreen
+from workbench.app.tui.screens.transcript import SearchTreeScreen, TranscriptScreen
 from workbench.core.project import Project
-from workbench.runs.searching import search_of
-from workbench.runs.transcripts import transcript
+from workbench.runs.transcripts import search_of, transcript
 from workbench.verifiers.base import Judged
 
 OPTIONS = {"rollouts": "6", "gamma": "1", "delta": "1"}

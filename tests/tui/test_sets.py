@@ -24,14 +24,12 @@ from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.accuracy import AccuracyScreen
 from workbench.app.tui.screens.browse import BrowseScreen
-from workbench.app.tui.screens.build_set import BuildSetScreen, SetPlanScreen
 from workbench.app.tui.screens.pool import PoolScreen
-from workbench.app.tui.screens.publish_set import PublishSetScreen
-from workbench.app.tui.screens.sets import SetsScreen
+from workbench.app.tui.screens.sets import BuildSetScreen, PublishSetScreen, SetPlanScreen, SetsScreen
 from workbench.benchmarks.building.balanced import BalancedTargets, build_balanced
+from workbench.benchmarks.building.comparing import every_set
 from workbench.benchmarks.building.hard import HardSetOptions, build_hard
 from workbench.benchmarks.building.picks import build_picks
-from workbench.benchmarks.building.showing import every_set
 from workbench.core.label import LabelLine
 from workbench.core.project import Project, open_project
 from workbench.labelling.labels import put_lines

@@ -14,7 +14,7 @@ from workbench.app.tui import sharing
 from workbench.app.tui import sharing as clipboard
 from workbench.core.selection import Condition, Selection
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.tables import accuracy_table
+from workbench.measuring.accuracy_tables import accuracy_table
 
 SPEAKER = "#!/bin/sh\ncat > '{target}'\nexit {code}\n"
 

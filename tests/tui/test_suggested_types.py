@@ -11,9 +11,9 @@ from tests.tui.labelling import ITEMS, labels, make
 from tests.tui.stage import opened, press, text_of
 from tests.unit.services.measuring.scored_runs import add_complete_run, types
 from workbench.app.tui.kit.type_picker import TypePicker
-from workbench.config.services_settings import Settings
+from workbench.config import Settings
 from workbench.core.project import Project
-from workbench.core.suggestion import ANSWER_TYPE
+from workbench.core.taxonomy import ANSWER_TYPE
 
 ON = Settings(suggest_types="typist")
 

@@ -17,10 +17,9 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.worker import WorkerFailed
 
-from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.columns import CellStyle, Sort, TableCell, TableColumn, TableRow, fit_widths
-from workbench.app.tui.kit.page_cache import PAGE, PageCache
-from workbench.app.tui.kit.sources import MemorySource, rank
+from workbench.app.tui.kit.matrix import fit, printable
+from workbench.app.tui.kit.sources import PAGE, MemorySource, PageCache, rank
 from workbench.app.tui.kit.virtual_table import VirtualTable
 
 COLUMNS = (

@@ -18,7 +18,7 @@ from tests.served_app import PATIENCE_S, at_hand, labels, server_process, until
 from tests.unit.services.labelling.conflicting import put
 from workbench.app.web.serve.addresses import Address
 from workbench.core.project import Project
-from workbench.labelling import flags, labelling_guidelines, tokens
+from workbench.labelling import coordinating, guidelines, tokens
 from workbench.labelling.people import assign
 
 playwright = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
@@ -253,21 +253,21 @@ async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(proj
         await ann.shows("What should the coordinator know?")
         await ann.page.keyboard.type("Units too?")
         await ann.page.keyboard.press("Enter")
-        await until(lambda: [flag.asked for flag in flags.flags(project)] == ["Units too?"])
-        (flag,) = flags.flags(project)
-        flags.answer(project, flag.completion, "Only where asked.", by="lead")
-        version = labelling_guidelines.add_case(project, "a unit not asked for is ignored", by="lead").version
+        await until(lambda: [flag.asked for flag in coordinating.flags(project)] == ["Units too?"])
+        (flag,) = coordinating.flags(project)
+        coordinating.answer(project, flag.completion, "Only where asked.", by="lead")
+        version = guidelines.add_case(project, "a unit not asked for is ignored", by="lead").version
         await ann.shows("an answer: F")
         for page in (ann, ben, dora):
             await page.shows("new guidelines: g")
         assert "an answer" not in ben.drawn + dora.drawn
         await ann.page.keyboard.press("F")
         await ann.shows("Only where asked.")
-        await until(lambda: [one.heard for one in flags.flags(project, "answered")] == [True])
+        await until(lambda: [one.heard for one in coordinating.flags(project, "answered")] == [True])
         await ann.page.keyboard.press("Escape")
         await ben.page.keyboard.press("g")
         await ben.shows("New in version")
-        await until(lambda: labelling_guidelines.of_version(project, version).read_by == ("lead", "ben"))
+        await until(lambda: guidelines.of_version(project, version).read_by == ("lead", "ben"))
         await ben.page.keyboard.press("g")
         await asyncio.gather(
             ann.press_until("1", lambda: any(name == "ann" for name, *_ in given(project))),

@@ -10,7 +10,7 @@ import pytest
 
 from tests.hostile_report import hostile_project
 from tests.web.test_browser import QUIET
-from workbench.measuring.report.writing import write_report
+from workbench.measuring.report.gathering import write_report
 
 playwright = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -6,31 +6,40 @@ import json
 import sys
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta, Struct
 
-from workbench.app.files import VerifyBenchRow
-from workbench.benchmarks.publication import FolderManifest, LeaderboardLine, Publication
-from workbench.benchmarks.records import CompletionsPlanned, CompletionsWritten
-from workbench.benchmarks.set_views import SetDetail, SetDiff, SetLine
-from workbench.coding.records.evolution import Representatives, VectorCase
-from workbench.coding.records.evolution_report import EvolutionReport, EvolvedLine
-from workbench.coding.records.figures import HistogramsReport, PassCount, PassReport, SaturationReport
-from workbench.coding.records.refinement import PoolReport, RefinedProblem, RefineReport
-from workbench.core.calls import RunCosts, Transcript
-from workbench.core.code import SolutionResult
-from workbench.core.code_files import ProblemLine, SolutionLine
+from workbench.benchmarks.records import (
+    CompletionsPlanned,
+    CompletionsWritten,
+    FolderManifest,
+    LeaderboardLine,
+    Publication,
+    SetDetail,
+    SetDiff,
+    SetLine,
+)
+from workbench.coding.records.evolution import EvolutionReport, EvolvedLine, Representatives, VectorCase
+from workbench.coding.records.figures import (
+    HistogramsReport,
+    PassCount,
+    PassReport,
+    PoolReport,
+    RefinedProblem,
+    RefineReport,
+    SaturationReport,
+)
+from workbench.core.code import ProblemLine, SolutionLine, SolutionResult
 from workbench.core.label import LabelLine
-from workbench.core.run import RunInfo, VerdictLine, VerdictRow, VerdictsImported
+from workbench.core.run import RunCosts, RunInfo, Transcript, VerdictLine, VerdictRow, VerdictsImported
 from workbench.core.sets import SetReport
 from workbench.core.status import Status
-from workbench.core.suggestion import TypeReport, TypeSuggestion
+from workbench.core.taxonomy import TypeReport, TypeSuggestion
 from workbench.data.records.duplicates import DuplicateReport, EmbeddingLine, KeptLine
-from workbench.interchange.model_archive import Manifest, Restored
-from workbench.interchange.records import ExportReport, PairLine, SftLine
-from workbench.labelling.plan import Plan
-from workbench.labelling.records import CheckInfo, CheckLine, CheckScore
+from workbench.interchange.records import ExportReport, Manifest, PairLine, Restored, SftLine
+from workbench.labelling.records import CheckInfo, CheckLine, CheckScore, Plan
 from workbench.measuring.records.curation import (
     CandidateQuestion,
     DrawReport,
@@ -44,18 +53,25 @@ from workbench.measuring.records.paper import PaperTables
 from workbench.measuring.records.review import Disagreement, ErrorCount, ReviewLine, StandingReview
 from workbench.measuring.records.validity import ValidityReport
 from workbench.statistics.records.agreement import AgreementReport
-from workbench.statistics.records.candidates import ProblemCandidates, SelectedLine
-from workbench.statistics.records.candidates import SetLine as RankingSetLine
-from workbench.statistics.records.combined import BestOfReport
+from workbench.statistics.records.combined import (
+    BestOfReport,
+    DownstreamLine,
+    DownstreamReport,
+    EnsembleReport,
+    EstimateReport,
+)
 from workbench.statistics.records.comparison import CompareReport, FamilyReport, JointErrorReport
-from workbench.statistics.records.downstream import DownstreamLine, DownstreamReport
-from workbench.statistics.records.ensemble import EnsembleReport
-from workbench.statistics.records.estimate import EstimateReport
-from workbench.statistics.records.probe import AcceptedProbe, ProbeReport
-from workbench.statistics.records.ranking import RankingReport, ScoredRow
+from workbench.statistics.records.probe import (
+    AcceptedProbe,
+    DuelReport,
+    PairReport,
+    ProbeReport,
+    SweepReport,
+    ThresholdReport,
+)
+from workbench.statistics.records.ranking import ProblemCandidates, RankingReport, ScoredRow, SelectedLine
+from workbench.statistics.records.ranking import SetLine as RankingSetLine
 from workbench.statistics.records.report import AccuracyReport, CorrelationReport
-from workbench.statistics.records.reward import PairReport, ThresholdReport
-from workbench.statistics.records.study import DuelReport, SweepReport
 from workbench.training.records import (
     OpenRlhfRequest,
     OpenRlhfRewards,
@@ -72,6 +88,30 @@ from workbench.training.records import (
     VerlScore,
     VerlScores,
 )
+
+# -- Rows of files as others write them.
+
+
+class VerifyBenchRow(Struct, kw_only=True):
+    """One line of a released VerifyBench file (arXiv 2505.15801).
+
+    The type fields carry each other's values in the release: ``answer_type`` holds the subtype
+    (``"B5 - Matrix"``), ``answer_subtype`` the type (``"B - Expressions"``). Both ways round are read. Keys beyond
+    these are kept.
+    """
+
+    question_id: Annotated[str, Meta(min_length=1)]
+    completion_id: Annotated[str, Meta(min_length=1)]
+    question: str
+    answer: str
+    completion: str
+    gold_correct: bool | None = None
+    completion_model: str | None = None
+    source: str | None = None
+    answer_type: str | None = None
+    answer_subtype: str | None = None
+    annotator: list[str] | None = None
+
 
 DOCUMENTS: dict[str, tuple[type, str]] = {
     "verifybench-row": (VerifyBenchRow, "One line of a VerifyBench file."),

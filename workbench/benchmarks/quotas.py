@@ -2,15 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
-from workbench.benchmarks.apportioning import apportion, largest_remainder
-from workbench.benchmarks.questions import Question
-from workbench.core.sets import Fill, Preset
-from workbench.core.taxonomy import TYPES, UNTYPED
+from workbench.benchmarks.capping import STEP, Caps, Chosen, Question, fullest, pick
+from workbench.core.errors import UsageError
+from workbench.core.sets import Fill, Preset, Stratum
+from workbench.core.taxonomy import TYPES, UNTYPED, parse_type
+from workbench.data.alike import first_drawn
+
+# -- How many to take of each stratum: largest remainders, and what a stratum gives back that it can't fill.
+
+
+def largest_remainder(weights: Mapping[str, int], count: int) -> dict[str, int]:
+    """``floor(n W_s / W)`` of each stratum, then one more each by descending fraction, ties by name.
+
+    Nothing for anybody where all weights are 0.
+    """
+    total = sum(weights.values())
+    if not total:
+        return dict.fromkeys(weights, 0)
+    shares = {name: count * weight // total for name, weight in weights.items()}
+    by_fraction = sorted(weights, key=lambda name: (-(count * weights[name] % total), name))
+    for name in by_fraction[: count - sum(shares.values())]:
+        shares[name] += 1
+    return shares
+
+
+def apportion(weights: Mapping[str, int], count: int, room: Mapping[str, int]) -> dict[str, int]:
+    """`largest_remainder`, where a stratum takes no more than it has room for.
+
+    The rest goes to the others by the same rule, again and again; to those without weight, by their room, once all
+    others are full. The sum is ``count``, or all the room there is.
+    """
+    taken = dict.fromkeys(weights, 0)
+    while left := count - sum(taken.values()):
+        open_ = {name: weight for name, weight in weights.items() if taken[name] < room[name]}
+        if not any(open_.values()):
+            open_ = {name: room[name] - taken[name] for name in open_}
+        if not open_:
+            break
+        for name, share in largest_remainder(open_, left).items():
+            taken[name] += min(share, room[name] - taken[name])
+    return taken
+
 
 PAPER: Final[dict[str, int]] = {
     "A1": 64,
@@ -33,7 +71,6 @@ PAPER: Final[dict[str, int]] = {
     "D2": 156,
 }
 """Tuples of each subtype in VerifyBench: half as many questions (recovered from the fractions of table 5)."""
-
 _MULTIPLE_CHOICE: Final = ("C2", "C3")
 """The released codes have a gap: whichever of the two it is, it is the paper's Multiple Choice."""
 
@@ -113,3 +150,148 @@ def apportioned(quotas: Quotas, room: Mapping[str, Mapping[str, int]], fill: Fil
         for type_, strata in wanted.items()
         for name, count in apportion(strata, total[type_], {name: room[type_].get(name, 0) for name in strata}).items()
     }
+
+
+# -- Which questions make a balanced set: as many of each stratum as wanted, within caps on sources and models.
+
+
+StratumOf = Callable[[Question], str]
+
+
+class Balanced(Struct, frozen=True):
+    """A choice of questions.
+
+    Attributes:
+        chosen: Each with its correct and its incorrect completion.
+        available: Type -> stratum -> questions that could be taken; types that something is wanted of at least.
+        taken: Stratum -> questions taken.
+    """
+
+    chosen: Chosen
+    available: dict[str, dict[str, int]]
+    taken: Counter[str]
+
+
+def balance(questions: Sequence[Question], quotas: Quotas, caps: Caps, fill: Fill, seed: int) -> Balanced:
+    """As many questions of each stratum as wanted, and others in the place of what is missing if ``fill`` says so.
+
+    Args:
+        questions: Those with a type and at least one correct and one incorrect completion.
+    """
+    available: dict[str, dict[str, int]] = {type_: {} for type_ in quotas.wanted}
+    for question in questions:
+        strata = available.setdefault(question.type, {})
+        strata[quotas.stratum(question)] = strata.get(quotas.stratum(question), 0) + 1
+    room = {type_: dict(strata) for type_, strata in available.items()}
+    while True:
+        aims = apportioned(quotas, room, fill)
+        chosen = choose(questions, quotas.stratum, aims, caps, seed)
+        taken = Counter(quotas.stratum(question) for question, _ in chosen)
+        capped = {name for name, aim in aims.items() if taken[name] < aim}
+        if fill == "none" or not capped:
+            return Balanced(chosen, available, taken)
+        # What caps keep out of a stratum is asked of the others.
+        room = {
+            type_: {name: taken[name] if name in capped else count for name, count in strata.items()}
+            for type_, strata in room.items()
+        }
+
+
+def choose(
+    questions: Sequence[Question], stratum: StratumOf, quotas: Mapping[str, int], caps: Caps, seed: int
+) -> Chosen:
+    """Questions and their completions, as many of each stratum as its quota.
+
+    Without caps, and where they don't bind, the first of each stratum in drawn order are taken, which no choice can
+    exceed. Where caps bind, no choice that keeps to them has more questions; see `capping.fullest`.
+
+    Args:
+        questions: Those with at least one correct and one incorrect completion.
+        stratum: A question's stratum.
+        quotas: Stratum -> questions; nothing is taken of others.
+        caps: What one source and one model may give.
+        seed: Of the draw.
+    """
+    parts: dict[str, list[Question]] = {}
+    for question in questions:
+        parts.setdefault(stratum(question), []).append(question)
+    first = [
+        (question, pick(question, 1, seed, STEP))
+        for name, count in quotas.items()
+        for question in first_drawn(parts.get(name, ()), count, seed, lambda one: one.drawn_by(STEP))
+    ]
+    if caps.hold(first):
+        return first
+    wanted = [question for name, count in quotas.items() if count for question in parts.get(name, ())]
+    return fullest(wanted, [stratum(question) for question in wanted], quotas, caps, seed)
+
+
+# -- Stratified samples: so many of all, divided among strata in proportion to their sizes.
+
+
+T = TypeVar("T")
+
+
+def sample(
+    sizes: Mapping[str, int],
+    count: int,
+    members: Callable[[str], Iterable[T]],
+    seed: int,
+    key: Callable[[T], tuple[str | int, ...]],
+) -> dict[str, list[T]]:
+    """As many of each stratum as it is apportioned, the first in drawn order; all where there are no more.
+
+    Args:
+        sizes: Stratum -> how many members it has.
+        count: How many of all strata together.
+        members: Gives a stratum's members, one after the other.
+        key: What a member is known by everywhere.
+    """
+    taken = apportion(sizes, count, sizes)
+    return {name: first_drawn(members(name), taken[name], seed, key) for name in sorted(sizes)}
+
+
+def strata(sizes: Mapping[str, int], count: int) -> tuple[Stratum, ...]:
+    """What `sample` takes of each stratum."""
+    quotas, taken = largest_remainder(sizes, count), apportion(sizes, count, sizes)
+    return tuple(
+        Stratum(name=name, population=sizes[name], quota=quotas[name], taken=taken[name]) for name in sorted(sizes)
+    )
+
+
+# -- Quotas that somebody wrote down as TOML.
+
+
+_FORM = 'Write [questions] and below it lines such as  A1 = 32  or  "B4 - Set" = 25.'
+
+
+def read_quotas(document: dict[str, Any], place: str) -> Quotas:
+    """The table ``[questions]``: a subtype, or a type as a whole -> so many questions.
+
+    Args:
+        place: What the document is called in messages.
+
+    Raises:
+        UsageError: There is no such table, a key is no answer type, a value no number of questions, or a type stands
+            there beside its subtypes.
+    """
+    table = document.get("questions")
+    if not isinstance(table, dict) or len(document) > 1 or not table:
+        raise UsageError(f"{place}: there must be one table [questions], and nothing else.", _FORM)
+    wanted: dict[str, dict[str, int]] = {}
+    for key, count in table.items():
+        code = parse_type(key)
+        if code is None:
+            raise UsageError(f"{place}:questions.{key}: it is no answer type or subtype.", _FORM)
+        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
+            raise UsageError(f"{place}:questions.{key}: it is no number of questions.", _FORM)
+        strata = wanted.setdefault(code.code[0], {})
+        if code.code in strata:
+            raise UsageError(f"{place}:questions.{key}: {code.code} stands there twice.", "Leave one of them.")
+        strata[code.code] = count
+    for type_, strata in wanted.items():
+        if type_ in strata and len(strata) > 1:
+            raise UsageError(
+                f"{place}:questions: {type_} stands there both as a whole and by subtypes.", "Leave one of them."
+            )
+    return Quotas(wanted)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from workbench.core.text.columns import aligned
-from workbench.core.text.figures import percent
+from workbench.core.text.figures import aligned, percent
 
 if TYPE_CHECKING:
-    from workbench.benchmarks.set_views import DiffRow, Flip, SetDiff
+    from workbench.benchmarks.records import DiffRow, Flip, SetDiff
     from workbench.core.sets import SetReport
 
 _SHOWN = 20

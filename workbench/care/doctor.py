@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from workbench.benchmarks.building.checking import sets_finding
-from workbench.care.store import anatomy, check_texts, checks
+from workbench.benchmarks.building.freezing import sets_finding
+from workbench.care.rescuing import written
+from workbench.care.store import anatomy
 from workbench.care.store.pages import PageFile
 from workbench.care.store.rescuing import version_of
-from workbench.core.database import event_digests, logs, migrations
+from workbench.core.database import column_files, events, logs, migrations
+from workbench.core.database.backup import backup, check, put_in_place
+from workbench.core.database.connection import interruptibly
 from workbench.core.database.failures import go_back
-from workbench.core.database.interrupting import interruptibly
 from workbench.core.database.looking import LookedAt, looked_at
+from workbench.core.database.place import beside
 from workbench.core.errors import StoreError, WorkbenchError
-from workbench.core.health import Finding
+from workbench.core.files import part_folder
+from workbench.core.health import Finding, Repaired
 from workbench.core.progress import Stopped, stepping
-from workbench.core.project import Project
-from workbench.labelling.ledger import states_differ
-from workbench.measuring.column_check import column_finding
+from workbench.core.project import Project, opened_project
+from workbench.data.formats.source import path_text
+from workbench.labelling.ledger import recompute, states_differ
+from workbench.measuring.columns import column_finding
 
-_UNREADABLE = (WorkbenchError, checks.SQLError, ValueError, TypeError, LookupError, ArithmeticError)
+_UNREADABLE = (WorkbenchError, anatomy.SQLError, ValueError, TypeError, LookupError, ArithmeticError)
 """What a value that is not what was stored may lead to."""
-
 _VALUES = (
     "checked against digests: texts, gold, models and types{}; all others ({}verdicts and their scores, replies …) "
     "carry none: what is not named is whole by structure, types and rules"
@@ -35,7 +41,7 @@ def examine(path: Path) -> list[Finding]:
     Raises:
         StoreError: There is no such file.
     """
-    checks.require_file(path)
+    anatomy.require_file(path)
     if not path.stat().st_size:
         what = f"it has 0 bytes: it is no database any more. {go_back(path)}"
         return [Finding(name="file", ok=False, message=what)]
@@ -50,10 +56,10 @@ def examine(path: Path) -> list[Finding]:
 
 
 def _examined(path: Path, database: LookedAt) -> list[Finding]:
-    beside = checks.about_place(path)
+    beside = anatomy.about_place(path)
     connection = database.reader()
-    version = checks.version(connection)
-    if version is not None and version > migrations.latest_version() and checks.is_ours(connection):
+    version = anatomy.version(connection)
+    if version is not None and version > migrations.latest_version() and anatomy.is_ours(connection):
         known = migrations.latest_version()
         newer = f"version {version}, this program knows up to {known}: a newer workbench wrote it; install that one"
         return [
@@ -62,18 +68,18 @@ def _examined(path: Path, database: LookedAt) -> list[Finding]:
             *beside,
         ]
     trouble = anatomy.integrity(connection)
-    hurt = _hurt(path, database) if trouble or not checks.is_ours(connection) else []
+    hurt = _hurt(path, database) if trouble or not anatomy.is_ours(connection) else []
     if trouble and not hurt:
         hurt = [Finding(name="integrity", ok=False, message=trouble, remedy="repair")]
     if hurt:
         unchecked = "not checked: what is hurt comes first; what is not named is whole by structure alone"
         return [*hurt, *beside, Finding(name="contents", ok=False, message=unchecked)]
-    if not checks.is_ours(connection):
+    if not anatomy.is_ours(connection):
         return [Finding(name="file", ok=False, message="it is an SQLite file, but no workbench database"), *beside]
     return [
         _integrity(""),
         _values(version or 0),
-        *checks.about_rows(connection),
+        *anatomy.about_rows(connection),
         *_contents(path, database, version or 0),
         *beside,
     ]
@@ -89,7 +95,7 @@ def _log(path: Path) -> list[Finding]:
 
 
 def _values(version: int) -> Finding:
-    covered = version >= event_digests.SINCE
+    covered = version >= events.SINCE
     words = (", label events", "") if covered else ("", "labels and their notes, ")
     return Finding(name="values", ok=True, message=_VALUES.format(*words))
 
@@ -106,14 +112,14 @@ def _hurt(path: Path, database: LookedAt | None) -> list[Finding]:
         except StoreError as error:
             return [Finding(name="schema version", ok=False, message=str(error))]
         connection = None if database is None else database.reader()
-        return anatomy.hurt_parts(file, version, connection if connection and checks.can_read(connection) else None)
+        return anatomy.hurt_parts(file, version, connection if connection and anatomy.can_read(connection) else None)
 
 
 def _contents(path: Path, database: LookedAt, version: int) -> list[Finding]:
     project = Project(path, database)
     derived: Sequence[tuple[str, Callable[[], Finding]]] = (
-        ("texts", lambda: check_texts.finding(database.reader())),
-        ("labels", lambda: event_digests.finding(database.reader())),
+        ("texts", lambda: anatomy.finding(database.reader())),
+        ("labels", lambda: events.finding(database.reader())),
         ("item states", lambda: _states(project)),
         ("columns", lambda: column_finding(project)),
         ("frozen sets", lambda: sets_finding(project)),
@@ -137,3 +143,78 @@ def _states(project: Project) -> Finding:
     differing = states_differ(project)
     message = f"{differing:,} stored states are not what their events say" if differing else "ok"
     return Finding(name="item states", ok=not differing, message=message, remedy="repair" if differing else "")
+
+
+# -- ``doctor --repair``: what follows from the rest is made anew; what was there first is kept.
+
+
+_IN_PLACE = {"schema", "item states", "columns"}
+"""What is made anew while others work."""
+
+
+class NotRepairedError(StoreError):
+    """What is hurt stands nowhere else in the file, so that nothing can make it anew."""
+
+    exit_code = 3
+
+
+def repair(path: Path) -> Repaired:
+    """Make anew what can be, whole or not at all: indexes and the file itself, states, columns.
+
+    Raises:
+        NotRepairedError: Something would be lost; nothing was changed.
+        StoreError: Somebody has the database open, or it can't be written.
+    """
+    wrong = [finding for finding in examine(path) if not finding.ok]
+    lost = [finding for finding in wrong if finding.remedy == "rescue"]
+    if lost:
+        raise _refused(path, lost)
+    names = [finding.name for finding in wrong if finding.remedy == "repair"]
+    if not names:
+        return Repaired(done=[], kept=[])
+    done, kept = [], list[Path]()
+    if not set(names) <= _IN_PLACE:
+        kept = _rebuild(path)
+        done.append(f"The file was written anew ({', '.join(names)}); not a row is lost.")
+    elif set(names) - {"columns"}:
+        kept = [_copy(path)]
+        done += anatomy.put_right_in(path)
+        if "item states" in names:
+            with opened_project(path) as project:
+                done.append(f"States of {recompute(project):,} tasks were derived from their events.")
+    if "columns" in names or not set(names) <= _IN_PLACE:
+        # Files of another history are no use to anybody.
+        shutil.rmtree(column_files.folder(path), ignore_errors=True)
+    if "columns" in names:
+        done.append("The columns beside it were removed; they are written when they are needed.")
+    return Repaired(done=done, kept=[path_text(place) for place in kept])
+
+
+def _rebuild(path: Path) -> list[Path]:
+    """Put a new database with every row in the place of the old one, which is kept."""
+    with part_folder(path) as part:
+        temporary = part / path.name
+        found = written(path, temporary, path)
+        if not found.is_whole:
+            raise _refused(path, [])
+        check(temporary)
+        return list(put_in_place(temporary, path, before="repair"))
+
+
+def _copy(path: Path) -> Path:
+    number = 1
+    while beside(path, f".before-repair-{number}").exists():
+        number += 1
+    place = beside(path, f".before-repair-{number}")
+    # Also one that nobody opens any more, as somebody has changed its triggers.
+    with looked_at(path) as database:
+        backup(database, place)
+    return place
+
+
+def _refused(path: Path, lost: list[Finding]) -> NotRepairedError:
+    named = "; ".join(f"{finding.name}: {finding.message}" for finding in lost[:3]) or "some rows can't be read"
+    return NotRepairedError(
+        f"{path}: {named}. That stands nowhere else in the file; nothing was changed.",
+        f"{go_back(path)} (or write out all that can be read: workbench rescue {shlex.quote(str(path))} NEW.db)",
+    )

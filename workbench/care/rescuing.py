@@ -8,12 +8,11 @@ from pathlib import Path
 
 from workbench.care.store.pages import PageFile
 from workbench.care.store.rescuing import Rescue, RescueOutcome, version_of
-from workbench.core.database import event_digests, logs
-from workbench.core.database.backup import check
+from workbench.core.database import events, logs
+from workbench.core.database.backup import check, put_in_place
 from workbench.core.database.failures import go_back
-from workbench.core.database.filesystem import require_local
 from workbench.core.database.hashes import COVERED
-from workbench.core.database.replacing import put_in_place
+from workbench.core.database.place import require_local
 from workbench.core.errors import StoreError
 from workbench.core.files import part_folder
 from workbench.core.health import Rescued, TableRescued
@@ -61,7 +60,7 @@ def written(path: Path, temporary: Path, target: Path) -> Rescued:
         version = version_of(file)
         told = Rescue(file, version).write(temporary)
         logged = file.logged
-    covered = COVERED | {"label_events"} if version >= event_digests.SINCE else COVERED
+    covered = COVERED | {"label_events"} if version >= events.SINCE else COVERED
     unsure = [table.table for table in told.tables if table.rows and table.table not in covered]
     with opened_project(temporary) as project:
         recompute(project)

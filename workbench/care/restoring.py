@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
+import stat
 from collections.abc import Iterable, Iterator
 from heapq import merge
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workbench.benchmarks.building import described
-from workbench.core.database import migrations, sets
-from workbench.core.database.backup import check
+from workbench.benchmarks.building import comparing
+from workbench.care.store.rescuing import bring_back, is_database, row_counts
+from workbench.core.database import logs, migrations, sets
+from workbench.core.database.backup import check, put_in_place
 from workbench.core.database.failures import explained
-from workbench.core.database.filesystem import require_local
-from workbench.core.database.replacing import put_in_place
+from workbench.core.database.place import beside, require_local, require_unused
 from workbench.core.errors import FormatError, StoreError, UsageError
 from workbench.core.files import part_folder
+from workbench.core.progress import BYTES, step
 from workbench.core.project import opened_project
 from workbench.core.sets import SetName
 from workbench.data.formats.source import path_text
-from workbench.interchange.model_archive import Manifest, Member, Restored
-from workbench.interchange.store.archive_tables import CALLS, EVENTS, PARTS, ArchiveTable
-from workbench.interchange.store.archiving import ArchiveRefused, NewDatabase, deriving
-from workbench.interchange.unpacking import Archive, opened_archive
+from workbench.interchange.archive import Archive, opened_archive
+from workbench.interchange.records import Manifest, Member, Restored
+from workbench.interchange.store.archiving import (
+    CALLS,
+    EVENTS,
+    PARTS,
+    ArchiveRefused,
+    ArchiveTable,
+    NewDatabase,
+    deriving,
+)
 from workbench.labelling.ledger import recompute
 
 _Row = tuple[Any, ...]
-
 FIRST_SCHEMA = 7
 """Version of the tables that the first archives were written from."""
 
@@ -127,8 +136,8 @@ def _require_sets(archive: Archive, database: Path) -> None:
         for found in sets.every(project.database.reader()):
             try:
                 SetName.parse(found.name)
-                described.settings_of(found)
-                described.report_of(found)
+                comparing.settings_of(found)
+                comparing.report_of(found)
             except (StoreError, UsageError) as error:
                 raise archive.damaged(f"a set is none: {error}") from error
 
@@ -181,3 +190,87 @@ class _ArchiveReading:
         for placed in rows:
             self._last = placed
             yield placed.row
+
+
+# -- A backup in the place of a database: checked first, and what stood there is kept.
+
+
+_CHUNK = 1 << 22
+
+
+def restore_backup(path: Path, target: Path) -> Restored:
+    """Make a database of a backup or an archive; a backup takes the place of what stands at ``target``, which is kept.
+
+    A database that another copy was put over by hand is restored from itself: as it stands in its file, without the
+    log that isn't its own.
+
+    Args:
+        path: The backup or the archive.
+        target: The database. An archive is read back only where nothing stands yet.
+
+    Raises:
+        FormatError: The archive is damaged, was written by a newer version, or ``path`` is neither.
+        StoreError: The same of a backup; or somebody has one of the two open, or there is no room.
+    """
+    if not path.is_file() or not is_database(path):
+        return restore(path, target)
+    real = Path(os.path.realpath(target))
+    itself = real.exists() and real.samefile(path)
+    _require_source(path, itself=itself)
+    _require_place(real, path)
+    with part_folder(real) as part, explained(real):
+        copy = part / real.name
+        for end in ("",) if itself else ("", *logs.ENDS):
+            if beside(path, end).exists():
+                _copy(beside(path, end), beside(copy, end))
+        schema = bring_back(copy, path)
+        rows = row_counts(copy)
+        if real.exists():
+            shutil.copymode(real, copy)
+        kept = put_in_place(copy, real)
+    return Restored(
+        database=path_text(target),
+        rows=rows,
+        left_out={},
+        schema=schema,
+        code_version=None,
+        kept=tuple(map(path_text, kept)),
+    )
+
+
+def _require_source(path: Path, *, itself: bool) -> None:
+    if not path.stat().st_size:
+        raise FormatError(f"{path} has 0 bytes: it is no backup.", "Take another one.")
+    if not itself:
+        logs.require_own(path)
+    elif logs.foreign_log(path) is None:
+        raise StoreError(f"{path} is the database itself, and what lies beside it is its own.", "Name a backup of it.")
+    try:
+        require_unused(path)
+    except StoreError as error:
+        take = f"workbench backup {shlex.quote(str(path))} FILE"
+        raise StoreError(error.message, f"{error.hint} Or take a backup of it: {take}") from error
+
+
+def _require_place(target: Path, path: Path) -> None:
+    if not target.parent.is_dir():
+        raise StoreError(f"{target.parent}: there is no such folder.", "Make it first.")
+    if os.path.lexists(target) and not stat.S_ISREG(target.lstat().st_mode):
+        raise StoreError(f"{target} is no regular file.", "Name another file.")
+    require_local(target.parent)
+    require_unused(target)
+    wanted, free = path.stat().st_size, shutil.disk_usage(target.parent).free
+    if wanted > free:
+        raise StoreError(
+            f"{target}: the backup has {wanted >> 20:,} MiB and {free >> 20:,} MiB are free.", "Make room."
+        )
+
+
+def _copy(source: Path, target: Path) -> None:
+    try:
+        with source.open("rb") as file, target.open("xb") as copy, step("copying", source.stat().st_size, BYTES) as on:
+            while held := file.read(_CHUNK):
+                copy.write(held)
+                on(len(held))
+    except OSError as error:
+        raise StoreError(f"{error.filename or target}: {error.strerror}.", "Nothing was replaced.") from error

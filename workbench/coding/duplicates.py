@@ -10,25 +10,75 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec import Struct
 
-from workbench.coding import evolution_duplicates as rules
 from workbench.core.code import BASE
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import Project
-from workbench.data.alike import OfMatrix, OfVectors, Similarities, alike
+from workbench.data.alike import ROWS, Alike, Duplicate, OfMatrix, OfVectors, Similarities, alike, draw, thinned
 from workbench.data.formats import embeddings
 from workbench.data.formats.writing import write_lines
 from workbench.data.records.duplicates import DuplicateLine, DuplicateReport, KeptLine, SourceCount
-from workbench.data.store import problem_list
+from workbench.data.store import problems as problem_list
 from workbench.data.store.tests import problems_of
-from workbench.runs import embedding
+from workbench.runs import generation
 from workbench.runs.generation import Models, Watch
 
 if TYPE_CHECKING:
-    from workbench.statistics.arrays import FloatArray
+    from workbench.statistics.confusion import FloatArray
+
+
+# -- Problems that say the same: near-duplicates by the cosine of their embeddings (EvolveCoder 2.1).
+
+
+NEIGHBOURS: Final = 10
+"""Nearest neighbours whose mean cosine tells how crowded a problem's surroundings are (figure 2)."""
+
+
+def duplicates(found: Alike, problems: int, seed: int) -> list[Duplicate]:
+    """The problems that go, in order.
+
+    Args:
+        found: Which are alike.
+        problems: How many problems there are.
+        seed: Of the order in which they are looked at.
+    """
+    order = list(range(problems))
+    draw(seed, "duplicates").shuffle(order)
+    return thinned(found, order)
+
+
+def neighbour_means(similarities: Similarities, places: Sequence[int]) -> list[float]:
+    """Each problem's mean cosine to its ten nearest neighbours among the same places; none where there is but one."""
+    import numpy as np
+
+    of = np.array(places, dtype=np.int64)
+    nearest = min(NEIGHBOURS, len(of) - 1)
+    means: list[float] = []
+    if nearest < 1:
+        return means
+    for start in range(0, len(of), ROWS):
+        block = similarities.rows(of[start : start + ROWS], of).copy()
+        block[np.arange(len(block)), start + np.arange(len(block))] = -np.inf
+        top = np.partition(block, len(of) - nearest, axis=1)[:, -nearest:]
+        means += top.mean(axis=1).tolist()
+    return means
+
+
+def overlaps(found: Alike, sources: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The share of each source's problems that are alike to one of another source (figure 1); 1 for itself."""
+    sizes = Counter(sources)
+    names = sorted(sizes)
+    counts = {name: dict.fromkeys(names, 0) for name in names}
+    for place, others in found.items():
+        for name in {sources[other] for other, _ in others}:
+            counts[sources[place]][name] += 1
+    return {
+        name: {other: 1.0 if other == name else count / sizes[name] for other, count in counts[name].items()}
+        for name in names
+    }
+
 
 THRESHOLD: Final = 0.9
 """Cosine above which the paper takes two problems for the same."""
-
 _BINS: Final = 20
 _NO_SOURCE: Final = "–"
 
@@ -72,7 +122,7 @@ def from_server(
         RunError: The server gives none.
     """
     problems, texts = _texts(project)
-    vectors = embedding.from_server(project, name, models, texts, trust=trust, watch=watch)
+    vectors = generation.from_server(project, name, models, texts, trust=trust, watch=watch)
     (model, *_) = models.models.values()
     return _compared(problems, vectors, model.server.model)
 
@@ -84,18 +134,18 @@ def from_local(project: Project, model: str) -> ProblemCosines:
         UsageError: There are no problems, or sentence-transformers is not installed.
     """
     problems, texts = _texts(project)
-    return _compared(problems, embedding.from_local(model, texts), model)
+    return _compared(problems, generation.from_local(model, texts), model)
 
 
 def find(compared: ProblemCosines, *, threshold: float = THRESHOLD, seed: int = 0) -> DuplicateReport:
     """Which problems go, and what that does to each source and to the neighbourhoods of those that stay."""
     similarities, problems = compared.similarities, compared.problems
     found = alike(similarities, threshold)
-    gone = rules.duplicates(found, len(problems), seed)
+    gone = duplicates(found, len(problems), seed)
     away = {one.place for one in gone}
     kept = [place for place in range(len(problems)) if place not in away]
-    before = rules.neighbour_means(similarities, range(len(problems)))
-    after = rules.neighbour_means(similarities, kept)
+    before = neighbour_means(similarities, range(len(problems)))
+    after = neighbour_means(similarities, kept)
     sources = [one.source for one in problems]
     counts = Counter(sources[place] for place in kept)
     edges = tuple(round(number / _BINS, 2) for number in range(_BINS + 1))
@@ -109,8 +159,8 @@ def find(compared: ProblemCosines, *, threshold: float = THRESHOLD, seed: int = 
             SourceCount(source=source, before=count, after=counts[source])
             for source, count in sorted(Counter(sources).items())
         ),
-        overlaps=rules.overlaps(found, sources),
-        neighbours=rules.NEIGHBOURS,
+        overlaps=overlaps(found, sources),
+        neighbours=NEIGHBOURS,
         mean_before=_mean(before),
         mean_after=_mean(after),
         edges=edges,
@@ -160,7 +210,7 @@ def read_kept(path: Path) -> frozenset[str]:
         FormatError: The file can't be read, or a line has no id.
     """
     from workbench.core.item import Refusal
-    from workbench.data.formats.records import read_records
+    from workbench.data.formats.rows import read_records
 
     found = set()
     for number, _, line in read_records(path, msgspec.json.Decoder(_Id)):

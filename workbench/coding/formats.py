@@ -9,19 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 import msgspec
 from msgspec import Struct, structs
 
+from workbench.coding.records.evolution import VectorCase
+from workbench.coding.records.figures import PassCount
 from workbench.core.code import OUTCOMES
+from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
-from workbench.core.numbers import is_figure
+from workbench.core.selection import is_figure
 from workbench.data.formats.documents import SourceDocument, documents, whole
-from workbench.data.formats.explain import RefusedError, refusal
-from workbench.data.formats.lines import DEFAULT_MAX_LINE
-from workbench.data.formats.records import decoded
+from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, refusal
+from workbench.data.formats.rows import decoded, read_checked
 from workbench.data.formats.source import detect_format, open_stream
-from workbench.statistics.records.candidates import CandidateRow, Id, ProblemCandidates
+from workbench.statistics.records.ranking import CandidateRow, Id, ProblemCandidates, ScoredRow
 
 
 class CandidateLine(Struct, frozen=True, kw_only=True):
@@ -154,3 +157,167 @@ def _check_values(task_id: str, at: str, one: CandidateRow) -> None:
     if one.outcomes is not None and set(one.outcomes) - set(OUTCOMES):
         message = f"{task_id}: outcomes are letters of {''.join(OUTCOMES)}, one a test."
         raise RefusedError("wrong_type", f"{at}.outcomes", message)
+
+
+# -- Files of what passed, for pass@k: a problem's counts a line, or what came of one solution a line or several.
+
+
+_MOST: Final = 10**12
+"""Of solutions or tests, so that sums of them stay whole numbers of 64 bits."""
+_DECODER = msgspec.json.Decoder(PassCount)
+
+
+def read_pass_counts(path: Path) -> Iterator[PassCount | Refusal]:
+    """The lines of a file, each with ``n`` and ``c`` or with ``passed`` and ``total``; true is 1 of 1.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
+    for _, found in read_checked(path, _DECODER, _fault):
+        if isinstance(found, PassCount) and isinstance(found.passed, bool):
+            yield msgspec.structs.replace(found, passed=int(found.passed), total=1)
+        else:
+            yield found
+
+
+def _fault(one: PassCount) -> tuple[str, str] | None:
+    if (one.n is None) != (one.c is None):
+        return ("n" if one.n is None else "c"), "n and c go together."
+    large = next((name for name in ("n", "total") if (getattr(one, name) or 0) > _MOST), None)
+    if large is not None:
+        return large, f"{large} is more than {_MOST:,}."
+    if one.n is not None and one.c is not None:
+        return None if 0 <= one.c <= one.n else ("c", f"c is {one.c}, and not from 0 to n, which is {one.n}.")
+    if one.passed is None:
+        return "passed", "Neither n and c nor passed is there."
+    if isinstance(one.passed, bool):
+        return None
+    if one.total is None:
+        return "total", "passed is a number: say of how many tests, in total."
+    if not 0 <= one.passed <= one.total:
+        return "passed", f"passed is {one.passed}, and not from 0 to total, which is {one.total}."
+    if one.total == 0 and one.solution_id is None:
+        return "total", "total is 0: without tests nothing passes or fails."
+    return None
+
+
+# -- Files of scored solutions, one a line, as Scoring Verifiers' ``evaluate.py`` reads them.
+
+
+DATASETS: Final = ("HE_plus", "HE_base", "MBPP_plus", "MBPP_base")
+"""Names that such a file may use; the released code passes over any other without a word."""
+SCORES: Final = {"utg": "average_test_score", "reward": "reward.reward_score"}
+"""Verifier -> the key of its scores: generated tests, and a reward model."""
+_SCORED_DECODER = msgspec.json.Decoder(ScoredRow)
+
+
+class ScoredRows(Struct, frozen=True, kw_only=True):
+    """A file's rows.
+
+    Attributes:
+        verifiers: Those that have scores: every row taken has one of each.
+        rows: With their scores by verifier.
+        refused: Lines that were not taken.
+    """
+
+    verifiers: tuple[str, ...]
+    rows: list[tuple[ScoredRow, dict[str, float]]]
+    refused: list[Refusal]
+
+
+def read_scored_rows(path: Path) -> ScoredRows:
+    """Read a file. A row that lacks a score which others have is refused.
+
+    Raises:
+        FormatError: The file can't be read, has no score or row at all, or names a data set that is none of `DATASETS`.
+    """
+    taken: list[tuple[int, ScoredRow]] = []
+    refused: list[Refusal] = []
+    for line, found in read_checked(path, _SCORED_DECODER, _scored_fault):
+        if isinstance(found, Refusal):
+            refused.append(found)
+        else:
+            _require_known(path, line, found.dataset)
+            taken.append((line, found))
+    scores = [(line, row, _scores(row)) for line, row in taken]
+    verifiers = tuple(name for name in SCORES if any(name in found for _, _, found in scores))
+    if not verifiers and not refused:
+        raise FormatError(f"{path}: no row has a score.", f"Scores are {' or '.join(SCORES.values())}.")
+    rows = []
+    for line, row, given in scores:
+        missing = next((name for name in verifiers if name not in given), None)
+        if missing is None:
+            rows.append((row, given))
+        else:
+            message = f"{SCORES[missing]} is missing, and other rows have it."
+            refused.append(refusal(line, b"", RefusedError("missing_field", SCORES[missing], message)))
+    return ScoredRows(verifiers=verifiers, rows=rows, refused=sorted(refused, key=lambda one: one.line))
+
+
+def _require_known(path: Path, line: int, dataset: str) -> None:
+    if dataset not in DATASETS:
+        raise FormatError(
+            f"{path}:{line}:dataset: {dataset!r} is none of the data sets.", f"They are {', '.join(DATASETS)}."
+        )
+
+
+def _scores(row: ScoredRow) -> dict[str, float]:
+    found = {"utg": row.average_test_score, "reward": None if row.reward is None else row.reward.reward_score}
+    return {name: score for name, score in found.items() if score is not None}
+
+
+def _scored_fault(row: ScoredRow) -> tuple[str, str] | None:
+    """A number that is none: JSON can spell numbers that are too large for a float."""
+    values = {"rank": row.rank, "ground_average_test_score": row.ground_average_test_score}
+    values |= {SCORES[name]: score for name, score in _scores(row).items()}
+    wrong = next((name for name, value in values.items() if not is_figure(value)), None)
+    return None if wrong is None else (wrong, f"{wrong} is no finite number, or above 1e100.")
+
+
+# -- Files of pass vectors: a case a line, or one JSON object of named cases.
+
+
+_CASE = msgspec.json.Decoder(VectorCase)
+_BY_NAME = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def read_vectors(path: Path) -> Iterator[tuple[int, VectorCase | Refusal]]:
+    """The cases of a file with the numbers of their lines, and the lines that can't be taken.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
+    if detect_format(path) != "jsonl":
+        with open_stream(path) as (stream, _):
+            document = whole(stream, path)
+        yield from ((1, case) for case in _vectors_named(1, document))
+        return
+    with open_stream(path) as (stream, _):
+        for row in documents(stream, "jsonl", path, DEFAULT_MAX_LINE):
+            cases = [row] if isinstance(row, Refusal) else _vectors_named(row.line, row.json)
+            yield from ((row.line, case) for case in cases)
+
+
+def _vectors_named(line: int, raw: bytes) -> list[VectorCase | Refusal]:
+    """The case that an object is, or those it holds by name."""
+    try:
+        found = _BY_NAME.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return [refusal(line, raw, explain_document(raw))]
+    if "vectors" in found or not found:
+        return [_case(line, raw, None)]
+    return [_case(line, bytes(value), name) for name, value in found.items()]
+
+
+def _case(line: int, raw: bytes, name: str | None) -> VectorCase | Refusal:
+    case = decoded(line, raw, _CASE)
+    if isinstance(case, Refusal):
+        return case if name is None else msgspec.structs.replace(case, message=f"{name}: {case.message}")
+    place = "vectors" if name is None else f"{name}.vectors"
+    if not case.vectors or any(set(vector) - {"0", "1"} for vector in case.vectors):
+        message = f"{place} is a list of texts of 0 and 1, one a solution."
+        return refusal(line, raw, RefusedError("wrong_type", "vectors", message))
+    if len(set(map(len, case.vectors))) > 1:
+        message = f"{place} have different lengths. Give every solution a character for every test."
+        return refusal(line, raw, RefusedError("wrong_type", "vectors", message))
+    return case if name is None else msgspec.structs.replace(case, name=name)

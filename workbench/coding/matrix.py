@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from itertools import groupby
+from typing import Final, NamedTuple
 
-from workbench.coding.evolution.origins import origin_of
+from workbench.coding.evolution.evolving import origin_of
 from workbench.coding.store import pass_matrix
 from workbench.coding.store.pass_matrix import GridSolution
-from workbench.core.code import CodeTest, Execution
+from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest, Execution
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.data.records.browse import BrowseRow
 from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SolutionCode, SuiteRun
-from workbench.data.store import browsing, problem_list, tests
-from workbench.data.store.suites import tests_of
-from workbench.runs.store import runs, test_results
-from workbench.verifiers.execution.programs import EXTRACTORS, code_of, form_of
-from workbench.verifiers.execution.standing import standings
+from workbench.data.store import browsing, problems, tests
+from workbench.data.store.tests import tests_of
+from workbench.runs.store import runs, verdicts
+from workbench.verifiers.execution.evidence import standings
+from workbench.verifiers.execution.interpreter import EXTRACTORS, code_of, form_of
 
 _FIRST_EXTRACTOR: Final = "fence"
-
 _AT_ONCE: Final = 500
 """Completions named in one read."""
 
@@ -37,7 +37,7 @@ def read_matrix(project: Project, question: int, *, suite: str | None = None, ru
         UsageError: There is no such problem.
     """
     with project.database.reading() as reader:
-        found = problem_list.rows(reader, [question], None)
+        found = problems.rows(reader, [question], None)
         if not found:
             raise UsageError(f"There is no code problem with row id {question}.", "It may have been removed.")
         suites = found[0].tests | pass_matrix.own_suites(reader, question)
@@ -96,7 +96,7 @@ def _solutions(
     for start in range(0, len(every), _AT_ONCE):
         part = every[start : start + _AT_ONCE]
         ids = [one.id for one in part]
-        executions = {} if run is None else test_results.of_run(reader, run.run, ids)
+        executions = {} if run is None else verdicts.of_run(reader, run.run, ids)
         named = {row.id: row for row in browsing.rows(reader, ids, verifiers)}
         own = tests_of(reader, "completion", ids, [suite])
         for one in part:
@@ -145,3 +145,74 @@ def _extractor(project: Project, shown: SuiteRun | None) -> str:
     run = None if shown is None else runs.get(project.database.reader(), shown.run)
     name = "" if run is None else str(run.verifier.config.get("extractor", "")).partition("-")[0]
     return name if name in EXTRACTORS else _FIRST_EXTRACTOR
+
+
+# -- How a pass matrix is laid out: the best solutions first, equal ones together, easy tests before hard ones.
+
+
+class Cluster(NamedTuple):
+    """Solutions with the same letter for every test.
+
+    Attributes:
+        members: Their places in the input, ascending.
+        outcomes: Their letters, in the suite's order; "" where they have not been run.
+    """
+
+    members: tuple[int, ...]
+    outcomes: str
+
+
+class Arrangement(NamedTuple):
+    """Rows and columns in order.
+
+    Attributes:
+        columns: Positions of the tests.
+        clusters: The rows: best score first, then alike beside alike; what has not been run stands last.
+        rates: Share of solutions that pass each test, by position; None where it was run on none, or is broken.
+    """
+
+    columns: tuple[int, ...]
+    clusters: tuple[Cluster, ...]
+    rates: tuple[float | None, ...]
+
+
+def arranged(outcomes: Sequence[str], tests: int, *, by_rate: bool = True) -> Arrangement:
+    """Lay solutions out against tests.
+
+    Args:
+        outcomes: A solution's letters each, in the suite's order; tests beyond its end count as not run.
+        tests: How many tests there are.
+        by_rate: Columns by falling pass rate, ties in the suite's order; else all in the suite's order.
+    """
+    rates = tuple(_rate([one[test] for one in outcomes if test < len(one)]) for test in range(tests))
+    columns = tuple(sorted(range(tests), key=lambda test: -_known(rates[test]))) if by_rate else tuple(range(tests))
+
+    def place(row: int) -> tuple[object, ...]:
+        letters = outcomes[row]
+        row_letters = [letters[test] if test < len(letters) else NOT_RUN for test in columns]
+        return not letters, -letters.count(PASS), [(letter != PASS, letter) for letter in row_letters], letters, row
+
+    order = sorted(range(len(outcomes)), key=place)
+    clusters = tuple(
+        Cluster(tuple(members), letters) for letters, members in groupby(order, key=lambda row: outcomes[row])
+    )
+    return Arrangement(columns, clusters, rates)
+
+
+def _rate(letters: Sequence[str]) -> float | None:
+    run = [letter for letter in letters if letter not in (NOT_RUN, BROKEN)]
+    return run.count(PASS) / len(run) if run else None
+
+
+def _known(rate: float | None) -> float:
+    """A pass rate to sort by; a test that was run on none is the hardest."""
+    return -1.0 if rate is None else rate
+
+
+def telling(first: str, second: str) -> list[int]:
+    """Positions of the tests that one of two solutions passes and the other does not; both must have been run on it."""
+    return [
+        test
+        for test, pair in enumerate(zip(first, second, strict=False))
+        if {NOT_RUN, BROKEN}.isdisjoint(pair) and (pair[0] == PASS) != (pair[1] == PASS)
+    ]

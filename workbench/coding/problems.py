@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+import os
 from array import array
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
 from threading import Event
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import Struct
 
 from workbench.coding.store import pass_matrix
-from workbench.core.database.cancelling import cancellable
+from workbench.core.code import BASE, PASS, Execution, SolutionResult, counted
+from workbench.core.database.connection import cancellable
+from workbench.core.database.selection import chosen_ids, ids_of
+from workbench.core.errors import UsageError
 from workbench.core.project import Project
+from workbench.core.selection import Selection
 from workbench.data.records.pass_matrix import ProblemQuery, ProblemRow, SuiteRun
-from workbench.data.store import problem_list
+from workbench.data.store import problems, tests
+from workbench.data.store.tests import SolutionName
+from workbench.runs.run_status import run_row
+from workbench.runs.store import runs as stored_runs
+from workbench.runs.store import verdicts
+from workbench.runs.store.runs import RunRow
+from workbench.runs.trust import require_level
+from workbench.runs.verdict_files import run_of
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from workbench.verifiers.execution.pool import SandboxPool
 
 
 class ProblemTable:
@@ -38,7 +60,7 @@ class ProblemTable:
         reader = self._database.reader()
         try:
             with cancellable(reader, self._cancelled.is_set):
-                found = problem_list.ids(reader, self.query)
+                found = problems.ids(reader, self.query)
             self._count = len(found)
         finally:
             self._done.set()
@@ -51,7 +73,7 @@ class ProblemTable:
     def count(self) -> int:
         """How many problems there are; of a part of them it waits for the first ``ids``."""
         if self._everything:
-            return problem_list.count(self._database.reader())
+            return problems.count(self._database.reader())
         self._done.wait()
         return self._count
 
@@ -63,14 +85,14 @@ class ProblemTable:
         after = self._ends.get(offset, 0)
         if not self._everything or (offset and not after):
             return []
-        found = problem_list.first_ids(self._database.reader(), limit, after)
+        found = problems.first_ids(self._database.reader(), limit, after)
         if found:
             self._ends[offset + len(found)] = found[-1]
         return self.rows(found)
 
     def rows(self, ids: Sequence[int]) -> list[ProblemRow]:
         """Problems by the row ids of their questions, in the order asked for."""
-        return problem_list.rows(self._database.reader(), ids, self.query.run)
+        return problems.rows(self._database.reader(), ids, self.query.run)
 
 
 def suite_runs(project: Project) -> list[SuiteRun]:
@@ -80,20 +102,217 @@ def suite_runs(project: Project) -> list[SuiteRun]:
 
 def datasets(project: Project) -> list[str]:
     """Names of the data sets that have problems."""
-    return sorted(name for _, name in problem_list.datasets(project.database.reader()))
+    return sorted(name for _, name in problems.datasets(project.database.reader()))
 
 
 def find(project: Project, task_id: str) -> list[int]:
     """Row ids of the problems with this task id; several where data sets share ids."""
-    return problem_list.with_key(project.database.reader(), task_id)
+    return problems.with_key(project.database.reader(), task_id)
 
 
 def task_ids(project: Project, questions: Sequence[int]) -> dict[int, str]:
     """Task ids by the row ids of the problems' questions; what is no problem is left out."""
-    rows = problem_list.rows(project.database.reader(), questions, None)
+    rows = problems.rows(project.database.reader(), questions, None)
     return {row.id: row.task_id for row in rows}
 
 
 def problem_of(project: Project, completion: int) -> int | None:
     """Row id of the problem a completion is to solve; None where its question is no code problem."""
     return pass_matrix.problem_of(project.database.reader(), completion)
+
+
+# -- Outcomes of tests: a line for every solution and suite of a run, whether it has been run or not.
+
+
+KIND: Final = "execution"
+"""The kind of verifier that runs solutions."""
+_AT_ONCE: Final = 500
+"""Solutions whose outcomes are read at once."""
+_NOT_RUN: Final = "n"
+
+
+def results(
+    project: Project,
+    verifier: str | None = None,
+    run: int | None = None,
+    suite: str | None = None,
+    selection: Selection | None = None,
+) -> Iterator[SolutionResult]:
+    """Outcomes of a run's solutions, in the order of import; one that was not run has ``n`` for each test.
+
+    Args:
+        verifier: Its name; by default every verifier that runs solutions, one after the other.
+        run: A run; by default each verifier's newest that has been complete, or its newest while none has.
+        suite: One suite; by default all that the run is about.
+        selection: Only these solutions.
+
+    Raises:
+        UsageError: There is no such verifier, run, suite or field, or the run is of another verifier.
+    """
+    reader = project.database.reader()
+    rows = _runs(project, verifier, run)
+    known = {row.id: _suites(reader, row) for row in rows}
+    if suite is not None and not any(suite in names for names in known.values()):
+        there = ", ".join(dict.fromkeys(name for names in known.values() for name in names))
+        raise UsageError(f"There are no outcomes of a suite {suite!r}.", f"Suites: {there or 'none'}.")
+    wanted = None if selection is None else set(chosen_ids(reader, selection))
+    asked = {run: tuple(name for name in names if suite in (None, name)) for run, names in known.items()}
+    return (line for row in rows for line in _lines(project, row, asked[row.id], wanted))
+
+
+def _runs(project: Project, verifier: str | None, run: int | None) -> list[RunRow]:
+    """The runs that are meant, the verifiers in the order they came."""
+    reader = project.database.reader()
+    if run is None and verifier is None:
+        names = [one.name for one in stored_runs.verifiers(reader)]
+    else:
+        names = [verifier or run_row(reader, run or 0).verifier.name]
+    numbers = [number for name in names if (number := run_of(project, name, run)) is not None]
+    ran = verdicts.runs_with(reader)
+    rows = [row for number in numbers if (row := run_row(reader, number)).verifier.kind == KIND or number in ran]
+    if not rows:
+        who = f"{verifier} has run no solution." if verifier else "No solution was run here."
+        raise UsageError(who, "Run them: workbench verify DB execution")
+    return rows
+
+
+def _suites(connection: sqlite3.Connection, row: RunRow) -> tuple[str, ...]:
+    """What a run is about: as it was configured, else as it is stored."""
+    configured = row.verifier.config.get("suites") if row.verifier.kind == KIND else None
+    # A file of somebody else's may hold anything there.
+    named = isinstance(configured, list) and all(isinstance(name, str) for name in configured)
+    return tuple(configured if named and configured else verdicts.suites_of(connection, row.id))
+
+
+def _lines(
+    project: Project, row: RunRow, suites: Sequence[str], wanted: Container[int] | None
+) -> Iterator[SolutionResult]:
+    """A run's lines: what it chose, and what it has outcomes of all the same."""
+    reader = project.database.reader()
+    items = sorted({*ids_of(reader, row.selection), *verdicts.items_of(reader, row.id)})
+    items = items if wanted is None else [item for item in items if item in wanted]
+    for start in range(0, len(items), _AT_ONCE):
+        chunk = items[start : start + _AT_ONCE]
+        found = verdicts.of_run(reader, row.id, chunk)
+        for solution in tests.named_solutions(project.database, chunk, suites):
+            for suite in suites:
+                yield _line(row.verifier.name, solution, suite, found.get(solution.item, {}).get(suite))
+
+
+def _line(verifier: str, solution: SolutionName, suite: str, execution: Execution | None) -> SolutionResult:
+    outcomes = _NOT_RUN * solution.tests.get(suite, 0) if execution is None else execution.outcomes
+    passed, total = outcomes.count(PASS), counted(outcomes)
+    return SolutionResult(
+        task_id=solution.question_id,
+        solution_id=solution.completion_id.removeprefix(f"{solution.question_id}/"),
+        completion_id=solution.completion_id,
+        suite=suite,
+        outcomes=outcomes,
+        passed=passed,
+        total=total,
+        score=passed / total if total else None,
+        isolation=None if execution is None else execution.level,
+        forgeable=0 if execution is None else execution.forgeable,
+        ms=None if execution is None else execution.ms,
+        verifier=verifier,
+        dataset=solution.dataset,
+    )
+
+
+# -- Which data set of code problems is meant, and which of its problems something can be written for.
+
+
+class Dataset(NamedTuple):
+    """A data set by row id and name."""
+
+    id: int
+    name: str
+
+
+class Targets(Struct, frozen=True, kw_only=True):
+    """Which problems are meant.
+
+    Attributes:
+        dataset: Of which data set; None for the only one there is.
+        tasks: Their ids; none for all.
+        limit: The first so many at most.
+    """
+
+    dataset: str | None = None
+    tasks: tuple[str, ...] = ()
+    limit: int | None = None
+
+
+EVERY_PROBLEM: Final = Targets()
+"""All problems of the only data set there is."""
+
+
+def code_dataset(project: Project, wanted: str | None) -> Dataset:
+    """The data set of that name, or the only one that holds code problems.
+
+    Raises:
+        UsageError: It is not clear which one is meant, or there is none.
+    """
+    found = [Dataset(*row) for row in problems.datasets(project.database.reader())]
+    if not found:
+        raise UsageError("There are no code problems here.", "workbench import DB problems.jsonl solutions.jsonl")
+    names = ", ".join(one.name for one in found)
+    if wanted is None and len(found) > 1:
+        raise UsageError(f"Several data sets hold code problems: {names}.", "Say which: --dataset NAME")
+    for one in found:
+        if wanted in (None, one.name):
+            return one
+    raise UsageError(f"No data set {wanted!r} holds code problems.", f"There are: {names}.")
+
+
+def problems_for(
+    project: Project, dataset: Dataset, targets: Targets, *, needs_calls: bool
+) -> tuple[list[int], dict[str, int]]:
+    """Row ids of the problems that are meant, in the order of import, and how many others were left out, by code.
+
+    Args:
+        needs_calls: Only problems whose solutions can be called by a test, and not those of standard input.
+
+    Raises:
+        UsageError: There is no problem of one of the ids.
+    """
+    found = problems.tasks(project.database.reader(), dataset.id, BASE)
+    known = {one.task_id for one in found}
+    for task in targets.tasks:
+        if task not in known:
+            raise UsageError(f"{dataset.name!r} has no problem {task!r}.")
+    meant = [one for one in found if not targets.tasks or one.task_id in targets.tasks]
+    skipped: Counter[str] = Counter()
+    chosen = []
+    for one in meant:
+        if one.language != "python":
+            skipped["language"] += 1
+        elif needs_calls and one.stdio:
+            skipped["stdio"] += 1
+        else:
+            chosen.append(one.question)
+    return chosen[: targets.limit], dict(skipped)
+
+
+# -- The sandbox, for services that execute code in the process that calls them.
+
+
+@contextmanager
+def opened_sandbox(
+    project: Project, *, workers: int | None = None, allow_unsafe: bool = False
+) -> Iterator[SandboxPool]:
+    """A sandbox at the highest level that holds on this machine; nothing of it lives afterwards.
+
+    Args:
+        workers: How many solutions run at a time; one a core by default.
+        allow_unsafe: The user agrees to limits alone.
+
+    Raises:
+        UnsafeError: There would be limits alone, and the user has not agreed to that.
+    """
+    # The sandbox is for those alone that need one.
+    from workbench.verifiers.execution.pool import SandboxPool
+
+    level = require_level(project, "best", allow_unsafe=allow_unsafe)
+    with SandboxPool(level, workers or os.cpu_count() or 1) as pool:
+        yield pool

@@ -4,7 +4,25 @@
 one; ``trust`` remembers, in the user's own folder, which servers and templates may be used.
 """
 
+from __future__ import annotations
+
 from workbench.config.file import FILE_NAME
 from workbench.config.settings import Settings, load
+from workbench.core.project import Project
 
 __all__ = ["FILE_NAME", "Settings", "load"]
+
+
+# -- A project's settings, for the front ends.
+
+
+__services_settings_all__ = ["FILE_NAME", "Settings", "settings_of"]
+
+
+def settings_of(project: Project) -> Settings:
+    """What ``workbench.toml`` beside the database says.
+
+    Raises:
+        UsageError: The file can't be read (the message names file and field).
+    """
+    return load(project.path)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 from workbench.config.file import file_of, read
 from workbench.config.verifiers import options_in
 from workbench.core.errors import UsageError
+from workbench.llm.server import Price
 
 _TABLE = "models"
 _EXAMPLE = '[models.qwen] base_url = "http://localhost:8000/v1", model = "…"'
@@ -28,3 +32,60 @@ def named_model(database: Path, name: str) -> dict[str, str] | None:
     if not isinstance(entry, dict):
         raise UsageError(f"{place}.{name} must be a table.", f"Example: {_EXAMPLE}")
     return options_in(f"{place}.{name}", entry)
+
+
+# -- ``[prices."MODEL"]``: what models cost, for budgets and estimates.
+
+
+_PRICES_EXAMPLE = '[prices."a-model"] input = 0.15, output = 0.6, cached_input = 0.075, date = "2026-11-01"'
+_HIGHEST = 1e6
+_NUMBERS = ("input", "output", "cached_input")
+_FIELDS = {*_NUMBERS, "date"}
+
+
+def prices_of(database: Path, models: Iterable[str]) -> dict[str, Price]:
+    """The prices of these models, as far as the settings file has them.
+
+    Raises:
+        UsageError: The file can't be read, or the entry of one of these models is wrong (other entries don't matter).
+    """
+    place = f"{file_of(database)}:prices"
+    table = read(database).get("prices", {})
+    if not isinstance(table, dict):
+        raise UsageError(f"{place} must be a table.", f"Example: {_PRICES_EXAMPLE}")
+    return {model: price_in(f"{place}.{model}", table[model]) for model in set(models) & table.keys()}
+
+
+def price_in(place: str, entry: Any) -> Price:
+    """One entry; ``place`` is where it stands, for messages.
+
+    Raises:
+        UsageError: It is wrong; the message names the field.
+    """
+    if not isinstance(entry, dict):
+        raise UsageError(f"{place} must be a table.", f"Example: {_PRICES_EXAMPLE}")
+    if unknown := sorted(entry.keys() - _FIELDS):
+        raise UsageError(f"{place}.{unknown[0]} is unknown.", f"Fields: {', '.join(sorted(_FIELDS))}.")
+    if missing := sorted({"input", "output", "date"} - entry.keys()):
+        raise UsageError(
+            f"{place}.{missing[0]} is missing.", f"US dollars a million tokens. Example: {_PRICES_EXAMPLE}"
+        )
+    numbers = {name: _number(f"{place}.{name}", entry[name]) for name in _NUMBERS if name in entry}
+    return Price(**numbers, date=_date(f"{place}.date", entry["date"]))
+
+
+def _number(place: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _HIGHEST:
+        raise UsageError(f"{place} must be a number from 0 to {_HIGHEST:,.0f}.", "US dollars a million tokens.")
+    return float(value)
+
+
+def _date(place: str, value: object) -> str:
+    if isinstance(value, str):
+        try:
+            value = date.fromisoformat(value)
+        except ValueError:
+            value = None
+    if type(value) is not date:
+        raise UsageError(f"{place} must be the day it was looked up.", 'Example: date = "2026-11-01"')
+    return value.isoformat()

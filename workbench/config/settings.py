@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 
-from workbench.config.file import file_of, read
-from workbench.config.policy import AnnotationPolicy
-from workbench.core.errors import UsageError
+from workbench.config.file import file_of, read, read_settings, write_whole
+from workbench.config.trust import user_folder
+from workbench.core.errors import UsageError, WorkbenchError
+
+# -- How a project's people work: checks, repeats, breaks. ``[annotation]`` in workbench.toml.
+
+
+class AnnotationPolicy(Struct, frozen=True, kw_only=True):
+    """Shares and limits of annotation.
+
+    Attributes:
+        check_rate: Share of served items that are checks (items with a known answer), as long as there are any.
+        check_threshold: Below this accuracy on checks a person is paused.
+        check_minimum: Checks a person has answered before they can be paused.
+        repeat_share: Share of served items that are the person's own earlier ones.
+        repeat_after_hours: How old a label must be before its item is served again.
+        break_after_minutes: After how long at work a break is suggested; 0: never.
+    """
+
+    check_rate: float = 0.05
+    check_threshold: float = 0.7
+    check_minimum: int = 10
+    repeat_share: float = 0.03
+    repeat_after_hours: float = 24.0
+    break_after_minutes: int = 0
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -61,3 +85,49 @@ def _policy(path: Path, table: object) -> AnnotationPolicy:
         if not getattr(policy, field) >= 0:
             raise UsageError(f"{path}:annotation.{field} must not be negative.")
     return policy
+
+
+# -- Databases that were opened in the app lately, and as whom: kept in the user's own configuration folder.
+
+
+_FILE: Final = "recent.json"
+_MOST: Final = 10
+
+
+class RecentProject(Struct, frozen=True):
+    """One of them.
+
+    Attributes:
+        path: The database, as an absolute path.
+        annotator: Who came with ``--as``; None for the coordinator.
+    """
+
+    path: str
+    annotator: str | None = None
+
+
+def recent() -> list[RecentProject]:
+    """Those that are still there, the last one first; nothing where that can't be read."""
+    with contextlib.suppress(WorkbenchError, OSError, UnicodeError, msgspec.MsgspecError):
+        known = msgspec.json.decode(read_settings(_place()), type=list[RecentProject])
+        return [opened for opened in known if Path(opened.path).is_file()][:_MOST]
+    return []
+
+
+def remember(database: Path, annotator: str | None) -> None:
+    """Put a database first; where that can't be written, nothing is lost but this."""
+    opened = RecentProject(str(database.resolve()), annotator)
+    others = [other for other in recent() if other.path != opened.path]
+    with contextlib.suppress(WorkbenchError, OSError, UnicodeError):
+        _place().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_whole(_place(), msgspec.json.encode([opened, *others][:_MOST]).decode())
+
+
+def _place() -> Path:
+    return user_folder() / _FILE
+
+
+# -- Databases that were opened in the app lately, for the front ends.
+
+
+__all__ = ["RecentProject", "recent", "remember"]

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
-from workbench.config.file import file_of, read, read_text
+from workbench.config.file import file_of, loads, read, read_settings, read_text, write_whole
 from workbench.core.errors import UsageError
 
 NAME = re.compile(r"[\w.+@/-]{1,100}")
 """What verifiers may be called."""
-
 TEMPLATE = "template"
 """The option that names a file with a prompt of the user's own."""
-
 _OPTION = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _TABLE = "verifiers"
@@ -165,3 +165,58 @@ def inside(folder: Path, place: str, name: str) -> Path:
     if not real.is_file():
         raise UsageError(f"{place}: there is no file {name!r} in the project's folder.")
     return real
+
+
+# -- Adding a verifier to the settings file; the rest of it, comments too, stays byte for byte as it is.
+
+
+Value = str | int | float | bool
+
+
+def save_verifier(path: Path, name: str, kind: str, options: Mapping[str, Value]) -> None:
+    """Write ``[verifiers.NAME]`` into a settings file, in place of an earlier one of that name.
+
+    Args:
+        path: The settings file; it is made if need be.
+        name: The verifier's name.
+        kind: Its kind.
+        options: Option values by name.
+
+    Raises:
+        UsageError: The name is none, or the file can't be read, is no TOML, can't take the entry or can't be written.
+    """
+    from tomlkit.exceptions import TOMLKitError
+
+    if not NAME.fullmatch(name):
+        raise UsageError(f"{name!r} is no name for a verifier.", "Use up to 100 letters, digits and . _ + @ / -")
+    try:
+        before = read_settings(path)
+    except FileNotFoundError:
+        before = ""
+    entry = {"kind": kind, **options}
+    try:
+        wanted = loads(before)
+        after = _with(before, name, entry)
+        wanted.setdefault("verifiers", {})[name] = entry
+        kept = tomllib.loads(after) == wanted
+    except (ValueError, TypeError, AttributeError, RecursionError, TOMLKitError) as error:
+        raise UsageError(f"{path}: {error}", "Is it TOML, and verifiers a table there?") from error
+    if not kept:
+        raise UsageError(f"{path} is written in a way that can't be added to.", f"Write [verifiers.{name}] by hand.")
+    write_whole(path, after)
+
+
+def _with(text: str, name: str, entry: dict[str, Any]) -> str:
+    """The file's text with the entry; one that is there keeps the comments in it."""
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    if "verifiers" not in document:
+        document["verifiers"] = tomlkit.table(is_super_table=True)
+    named: Any = document["verifiers"]
+    if name not in named:
+        named[name] = tomlkit.table()
+    for key in [key for key in named[name] if key not in entry]:
+        del named[name][key]
+    named[name].update(entry)
+    return tomlkit.dumps(document)

@@ -6,6 +6,8 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from workbench.core.item import ItemRecord, QuestionRecord
+
 Form = Literal["expression", "statement", "program", "stdio"]
 """How a test asks.
 
@@ -15,26 +17,20 @@ Form = Literal["expression", "statement", "program", "stdio"]
 - ``program``: statements that stand behind the solution as one program (``suite=whole``; forgeable).
 - ``stdio``: a text for standard input and the text expected on standard output, which is compared outside.
 """
-
 Where = Literal["outside", "inside", "program", "stdio", "broken"]
 """Where it is decided whether a test passes.
 
 Outside on a plain value, inside (forgeable), inside over one whole program (forgeable), outside on what is printed, or
 nowhere since the test is broken.
 """
-
 SolutionForm = Literal["program", "continuation", "reply"]
 """What a solution's text is: a whole program, what goes on where the prompt ends, or a reply with code in it."""
-
 Writer = Literal["human", "model"]
 """Who wrote a problem's reference solution: only what people wrote says which tests are right."""
-
 Origin = Literal["imported", "generated", "evolved"]
 """Where a suite comes from: a file, a model, or rounds of evolution."""
-
 Level = Literal["L1", "L2", "L3"]
 """How a solution was kept in: by limits alone, by Landlock and seccomp too, or in namespaces of its own besides."""
-
 OUTCOMES: Final[dict[str, str]] = {
     "p": "passed",
     "f": "assertion failed",
@@ -46,7 +42,6 @@ OUTCOMES: Final[dict[str, str]] = {
     "b": "broken test: it counts for nobody",
 }
 """Outcome letters of a test and what they mean."""
-
 PASS: Final = "p"
 ASSERTION: Final = "f"
 NOT_RUN: Final = "n"
@@ -241,3 +236,138 @@ class Provenance(Struct, frozen=True, kw_only=True):
     level: Level
     limits: dict[str, float]
     extractor: str
+
+
+# -- Code problems and solutions as files hold them, checked and ready to store.
+
+
+class ProblemRecord(Struct, kw_only=True, gc=False):
+    """One problem of a file.
+
+    Attributes:
+        line: Line number from 1 (for Parquet and JSON arrays: the element's number).
+        raw: The row's bytes as read, kept in quarantine should it contradict a stored problem.
+        problem: Its texts and its tests.
+        source: The benchmark it is from, as ``code/name``; None where the file doesn't say.
+        extra: JSON object of the keys we do not know; or None.
+    """
+
+    line: int
+    raw: bytes
+    problem: Problem
+    source: str | None = None
+    extra: str | None = None
+
+
+class SolutionRecord(Struct, kw_only=True, gc=False):
+    """One solution of a problem.
+
+    Attributes:
+        line: Line number from 1 (for Parquet and JSON arrays: the element's number); 0 where it is from no file.
+        raw: The row's bytes as read.
+        task_id: The problem's id.
+        solution_id: Its own id among the problem's solutions.
+        code: The text as the file has it.
+        form: What the text is.
+        gold: Whether the file says that it passes all tests; None where it doesn't say.
+        model: Who wrote it, if the file says so.
+        ground_truth: It stands for the true answer where solutions are ranked (rank 1).
+        extra: JSON object of the keys we do not know; or None.
+    """
+
+    line: int = 0
+    raw: bytes = b""
+    task_id: str
+    solution_id: str
+    code: str
+    form: SolutionForm = "program"
+    gold: bool | None = None
+    model: str | None = None
+    ground_truth: bool = False
+    extra: str | None = None
+
+    @property
+    def key(self) -> str:
+        """Its id in the whole data set."""
+        return f"{self.task_id}/{self.solution_id}"
+
+
+CodeRecord = ProblemRecord | SolutionRecord
+"""What a file of code holds."""
+Record = ItemRecord | QuestionRecord | CodeRecord
+"""What is imported."""
+
+
+# -- Lines of our own files of code problems and of their solutions.
+
+
+class StdioTest(Struct, frozen=True, forbid_unknown_fields=True):
+    """A test of a program that reads and writes.
+
+    Attributes:
+        input: The text on its standard input.
+        output: The text that it must write on its standard output.
+    """
+
+    input: str
+    output: str
+
+
+TestLine = str | StdioTest
+"""A test: Python statements as a text, or a text for standard input with the text expected."""
+
+
+class ProblemLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A problem with its tests; further keys are kept.
+
+    Attributes:
+        task_id: The problem's id in its data set.
+        prompt: What is asked.
+        source: The benchmark it is from.
+        entry_point: The function or class that tests call.
+        language: ``python``, or the name of a runner.
+        canonical_solution: The reference solution, a complete program.
+        canonical_solution_by: Who wrote it; only what people wrote says which tests are right.
+        setup: Code run between a solution and each test, such as ``candidate = add``.
+        seconds: Wall time a test may take.
+        tests: The suite ``base``.
+        plus_tests: The suite ``plus``.
+        whole_test: The suite ``whole``: one program that stands behind the solution.
+        suites: Suites of other names.
+    """
+
+    task_id: str | int
+    prompt: str
+    source: str | None = None
+    entry_point: str | None = None
+    language: str = "python"
+    canonical_solution: str = ""
+    canonical_solution_by: Writer = "human"
+    setup: str = ""
+    seconds: float | None = None
+    tests: list[TestLine] = []
+    plus_tests: list[TestLine] = []
+    whole_test: str | None = None
+    suites: dict[str, list[TestLine]] = {}
+
+
+class SolutionLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A solution of a problem; further keys are kept.
+
+    Attributes:
+        task_id: The problem's id.
+        solution_id: Its own id among the problem's solutions.
+        code: Its text.
+        form: What the text is: a complete program, what goes on where the prompt ends, or a reply with code in it.
+        model: Who wrote it.
+        recorded_pass: Whether it is known to pass; 1 and 0 are taken too.
+        ground_truth: It stands for the true answer where solutions are ranked.
+    """
+
+    task_id: str | int
+    solution_id: str | int
+    code: str
+    form: SolutionForm = "program"
+    model: str | None = None
+    recorded_pass: bool | int | None = None
+    ground_truth: bool = False

@@ -12,23 +12,24 @@ import re
 import shlex
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 from platformdirs import user_state_path
 
+from workbench.core.database import people
+from workbench.core.database.connection import Database
 from workbench.core.database.events import ANSWERS
 from workbench.core.errors import StoreError
+from workbench.core.files import append_own, require_own
 from workbench.core.label import LabelEvent, LabelLine, Task
-from workbench.core.own_files import append_own, require_own
 from workbench.core.processes import IN_NAMES, life_named, this_process
 
 _MOST_BYTES = 1 << 30
 _END = ".jsonl"
 _MAKER = re.compile(rf"{IN_NAMES}{re.escape(_END)}", re.ASCII)
-
 Head = tuple[Task, int, int]
 """Task, subject and person."""
 
@@ -198,3 +199,63 @@ def _identity(folder: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+# -- Notes that go with no label yet: stored as drafts, and at hand while they can't be.
+
+
+class BegunNotes:
+    """What people have written in this process and what could not be stored of it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: dict[tuple[int, int], str] = {}
+        self._lock = threading.Lock()
+
+    def keep(self, person: int, completion: int, note: str) -> None:
+        """Store a note, with those that could not be stored before; until then `of` gives it.
+
+        Raises:
+            StoreError: It can't be stored now.
+        """
+        self.remember(person, completion, note)
+        self.store()
+
+    def remember(self, person: int, completion: int, note: str) -> None:
+        """Have a note at hand, to be stored with the next one."""
+        with self._lock:
+            self._waiting[person, completion] = note
+
+    def store(self) -> None:
+        """Store what waits.
+
+        Raises:
+            StoreError: It can't be stored now.
+        """
+        with self._lock:
+            waiting = dict(self._waiting)
+        if not waiting:
+            return
+        with self._database.write("full") as connection:
+            for (person, completion), note in waiting.items():
+                people.keep(connection, person, completion, note)
+        with self._lock:
+            # What was written meanwhile still waits.
+            for one, note in waiting.items():
+                if self._waiting.get(one) == note:
+                    del self._waiting[one]
+
+    def try_to_store(self) -> None:
+        """Store what waits if that can be done."""
+        with suppress(StoreError):
+            self.store()
+
+    def of(self, person: int, completion: int, stored: str) -> str:
+        """The note as it was written last; ``stored`` where none waits."""
+        with self._lock:
+            return self._waiting.get((person, completion), stored)
+
+    def forget(self, person: int, completion: int) -> None:
+        """A label has taken the note along."""
+        with self._lock:
+            self._waiting.pop((person, completion), None)

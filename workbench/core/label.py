@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Iterable
 from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 Task = Literal["correctness", "type"]
 """``correctness``: a verdict on a completion; ``type``: an answer subtype for a question."""
-
 LabelVerdict = Literal["correct", "incorrect", "unsuitable"]
 EventKind = Literal[
     "label", "adjudication", "retraction", "flag", "reveal", "repeat", "check", "reopen", "exclusion", "answer"
@@ -17,16 +19,12 @@ EventKind = Literal[
 item whose answer is known; neither counts to an item's overlap. ``reopen``: a new round begins; ``exclusion``: the
 coordinator takes an item out. ``retraction`` takes back what it supersedes. ``flag``: a call for the coordinator,
 whose ``answer`` names in ``seen`` the flags it is to."""
-
 State = Literal["unlabelled", "labelled", "conflict", "final", "excluded"]
 FLAG_STATES = ("open", "answered", "none")
 """What stands of an item's flags: one waits for an answer, all have one, or there is none."""
-
 DecidedBy = Literal["agreed", "adjudicated", "coordinator"]
-
 LABEL_SCHEMA = 2
 """Version of the meaning of a label's fields, stored with every event."""
-
 EXCLUSION_REASONS: dict[str, str] = {
     "proof": "asks for a proof",
     "open_ended": "has no single answer",
@@ -218,3 +216,42 @@ class LabelLine(Struct, kw_only=True, omit_defaults=True):
     wait_ms: Count | UnsetType = UNSET
     keys: Count | UnsetType = UNSET
     view: str | UnsetType = UNSET
+
+
+# -- Names that a reader can't tell apart: one person is one, however a file spells the name.
+
+
+_LETTERS: Final = ("LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU")
+"""Scripts whose letters look like one another's."""
+_BOTH: Final = "аa вb еe кk мm оo рp сc тt хx ѕs іi јj ԁd һh ԛq ԝw ӏl βb κk οo τt χx ϲc ϳj ıi ɡg ɑa"
+_SMALL: Final = f"{_BOTH} уy гr пn αa γy ιi νv ρp υu ωw ηn"
+_LARGE: Final = f"{_BOTH} уy нh αa εe ζz ηh ιi μm νn ρp υy"
+"""What letters of other scripts look like, in lower case: some have one look as small letters, another as capitals."""
+_WORD: Final = re.compile(r"[^\W\d_]+")
+
+
+def looks_like(name: str, others: Iterable[str]) -> str | None:
+    """The other name that this one looks like without being it; None where there is none."""
+    own = _looks(name)
+    return next((other for other in others if other != name and own & _looks(other)), None)
+
+
+def is_mixed(name: str) -> bool:
+    """Whether a word of the name has letters of several scripts that look alike, as no language writes them."""
+    return any(len(_scripts(word)) > 1 for word in _WORD.findall(unicodedata.normalize("NFKC", name)))
+
+
+def _scripts(word: str) -> set[str]:
+    firsts = {unicodedata.name(letter, "").partition(" ")[0] for letter in word}
+    return firsts.intersection(_LETTERS)
+
+
+def _looks(name: str) -> set[str]:
+    """How a name looks in small letters and in capitals, whatever its case and its blanks."""
+    plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    looks = {plain, plain.translate(_table(_SMALL)), plain.translate(_table(_LARGE))}
+    return {unicodedata.normalize("NFC", look) for look in looks} - {""}
+
+
+def _table(pairs: str) -> dict[int, str]:
+    return {ord(pair[0]): pair[1] for pair in pairs.split()}

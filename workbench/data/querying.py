@@ -8,8 +8,8 @@ from workbench.core.database import selection as stored_selection
 from workbench.core.database.selection import chosen_ids
 from workbench.core.project import Project
 from workbench.core.selection import Selection
-from workbench.data.store import querying as stored
-from workbench.data.store.querying import Result, View
+from workbench.data.store import columns as stored
+from workbench.data.store.columns import Result, View
 
 __all__ = ["Result", "View", "query", "require_items", "view"]
 

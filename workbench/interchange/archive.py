@@ -6,19 +6,143 @@ logins, or what is derived; checks (items whose answer is known) only when they 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import io
+import zlib
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
+from typing import IO, Any, Final, Literal, NamedTuple, cast
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+import msgspec
+from msgspec import Struct
 
 from workbench.core.database import migrations
 from workbench.core.database.sets import PACKAGE
-from workbench.core.errors import UsageError
+from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import Project
 from workbench.data.formats.writing import new_file
-from workbench.interchange.model_archive import ArchiveWritten
-from workbench.interchange.packing import Rows, pack
+from workbench.interchange.records import FORMAT, VERSION, ArchiveWritten, ColumnType, Manifest, Member
 from workbench.interchange.store import archiving
-from workbench.interchange.store.archive_tables import CALLS, PARTS, ArchiveTable, columns
+from workbench.interchange.store.archiving import CALLS, PARTS, ArchiveTable, columns
+
+# -- Rows of a table as JSON lines, and back: checked against the table's columns.
+
+
+Row = tuple[object, ...]
+LONGEST: Final = 1 << 28
+"""Bytes of a line that is written or read."""
+_INFINITE = Literal["Inf", "-Inf"]
+_TYPES: Final[dict[ColumnType, Any]] = {
+    "INTEGER": int | None,
+    "REAL": float | _INFINITE | None,
+    "TEXT": str | None,
+    "BLOB": bytes | None,
+}
+
+
+def encoder(columns: Sequence[str]) -> Callable[[Row], bytes]:
+    """A function that writes a row as a line; see `workbench.interchange.records.Member`."""
+    encode = msgspec.json.Encoder().encode
+
+    def line(row: Row) -> bytes:
+        return encode(dict(zip(columns, row, strict=True))) + b"\n"
+
+    return line
+
+
+def decoder(columns: Mapping[str, ColumnType]) -> Callable[[bytes], Row]:
+    """A function that reads a line; it raises msgspec.ValidationError or DecodeError where it is no such row."""
+    record = msgspec.defstruct(
+        "Row", [(name, _TYPES[kind]) for name, kind in columns.items()], forbid_unknown_fields=True
+    )
+    decode: Callable[[bytes], Struct] = msgspec.json.Decoder(record).decode
+    reals = [place for place, kind in enumerate(columns.values()) if kind == "REAL"]
+
+    def row(line: bytes) -> Row:
+        found = msgspec.structs.astuple(decode(line))
+        if not any(type(found[place]) is str for place in reals):
+            return found
+        return tuple(_number(value) if place in reals else value for place, value in enumerate(found))
+
+    return row
+
+
+def _number(value: object) -> object:
+    return float(value) if isinstance(value, str) else value
+
+
+# -- Writing an archive: rows as they come, a member at a time, the manifest last.
+
+
+MANIFEST: Final = "manifest.json"
+_BUFFER = 1 << 20
+"""Bytes that are packed at once: a line at a time is slow."""
+_UNIX = 3
+"""The system by which unpackers read permissions (APPNOTE 6.3.10, 4.4.2)."""
+_READABLE = 0o644 << 16
+"""For everyone: they stand in the upper half of an entry's attributes."""
+
+
+class Rows(NamedTuple):
+    """What becomes a member."""
+
+    name: str
+    columns: Mapping[str, ColumnType]
+    rows: Generator[Row, None, None]
+
+
+def pack(
+    file: IO[bytes], members: Iterable[Rows], *, schema: int, code_version: str, left_out: Mapping[str, int]
+) -> Manifest:
+    """Write an archive; the same rows give the same bytes wherever zlib compresses the same way.
+
+    Raises:
+        FormatError: A row is too long to be read back.
+    """
+    with ZipFile(file, "w") as archive:
+        manifest = Manifest(
+            schema=schema,
+            code_version=code_version,
+            left_out=dict(left_out),
+            members=tuple(_add(archive, member) for member in members),
+        )
+        document = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+        with archive.open(_info(MANIFEST), "w") as entry:
+            entry.write(document)
+    return manifest
+
+
+def _add(archive: ZipFile, member: Rows) -> Member:
+    line = encoder(tuple(member.columns))
+    lines = size = 0
+    digest = sha256()
+    with (
+        # Where the disk is full they are closed before the database they come from is.
+        closing(member.rows) as rows,
+        archive.open(_info(f"{member.name}.jsonl"), "w", force_zip64=True) as entry,
+        io.BufferedWriter(entry, _BUFFER) as buffered,
+    ):
+        for row in rows:
+            text = line(row)
+            if len(text) > LONGEST:
+                raise FormatError(f"{member.name}: row {lines + 1} is longer than {LONGEST >> 20} MiB.", "Back it up.")
+            buffered.write(text)
+            digest.update(text)
+            lines += 1
+            size += len(text)
+    return Member(name=member.name, columns=dict(member.columns), lines=lines, bytes=size, sha256=digest.hexdigest())
+
+
+def _info(name: str) -> ZipInfo:
+    """An entry that says nothing of when and where it was made."""
+    info = ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+    info.compress_type = ZIP_DEFLATED
+    info.create_system = _UNIX
+    info.external_attr = _READABLE
+    return info
 
 
 def write_archive(
@@ -63,3 +187,151 @@ def _left_out(reader: archiving.Connection, *, checks: bool, calls: bool) -> dic
         "unfinished imports": archiving.count(reader, "imports", "state = 'running'"),
     }
     return {what: number for what, number in found.items() if number}
+
+
+# -- Reading an archive, whoever made it: nothing in it names a path, and nothing is taken that its manifest doesn't
+# say.
+
+
+_LARGEST_MANIFEST: Final = 1 << 20
+_SUSPICIOUS: Final = (256 << 20, 300)
+"""Bytes beyond which a member must not be so many times its packed size; rows of verdicts come to about forty."""
+_ENCRYPTED: Final = 1
+_ASK: Final = "Get another copy of it."
+_BROKEN: Final = (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError)
+
+
+class Archive:
+    """An open archive whose manifest has been read and checked against what is there.
+
+    Attributes:
+        manifest: What it says it holds.
+    """
+
+    def __init__(self, path: Path, file: ZipFile) -> None:
+        self._path, self._file = path, file
+        self._entries = _entries(path, file)
+        self.manifest = self._manifest()
+        self._check()
+
+    def rows(self, member: Member) -> Iterator[tuple[int, Row]]:
+        """Line number and row, one after the other.
+
+        Raises:
+            FormatError: A line is no row of these columns, or the member is not what the manifest says.
+        """
+        place, decode = f"{member.name}.jsonl", decoder(member.columns)
+        digest, size, number = sha256(), 0, 0
+        for number, line in enumerate(self._lines(place, member.bytes), 1):
+            digest.update(line)
+            size += len(line)
+            try:
+                row = decode(line)
+            except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+                raise self._damaged(f"{place}:{number}", str(error)) from error
+            yield number, row
+        if (number, size, digest.hexdigest()) != (member.lines, member.bytes, member.sha256):
+            raise self._damaged(place, "it is not what the manifest says: lines, length or sha256 differ")
+
+    def damaged(self, why: str, member: Member | None = None, line: int | None = None) -> FormatError:
+        """An error about a line, a member, or the archive as a whole."""
+        if member is None:
+            return FormatError(f"{self._path}: {why}.", _ASK)
+        return self._damaged(f"{member.name}.jsonl" + ("" if line is None else f":{line}"), why)
+
+    def _manifest(self) -> Manifest:
+        if MANIFEST not in self._entries:
+            raise FormatError(f"{self._path}: it has no {MANIFEST}: it is no archive of this program.", _WRITE)
+        try:
+            with self._file.open(self._entries[MANIFEST]) as entry:
+                document = entry.read(_LARGEST_MANIFEST + 1)
+        except _BROKEN as error:
+            raise self._damaged(MANIFEST, str(error)) from error
+        if len(document) > _LARGEST_MANIFEST:
+            raise self._damaged(MANIFEST, "it is longer than any of ours")
+        self._require_version(document)
+        try:
+            return msgspec.json.decode(document, type=Manifest)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise self._damaged(MANIFEST, str(error)) from error
+
+    def _require_version(self, document: bytes) -> None:
+        try:
+            found = msgspec.json.decode(document)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise self._damaged(MANIFEST, str(error)) from error
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            raise FormatError(f"{self._path}: {MANIFEST} is not of an archive of this program.", _WRITE)
+        if isinstance(version := found.get("version"), int) and version > VERSION:
+            raise FormatError(
+                f"{self._path}: the archive has version {version}; this program knows up to {VERSION}.",
+                "It was written by a newer workbench: install that one.",
+            )
+
+    def _check(self) -> None:
+        members = self.manifest.members
+        expected = {f"{member.name}.jsonl": member for member in members}
+        if len(expected) != len(members) or expected.keys() | {MANIFEST} != self._entries.keys():
+            differing = sorted(expected.keys() ^ (self._entries.keys() - {MANIFEST})) or [MANIFEST]
+            raise self._damaged(differing[0][:100], "the manifest and the files in the archive don't agree")
+        for name, member in expected.items():
+            entry = self._entries[name]
+            if entry.file_size != member.bytes:
+                raise self._damaged(name, f"it has {entry.file_size} bytes and the manifest says {member.bytes}")
+            if member.bytes > _SUSPICIOUS[0] and member.bytes > _SUSPICIOUS[1] * entry.compress_size:
+                raise self._damaged(name, "it would unpack to hundreds of times its size, as no real data does")
+
+    def _lines(self, name: str, size: int) -> Iterator[bytes]:
+        left = size
+        try:
+            with self._file.open(self._entries[name]) as entry, _buffered(entry) as buffered:
+                while line := buffered.readline(min(left, LONGEST) + 1):
+                    left -= len(line)
+                    if left < 0 or len(line) > LONGEST:
+                        raise self._damaged(name, "it is longer than it says, or has a line that is")
+                    yield line
+        except _BROKEN as error:
+            raise self._damaged(name, str(error)) from error
+
+    def _damaged(self, place: str, why: str) -> FormatError:
+        return FormatError(f"{self._path}: {place}: {why}.", _ASK)
+
+
+_WRITE: Final = "Archives are written by: workbench export DB FILE --format workbench"
+
+
+@contextmanager
+def opened_archive(path: Path) -> Iterator[Archive]:
+    """An archive for reading.
+
+    Raises:
+        FormatError: It can't be read, or is no archive of ours, or its files and its manifest don't agree.
+    """
+    if path.exists() and not path.is_file():
+        # A pipe or a device might never end.
+        raise FormatError(f"{path}: it is no regular file.", "Save the archive as a file.")
+    try:
+        with path.open("rb") as file:
+            try:
+                archive = ZipFile(file)
+            except _BROKEN as error:
+                raise FormatError(f"{path}: it is no zip file, or it is cut off.", _WRITE) from error
+            with archive:
+                yield Archive(path, archive)
+    except OSError as error:
+        raise FormatError(f"{path}: {error.strerror or error}.", "Check the file and its permissions.") from error
+
+
+def _buffered(entry: IO[bytes]) -> io.BufferedReader:
+    # Finding the ends of lines is several times as fast in here as in the entry itself.
+    return io.BufferedReader(cast("io.RawIOBase", entry))
+
+
+def _entries(path: Path, file: ZipFile) -> dict[str, ZipInfo]:
+    entries = {entry.filename: entry for entry in file.infolist()}
+    if len(entries) != len(file.infolist()):
+        raise FormatError(f"{path}: it holds two files of one name.", _ASK)
+    for entry in entries.values():
+        if entry.flag_bits & _ENCRYPTED or entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+            raise FormatError(f"{path}: {entry.filename[:100]} is encrypted or packed in a way we don't write.", _ASK)
+    return entries

@@ -2,25 +2,231 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal, get_args
 
+import msgspec
 from msgspec import Struct, structs
 
-from workbench.core.database.selection import check_names
-from workbench.core.database.vocabularies import dataset_names
+from workbench.core.database import events
+from workbench.core.database.selection import check_names, dataset_names
 from workbench.core.errors import UsageError
+from workbench.core.item import StoredItem
+from workbench.core.label import LabelLine, pseudonym
+from workbench.core.progress import stepping
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
+from workbench.core.states import current_events
 from workbench.core.verdict import GoldChoice
+from workbench.data.formats.argilla import record_of
+from workbench.data.formats.label_studio import task_of
 from workbench.data.formats.source import path_text
-from workbench.interchange import interchange, plain, tables, training
+from workbench.data.formats.writing import (
+    ITEM_COLUMNS,
+    Kind,
+    item_cells,
+    item_line,
+    new_file,
+    released_line,
+    write_csv,
+    write_lines,
+    write_parquet,
+)
+from workbench.data.store import reading as store
+from workbench.data.store.reading import stream_items
+from workbench.interchange import training
+from workbench.interchange.archive import write_archive
 from workbench.interchange.records import ExportReport
-from workbench.interchange.request import Request, Table
+from workbench.interchange.training import Request, Table
+from workbench.labelling.label_export import ROLES, LabelIndex, current_lines
+
+# -- Tables of labels and verdicts, as CSV or Parquet.
+
+
+_LABEL_COLUMNS: dict[str, Kind] = dict.fromkeys(
+    (
+        "completion_id",
+        "question_id",
+        "annotator",
+        "task",
+        "verdict",
+        "reason",
+        "subtype",
+        "note",
+        "role",
+        "created_at",
+    ),
+    "text",
+)
+_VERDICT_COLUMNS: dict[str, Kind] = {
+    "question_id": "text",
+    "completion_id": "text",
+    "verifier": "text",
+    "run": "int",
+    "verdict": "text",
+    "score": "float",
+    "reason": "text",
+    "ms": "float",
+}
+
+
+def labels(request: Request) -> ExportReport:
+    """A row a label in force."""
+    return request.report(write_table(request, _LABEL_COLUMNS, _labels(request)))
+
+
+def verdicts(request: Request) -> ExportReport:
+    """A row a verdict of any run."""
+    found = store.stream_verdicts(request.project.database.reader(), request.selection)
+    return request.report(write_table(request, _VERDICT_COLUMNS, found))
+
+
+def write_table(request: Request, columns: dict[str, Kind], rows: Iterable[tuple[object, ...]]) -> int:
+    """Write a table in the format asked for; returns how many rows it has."""
+    with new_file(request.path, force=request.force) as file:
+        if request.format == "parquet":
+            return write_parquet(file, columns, rows)
+        return write_csv(file, list(columns), rows)
+
+
+def _labels(request: Request) -> Iterator[tuple[object, ...]]:
+    reader = request.project.database.reader()
+    people = store.annotator_names(reader) if request.names else {}
+    for task, subject, question, completion in store.labelled_subjects(reader, request.selection):
+        for event in current_events(events.of_subject(reader, task, subject)):
+            yield (
+                completion,
+                question,
+                people.get(event.annotator, pseudonym(event.annotator)),
+                task,
+                event.verdict,
+                event.exclusion_reason,
+                event.subtype,
+                event.note,
+                ROLES.get(event.kind, "annotator"),
+                event.created_at,
+            )
+
+
+# -- Items in the released schema, with everything, or as a table.
+
+
+class _Items:
+    """The chosen items, one at a time; those without gold are counted."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self.without_gold = 0
+
+    def __iter__(self) -> Iterator[StoredItem]:
+        reader, selection = self._request.project.database.reader(), self._request.selection
+        many = store.count_items(reader, selection)
+        found = store.stream_items(reader, selection, self._request.gold)
+        for item in stepping(found, "writing", "items", min(many, selection.limit or many)):
+            self.without_gold += item.gold is None
+            yield item
+
+
+def released(request: Request) -> ExportReport:
+    """The released schema, byte for byte."""
+    return _write(request, released_line)
+
+
+def fixed(request: Request) -> ExportReport:
+    """The same with the type fields the right way round."""
+    return _write(request, lambda item: released_line(item, fixed=True))
+
+
+def lines(request: Request) -> ExportReport:
+    """Everything we know of an item, with what people say of it."""
+    labels = LabelIndex(request.project, request.selection, names=request.names)
+
+    def line(item: StoredItem) -> bytes:
+        said = labels.of(item.dataset, item.question_key, item.completion_key)
+        return item_line(item, msgspec.to_builtins(said))
+
+    return _write(request, line)
+
+
+def cells(request: Request) -> ExportReport:
+    """A table of items."""
+    items = _Items(request)
+    written = write_table(request, ITEM_COLUMNS, map(item_cells, items))
+    return request.report(written, without_gold=items.without_gold)
+
+
+def _write(request: Request, line: Callable[[StoredItem], bytes]) -> ExportReport:
+    items, written = _Items(request), 0
+    with new_file(request.path, force=request.force) as file:
+        for item in items:
+            file.write(line(item))
+            written += 1
+    return request.report(written, without_gold=items.without_gold)
+
+
+# -- Files that are read elsewhere or back here: of other annotation tools, of labels, and archives.
+
+
+_Element = Callable[[int, StoredItem, list[LabelLine]], object]
+"""An item as a tool has it, from its number (from 1), itself, and what people say of it."""
+
+
+def label_studio(request: Request) -> ExportReport:
+    """Items with people's labels as Label Studio reads them."""
+    return _tool(request, lambda number, item, said: task_of(number, item, said, sighted=request.sighted))
+
+
+def argilla(request: Request) -> ExportReport:
+    """Items with people's labels as Argilla reads them."""
+    return _tool(request, lambda _, item, said: record_of(item, said, sighted=request.sighted))
+
+
+def peer_labels(request: Request) -> ExportReport:
+    """Label lines: what stands of the chosen items, as ``workbench labels DB export`` writes it of all."""
+    lines = current_lines(request.project, selection=request.selection, names=request.names)
+    return request.report(write_lines(request.path, lines, force=request.force))
+
+
+def archive(request: Request) -> ExportReport:
+    """Everything, to be read back.
+
+    Raises:
+        UsageError: Only some items are asked for.
+    """
+    if request.selection.conditions:
+        raise UsageError(
+            "An archive holds all of a database: --where and --dataset don't go with it.",
+            "Other formats write a choice of items.",
+        )
+    written = write_archive(
+        request.project, request.path, checks=request.checks, calls=request.calls, force=request.force
+    )
+    return request.report(written.written, archive=written)
+
+
+def _tool(request: Request, element: _Element) -> ExportReport:
+    """A JSON list of the chosen items."""
+    lines = _lines(request)
+    written = 0
+    with new_file(request.path, force=request.force) as file:
+        for item in stream_items(request.project.database.reader(), request.selection, "imported"):
+            said = lines.get((item.dataset, item.question_key, item.completion_key), [])
+            file.write(b",\n" if written else b"[\n")
+            written += 1
+            file.write(msgspec.json.encode(element(written, item, said)))
+        file.write(b"\n]\n" if written else b"[]\n")
+    return request.report(written)
+
+
+def _lines(request: Request) -> dict[tuple[str | None, str | None, str], list[LabelLine]]:
+    found: dict[tuple[str | None, str | None, str], list[LabelLine]] = {}
+    for line in current_lines(request.project, names=request.names):
+        found.setdefault((line.dataset, line.question_id, line.completion_id), []).append(line)
+    return found
+
 
 __all__ = ["FORMATS", "TABLES", "ExportFormat", "ExportReport", "Table", "export", "format_of"]
-
 ExportFormat = Literal[
     "verifybench",
     "verifybench-fixed",
@@ -34,7 +240,6 @@ ExportFormat = Literal[
     "argilla",
     "workbench",
 ]
-
 Writer = Callable[[Request], ExportReport]
 
 
@@ -52,22 +257,20 @@ class _Format(Struct, frozen=True):
     options: tuple[str, ...] = ()
 
 
-_TABLES: Final[dict[Table, Writer]] = {"labels": tables.labels, "verdicts": tables.verdicts}
-
+_TABLES: Final[dict[Table, Writer]] = {"labels": labels, "verdicts": verdicts}
 _WRITERS: Final[dict[ExportFormat, _Format]] = {
-    "verifybench": _Format(plain.released),
-    "verifybench-fixed": _Format(plain.fixed),
-    "jsonl": _Format(plain.lines),
-    "csv": _Format(plain.cells, _TABLES),
-    "parquet": _Format(plain.cells, _TABLES),
+    "verifybench": _Format(released),
+    "verifybench-fixed": _Format(fixed),
+    "jsonl": _Format(lines),
+    "csv": _Format(cells, _TABLES),
+    "parquet": _Format(cells, _TABLES),
     "sft": _Format(training.sft, options=("system", "per_question", "seed")),
     "pairs": _Format(training.pairs),
-    "labels": _Format(interchange.labels),
-    "label-studio": _Format(interchange.label_studio, options=("sighted",)),
-    "argilla": _Format(interchange.argilla, options=("sighted",)),
-    "workbench": _Format(interchange.archive, options=("checks", "calls")),
+    "labels": _Format(peer_labels),
+    "label-studio": _Format(label_studio, options=("sighted",)),
+    "argilla": _Format(argilla, options=("sighted",)),
+    "workbench": _Format(archive, options=("checks", "calls")),
 }
-
 _ENDINGS: Final[dict[str, tuple[ExportFormat, ...]]] = {
     ".csv": ("csv",),
     ".parquet": ("parquet",),
@@ -76,10 +279,8 @@ _ENDINGS: Final[dict[str, tuple[ExportFormat, ...]]] = {
     ".json": ("label-studio", "argilla"),
 }
 """How a file's name ends -> the formats that it may be of."""
-
 FORMATS: Final[tuple[ExportFormat, ...]] = tuple(_WRITERS)
 TABLES: Final[tuple[Table, ...]] = get_args(Table)
-
 _FLAGS: Final = {"calls": "--without-calls"}
 _NOTHING_SAID: Final = {field.name: field.default for field in structs.fields(Request)}
 

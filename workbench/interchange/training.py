@@ -4,17 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from workbench.core.item import StoredItem
+from workbench.core.project import Project
 from workbench.core.selection import Selection
-from workbench.data.draws import in_drawn_order
+from workbench.core.verdict import GoldChoice
+from workbench.data.alike import in_drawn_order
+from workbench.data.formats.source import path_text
 from workbench.data.formats.writing import write_lines
-from workbench.data.store import exporting as store
+from workbench.data.store import reading as store
 from workbench.interchange.records import ExportReport, Message, PairLine, PairsReport, SftLine, SftReport
-from workbench.interchange.request import Request
+
+# -- What an export is asked for.
+
+
+Table = Literal["items", "labels", "verdicts"]
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """All that a writer may need; see `workbench.interchange.exporting.export`."""
+
+    project: Project
+    path: Path
+    format: str
+    table: Table = "items"
+    selection: Selection = Selection()
+    gold: GoldChoice = "final"
+    names: bool = False
+    sighted: bool = False
+    force: bool = False
+    system: str | None = None
+    per_question: int | None = None
+    seed: int = 0
+    checks: bool = False
+    calls: bool = True
+
+    def report(self, written: int, **more: Any) -> ExportReport:
+        """The report of so many rows."""
+        return ExportReport(
+            written=written,
+            file=path_text(self.path),
+            format=self.format,
+            table=self.table,
+            **more,
+        )
 
 
 def sft(request: Request) -> ExportReport:

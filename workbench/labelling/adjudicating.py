@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from workbench.core.database import drafts, events, people
+from workbench.core.database import events, people
 from workbench.core.errors import AnnotationError, StoreError
 from workbench.core.label import LabelEvent, Task
 from workbench.core.project import Project
 from workbench.core.states import current_adjudication, current_labels, current_round
 from workbench.data.store import browsing, label_lines
 from workbench.labelling import ledger, rulings
-from workbench.labelling.acquainted import Acquainted
 from workbench.labelling.annotating import AnnotationItem
-from workbench.labelling.bringing_in import bring_in
 from workbench.labelling.label_export import history_lines
+from workbench.labelling.merging import bring_in
+from workbench.labelling.people import Acquainted
 from workbench.labelling.rulings import EarlierRuling as EarlierRuling
 from workbench.labelling.rulings import Opinion as Opinion
 from workbench.labelling.rulings import Ruling as Ruling
@@ -187,7 +187,7 @@ class AdjudicationSession:
             event = self._decision(connection, conflict, ruling, at)
             ledger.record(connection, event)
             if conflict.task == "correctness":
-                drafts.drop(connection, self.person.id, conflict.item.completion)
+                people.drop(connection, self.person.id, conflict.item.completion)
         self._forget_note(conflict)
         return event.uuid
 
@@ -205,7 +205,7 @@ class AdjudicationSession:
             self._project.begun.keep(self.person.id, conflict.item.completion, note)
 
     def _begun(self, reader: events.Connection, completion: int) -> str:
-        return self._project.begun.of(self.person.id, completion, drafts.of(reader, self.person.id, completion))
+        return self._project.begun.of(self.person.id, completion, people.of(reader, self.person.id, completion))
 
     def _forget_note(self, conflict: Conflict) -> None:
         if conflict.task == "correctness":
@@ -234,7 +234,7 @@ class AdjudicationSession:
                     )
                 ledger.record(connection, events.undoing(event, None, people.now()))
                 if event.task == "correctness" and event.note:
-                    drafts.keep(connection, self.person.id, event.subject, event.note)
+                    people.keep(connection, self.person.id, event.subject, event.note)
         return self.open(newest[0].task, newest[0].subject) if newest else None
 
     def verdicts_after(self, conflict: Conflict) -> list[tuple[str, str]]:

@@ -5,35 +5,143 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.config.policy import AnnotationPolicy
-from workbench.config.services_settings import settings_of
-from workbench.core.database import drafts, events, people
+from workbench.config import settings_of
+from workbench.config.settings import AnnotationPolicy
+from workbench.core.database import events, people
 from workbench.core.database.failures import explained
 from workbench.core.errors import AnnotationError, StoreError
-from workbench.core.label import EventKind, LabelEvent, Task
+from workbench.core.final_answer import HOW, FinalAnswer, How
+from workbench.core.final_answer.card import QUESTION_TAIL, SHOWN, Absence, Card, Quirk, Shortcoming, card
+from workbench.core.final_answer.extraction import Stretch
+from workbench.core.label import EventKind, LabelEvent, LabelVerdict, Task
 from workbench.core.project import Project
 from workbench.data.store import label_lines, reading
 from workbench.data.store.reading import OwnEntry as OwnEntry
 from workbench.labelling import checks, guidelines, ledger, serving
-from workbench.labelling.acquainted import Acquainted
-from workbench.labelling.annotation_item import AnnotationItem as AnnotationItem
 from workbench.labelling.answers import Answer as Answer
 from workbench.labelling.answers import check_answer, says_the_same
-from workbench.labelling.bringing_in import bring_in
 from workbench.labelling.label_export import history_lines
+from workbench.labelling.merging import bring_in
+from workbench.labelling.people import Acquainted
 from workbench.labelling.serving import Progress as Progress
-from workbench.labelling.standing import KIND, PURPOSE, TASKS, Standing, answered, standing, subject_of
 from workbench.labelling.store import assignments, blind, claiming, flags
 from workbench.labelling.store.assignments import Purpose
 from workbench.labelling.store.flags import OwnAnswer as OwnAnswer
 
+# -- What somebody who labels gets to see of an item.
+
+
+class AnnotationItem(Struct, frozen=True, kw_only=True):
+    """What the Annotate screen gets: three texts, and the person's own earlier answers.
+
+    Attributes:
+        verdict: The person's own current verdict, when the item is opened again.
+        reason: Why the person called it unsuitable.
+        subtype: The person's own current answer type of the question.
+        note: The note of the person's label, or the draft of one.
+        tags: Codes of what the person said beside the verdict.
+        partial: The partial score the person gave, 0 to 1.
+        asks_type: Whether the person holds a type slot on the question.
+        types_labelled: Whether the type must be settled by people.
+        guideline: The version of the guidelines the person went by when the item was opened.
+        asked: What the person wrote with a flag that stands.
+        answer: The coordinator's newest answer to a flag of theirs on the item; None: there is none.
+    """
+
+    completion: int
+    question: int
+    dataset: str
+    completion_id: str
+    question_id: str
+    question_text: str
+    reference: str
+    completion_text: str
+    content_hash: bytes
+    asks_type: bool
+    types_labelled: bool
+    verdict: LabelVerdict | None = None
+    reason: str | None = None
+    subtype: str | None = None
+    unsure: bool = False
+    note: str = ""
+    flagged: bool = False
+    tags: tuple[str, ...] = ()
+    partial: float | None = None
+    guideline: str = guidelines.VERSION
+    asked: str = ""
+    answer: OwnAnswer | None = None
+
+    @classmethod
+    def of(cls, text: reading.ItemText, *, asks_type: bool) -> AnnotationItem:
+        """What an item says, without anybody's own answers."""
+        return cls(
+            completion=text.completion,
+            question=text.question,
+            dataset=text.dataset,
+            completion_id=text.completion_key,
+            question_id=text.question_key,
+            question_text=text.question_text,
+            reference=text.reference,
+            completion_text=text.completion_text,
+            content_hash=text.content_hash,
+            asks_type=asks_type,
+            types_labelled=text.types_labelled,
+        )
+
+    @property
+    def wants_type(self) -> bool:
+        """Whether the person must still settle the question's type."""
+        return self.types_labelled and self.asks_type and self.subtype is None
+
+
+# -- Where a person's answer to an item stands, or would stand.
+
+
+KIND: dict[Purpose, EventKind] = {"quota": "label", "check": "check", "repeat": "repeat"}
+PURPOSE: dict[EventKind, Purpose] = {kind: purpose for purpose, kind in KIND.items()}
+TASKS: tuple[Task, ...] = ("correctness", "type")
+
+
+class Standing(NamedTuple):
+    """Where an answer to an item would stand: what for, after which own one, and what its subject is called."""
+
+    purpose: Purpose
+    mine: LabelEvent | None
+    round: int
+    revealed: bool
+    place: label_lines.SubjectPlace
+
+
+def standing(connection: events.Connection, person: int, task: Task, item: AnnotationItem) -> Standing:
+    """Where this person's answer to a task would stand now."""
+    subject = subject_of(task, item)
+    purpose = assignments.purpose_of(connection, task, subject, person, answered=answered(task, item))
+    return Standing(
+        purpose=purpose,
+        mine=events.current_of(connection, task, subject, person, KIND[purpose]),
+        round=events.round_of(connection, task, subject),
+        revealed=events.was_revealed(connection, person, task, subject),
+        place=label_lines.place(connection, task, subject),
+    )
+
+
+def subject_of(task: Task, item: AnnotationItem) -> int:
+    """What of an item a task asks about: the completion, or its question."""
+    return item.completion if task == "correctness" else item.question
+
+
+def answered(task: Task, item: AnnotationItem) -> bool:
+    """Whether the person had answered the task as the item was opened."""
+    return (item.verdict if task == "correctness" else item.subtype) is not None
+
+
 GUIDELINES = guidelines.TEXT
 """What annotators are asked to do, as Markdown."""
-
 PAUSED = "The coordinator would like to speak with you before you go on."
 """What a person who is paused is told, whatever the reason."""
 
@@ -167,7 +275,7 @@ class AnnotationSession:
             self._require_at_work(connection)
             if answer.verdict is not None:
                 stored += self._put(connection, "correctness", item, answer, at)
-                drafts.drop(connection, self.person.id, item.completion)
+                people.drop(connection, self.person.id, item.completion)
                 if answer.verdict == "unsuitable" and answer.subtype is None:
                     assignments.give_back(connection, item.completion, self.person.id)
             if answer.subtype is not None:
@@ -305,7 +413,7 @@ class AnnotationSession:
             purpose = PURPOSE[event.kind]
             assignments.lease_again(connection, event.task, event.subject, self.person.id, time.time(), purpose)
             if event.task == "correctness" and event.note:
-                drafts.keep(connection, self.person.id, event.subject, event.note)
+                people.keep(connection, self.person.id, event.subject, event.note)
 
     def skip(self, item: AnnotationItem) -> None:
         """Give the item back to the pool; it comes again only when nothing else is left."""
@@ -383,3 +491,54 @@ class AnnotationSession:
     def paused(self) -> str:
         """What to tell a person who gets no more items for now; empty while they do."""
         return PAUSED if people.is_paused(self._database.reader(), self.person.id) else ""
+
+
+# -- The final-answer card of an item, for the people who judge it.
+
+
+__all__ = [
+    "ABSENCES",
+    "HOW",
+    "QUESTION_TAIL",
+    "QUIRKS",
+    "SHORTCOMINGS",
+    "SHOWN",
+    "Absence",
+    "Card",
+    "FinalAnswer",
+    "How",
+    "Quirk",
+    "Shortcoming",
+    "Stretch",
+    "card_of",
+]
+QUIRKS: dict[Quirk, str] = {
+    "think_unopened": "</think> without <think>",
+    "several_boxed": "several \\boxed",
+    "repeated_line": "a line is repeated",
+    "no_closing_punctuation": "no closing punctuation",
+}
+"""What is said, quietly, of an odd completion."""
+SHORTCOMINGS: dict[Shortcoming, tuple[str, Literal["reference", "completion"]]] = {
+    "no_reference_answer": ("the answer has to be looked for in the reference", "reference"),
+    "reference_unseen": ("the reference's answer is a guess from lines that are not shown", "reference"),
+    "reference_crowded": ("the reference's answer is cut here", "reference"),
+    "no_reply": ("the completion is only thoughts", "completion"),
+    "ending_unseen": ("the completion names no answer, and its last lines are not all shown", "completion"),
+    "early_answer": ("the answer stands long before the completion's end", "completion"),
+    "completion_crowded": ("the completion's answer is cut here", "completion"),
+    "fewer_boxes": ("the reference has more boxes than the completion", "completion"),
+}
+"""Why a card is not enough, and which text has to be opened."""
+ABSENCES: dict[Absence, str] = {
+    "no_reply": "nothing behind its thoughts",
+    "breaks_off": "it breaks off",
+    "goes_round": "it goes round in circles",
+    "unstated": "it states none",
+}
+"""What a card says of a completion without a final answer."""
+
+
+def card_of(item: AnnotationItem) -> Card:
+    """Cut an item down to what its correctness is judged by; of types it knows only the person's own."""
+    return card(item.question_text, item.reference, item.completion_text, item.subtype)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from itertools import combinations, islice
+from math import comb
+from random import Random
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -11,13 +16,158 @@ from workbench.core.errors import UsageError
 from workbench.core.progress import step
 from workbench.core.selection import Selection
 from workbench.core.text.figures import counted
-from workbench.data.store import drawing
-from workbench.data.store.drawing import SamplingFrame
-from workbench.labelling import rotation
-from workbench.labelling.ordering import RANDOM, SEED, Ordering, random_position
-from workbench.labelling.store import batches
-from workbench.labelling.store.batches import BatchItem, NewSlot, SubjectSlots
-from workbench.statistics.records.ordering import Sample
+from workbench.data.store import reading
+from workbench.data.store.reading import SamplingFrame
+from workbench.labelling.store import assignments
+from workbench.labelling.store.assignments import BatchItem, NewSlot, SubjectSlots
+from workbench.statistics.records.report import Sample
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Places = npt.NDArray[np.integer[Any]]
+
+
+# -- Who is meant for which item: combinations of people in turn, so that no pair keeps a kind of item to itself.
+
+
+FEW = 10_000
+"""Up to so many combinations are all listed before they are shuffled; of more, some are drawn."""
+
+
+class SlotSubject(Struct, frozen=True, kw_only=True):
+    """An item that slots are opened on.
+
+    Attributes:
+        stratum: Items of one kind; combinations go round in each on its own.
+        missing: How many slots are opened.
+        taken: People who are on the item already.
+    """
+
+    stratum: Hashable
+    missing: int
+    taken: frozenset[int] = frozenset()
+
+
+def in_turn(people: Sequence[int], size: int, seed: str) -> Iterator[tuple[int, ...]]:
+    """Combinations of ``size`` people, each once, in a seeded order in which everybody comes up equally often.
+
+    A combination is followed by those that turning the circle of people makes of it, which use everybody alike.
+    """
+    random = Random(seed)
+    circle = random.sample(list(people), len(people))
+    seen = set[tuple[int, ...]]()
+    for first in _shuffled(len(circle), size, random):
+        for shift in range(len(circle)):
+            turned = tuple(sorted((place + shift) % len(circle) for place in first))
+            if turned not in seen:
+                seen.add(turned)
+                yield tuple(circle[place] for place in turned)
+
+
+def _shuffled(people: int, size: int, random: Random) -> Iterator[tuple[int, ...]]:
+    if comb(people, size) <= FEW:
+        every = list(combinations(range(people), size))
+        yield from random.sample(every, len(every))
+    else:
+        while True:
+            yield tuple(random.sample(range(people), size))
+
+
+def meant_for(
+    subjects: Sequence[SlotSubject], people: Sequence[int], size: int, room: Mapping[int, int], seed: str
+) -> list[tuple[int, ...]]:
+    """The people that each subject's new slots are meant for; fewer than slots where nobody has room left.
+
+    Within a stratum every combination comes up equally often (the difference is at most one), and the next stratum
+    goes on where the last one ended, so that the same holds over all of them. Room that runs out bends this.
+
+    Args:
+        subjects: In the order in which they will be served, so that limited room is spread over the strata.
+        people: Who may be drawn, at least ``size``.
+        size: How many people an item has in the end.
+        room: How many items a person may still be drawn for; people who are not in it have no limit.
+        seed: The same seed draws the same.
+    """
+    turns = list(islice(in_turn(people, size, seed), len(subjects)))
+    at = _starts(subjects)
+    left = dict(room)
+    drawn: list[tuple[int, ...]] = []
+    turns = _with_room(turns, left)
+    for subject in subjects:
+        chosen: tuple[int, ...] = ()
+        if turns:
+            turn = turns[at[subject.stratum] % len(turns)]
+            chosen = tuple(person for person in turn if person not in subject.taken)[: subject.missing]
+        if len(chosen) < subject.missing:
+            chosen = _whoever_has_room(people, subject, left)
+        at[subject.stratum] += 1
+        drawn.append(chosen)
+        if _use(left, chosen):
+            turns = _with_room(turns, left)
+    return drawn
+
+
+def _starts(subjects: Sequence[SlotSubject]) -> dict[Hashable, int]:
+    sizes: dict[Hashable, int] = {}
+    for subject in subjects:
+        sizes[subject.stratum] = sizes.get(subject.stratum, 0) + 1
+    starts, before = {}, 0
+    for stratum, size in sizes.items():
+        starts[stratum] = before
+        before += size
+    return starts
+
+
+def _with_room(turns: list[tuple[int, ...]], left: Mapping[int, int]) -> list[tuple[int, ...]]:
+    full = {person for person, room in left.items() if room <= 0}
+    return [turn for turn in turns if not full.intersection(turn)]
+
+
+def _whoever_has_room(people: Sequence[int], subject: SlotSubject, left: Mapping[int, int]) -> tuple[int, ...]:
+    free = [person for person in people if person not in subject.taken and left.get(person, 1) > 0]
+    return tuple(sorted(free, key=lambda person: -left.get(person, 0))[: subject.missing])
+
+
+def _use(left: dict[int, int], chosen: Sequence[int]) -> bool:
+    """Take one item off each person's room; whether somebody's is used up now."""
+    for person in chosen:
+        if person in left:
+            left[person] -= 1
+    return any(left.get(person, 1) <= 0 for person in chosen)
+
+
+# -- In what order a batch's items are served, and which of them it has.
+
+
+SEED = "workbench"
+"""Seed of the random order of a batch; the same items come in the same order everywhere."""
+
+
+class Ordering(Struct, frozen=True):
+    """An order of items.
+
+    Attributes:
+        name: What the batch remembers of it.
+        sample: How it chooses items; "all" where it leaves that to the limit.
+        ranked: The places of the items that the batch has, the first to be served first, with this seed; None
+            for the random order.
+    """
+
+    name: str
+    sample: Sample = "all"
+    ranked: Callable[[SamplingFrame, int], Places] | None = None
+
+
+def random_position(key: str) -> int:
+    """An item's place in the random order, from its own id; below 2**63."""
+    digest = blake2b(key.encode("utf-8", "surrogatepass"), key=SEED.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1
+
+
+RANDOM = Ordering("random")
+"""No order of the items' own; the same for everyone."""
 
 
 class Team(Struct, frozen=True, kw_only=True):
@@ -80,7 +230,7 @@ def open_batch(
     per_item: int,
     selection: Selection,
     ordering: Ordering = RANDOM,
-    seed: int = drawing.SEED,
+    seed: int = reading.SEED,
 ) -> Assigned:
     """Open the slots that the selected items lack, and let the team claim those that are open on them already.
 
@@ -92,9 +242,9 @@ def open_batch(
         UsageError: An item has fewer people than slots, or one of the team is to settle an item's conflicts.
     """
     with step("choosing items"):
-        found = drawing.frame(connection, selection.unlimited, checks=False)
+        found = reading.frame(connection, selection.unlimited, checks=False)
         kept, sample = _kept(found, selection.limit, ordering, seed)
-    items = batches.chosen(connection, kept.item.tolist())
+    items = assignments.chosen(connection, kept.item.tolist())
     places = {
         item.completion: random_position(item.key) if ordering.ranked is None else place
         for place, item in enumerate(items)
@@ -104,7 +254,7 @@ def open_batch(
     completions = list(_item_slots(connection, team, per_item, items, places))
     questions = list(_question_slots(connection, per_item, items, places))
     if completions or questions:
-        batch = batches.create(
+        batch = assignments.create(
             connection,
             team.annotators,
             team.caps,
@@ -115,8 +265,8 @@ def open_batch(
             sample=sample,
             seed=by_chance,
         )
-        batches.open_slots(connection, batch, "correctness", completions)
-        batches.open_slots(connection, batch, "type", questions)
+        assignments.open_slots(connection, batch, "correctness", completions)
+        assignments.open_slots(connection, batch, "type", questions)
     return Assigned(
         assigned=len(completions),
         type_slots=len(questions),
@@ -136,11 +286,11 @@ def _why_nothing(connection: people.Connection, selection: Selection, items: int
     if items:
         slots = "its slot" if per_item == 1 else f"its {per_item} slots"
         return f"Each of {counted(items, 'item')} has {slots} already; a larger --per-item gives them more."
-    if checks := len(drawing.frame(connection, selection.unlimited).item):
+    if checks := len(reading.frame(connection, selection.unlimited).item):
         return f"All {counted(checks, 'item')} that meet the conditions are checks, which need no slots."
     if selection.conditions:
         return f"No item meets {' and '.join(map(str, selection.conditions))}."
-    if drawing.any_item(connection):
+    if reading.any_item(connection):
         return "All items are excluded: workbench exclude DB --list says which."
     return "There are no items yet: workbench import DB FILE"
 
@@ -153,21 +303,21 @@ def _kept(found: SamplingFrame, limit: int | None, ordering: Ordering, seed: int
         return found, ordering.sample
     if ordering.ranked is not None:
         return SamplingFrame(found.item[:limit], found.question[:limit]), ordering.sample
-    return drawing.drawn(found, limit, seed), "drawn"
+    return reading.drawn(found, limit, seed), "drawn"
 
 
 def _join(connection: people.Connection, team: Team, items: Sequence[BatchItem]) -> int:
     """Add the team to the batches whose slots are still open on the items."""
-    standing = batches.open_on(connection, (item.completion for item in items))
-    if batches.adjudicators(connection, standing).intersection(team.annotators):
+    standing = assignments.open_on(connection, (item.completion for item in items))
+    if assignments.adjudicators(connection, standing).intersection(team.annotators):
         raise UsageError("One of these people is to settle conflicts of these items.", "Name others to label them.")
-    return sum(batches.join(connection, batch, team.annotators, team.caps) for batch in standing)
+    return sum(assignments.join(connection, batch, team.annotators, team.caps) for batch in standing)
 
 
 def _item_slots(
     connection: people.Connection, team: Team, per_item: int, items: Sequence[BatchItem], places: Mapping[int, int]
 ) -> Iterator[NewSlot]:
-    standing = batches.standing(connection, "correctness", places)
+    standing = assignments.standing(connection, "correctness", places)
     lacking = [item for item in items if len(standing[item.completion].slots) < per_item]
     lacking.sort(key=lambda item: places[item.completion])
     subjects = [_subject(item, standing[item.completion], per_item) for item in lacking]
@@ -178,14 +328,14 @@ def _item_slots(
                 f"not {len(subject.taken.union(team.annotators))}."
             )
     size = min(per_item, len(team.annotators))
-    drawn = rotation.meant_for(subjects, team.annotators, size, team.caps, SEED)
+    drawn = meant_for(subjects, team.annotators, size, team.caps, SEED)
     for item, meant in zip(lacking, drawn, strict=True):
         place = places[item.completion]
         yield from _missing(item.completion, standing[item.completion], per_item, place, meant)
 
 
-def _subject(item: BatchItem, standing: SubjectSlots, per_item: int) -> rotation.SlotSubject:
-    return rotation.SlotSubject(stratum=item.stratum, missing=per_item - len(standing.slots), taken=standing.people)
+def _subject(item: BatchItem, standing: SubjectSlots, per_item: int) -> SlotSubject:
+    return SlotSubject(stratum=item.stratum, missing=per_item - len(standing.slots), taken=standing.people)
 
 
 def _question_slots(
@@ -195,7 +345,7 @@ def _question_slots(
     first: dict[int, int] = {}
     for item in items:
         first[item.question] = min(places[item.completion], first.get(item.question, places[item.completion]))
-    standing = batches.standing(connection, "type", first)
+    standing = assignments.standing(connection, "type", first)
     for question, place in first.items():
         yield from _missing(question, standing[question], per_item, place, ())
 

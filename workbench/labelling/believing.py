@@ -2,28 +2,256 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Annotated
+from uuid import UUID
 
-from msgspec import UNSET, Struct
+import msgspec
+from msgspec import UNSET, Meta, Struct, structs
 
 from workbench.core.database import events, people
 from workbench.core.errors import AnnotationError
-from workbench.core.label import LabelEvent, LabelLine
-from workbench.labelling.event_rows import MalformedError, check_not_after, time_of
-from workbench.labelling.store import bundle_seals, bundling, foreign
-from workbench.labelling.store.bundle_seals import Name, Pass, Recorded
+from workbench.core.label import EXCLUSION_REASONS, TAGS, Count, EventKind, LabelEvent, LabelLine, LabelVerdict, Task
+from workbench.core.taxonomy import is_subtype
+from workbench.labelling.store import bundling, foreign
+from workbench.labelling.store.bundling import Name, Pass, Recorded
+
+# -- Whether an event of somebody else's database is one at all; nothing of that database is believed unread.
+
+
+LONGEST = 100_000
+"""Most characters in one value of an event."""
+_MOST = 2**53 - 1
+_Name = Annotated[str, Meta(min_length=1, max_length=100)]
+_Text = Annotated[str, Meta(max_length=LONGEST)]
+_Switch = Annotated[int, Meta(ge=0, le=1)]
+_Hash = Annotated[bytes, Meta(min_length=16, max_length=16)]
+_SORTS = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}(T|$)")
+_ANSWERS = ("label", "adjudication", "repeat", "check")
+
+
+class MalformedError(Exception):
+    """A row is no event; ``field`` and the message say why."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class _EventRow(Struct, kw_only=True):
+    """A row of ``label_events``; columns that an older database lacks have their defaults."""
+
+    uuid: _Name
+    kind: EventKind
+    task: Task
+    subject: int
+    annotator_id: int
+    round: Annotated[int, Meta(ge=1, le=_MOST)] = 1
+    verdict: LabelVerdict | None = None
+    exclusion_reason: _Name | None = None
+    subtype: _Name | None = None
+    unsure: _Switch = 0
+    flagged: _Switch = 0
+    tags: _Text | None = None
+    partial: Annotated[float, Meta(ge=0, le=1)] | None = None
+    note: _Text | None = None
+    supersedes: _Name | None = None
+    seen: _Text | None = None
+    unblinded: _Switch = 0
+    guideline: _Name | None = None
+    schema: Annotated[int, Meta(ge=1, le=_MOST)]
+    content_hash: _Hash | None = None
+    open_ms: Count | None = None
+    focused_ms: Count | None = None
+    wait_ms: Count | None = None
+    keys: Count | None = None
+    view: _Text | None = None
+    created_at: _Name
+
+
+COLUMNS: tuple[str, ...] = _EventRow.__struct_fields__
+"""Columns of ``label_events`` that are read; ``merged`` says nothing of an event."""
+
+
+def event_of(row: Mapping[str, object]) -> LabelEvent:
+    """The event that a row holds, with the row ids of its own database.
+
+    Raises:
+        MalformedError: It holds none.
+    """
+    _check_text(row)
+    try:
+        read = msgspec.convert(row, _EventRow)
+    except msgspec.ValidationError as error:
+        message, _, field = str(error).partition(" - at `$.")
+        raise MalformedError(field.rstrip("`") or "row", message) from None
+    event = LabelEvent(
+        uuid=canonical("uuid", read.uuid),
+        kind=read.kind,
+        task=read.task,
+        subject=read.subject,
+        annotator=read.annotator_id,
+        created_at=read.created_at,
+        round=read.round,
+        verdict=read.verdict,
+        exclusion_reason=read.exclusion_reason,
+        subtype=read.subtype,
+        unsure=bool(read.unsure),
+        flagged=bool(read.flagged),
+        tags=_list("tags", read.tags),
+        partial=read.partial,
+        note=read.note,
+        supersedes=None if read.supersedes is None else canonical("supersedes", read.supersedes),
+        seen=tuple(canonical("seen", uuid) for uuid in _list("seen", read.seen)),
+        unblinded=bool(read.unblinded),
+        guideline=read.guideline,
+        schema=read.schema,
+        content_hash=read.content_hash,
+        open_ms=read.open_ms,
+        focused_ms=read.focused_ms,
+        wait_ms=read.wait_ms,
+        keys=read.keys,
+        view=read.view,
+        merged=True,
+    )
+    _check(event)
+    return event
+
+
+def check(event: LabelEvent) -> None:
+    """Whether every other database would take the event from this one.
+
+    Raises:
+        MalformedError: It would not.
+    """
+    switches = {name: int(getattr(event, name)) for name in ("unsure", "flagged", "unblinded")}
+    lists = {name: msgspec.json.encode(getattr(event, name)).decode() for name in ("tags", "seen")}
+    event_of(structs.asdict(event) | {"annotator_id": event.annotator, **switches, **lists})
+
+
+def _check_text(row: Mapping[str, object]) -> None:
+    texts = {field: value for field, value in row.items() if type(value) is str}
+    together = "".join(texts.values())
+    if together.isascii() and "\0" not in together:
+        return
+    for field, value in texts.items():
+        if "\0" in value:
+            raise MalformedError(field, "it contains a NUL character")
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise MalformedError(field, "it is no UTF-8 text") from None
+
+
+def canonical(field: str, text: str) -> str:
+    """A uuid in the one form in which events hold it, so that two forms of one are not two events.
+
+    Raises:
+        MalformedError: It is none.
+    """
+    try:
+        found = UUID(text)
+    except ValueError:
+        found = None
+    # Python reads more as digits than a uuid has.
+    if found is None or text.lower().removeprefix("urn:uuid:").strip("{}").replace("-", "") != found.hex:
+        raise MalformedError(field, f"{text[:100]!r} is no uuid")
+    return str(found)
+
+
+def with_canonical_uuids(line: LabelLine) -> LabelLine:
+    """A line of a label file with the uuids in it as events hold them.
+
+    Raises:
+        MalformedError: One is none.
+    """
+    return structs.replace(
+        line,
+        uuid=line.uuid and canonical("uuid", line.uuid),
+        supersedes=line.supersedes and canonical("supersedes", line.supersedes),
+        seen=line.seen and tuple(canonical("seen", uuid) for uuid in line.seen),
+    )
+
+
+def _list(field: str, text: str | None) -> tuple[str, ...]:
+    if text is None:
+        return ()
+    try:
+        return msgspec.json.decode(text, type=tuple[_Name, ...])
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        raise MalformedError(field, "it is no JSON list of words") from None
+
+
+def _check(event: LabelEvent) -> None:
+    check_time(event.created_at)
+    _check_answer(event)
+    if event.supersedes == event.uuid:
+        raise MalformedError("supersedes", "an event can't supersede itself")
+    unknown = [tag for tag in event.tags if tag not in TAGS]
+    if unknown:
+        raise MalformedError("tags", f"there is no tag {unknown[0]!r}")
+
+
+def check_time(text: str) -> None:
+    """Whether a text is a time as events hold it.
+
+    Raises:
+        MalformedError: It is not.
+    """
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise MalformedError("created_at", f"{text!r} is no time after ISO 8601") from None
+    # Events are put in order by their times as text.
+    if (time.tzinfo is not None and not text.endswith("Z")) or not _SORTS.match(text):
+        raise MalformedError("created_at", f"{text!r} is no time in UTC such as 2025-01-31T12:00:00Z")
+
+
+def time_of(text: str) -> datetime:
+    """A time that `check_time` lets pass."""
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+
+
+def check_not_after(text: str, latest: datetime) -> None:
+    """Whether a time that `check_time` lets pass is not later than another.
+
+    Raises:
+        MalformedError: It is.
+    """
+    if time_of(text) > latest:
+        raise MalformedError("created_at", f"{text!r} is in the future: set the clocks right, or take it then")
+
+
+def _check_answer(event: LabelEvent) -> None:
+    """Whether what is said fits the task and the kind of event."""
+    if event.kind == "answer" and (event.task != "correctness" or not event.note or not event.seen):
+        raise MalformedError("note", "an answer is to flags on a completion, and says something")
+    if event.kind == "exclusion" and (event.task, event.verdict) != ("correctness", "unsuitable"):
+        raise MalformedError("verdict", "an exclusion is of a completion, and says unsuitable")
+    if event.task == "type" and event.verdict is not None:
+        raise MalformedError("verdict", "a question has an answer type, no verdict")
+    if event.task == "correctness" and event.subtype is not None:
+        raise MalformedError("subtype", "a completion has a verdict, no answer type")
+    if event.kind in _ANSWERS and event.value is None:
+        raise MalformedError("verdict" if event.task == "correctness" else "subtype", "it says nothing")
+    if event.subtype is not None and not is_subtype(event.subtype):
+        raise MalformedError("subtype", f"{event.subtype!r} is no subtype code such as A1 or D2")
+    if (event.verdict == "unsuitable") != (event.exclusion_reason is not None):
+        raise MalformedError("exclusion_reason", "an unsuitable item has a reason, and no other has one")
+    if event.exclusion_reason is not None and event.exclusion_reason not in EXCLUSION_REASONS:
+        raise MalformedError("exclusion_reason", f"there is no reason {event.exclusion_reason!r}")
+
 
 TOLERANCE = timedelta(hours=1)
 """How far clocks may be apart."""
-
 KINDS = ("label", "repeat", "retraction", "flag", "reveal")
 """Kinds of events that a person makes in a bundle."""
-
 MOST_EVENTS = 1_000
 """Events of one item that a bundle may bring: a person makes a few."""
-
 _TAKES_BACK = ("label", "repeat", "check", "flag", "reveal")
 _LONGEST = 200
 
@@ -100,7 +328,7 @@ class Believed:
         seal = self._seals.get(event.uuid)
         if seal is None:
             raise MalformedError("seal", "it has no seal: something other than workbench wrote it into the bundle")
-        if seal != bundle_seals.event_seal(self._key, event, item, self.origin.annotator):
+        if seal != bundling.event_seal(self._key, event, item, self.origin.annotator):
             raise MalformedError("seal", "its seal does not fit: it was changed after it was stored, or damaged")
 
 
@@ -150,15 +378,15 @@ def identify(ours: events.Connection, theirs: events.Connection) -> Believed:
     if not passes:
         return _without_pass(ours, theirs)
     found = _readable(passes)
-    if not bundle_seals.is_ours(ours, found):
+    if not bundling.is_ours(ours, found):
         raise NotBelievedError(
             "its pass was changed since it was made."
-            if bundle_seals.recorded(ours, found.bundle)
+            if bundling.recorded(ours, found.bundle)
             else f"it is a bundle that this database did not make ({found.bundle}), or its pass was changed."
         )
-    names = bundle_seals.names_of(found.items)
-    held = bundle_seals.recorded(ours, found.bundle)
-    rows = bundle_seals.subjects(ours, found.bundle) if held else bundling.rows_of(ours, names)
+    names = bundling.names_of(found.items)
+    held = bundling.recorded(ours, found.bundle)
+    rows = bundling.subjects(ours, found.bundle) if held else bundling.rows_of(ours, names)
     origin = Origin(
         bundle=found.bundle,
         annotator=found.annotator,
@@ -167,7 +395,7 @@ def identify(ours: events.Connection, theirs: events.Connection) -> Believed:
         recorded=held is not None,
     )
     items = {name: rows[name] for name in names if name in rows}
-    return Believed(origin, items, foreign.seals(theirs), bundle_seals.event_key(ours, found.bundle))
+    return Believed(origin, items, foreign.seals(theirs), bundling.event_key(ours, found.bundle))
 
 
 def _readable(passes: Iterable[tuple[object, ...]]) -> Pass:
@@ -186,8 +414,8 @@ def _without_pass(ours: events.Connection, theirs: events.Connection) -> Believe
     """A bundle that an earlier version made: of somebody who had one when this database was brought up to date."""
     names = {name for name, _ in foreign.people(theirs).values() if isinstance(name, str)}
     called = {(task, item.completion or item.question) for (task, _), item in foreign.subjects(theirs).items()}
-    for held in bundle_seals.unsealed(ours, names):
-        items = bundle_seals.subjects(ours, held.bundle)
+    for held in bundling.unsealed(ours, names):
+        items = bundling.subjects(ours, held.bundle)
         if called & items.keys():
             return _unsealed(held, items)
     raise NotBelievedError("it is no bundle that this database made.")

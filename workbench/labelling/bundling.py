@@ -15,11 +15,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.config.policy import AnnotationPolicy
-from workbench.config.services_settings import settings_of
+from workbench.config import settings_of
+from workbench.config.settings import AnnotationPolicy
 from workbench.core.database import events, people
-from workbench.core.database.replacing import put_in_place
-from workbench.core.database.secrets import secret
+from workbench.core.database.backup import put_in_place
+from workbench.core.database.hashes import secret
 from workbench.core.database.values import stamp
 from workbench.core.errors import AnnotationError, StoreError
 from workbench.core.files import part_folder
@@ -28,9 +28,9 @@ from workbench.core.project import Project, open_project
 from workbench.core.selection import Selection
 from workbench.data.formats.source import path_text
 from workbench.data.store.reading import item_text
-from workbench.labelling import labelling_guidelines, ledger, serving
-from workbench.labelling.acquainted import Acquainted
-from workbench.labelling.store import assignments, bundle_seals, claiming
+from workbench.labelling import guidelines, ledger, serving
+from workbench.labelling.people import Acquainted
+from workbench.labelling.store import assignments, bundling, claiming
 from workbench.labelling.store import bundling as store
 from workbench.labelling.store import guidelines as guideline_rows
 
@@ -106,11 +106,11 @@ def bundle(
             person,
             taken,
             slots,
-            labelling_guidelines.versions(project)[-1],
+            guidelines.versions(project)[-1],
             goes_by,
             (identifier, stamp(at)),
         )
-        bundle_seals.record(home, identifier, person.id, stamp(at), until, list(slots))
+        bundling.record(home, identifier, person.id, stamp(at), until, list(slots))
         ledger.recompute(target)
         target.close()
         store.compact(target.path)
@@ -162,7 +162,7 @@ def _fill(
     person: people.Annotator,
     taken: Sequence[int],
     slots: Slots,
-    text_in_force: labelling_guidelines.Version,
+    text_in_force: guidelines.Version,
     goes_by: str,
     made: tuple[str, str],
 ) -> None:
@@ -195,10 +195,10 @@ def _fill(
                 connection, text_in_force.version, text_in_force.text, rows.person, text_in_force.created_at
             )
         guideline_rows.note_reading(connection, rows.person, goes_by, people.now())
-        sealed = bundle_seals.issue(home, made[0], person.name, made[1], rows.names)
-        bundle_seals.carry(connection, sealed, bundle_seals.event_key(home, sealed.bundle))
+        sealed = bundling.issue(home, made[0], person.name, made[1], rows.names)
+        bundling.carry(connection, sealed, bundling.event_key(home, sealed.bundle))
         for uuid in carried:
-            bundle_seals.seal(connection, uuid)
+            bundling.seal(connection, uuid)
 
 
 def _alike(slot: store.BundledSlot, own: Sequence[LabelEvent], made_at: str) -> store.BundledSlot:

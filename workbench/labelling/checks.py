@@ -10,15 +10,14 @@ from pathlib import Path
 
 import msgspec
 
-from workbench.config.policy import AnnotationPolicy
+from workbench.config.settings import AnnotationPolicy
 from workbench.core.database import people
 from workbench.core.database.selection import chosen_ids
 from workbench.core.item import Refusal
-from workbench.core.project import Project
+from workbench.core.project import ROWS, Project, some_at_a_time
 from workbench.core.selection import Selection
-from workbench.core.transactions import ROWS, some_at_a_time
-from workbench.data.formats.records import read_records
-from workbench.data.store import drawing, label_lines
+from workbench.data.formats.rows import read_records
+from workbench.data.store import label_lines, reading
 from workbench.labelling.records import CheckInfo, CheckLine, ChecksChanged, CheckScore
 from workbench.labelling.store import assignments, check_items
 from workbench.labelling.store.check_items import CheckCandidate, Source
@@ -29,7 +28,7 @@ NOT_SETTLED = "people have not settled it yet, or are at work on it"
 
 
 def add_checks(
-    project: Project, selection: Selection, source: Source = "imported", seed: int = drawing.SEED
+    project: Project, selection: Selection, source: Source = "imported", seed: int = reading.SEED
 ) -> ChecksChanged:
     """Make checks of the selected items.
 
@@ -45,9 +44,9 @@ def add_checks(
         UsageError: A condition names what there is not.
     """
     report, reasons = ChecksChanged(), Counter[str]()
-    found = drawing.frame(project.database.reader(), selection.unlimited)
+    found = reading.frame(project.database.reader(), selection.unlimited)
     most = len(found.item) if selection.limit is None else selection.limit
-    order = found.item if selection.limit is None else drawing.in_order(found, seed).item
+    order = found.item if selection.limit is None else reading.in_order(found, seed).item
     report.chosen_from, report.seed = len(order), None if selection.limit is None else seed
     for start in range(0, len(order), ROWS):
         if report.added + report.unchanged == most:

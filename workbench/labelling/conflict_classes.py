@@ -12,13 +12,12 @@ from msgspec.structs import replace
 from workbench.core.database import events, people
 from workbench.core.errors import AnnotationError, UsageError
 from workbench.core.label import LabelEvent, Task
-from workbench.core.project import Project
+from workbench.core.project import Project, some_at_a_time
 from workbench.core.selection import Condition, Selection
 from workbench.core.states import current_labels
-from workbench.core.transactions import some_at_a_time
 from workbench.labelling import ledger, rulings
-from workbench.labelling.acquainted import Acquainted
-from workbench.labelling.cards import card_of
+from workbench.labelling.annotating import card_of
+from workbench.labelling.people import Acquainted
 from workbench.labelling.rulings import Ruling, RulingSubject
 from workbench.labelling.store import conflicts
 

@@ -13,13 +13,19 @@ from workbench.core.database import events
 from workbench.core.database.people import COORDINATOR, indistinct, tidy
 from workbench.core.label import LabelEvent, Task
 from workbench.core.project import Project
-from workbench.data.store.exporting import annotator_names
-from workbench.data.store.reading import content_hash
-from workbench.labelling import event_rows
+from workbench.data.store.reading import annotator_names, content_hash
+from workbench.labelling import believing
 from workbench.labelling import guidelines as rules
-from workbench.labelling.believing import Believed, NotBelievedError, Trusted, check_past, counted, may_take_back
-from workbench.labelling.event_rows import MalformedError
-from workbench.labelling.store import bundling, foreign, merging
+from workbench.labelling.believing import (
+    Believed,
+    MalformedError,
+    NotBelievedError,
+    Trusted,
+    check_past,
+    counted,
+    may_take_back,
+)
+from workbench.labelling.store import bundling, foreign
 
 Subject = tuple[Task, int]
 
@@ -130,7 +136,7 @@ class Incoming:
 
     def _read(self) -> dict[str, Arrival]:
         found: dict[str, Arrival] = {}
-        for number, row in enumerate(foreign.events(self._theirs, event_rows.COLUMNS, event_rows.LONGEST), 1):
+        for number, row in enumerate(foreign.events(self._theirs, believing.COLUMNS, believing.LONGEST), 1):
             try:
                 arrival = self._arrival(row)
                 if arrival.event.uuid in found:
@@ -149,7 +155,7 @@ class Incoming:
         return name, str(row["kind"])
 
     def _arrival(self, row: dict[str, object]) -> Arrival:
-        event = event_rows.event_of(row)
+        event = believing.event_of(row)
         name, role = self._person(event.annotator)
         if self._believed is not None:
             self._believed.check_maker(name)
@@ -186,7 +192,7 @@ class Incoming:
         if self._believed is not None:
             items = self._believed.items
             return {key: items.get((key[0], bundling.name_of(item))) for key, item in self._called.items()}
-        found: dict[Subject, int | None] = {key: merging.find(self._ours, item) for key, item in self._called.items()}
+        found: dict[Subject, int | None] = {key: foreign.find(self._ours, item) for key, item in self._called.items()}
         missing = {key: item for key, item in self._called.items() if found[key] is None}
         # A bundle names items by what only the database that wrote it can read.
         return found | bundling.recognise(self._ours, missing)
@@ -253,7 +259,7 @@ def _check_guideline(row: foreign.ForeignGuideline) -> None:
             raise MalformedError(field, "it is no text")
     if len(row.text) > rules.MAX_CHARACTERS or len(row.version) > 100:
         raise MalformedError("text", "it is too long for guidelines")
-    event_rows.check_time(row.created_at)
+    believing.check_time(row.created_at)
 
 
 def _readable(text: str) -> str:

@@ -2,32 +2,165 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID, uuid5
 
+import msgspec
 from msgspec import UNSET, Struct, structs
 
-from workbench.config.services_settings import settings_of
-from workbench.core.database import drafts, events, people, states
+from workbench.config import settings_of
+from workbench.core.database import events, people, states
 from workbench.core.errors import AnnotationError, UsageError
 from workbench.core.item import Refusal
-from workbench.core.label import EventKind, LabelEvent, LabelLine, Task
-from workbench.core.project import Project
+from workbench.core.label import EXCLUSION_REASONS, TAGS, EventKind, LabelEvent, LabelLine, Task
+from workbench.core.project import Parts, Project, some_at_a_time
 from workbench.core.states import current_labels, has_seen
-from workbench.core.transactions import Parts, some_at_a_time
-from workbench.data.formats.lines import LineRefusedError
+from workbench.core.taxonomy import parse_type
+from workbench.data.formats import peers
+from workbench.data.formats.carried import CarriedItem, line_of
+from workbench.data.formats.documents import documents
+from workbench.data.formats.lines import DEFAULT_MAX_LINE, LineRefusedError, RefusedError, refusal
+from workbench.data.formats.peers import TOOLS
+from workbench.data.formats.reading import plan_file, read_items
+from workbench.data.formats.rows import read_records
+from workbench.data.formats.source import FileFormat, open_stream
 from workbench.data.store import label_lines
-from workbench.labelling import checks, event_rows, ledger
-from workbench.labelling import formats_labels as label_files
+from workbench.labelling import believing, checks, ledger
 from workbench.labelling.answers import contradictions
-from workbench.labelling.believing import check_past, fault_of_other, require_no_decision_back
-from workbench.labelling.event_rows import MalformedError
-from workbench.labelling.store import assignments, merging
+from workbench.labelling.believing import MalformedError, check_past, fault_of_other, require_no_decision_back
+from workbench.labelling.store import assignments, foreign
+
+# -- The labels in files of other annotation tools, as label lines.
+
+
+def read_peer_labels(path: Path, kind: FileFormat) -> Iterator[tuple[int, bytes, LabelLine | Refusal]]:
+    """Element numbers (from 1), each with the element and one person's label of it, or why there is none to be taken.
+
+    Items are named as an import of the same file names them.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
+    plan = plan_file(path, format=kind)
+    tool = TOOLS[kind]
+    with read_items(plan) as (items, _), open_stream(path) as (stream, _):
+        for row, item in zip(documents(stream, kind, path, DEFAULT_MAX_LINE), items, strict=True):
+            raw = row.raw
+            if isinstance(item, Refusal):
+                yield item.line, raw, item
+                continue
+            try:
+                place = CarriedItem(tool.dataset_of(raw), item.question_key, item.completion_key)
+                for answers in tool.answers_in(raw):
+                    yield item.line, raw, line_of(answers, place)
+            except RefusedError as error:
+                yield item.line, raw, refusal(item.line, raw, error)
+
+
+# -- Label files: JSON Lines, one label a line.
+
+
+_DECODER = msgspec.json.Decoder(LabelLine)
+_SAYING = (UNSET, "label", "adjudication", "repeat", "check", "exclusion")
+"""Kinds that give an answer."""
+_SORTS = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z")
+"""Times that are kept as they are spelled."""
+
+
+def read(path: Path) -> Iterator[tuple[int, LabelLine | Refusal]]:
+    """Line numbers (from 1) with a label each, or why the line can't be taken.
+
+    Of another tool's file, the number is the element's, which may hold several people's labels.
+
+    Raises:
+        FormatError: The file can't be opened.
+    """
+    tool = peers.tool_of(path)
+    lines = read_records(path, _DECODER)
+    for number, raw, line in lines if tool is None else read_peer_labels(path, tool):
+        yield number, line if isinstance(line, Refusal) else _checked(number, raw, line)
+
+
+def _checked(number: int, raw: bytes, line: LabelLine) -> LabelLine | Refusal:
+    for field, message in (*_answer_faults(line), *_other_faults(line)):
+        return Refusal(line=number, code="wrong_type", message=message, raw=raw, field=field)
+    if line.answer_subtype is not None:
+        line.answer_subtype = _subtype(line.answer_subtype)
+    if line.created_at is not None:
+        line.created_at = _utc(line.created_at)
+    return line
+
+
+def _answer_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
+    """Fields, and what is wrong with the answer in them."""
+    if not line.completion_id:
+        yield from _question_faults(line)
+    if line.kind in _SAYING and _formats_labels_said(line) is None:
+        field = "answer_subtype" if line.task == "type" else "verdict"
+        yield field, "a line needs a verdict (correct, incorrect, unsuitable) or an answer_subtype"
+    if line.kind == "exclusion" and line.verdict != "unsuitable":
+        yield "verdict", "an exclusion says that an item is unsuitable"
+    if line.verdict == "unsuitable" and line.reason not in EXCLUSION_REASONS:
+        yield "reason", f"an unsuitable item needs a reason: {', '.join(EXCLUSION_REASONS)}"
+    if line.verdict != "unsuitable" and line.reason is not None:
+        yield "reason", "only an unsuitable item has a reason"
+    if line.answer_subtype is not None and _subtype(line.answer_subtype) is None:
+        yield "answer_subtype", f"{line.answer_subtype!r} is no subtype code such as A1 or D2"
+
+
+def _question_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
+    """Fields, and what is wrong, of a line that names no completion."""
+    if not line.question_id:
+        yield "completion_id", "a line needs the id of a completion, or question_id and an answer_subtype"
+    elif line.verdict is not None or line.task == "correctness" or (line.kind is not UNSET and line.task is UNSET):
+        yield "completion_id", "a line without a completion says an answer_subtype of the question, and nothing else"
+
+
+def _other_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
+    """Fields, and what is wrong with what stands beside the answer."""
+    if line.kind == "reopen" and not line.note:
+        yield "note", "a reopening needs a note: why"
+    if line.kind == "reopen" and (line.round is UNSET or line.round == 1):
+        yield "round", "a reopening begins round 2 or a later one"
+    if line.revision < 1:
+        yield "revision", "revisions count from 1"
+    if line.created_at is not None and _utc(line.created_at) is None:
+        yield "created_at", f"{line.created_at[:100]!r} is no time after ISO 8601, such as 2025-01-31T12:00:00Z"
+    unknown = [] if line.tags is UNSET else [tag for tag in line.tags if tag not in TAGS]
+    if unknown:
+        yield "tags", f"there is no tag {unknown[0][:100]!r}; tags: {', '.join(TAGS)}"
+
+
+def _subtype(text: str) -> str | None:
+    parsed = parse_type(text)
+    return parsed.code if parsed is not None and parsed.is_subtype else None
+
+
+def _formats_labels_said(line: LabelLine) -> str | None:
+    """What a line says; one with a ``kind`` is of one task, any other may be of both."""
+    if line.kind is UNSET and line.task is UNSET:
+        return line.verdict or line.answer_subtype
+    return line.answer_subtype if line.task == "type" else line.verdict
+
+
+def _utc(text: str) -> str | None:
+    """A time in UTC: those sort as text. One without an offset is taken as UTC."""
+    try:
+        time = datetime.fromisoformat(text)
+        if time.utcoffset():
+            time = time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    if _SORTS.fullmatch(text):
+        return text
+    return time.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
 
 NAMESPACE = UUID("6f0c2a6e-5f0b-5c2e-9a53-0c0f6d1f7b10")
 """Namespace of the uuids derived for lines that carry none."""
-
 Before = Callable[[events.Connection, LabelLine], None]
 """What is done before a line is stored, in its transaction."""
 
@@ -74,7 +207,7 @@ def import_labels(project: Project, path: Path, only: str | None = None) -> Labe
     who = None if only is None else people.find(project.database, only).name
     known = {person.name for person in people.everyone(project.database)}
     lines = []
-    for number, line in label_files.read(path):
+    for number, line in read(path):
         if isinstance(line, Refusal):
             _refuse(report, number, line.field, line.message)
         elif who is not None and (fault := fault_of_other(line, who)):
@@ -125,7 +258,7 @@ def _take(
     stored: list[LabelEvent] = []
     connection.execute("SAVEPOINT line")
     try:
-        line = event_rows.with_canonical_uuids(line)
+        line = believing.with_canonical_uuids(line)
         if first is not None:
             first(connection, line)
         stored = _put_line(connection, line)
@@ -295,17 +428,17 @@ def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> l
     if new is None:
         return []
     try:
-        event_rows.check(new)
+        believing.check(new)
         check_past(new.created_at)
     except MalformedError as error:
         raise LineRefusedError(error.field, str(error)) from None
     ledger.record(connection, new)
     if new.kind in ("label", "retraction", "reopen"):
-        merging.settle_slots(connection, new.task, new.subject, states.labellers(connection, new.task, new.subject))
+        foreign.settle_slots(connection, new.task, new.subject, states.labellers(connection, new.task, new.subject))
     elif new.kind in ("check", "repeat"):
-        merging.settle_own_slots(connection, [new])
+        foreign.settle_own_slots(connection, [new])
     if new.kind in ("label", "check", "repeat") and new.task == "correctness":
-        drafts.drop(connection, new.annotator, new.subject, until=new.created_at)
+        people.drop(connection, new.annotator, new.subject, until=new.created_at)
         if new.verdict == "unsuitable" and line.answer_subtype is None:
             assignments.give_back(connection, new.subject, new.annotator)
     return [new]

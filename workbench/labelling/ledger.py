@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.core.database import events, people, states
-from workbench.core.errors import AnnotationError
-from workbench.core.label import ItemState, LabelEvent, Task, TaskState
+from workbench.core.errors import AnnotationError, UsageError
+from workbench.core.label import ItemState, LabelEvent, LabelLine, Task, TaskState
 from workbench.core.progress import stepping
 from workbench.core.project import Project
 from workbench.core.states import DEFAULT_NEED, item_state, task_state
-from workbench.labelling.event_rows import LONGEST
-from workbench.labelling.store import assignments, bundle_seals
+from workbench.data.store import browsing, label_lines
+from workbench.labelling.believing import LONGEST
+from workbench.labelling.label_export import history_lines
+from workbench.labelling.store import assignments, bundling
 
 
 def record(connection: events.Connection, event: LabelEvent) -> None:
@@ -58,7 +60,7 @@ def _append(connection: events.Connection, event: LabelEvent) -> None:
         events.append(connection, event)
     except events.Refused as error:
         raise AnnotationError(f"Not taken: {error}.") from error
-    bundle_seals.seal(connection, event.uuid)
+    bundling.seal(connection, event.uuid)
     if event.kind == "reopen":
         assignments.begin_round(connection, event.task, event.subject, event.round, event.created_at)
     elif event.task == "correctness" and event.kind in events.ANSWERS:
@@ -130,3 +132,30 @@ def recompute(project: Project) -> int:
         for task, subject in touched:
             refresh(connection, task, subject)
     return len(touched)
+
+
+# -- Who did what when: every event on an item or of a person.
+
+
+def history(project: Project, *, item: str | None = None, annotator: str | None = None) -> list[LabelLine]:
+    """Events of every kind, by time, as `import_labels` takes them back.
+
+    Args:
+        item: Only those on the completions of this id, and on the types of their questions.
+        annotator: Only those of this person.
+
+    Raises:
+        UsageError: There is no such item or person.
+    """
+    reader = project.database.reader()
+    person = None if annotator is None else people.find(project.database, annotator).id
+    if item is None:
+        return list(history_lines(label_lines.placed(reader, events.in_time(reader, annotator=person))))
+    found = browsing.with_key(reader, item)
+    if not found:
+        raise UsageError(f"There is no item {item!r}.", "Name a completion by its id.")
+    lines: list[LabelLine] = []
+    for completion in found:
+        chosen = events.in_time(reader, completion=completion, annotator=person)
+        lines += history_lines(label_lines.placed(reader, chosen))
+    return lines

@@ -16,24 +16,25 @@ from typing import Any, NamedTuple, cast
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from workbench.config.services_settings import settings_of
-from workbench.core import transactions
+from workbench.config import settings_of
+from workbench.core import kept
+from workbench.core import project as transactions
 from workbench.core.database import events, people, states
-from workbench.core.errors import StoreError
+from workbench.core.errors import StoreError, WorkbenchError
 from workbench.core.label import LabelEvent, Task
 from workbench.core.project import Project
 from workbench.core.states import current_labels, rival_heads
 from workbench.data.store import label_lines
-from workbench.data.store.exporting import annotator_names
+from workbench.data.store.reading import annotator_names
 from workbench.labelling import checks, ledger
 from workbench.labelling.answers import contradictions
 from workbench.labelling.believing import NotBelievedError, Origin, Trusted, counted, identify
 from workbench.labelling.incoming import Arrival, Incoming, RefusedEvent, Subject, refused_event
-from workbench.labelling.store import foreign, guidelines, merging
+from workbench.labelling.labels import import_labels, put_lines
+from workbench.labelling.store import foreign, guidelines
 
 Guideline = tuple[foreign.ForeignGuideline, str, str]
 """A version of another database's guidelines, with its author's name and role."""
-
 Tell = Callable[[Path, Trusted], None]
 """Called with what a whole database is about to be believed."""
 
@@ -247,7 +248,7 @@ class _Taking:
         self._incoming = incoming
         self._policy = settings_of(project).annotation
         self._ids: dict[str, int] = {}
-        self._checks = merging.checks(project.database.reader())
+        self._checks = foreign.checks(project.database.reader())
         self._new: Counter[str] = Counter()
         self._kinds: Counter[str] = Counter()
         self.report = Merged(file=file, refused=incoming.refused)
@@ -336,8 +337,8 @@ class _Taking:
         self.report.events_new += len(new)
         held = [*held, *new]
         labels = {label.annotator: label.uuid for label in current_labels(held)}
-        left = merging.settle_slots(connection, *subject, list(labels))
-        merging.settle_own_slots(connection, new)
+        left = foreign.settle_slots(connection, *subject, list(labels))
+        foreign.settle_own_slots(connection, new)
         names = {row: name for name, row in self._ids.items()}
         if before.decided_by and not after.decided_by:
             self.report.reopened.append(SubjectName(**_place(connection, subject)))
@@ -375,3 +376,71 @@ def _place(connection: events.Connection, subject: Subject) -> dict[str, Any]:
     task, row = subject
     place: dict[str, Any] = label_lines.place(connection, task, row)._asdict()
     return {"task": task, **place} if task == "correctness" else {"task": task, **place, "completion_id": None}
+
+
+# -- Storing labels that were given while the database's file was away.
+
+
+class BroughtIn(Struct, frozen=True, kw_only=True):
+    """What became of labels that waited.
+
+    Attributes:
+        refused: Why some can't be stored; they stay in their file.
+        file: That file.
+        unread: Why nothing of it could be taken; None where it could.
+    """
+
+    stored: int = 0
+    refused: tuple[str, ...] = ()
+    file: Path | None = None
+    unread: str | None = None
+
+    def words(self, database: str) -> str:
+        """What became of them, for who opens a database of this name."""
+        if self.unread is not None:
+            return f"Labels that were given while {database} was away can't be taken from {self.file}: {self.unread}"
+        words = f"Of labels given while {database} was away, {self.stored:,} {_are(self.stored)} saved."
+        if self.refused:
+            words += f" {len(self.refused):,} can't be, and stay in {self.file}: {self.refused[0]}"
+        return words
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def bring_in(project: Project) -> BroughtIn | None:
+    """Store what this process has kept; None where nothing waits, or the file is still away."""
+    with project.kept.held() as lines:
+        if not lines:
+            return None
+        file = project.kept.path
+        try:
+            report = put_lines(project, lines)
+        except StoreError as error:
+            if not error.is_away:
+                raise
+            return None
+        numbers = [int(str(refusal["line"])) for refusal in report.refusals]
+        project.kept.settle([lines[number - 1] for number in numbers])
+    said = tuple(str(refusal["message"]) for refusal in report.refusals)
+    return BroughtIn(stored=report.imported + report.unchanged, refused=said, file=file if said else None)
+
+
+def bring_in_left(project: Project) -> list[BroughtIn]:
+    """Store what processes that are gone have left, if that can be done now; a file with nothing left to store goes."""
+    found = []
+    for path in kept.left(project.path):
+        try:
+            report = import_labels(project, path)
+        except WorkbenchError as error:
+            later = isinstance(error, StoreError) and (error.is_away or error.passes)
+            # Another window may have been faster.
+            if not later and path.exists():
+                found.append(BroughtIn(file=path, unread=str(error)))
+            continue
+        said = tuple(str(refusal["message"]) for refusal in report.refusals)
+        if not said:
+            path.unlink(missing_ok=True)
+        found.append(BroughtIn(stored=report.imported + report.unchanged, refused=said, file=path if said else None))
+    return found

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
 from workbench.core.database import people, states
+from workbench.core.database.connection import Database
 from workbench.core.errors import UsageError
 from workbench.core.label import Task
 from workbench.core.project import Project
 from workbench.core.selection import Selection
-from workbench.data.store import drawing
-from workbench.labelling import ledger
-from workbench.labelling.assigning import Assigned, Team, open_batch
-from workbench.labelling.ordering import RANDOM, Ordering
+from workbench.data.store import reading
+from workbench.labelling import guidelines, ledger
+from workbench.labelling.assigning import RANDOM, Assigned, Ordering, Team, open_batch
+from workbench.labelling.guidelines import with_news
 from workbench.labelling.store import assignments
+from workbench.labelling.store import guidelines as store
 
 
 class AnnotatorInfo(Struct, frozen=True, kw_only=True):
@@ -95,7 +98,7 @@ def assign(
     selection: Selection | None = None,
     caps: Mapping[str, int] | int | None = None,
     ordering: Ordering = RANDOM,
-    seed: int = drawing.SEED,
+    seed: int = reading.SEED,
 ) -> Assigned:
     """Open ``per_item`` slots on every selected item; each gets its person when someone claims it.
 
@@ -168,3 +171,49 @@ def _fill_slots(connection: people.Connection, task: Task, subject: int) -> None
     for person in states.labellers(connection, task, subject):
         if not assignments.holds(connection, task, subject, person):
             assignments.take(connection, task, subject, person)
+
+
+# -- Which version of the guidelines a person goes by: what their labels name.
+
+
+class Acquainted:
+    """What one person knows of the guidelines; every method may be called from any thread."""
+
+    def __init__(self, database: Database, person: int) -> None:
+        self._database = database
+        self._person = person
+        self._worked_under: set[str] | None = None
+        self._at_first = guidelines.version_in_force(database.reader())
+        self._lock = threading.Lock()
+
+    @property
+    def version(self) -> str:
+        """The version the person goes by."""
+        reader = self._database.reader()
+        with self._lock:
+            if self._worked_under is None:
+                self._worked_under = store.worked_under(reader, self._person)
+        known = self._worked_under | store.read_by(reader, self._person)
+        return guidelines.newest(reader, among=known) or self._at_first
+
+    def read(self, version: str) -> None:
+        """The person has had this version before them; from now on they go by it."""
+        with self._database.write("full") as connection:
+            store.note_reading(connection, self._person, version, people.now())
+
+    def text(self) -> guidelines.Guideline:
+        """The guidelines in force; for who goes by others, what is new stands before them."""
+        found = {one.version: one.text for one in guidelines.every(self._database.reader())}
+        version, known = next(reversed(found)), self.version
+        text = found[version]
+        news = known != version and known in found
+        return guidelines.Guideline(version=version, text=with_news(version, found[known], text) if news else text)
+
+    def in_force(self) -> str:
+        """The newest version."""
+        return guidelines.version_in_force(self._database.reader())
+
+    def news(self) -> str:
+        """The version in force where the person goes by another one; empty where they know it."""
+        in_force = self.in_force()
+        return "" if in_force == self.version else in_force

@@ -5,6 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from workbench.core.label import LabelVerdict
+from workbench.core.verdict import GoldChoice
+from workbench.statistics.records.report import BatchSample
 
 
 class CheckLine(Struct, frozen=True, kw_only=True):
@@ -82,3 +84,68 @@ class ChecksChanged(Struct, kw_only=True):
     chosen_from: int = 0
     seed: int | None = None
     refusals: list[dict[str, object]] = []
+
+
+# -- How many more labels a precision takes.
+
+
+class PlanRow(Struct, frozen=True, kw_only=True):
+    """One group of items.
+
+    Attributes:
+        group: A type or subtype.
+        verifier: The verifier that needs most gold in this group; None where nothing is known of any.
+        n: Its judged items with gold now.
+        accuracy: Its accuracy on them; None without any.
+        half_width: Half of that accuracy's 95 % interval.
+        deff: The design effect that is reckoned with: completions share questions.
+        needed: Items with gold that the precision takes.
+        more: How many of them are missing.
+        available: Items without gold that can still be labelled.
+        shortfall: How many of the missing ones are not there to be labelled.
+        labels: Labels to be made: those of the missing items that are there, and their expected adjudications. Of
+            these items those come first that take least.
+        made: Labels that stand on these items already, and are not made again.
+    """
+
+    group: str
+    verifier: str | None
+    n: int
+    accuracy: float | None
+    half_width: float
+    deff: float
+    needed: int
+    more: int
+    available: int
+    shortfall: int
+    labels: int
+    made: int = 0
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """What is still to be labelled so that accuracy is known to ± ``within`` in each group.
+
+    Attributes:
+        within: The half width wanted of the 95 % intervals.
+        by: What the groups are.
+        gold: Which gold counts.
+        per_item: Labels an item.
+        conflict_rate: Share of doubly labelled items that people differed on; None without any.
+        adjudications: How many of ``labels`` are expected to be adjudications.
+        labels: Labels to be made in all groups.
+        seconds_per_label: The median of the labels so far; None where none has its time.
+        hours: Projected hours of work; None where the time of a label is not known.
+        samples: Batches whose labels are no random sample, though the plan takes them for one.
+    """
+
+    within: float
+    by: str
+    gold: GoldChoice
+    per_item: int
+    conflict_rate: float | None
+    rows: list[PlanRow]
+    adjudications: int
+    labels: int
+    seconds_per_label: float | None
+    hours: float | None
+    samples: list[BatchSample] = []

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from typing import Literal
 
 from msgspec import Struct
 
 from workbench.core.database import events, people
-from workbench.core.database.secrets import secret
+from workbench.core.database.hashes import secret
 from workbench.core.errors import AnnotationError, UsageError
 from workbench.core.label import LabelEvent, LabelVerdict, Task
+from workbench.core.project import Project
 from workbench.core.states import current_adjudication, current_events, current_labels
 from workbench.core.taxonomy import is_subtype
 from workbench.data.store import reading
 from workbench.labelling.annotating import AnnotationItem
 from workbench.labelling.answers import check_tags, check_verdict
-from workbench.labelling.store import conflicts
+from workbench.labelling.store import assignments, claiming, conflicts
 
 LABELS = "labels"
 """The look at everybody's labels that adjudicating itself is."""
@@ -231,3 +233,74 @@ def item_of(connection: events.Connection, task: Task, subject: int) -> Annotati
     """The texts that a conflict is about; of a question's type, those of its first completion."""
     text = reading.item_text(connection, conflicts.a_completion(connection, task, subject))
     return AnnotationItem.of(text, asks_type=task == "type")
+
+
+# -- Who has work in which role: whom the app offers, and where somebody's work begins.
+
+
+Role = Literal["annotator", "adjudicator", "own"]
+"""In which a person is at work: labelling, settling conflicts, or looking back at what they have said."""
+
+
+class Offer(Struct, frozen=True, kw_only=True):
+    """A person who has work in a role.
+
+    Attributes:
+        left: Items to label, conflicts to settle, or in "own" what they have said.
+        done: Of the first two: how many they have labelled, or settled.
+    """
+
+    name: str
+    left: int
+    done: int = 0
+
+
+def offers(project: Project, role: Role) -> list[Offer]:
+    """The people who have work in a role, in the order they came; nobody who is paused.
+
+    A coordinator is none of them unless a batch names them.
+    """
+    reader = project.database.reader()
+    named = assignments.members(reader)
+    found = []
+    for person in people.everyone(project.database):
+        if (person.role == people.COORDINATOR and person.id not in named) or person.paused_at is not None:
+            continue
+        offer = _offer(reader, person, role)
+        if offer.left:
+            found.append(offer)
+    return found
+
+
+def _offer(reader: people.Connection, person: people.Annotator, role: Role) -> Offer:
+    if role == "annotator":
+        counts = claiming.counts(reader, person.id)
+        return Offer(name=person.name, left=counts.leased + counts.fresh + counts.skipped, done=counts.done)
+    labels, decisions = (events.count_own(reader, person.id, kind) for kind in ("label", "adjudication"))
+    if role == "own":
+        return Offer(name=person.name, left=labels + decisions)
+    return Offer(name=person.name, left=conflicts.count(reader, person.id), done=decisions)
+
+
+def begins_at(project: Project, name: str) -> Literal["annotate", "adjudicate"]:
+    """On which screen a person's work begins: on the conflicts, where they are whom a batch leaves its conflicts to.
+
+    Who labels as well begins with their items, as long as there are any.
+
+    Raises:
+        UsageError: There is no such person.
+    """
+    person = people.find(project.database, name)
+    reader = project.database.reader()
+    if _offer(reader, person, "annotator").left:
+        return "annotate"
+    if assignments.settles(reader, person.id) or conflicts.count(reader, person.id):
+        return "adjudicate"
+    return "annotate"
+
+
+def at_work(project: Project) -> list[str]:
+    """Everyone who labels or settles conflicts: annotators, and coordinators whom a batch names."""
+    named = assignments.members(project.database.reader())
+    everyone = people.everyone(project.database)
+    return [person.name for person in everyone if person.role != people.COORDINATOR or person.id in named]

@@ -6,14 +6,54 @@ tells one from another item: neither texts nor slots, nor the count of what is l
 
 from __future__ import annotations
 
+from hashlib import blake2b
+from typing import Literal
+
 from msgspec import Struct
 
-from workbench.config.policy import AnnotationPolicy
+from workbench.config.settings import AnnotationPolicy
 from workbench.core.database import events, people, states
-from workbench.core.database.secrets import secret
+from workbench.core.database.hashes import secret
 from workbench.core.database.values import stamp
-from workbench.labelling import mixing
 from workbench.labelling.store import assignments, check_items, claiming
+
+# -- What is mixed in among a person's items: checks, and repeats of their own.
+
+
+Kind = Literal["fresh", "check", "repeat"]
+
+
+def kind_of_next(secret: bytes, person: int, served: int, policy: AnnotationPolicy) -> Kind:
+    """What a person is served after ``served`` items, where there is one of that kind."""
+    draw = place(secret, f"next {person} {served}") / 2**64
+    if draw < policy.check_rate:
+        return "check"
+    return "repeat" if draw < policy.check_rate + policy.repeat_share else "fresh"
+
+
+def place(secret: bytes, name: str) -> int:
+    """A number below 2**64 that nobody without the secret can work out."""
+    return int.from_bytes(blake2b(name.encode(), key=secret, digest_size=8).digest(), "big")
+
+
+def to_come(
+    secret: bytes, person: int, served: int, policy: AnnotationPolicy, *, fresh: int, checks: int, repeats: int
+) -> int:
+    """How many items a person will be served until the last fresh one, what is mixed in among them.
+
+    Args:
+        served: How many they have been served.
+        fresh: Items that are left for them.
+        checks: Checks they have not answered.
+        repeats: Own items that could be served again.
+    """
+    left = {"fresh": fresh, "check": checks, "repeat": repeats}
+    coming = 0
+    while left["fresh"] and (left["check"] or left["repeat"]):
+        kind = kind_of_next(secret, person, served + coming, policy)
+        left[kind if left[kind] else "fresh"] -= 1
+        coming += 1
+    return coming + left["fresh"]
 
 
 class Progress(Struct, frozen=True):
@@ -68,7 +108,7 @@ def mixed_in(
 ) -> claiming.ClaimableSlot | None:
     """A check or a repeat, if it is one's turn and there is one."""
     key = secret(connection)
-    kind = mixing.kind_of_next(key, person, claiming.served(connection, person), policy)
+    kind = kind_of_next(key, person, claiming.served(connection, person), policy)
     if kind == "fresh":
         return None
     if kind == "check":
@@ -77,7 +117,7 @@ def mixed_in(
         candidates = claiming.repeatable(connection, person, _before(policy, at))
     if not candidates:
         return None
-    completion = min(candidates, key=lambda item: mixing.place(key, f"{kind} {person} {item}"))
+    completion = min(candidates, key=lambda item: place(key, f"{kind} {person} {item}"))
     slot = assignments.open_own(connection, kind, "correctness", completion, person, stamp(at))
     return None if slot is None else claiming.ClaimableSlot(slot, completion)
 
@@ -155,7 +195,7 @@ def _serve_untyped(connection: people.Connection, person: int, at: float) -> int
 def progress(connection: people.Connection, person: int, policy: AnnotationPolicy, at: float) -> Progress:
     """How far a person is. What will be mixed in is counted ahead, so that every label takes one off what is left."""
     counts = claiming.counts(connection, person)
-    coming = mixing.to_come(
+    coming = to_come(
         secret(connection),
         person,
         claiming.served(connection, person),

@@ -9,19 +9,23 @@ from collections.abc import Mapping
 
 from msgspec import Struct, structs
 
-from workbench.llm.awake import Awake
-from workbench.llm.budget import Budget, Budgets, cost_of
-from workbench.llm.clock import Clock
+from workbench.llm.clock import Awake, Clock
 from workbench.llm.dialects import read, reread
-from workbench.llm.endings import ending
-from workbench.llm.failures import AttemptFailed, of_response, one_line
-from workbench.llm.journal import Journal, JournaledCall, Response
 from workbench.llm.lane import Lane, PreparedRequest, ServerAddress, without_key
-from workbench.llm.pace import START, ConcurrencyLimiter, RateLimiter
-from workbench.llm.records import CallFailed, Halt, Reply, Request, Usage
+from workbench.llm.pace import (
+    LONGEST_ASKED_S,
+    START,
+    Budget,
+    Budgets,
+    ConcurrencyLimiter,
+    Patience,
+    RateLimiter,
+    asked_wait,
+    cost_of,
+)
+from workbench.llm.records import CallFailed, Halt, Journal, JournaledCall, Reply, Request, Response, Usage, ending
 from workbench.llm.server import Limits, ModelServer, Price
-from workbench.llm.transport import Received, Transport
-from workbench.llm.waiting import LONGEST_ASKED_S, Patience, asked_wait
+from workbench.llm.transport import AttemptFailed, Received, Transport, of_response, one_line
 
 ORIGIN_HEADER = "x-workbench-recorded"
 """A replay server says in it where its recorded replies come from."""

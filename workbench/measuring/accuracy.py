@@ -3,29 +3,101 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
-from workbench.core.breakdown import crossing
 from workbench.core.database import events
 from workbench.core.database.selection import check_names
+from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.selection import Selection
+from workbench.core.selection import Selection, crossing
 from workbench.core.verdict import GoldChoice, Protocol3
-from workbench.measuring import selected_by
-from workbench.measuring.cells import Parts, tests_of, with_deltas, with_tests
+from workbench.measuring import notes as selected_by
 from workbench.measuring.columns import Columns
-from workbench.measuring.entries import BASELINES, AccuracyQuery, Entries, Entry, Measured
+from workbench.measuring.entries import (
+    BASELINES,
+    CONSTANTS,
+    AccuracyQuery,
+    Entries,
+    Entry,
+    Measured,
+    Parts,
+    tests_of,
+    with_deltas,
+    with_tests,
+)
 from workbench.measuring.judged import judges_of
-from workbench.measuring.notes import notes
+from workbench.measuring.notes import notes_for
 from workbench.measuring.store import curation
-from workbench.measuring.transferring import check_share, transfer
 from workbench.statistics.records.agreement import Ceiling
-from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow
+from workbench.statistics.records.comparison import Bootstrap
+from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, BestAt, TransferRow
 
 if TYPE_CHECKING:
+    from workbench.statistics.accuracy import Rates
     from workbench.statistics.subgroups import CellTest
+
+
+# -- What the verifiers of a table would do where another share of completions is correct.
+
+
+def check_share(what: str, share: float | None) -> None:
+    """Refuse what is no share.
+
+    Raises:
+        UsageError: It is not from 0 to 1.
+    """
+    if share is not None and not 0 <= share <= 1:
+        raise UsageError(f"The {what} is a share from 0 to 1, not {share:g}.", "Half of them is 0.5.")
+
+
+def transfer(
+    entries: Entries, prevalence: float | None, accept_rate: float | None
+) -> tuple[list[TransferRow], list[BestAt]]:
+    """Each verifier and constant elsewhere, and who is ahead at which prevalence where one was given.
+
+    Args:
+        prevalence: The share of correct completions there.
+        accept_rate: The share of completions a verifier accepts there.
+    """
+    from workbench.statistics.accuracy import best
+
+    if prevalence is None and accept_rate is None:
+        return [], []
+    known = {entry.name: _rates(entries, entry) for entry in entries.everyone}
+    # What knows the gold it is measured on has no place among those to choose from.
+    choice = [entry.name for entry in entries.everyone if entry.kind == "verifier" or entry.name in CONSTANTS]
+    compared = {name: rates for name in choice if (rates := known[name]) is not None}
+    ahead = best(list(compared.values())) if prevalence is not None else []
+    names = list(compared)
+    return (
+        [_row(entry, known[entry.name], prevalence, accept_rate) for entry in entries.everyone],
+        [BestAt(verifier=names[one.place], low=one.low, high=one.high) for one in ahead],
+    )
+
+
+def _rates(entries: Entries, entry: Entry) -> Rates | None:
+    from workbench.statistics.accuracy import rates
+
+    measured = entries.measured(entry)
+    counted, right = measured.graded(entries.asked.protocol)
+    return rates(right[counted], measured.columns.gold[counted], measured.columns.question[counted])
+
+
+def _row(entry: Entry, known: Rates | None, prevalence: float | None, accept_rate: float | None) -> TransferRow:
+    from workbench.statistics.accuracy import accuracy_at, true_rate
+
+    expected = None if known is None or prevalence is None else accuracy_at(prevalence, known)
+    # What a baseline says rests on no completion: there is nothing to estimate.
+    return TransferRow(
+        verifier=entry.name,
+        prevalence=prevalence,
+        accuracy=None if expected is None else expected[0],
+        ci=None if expected is None or entry.kind == "baseline" else expected[1],
+        accept_rate=accept_rate,
+        true_rate=None if known is None or accept_rate is None else true_rate(accept_rate, known),
+    )
 
 
 def accuracy(
@@ -73,7 +145,7 @@ def accuracy(
     rows, best_at = transfer(entries, prevalence, accept_rate)
     report = structs.replace(report, rows=_marked(project, report.rows, entries), transfer=rows, best_at=best_at)
     ceilings, untyped = _ceilings(project, report, entries), partial(curation.untyped, reader)
-    return structs.replace(report, notes=notes(report, entries, ceilings, untyped))
+    return structs.replace(report, notes=notes_for(report, entries, ceilings, untyped))
 
 
 def _counted(entries: Entries, gold: dict[str, int]) -> AccuracyReport:
@@ -117,7 +189,7 @@ def _figures(entries: Entries, entry: Entry) -> tuple[list[AccuracyRow], dict[Pa
 
 def _average(rows: list[AccuracyRow], measured: Measured, asked: AccuracyQuery) -> AverageRow:
     """Both averages, macro over the groups shown; over types where there are none, or groups are the verifier's own."""
-    from workbench.statistics.averages import average, shares
+    from workbench.statistics.accuracy import average, shares
 
     everything, *groups = rows
     if everything.accuracy is None:
@@ -151,3 +223,77 @@ def complete_run(project: Project, verifier: str) -> int | None:
         UsageError: The verifier has no complete run.
     """
     return judges_of(project, (verifier,))[0].run
+
+
+# -- An accuracy report with the intervals that take drawing questions anew.
+
+
+SAMPLES: Final = 2_000
+"""Draws of questions behind an interval."""
+SEED: Final = 0
+
+
+def refined(
+    project: Project,
+    report: AccuracyReport,
+    *,
+    selection: Selection | None = None,
+    run: int | None = None,
+    live: bool = False,
+    samples: int = SAMPLES,
+    seed: int = SEED,
+    known: Columns | None = None,
+) -> AccuracyReport:
+    """The report with intervals of balanced accuracy and MCC for every row of a verifier.
+
+    Its other figures stay as they are. A row whose items are not those it was counted from any more stays without.
+
+    Args:
+        selection: What the report was made with.
+        run: What the report was made with.
+        live: What the report was made with.
+        known: What the report was made with.
+
+    Raises:
+        UsageError: A verifier of the report is not there any more.
+    """
+    names = tuple(dict.fromkeys(row.verifier for row in report.rows if row.kind == "verifier"))
+    drawn = Bootstrap(samples=samples, seed=seed)
+    rows = {(row.verifier, row.groups): row for row in report.rows}
+    if names:
+        asked = AccuracyQuery(
+            verifiers=names if run is None else (),
+            by=report.by,
+            protocol=report.protocol,
+            gold=report.gold_choice,
+            selection=selection or Selection(),
+            run=run,
+            live=live,
+        )
+        entries = Entries(project, asked, known)
+        for entry in entries.verifiers:
+            own = [row for row in report.rows if row.verifier == entry.name]
+            rows |= {(row.verifier, row.groups): row for row in _with_intervals(own, entries, entry, drawn)}
+    return structs.replace(report, rows=[rows[row.verifier, row.groups] for row in report.rows], bootstrap=drawn)
+
+
+def _with_intervals(rows: list[AccuracyRow], entries: Entries, entry: Entry, drawn: Bootstrap) -> list[AccuracyRow]:
+    import numpy as np
+
+    from workbench.statistics.compare import metric_intervals
+
+    measured = entries.measured(entry)
+    counted, right = measured.graded(entries.asked.protocol)
+    columns = measured.columns
+    place = {part: at for at, part in enumerate(columns.parts)}
+    found = []
+    for row in rows:
+        mask = counted if row.group is None else counted & (columns.group == place.get(row.groups, -1))
+        if int(np.count_nonzero(mask)) != row.n:
+            found.append(row)
+            continue
+        ends = metric_intervals(
+            right[mask], columns.gold[mask], columns.question[mask], samples=drawn.samples, seed=drawn.seed
+        )
+        found.append(structs.replace(row, balanced_accuracy_ci=ends.balanced_accuracy, mcc_ci=ends.mcc))
+    return found

@@ -17,7 +17,7 @@ from workbench.measuring.entries import AccuracyQuery, Entries
 from workbench.statistics.records.report import NO_REASON
 
 if TYPE_CHECKING:
-    from workbench.statistics.arrays import BoolArray, IntArray
+    from workbench.statistics.confusion import BoolArray, IntArray
 
 Which = Literal["all", "wrong", "accepted", "refused", "undecided", "right"]
 """All items, those that count as wrong, wrongly accepted, wrongly refused, not decided, or counting as right."""

@@ -13,15 +13,13 @@ from threading import Event
 import msgspec
 
 from workbench.core.database import people, states
-from workbench.core.database.cancelling import cancellable
-from workbench.core.database.selection import compile_selection
-from workbench.core.database.vocabularies import check_values
+from workbench.core.database.connection import cancellable
+from workbench.core.database.selection import check_values, compile_selection
 from workbench.core.errors import StoreError, UsageError, nearest
-from workbench.core.files import whole_file
+from workbench.core.files import require_own, whole_file
 from workbench.core.final_answer import HOW, FinalAnswer
 from workbench.core.final_answer.card import card_completion, card_reference
 from workbench.core.label import Task
-from workbench.core.own_files import require_own
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection, parse_condition
 from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail

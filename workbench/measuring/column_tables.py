@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from workbench.core.database.changes import ChangeMark
 from workbench.core.database.column_files import ColumnHeader, ColumnPart
+from workbench.core.database.generation import ChangeMark
 from workbench.core.verdict import Outcome
 from workbench.data.store import columns as stored
 from workbench.data.store.columns import FIELDS, ORIGINS, Connection
@@ -16,7 +16,7 @@ from workbench.data.store.columns import FIELDS, ORIGINS, Connection
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from workbench.statistics.arrays import IntArray
+    from workbench.statistics.confusion import IntArray
 
     Array = npt.NDArray[Any]
 
@@ -92,7 +92,7 @@ def read_verdicts(connection: Connection, run: int, items: IntArray, first: int,
     """
     import numpy as np
 
-    from workbench.statistics.arrays import align
+    from workbench.statistics.confusion import align
 
     rows = stored.verdict_rows(connection, run, first, last)
     reason = align(items, rows.item, rows.reason, missing=np.int32(0))
@@ -168,7 +168,7 @@ def aligned(table: ColumnTable, old: IntArray, new: IntArray) -> ColumnTable:
     """A run's verdicts on other items; those that were not there before have none."""
     import numpy as np
 
-    from workbench.statistics.arrays import align
+    from workbench.statistics.confusion import align
 
     missing = {"outcome": np.int8(-1), SCORE: np.float64(np.nan)}
     columns = {

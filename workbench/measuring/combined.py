@@ -9,17 +9,26 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct, structs
 
-from workbench.core.text.columns import p_value
-from workbench.measuring.combining_text import BEST, ensemble_head, headline_row, members_table, rules_table
+from workbench.core.text.figures import p_value
+from workbench.measuring.combining import BEST, ensemble_head, headline_row, members_table, rules_table
 from workbench.measuring.comparing_tables import is_clear, told
-from workbench.measuring.downstream_text import associations_table, downstream_head, scores_table
-from workbench.measuring.estimating_text import estimate_head, estimate_table, mix_table, verdict
-from workbench.measuring.selecting_text import best_of_head, best_of_table
-from workbench.statistics.records.combined import BestOfReport, BestOfRow
+from workbench.measuring.downstream import associations_table, downstream_head, scores_table
+from workbench.measuring.estimating import estimate_head, estimate_table, mix_table, verdict
+from workbench.measuring.selecting import best_of_head, best_of_table
+from workbench.statistics.records.combined import (
+    ENSEMBLES,
+    BestOfReport,
+    BestOfRow,
+    DownstreamPoint,
+    DownstreamReport,
+    DownstreamRow,
+    EnsembleReport,
+    EnsembleRow,
+    EstimateReport,
+    EstimateRow,
+    MemberRow,
+)
 from workbench.statistics.records.comparison import LEVEL, PairedFigures
-from workbench.statistics.records.downstream import DownstreamPoint, DownstreamReport, DownstreamRow
-from workbench.statistics.records.ensemble import ENSEMBLES, EnsembleReport, EnsembleRow, MemberRow
-from workbench.statistics.records.estimate import EstimateReport, EstimateRow
 from workbench.tables.document import Table
 from workbench.tables.files import SUFFIXES, WRITERS, TableFormat, figures_csv, flat, with_counting, write_beside
 

@@ -2,33 +2,144 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from textwrap import fill
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
 from workbench.core.database.selection import check_names
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.selection import Selection
+from workbench.core.selection import Selection, group_name
+from workbench.core.text.emphasis import what_marks_mean, with_mark
+from workbench.core.text.figures import NONE, counted, p_value, percent, signed, signed_interval
+from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Outcome, Protocol3
-from workbench.measuring import selected_by
-from workbench.measuring.columns import columns, gold_counts
-from workbench.measuring.judged import BASELINE
-from workbench.measuring.voting import VotedItems, voted_items
-from workbench.statistics.records.ensemble import ENSEMBLES, EnsembleReport, EnsembleRow, FoldRow, MemberRow, RuleKind
+from workbench.measuring import notes
+from workbench.measuring.columns import Columns, Groups, columns, gold_counts
+from workbench.measuring.comparing_tables import told
+from workbench.measuring.judged import BASELINE, JudgedSelection, VerifierRun, counting, judged, nothing_measured
+from workbench.statistics.records.combined import ENSEMBLES, EnsembleReport, EnsembleRow, FoldRow, MemberRow, RuleKind
+from workbench.statistics.records.comparison import PairedFigures
+from workbench.tables.document import Table
+from workbench.tables.table import Columns as TableColumns
+from workbench.tables.table import column, count, ends, figure, table, text, word
+from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
-    from workbench.statistics.arrays import BoolArray, IntArray
+    from workbench.statistics.confusion import BoolArray, IntArray
     from workbench.statistics.ensembles import Ballots
-    from workbench.statistics.records.comparison import PairedFigures
+
+
+# -- Items that several verifiers have judged, as ballots.
+
+
+class VotedItems(Struct, frozen=True, kw_only=True, eq=False):
+    """Items with gold that all members have judged; arrays with one value an item.
+
+    Attributes:
+        groups: What they are broken down by.
+        members: The verifiers that vote.
+        protocol: How undecided rows count.
+        unjudged: Items with gold that lack a member's verdict.
+        failed: Verifiers that don't vote, because they failed on all they were asked about, and on how many items.
+    """
+
+    gold: IntArray
+    question: IntArray
+    groups: Groups | None
+    members: tuple[VerifierRun, ...]
+    ballots: Ballots
+    protocol: Protocol3
+    unjudged: int
+    failed: dict[str, int]
+
+
+def voted_items(
+    project: Project,
+    verifiers: tuple[str, ...],
+    selection: Selection,
+    *,
+    folds: int,
+    by: str | None,
+    protocol: Protocol3,
+    gold: GoldChoice,
+) -> VotedItems:
+    """The verdicts of the members' newest complete runs, questions dealt out to folds.
+
+    Args:
+        verifiers: The members; empty for all with a complete run, but the baseline.
+
+    Raises:
+        UsageError: Fewer than two members, too many of them, or fewer questions than folds.
+    """
+    import numpy as np
+
+    from workbench.statistics.ensembles import ballots, fold_of
+    from workbench.statistics.intervals import distinct
+
+    everything = columns(project)
+    found = judged(project, verifiers, gold=gold, selection=selection, known=everything)
+    members = _voting_members(found, verifiers)
+    known = found.gold >= 0
+    kept = known & np.all([outcome >= 0 for _, outcome in members], axis=0)
+    question = found.question[kept]
+    _check_folds(distinct(question), folds)
+    outcomes = [outcome[kept] for _, outcome in members]
+    return VotedItems(
+        gold=found.gold[kept],
+        question=question,
+        groups=None if by is None else _groups(everything, selection, by, kept),
+        members=tuple(judge for judge, _ in members),
+        ballots=ballots(outcomes, found.gold[kept], fold_of(question, folds)),
+        protocol=protocol,
+        unjudged=int(np.count_nonzero(known & ~kept)),
+        failed=found.failed,
+    )
+
+
+def _voting_members(found: JudgedSelection, named: tuple[str, ...]) -> list[tuple[VerifierRun, IntArray]]:
+    """The members with their outcomes: those named, else all that look at the completion.
+
+    Raises:
+        UsageError: There are too few or too many.
+    """
+    from workbench.statistics.ensembles import MOST_MEMBERS
+
+    pairs = zip(found.judges, found.outcomes, strict=True)
+    if named and found.failed:
+        raise UsageError(*nothing_measured(found.failed))
+    there = [(judge, outcome) for judge, outcome in pairs if named or judge.name != BASELINE]
+    members = [(judge, outcome) for judge, outcome in there if judge.name not in found.failed]
+    if 2 <= len(members) <= MOST_MEMBERS:
+        return members
+    names = ", ".join(judge.name for judge, _ in members) or "none"
+    raise UsageError(
+        f"An ensemble has 2 to {MOST_MEMBERS} verifiers, not {len(members)}: {names}.",
+        "Name them with --verifier, or start another: workbench verify DB NAME",
+    )
+
+
+def _check_folds(questions: int, folds: int) -> None:
+    if questions < folds:
+        raise UsageError(
+            f"{folds} folds need as many questions; {questions:,} have gold and a verdict of every member.",
+            "Use fewer --folds or other verifiers.",
+        )
+
+
+def _groups(everything: Columns, wanted: Selection, by: str, kept: BoolArray) -> Groups:
+    groups, chosen = everything.groups(by), everything.chosen(wanted)
+    code = groups.code if chosen is None else groups.code[chosen]
+    return structs.replace(groups, code=code[kept])
+
 
 FOLDS = 5
 """Parts the questions are dealt out to."""
-
 BEST_SINGLE = "best single"
 """The name of the rule every ensemble is compared with."""
-
 _AS_A_VERIFIER = ("group", "n", "questions", "accuracy", "ci", "balanced_accuracy", "mcc", "fpr", "fnr", "coverage")
 """Figures of a rule that are those of a verifier with its verdicts."""
 
@@ -69,7 +180,7 @@ def ensemble(
     Raises:
         UsageError: Fewer than two members, too many of them, no such k, or fewer questions than folds.
     """
-    from workbench.statistics.cross_fitting import SEED
+    from workbench.statistics.ensembles import SEED
     from workbench.statistics.intervals import distinct
 
     reader = project.database.reader()
@@ -95,7 +206,7 @@ def ensemble(
         gold=gold_counts(project, wanted, gold),
         gold_choice=gold,
         by=by,
-        selection_judges=selected_by.among(project, [judge.name for judge in items.members], wanted, columns(project)),
+        selection_judges=notes.among(project, [judge.name for judge in items.members], wanted, columns(project)),
         failed=items.failed,
     )
 
@@ -161,7 +272,7 @@ def _folds(items: VotedItems) -> list[FoldRow]:
 
 
 def _rows(items: VotedItems, rules: list[_Rule]) -> list[EnsembleRow]:
-    from workbench.statistics.multiplicity import benjamini_hochberg
+    from workbench.statistics.intervals import benjamini_hochberg
 
     best = next(rule for rule in rules if rule.kind == "best_single").outcome
     rows = [row for rule in rules for row in _rows_of(items, rule, best)]
@@ -245,3 +356,125 @@ def _refitted(rule: _Rule) -> Callable[[Ballots, Protocol3], IntArray]:
         return _chosen_k
     k = rule.k
     return lambda others, protocol: others.outcome(at_least(others.votes, min(k, others.votes.shape[1])))
+
+
+# -- Ensembles as tables and as text.
+
+
+BEST: Final = "the best single verifier"
+"""What ensembles are compared with, in words."""
+_WIDTH = 79
+
+
+def ensemble_text(report: EnsembleReport) -> str:
+    """The whole report for a terminal."""
+    headline = report.rows[headline_row(report)]
+    blocks = [ensemble_head(report), *(plain_table(table).rstrip("\n") for table in ensemble_tables(report))]
+    if headline.against is not None:
+        blocks.append(fill(told(headline.against, headline.rule, BEST), _WIDTH))
+    return "\n\n".join(blocks) + "\n"
+
+
+def ensemble_tables(report: EnsembleReport) -> tuple[Table, Table]:
+    """Every rule with its figures, and what the members are worth to one of them."""
+    return rules_table(report), members_table(report)
+
+
+_FITTED = {"best_single": "best single", "chosen_k": "best k", "weighted": "weights"}
+"""Rules that are fitted, as a note names those that are in the table."""
+
+
+def rules_table(report: EnsembleReport) -> Table:
+    """Members, floor, best single verifier and ensembles; each ensemble against the best single one."""
+    chose = report.selection_judges
+    columns: TableColumns[EnsembleRow] = (
+        word("rule", lambda one: with_mark(one.rule, chose) if one.kind == "member" else one.rule),
+        word("group", lambda one: group_name(one.group, report.by), there=report.by is not None),
+        count("n", lambda one: one.n),
+        figure("accuracy", lambda one: one.accuracy),
+        ends(lambda one: one.ci),
+        figure("bal.acc", lambda one: one.balanced_accuracy),
+        figure("MCC", lambda one: one.mcc),
+        figure("FPR", lambda one: one.fpr),
+        figure("FNR", lambda one: one.fnr),
+        text("it adds", lambda one: _of_ensemble(one, _difference(one.against))),
+        text("95 % interval", lambda one: _of_ensemble(one, _ends(one.against))),
+        text("p", lambda one: _of_ensemble(one, _p(one.against))),
+        text("q", lambda one: _of_ensemble(one, p_value(one.q))),
+    )
+    notes = (*_fitted(report), *nothing_measured(report.failed), *what_marks_mean(chose))
+    return table("Ensembles, and what each adds to the best single verifier", columns, report.rows, notes=notes)
+
+
+def _of_ensemble(one: EnsembleRow, shown: str) -> str:
+    """What is said of ensembles only."""
+    return shown if one.kind in ENSEMBLES else ""
+
+
+def _difference(against: PairedFigures | None) -> str:
+    return NONE if against is None else signed(against.difference)
+
+
+def _ends(against: PairedFigures | None) -> str:
+    return NONE if against is None else signed_interval(against.ci)
+
+
+def _p(against: PairedFigures | None) -> str:
+    return NONE if against is None else p_value(against.permutation_p)
+
+
+def _fitted(report: EnsembleReport) -> Iterator[str]:
+    """What was fitted, how, and what came of it."""
+    best = Counter(fold.best_single for fold in report.folds)
+    yield f"Best single in {len(report.folds)} folds: {_often(best)}."
+    kinds = {one.kind for one in report.rows}
+    if "chosen_k" in kinds:
+        yield f"Best k in {len(report.folds)} folds: {_often(f'k = {fold.k}:' for fold in report.folds)}."
+    fitted = [name for kind, name in _FITTED.items() if kind in kinds]
+    several = len(fitted) > 1
+    words = f"{', '.join(fitted[:-1])} and {fitted[-1]} are" if several else f"{fitted[0]} is"
+    yield (
+        f"{words.capitalize()} fitted outside each fold of questions (seed {report.seed}) and judged inside; p by "
+        "permutation of questions; q after Benjamini and Hochberg over this table."
+    )
+
+
+def members_table(report: EnsembleReport) -> Table:
+    """What the headline ensemble loses without each of its members, and their weights."""
+    weighted = report.intercept is not None
+    columns: TableColumns[MemberRow] = (
+        word("member", lambda one: one.verifier),
+        text("votes on", lambda one: f"{percent(one.voted)} %"),
+        figure("without it", lambda one: one.without),
+        column("it adds", lambda one: one.help, _difference),
+        column("95 % interval", lambda one: one.help, _ends),
+        column("p", lambda one: one.help, _p),
+        column("accepts", lambda one: one.accepts, _weight, there=weighted),
+        column("refuses", lambda one: one.refuses, _weight, there=weighted),
+    )
+    note = f"accepts, refuses: log-odds, fitted on all items; {report.intercept or 0.0:+.2f} where nobody votes."
+    caption = f"{report.headline}, and the same of the others without one member"
+    return table(caption, columns, report.members, notes=(note,) if weighted else ())
+
+
+def _weight(weight: float | None) -> str:
+    return NONE if weight is None else f"{weight:+.2f}"
+
+
+def _often(names: Iterable[str]) -> str:
+    return ", ".join(f"{name} {often}×" for name, often in Counter(names).most_common())
+
+
+def headline_row(report: EnsembleReport) -> int:
+    """Where the headline's figures of all items stand among the rows."""
+    return next(place for place, one in enumerate(report.rows) if one.rule == report.headline and one.kind in ENSEMBLES)
+
+
+def ensemble_head(report: EnsembleReport) -> str:
+    """Who votes, counted how, on what: three lines."""
+    left_out = f"; {report.unjudged:,} without a verdict of each member are left out" if report.unjudged else ""
+    return (
+        f"{inert(', '.join(member.verifier for member in report.members))}\n"
+        f"{counting(report.protocol, report.gold_choice, report.gold)}\n"
+        f"{counted(report.items, 'item')} in {counted(report.questions, 'question')}{left_out}"
+    )

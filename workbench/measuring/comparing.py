@@ -5,37 +5,42 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, structs
 
-from workbench.core import breakdown
+from workbench.core import selection
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import GoldChoice, Outcome, Protocol3
 from workbench.data.records.browse import BrowseQuery, BrowseRow
 from workbench.data.store import browsing
-from workbench.measuring import selected_by
+from workbench.measuring import notes
 from workbench.measuring.browsing import ItemTable
 from workbench.measuring.columns import Columns, columns, gold_counts
 from workbench.measuring.judged import BASELINE, JudgedSelection, judged, nothing_measured
-from workbench.statistics.records.comparison import Bootstrap, CompareReport, Example, GroupFigures, Quadrant
-from workbench.statistics.records.study import JUDGES_NOTHING
+from workbench.statistics.records.comparison import (
+    Bootstrap,
+    CompareReport,
+    Example,
+    GroupFigures,
+    JointErrorReport,
+    Quadrant,
+)
+from workbench.statistics.records.probe import JUDGES_NOTHING
 
 if TYPE_CHECKING:
-    from workbench.statistics.arrays import BoolArray, IntArray
-    from workbench.statistics.compare import Quadrants
-    from workbench.statistics.differences import PairedItems
+    from workbench.statistics.compare import PairedItems, Quadrants
+    from workbench.statistics.confusion import BoolArray, IntArray
 
-GROUPS: Final = tuple(group for group in breakdown.GROUPS if group != "reason")
+
+GROUPS: Final = tuple(group for group in selection.GROUPS if group != "reason")
 """What wins and losses can be counted by, alone or crossed; reasons are one verifier's own."""
-
 SAMPLES: Final = 10_000
 """Samples of the bootstrap, unless others are asked for."""
-
 SEED: Final = 0
-
 TOO_FEW: Final = ("There are no two verifiers to compare.", "Two need a complete run: workbench verify DB NAME")
 """What is said, and what to do about it."""
 
@@ -66,7 +71,7 @@ class PairedComparison:
 
     def with_bootstrap(self, samples: int = SAMPLES, seed: int = SEED) -> CompareReport:
         """The report with bootstrapped intervals of the metrics' differences; as it is for 0 samples."""
-        from workbench.statistics.differences import metric_differences
+        from workbench.statistics.compare import metric_differences
 
         if not samples:
             return self.report
@@ -175,7 +180,7 @@ def compared(
         examples={"both_right": [], "only_a": [], "only_b": [], "both_wrong": []},
         by=by,
         groups=[] if by is None else _groups(everything, by, ids, cells, items.question),
-        selection_judges=selected_by.among(project, (a, b), selection, everything),
+        selection_judges=notes.among(project, (a, b), selection, everything),
     )
     return PairedComparison(project, report, found, _listed(ids, cells))
 
@@ -183,7 +188,7 @@ def compared(
 def _check(a: str, b: str, by: str | None) -> None:
     if a == b:
         raise UsageError(f"{a} can't be compared with itself.", "Name two verifiers: workbench compare DB A B")
-    if by is not None and "reason" in breakdown.crossing(by):
+    if by is not None and "reason" in selection.crossing(by):
         raise UsageError("Reasons are one verifier's own: they can't group a comparison.", f"Use {', '.join(GROUPS)}.")
 
 
@@ -196,7 +201,7 @@ def _cells(items: PairedItems) -> Quadrants:
 def _figures(items: PairedItems, cells: Quadrants, counts: _PairedCounts) -> dict[str, Any]:
     """The fields of a report that are counted."""
     from workbench.statistics.compare import compare as paired
-    from workbench.statistics.differences import metric_differences
+    from workbench.statistics.compare import metric_differences
 
     total = paired(cells, items.question)
     return {
@@ -238,8 +243,8 @@ def _paired(found: JudgedSelection, order: tuple[int, int], protocol: Protocol3)
     """The items that count for both verifiers."""
     import numpy as np
 
+    from workbench.statistics.compare import PairedItems
     from workbench.statistics.confusion import grade
-    from workbench.statistics.differences import PairedItems
 
     a, b = (found.outcomes[place] for place in order)
     (counted_a, right_a), (counted_b, right_b) = (grade(outcome, found.gold, protocol) for outcome in (a, b))
@@ -265,3 +270,58 @@ def _groups(everything: Columns, by: str, ids: IntArray, cells: Quadrants, quest
 
     groups = everything.groups(by)
     return compare_groups(cells, question, groups.code[np.searchsorted(everything.item, ids)], groups.names)
+
+
+# -- Verifiers' agreement with each other and their errors in common: which of them are worth combining.
+
+
+JOINT_SAMPLES = 1_000
+"""Samples of the bootstrap of every pair, unless others are asked for."""
+
+
+def joint_errors(
+    project: Project,
+    verifiers: tuple[str, ...] = (),
+    *,
+    protocol: Protocol3 = "forced",
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+    samples: int = 0,
+    seed: int = 0,
+) -> JointErrorReport:
+    """Every two verifiers' agreement and joint errors, each pair on the items that count for both.
+
+    Args:
+        verifiers: Names; empty for all that have a complete run and judge completions.
+        samples: Of the bootstrap behind the intervals; 0 for none.
+
+    Raises:
+        UsageError: There are fewer than two verifiers, or one has no complete run.
+    """
+    from workbench.statistics.joint_errors import Verdicts, judge_pair, said
+
+    everything = columns(project)
+    found = judged(project, verifiers, gold=gold, selection=selection, known=everything)
+    if len(found.judges) < 2:
+        raise UsageError(*TOO_FEW)
+    order = sorted(range(len(found.judges)), key=lambda place: _rank(found.judges[place].name, verifiers))
+    words = {found.judges[place].name: said(found.outcomes[place], protocol) for place in order}
+    draws = Bootstrap(samples=samples, seed=seed) if samples else None
+    return JointErrorReport(
+        errors=[
+            judge_pair(a, b, Verdicts(words[a], words[b], found.gold, found.question), draws)
+            for a, b in combinations(words, 2)
+        ],
+        verifiers={found.judges[place].name: found.judges[place].run for place in order},
+        bootstrap=draws,
+        protocol=protocol,
+        gold=gold_counts(project, selection or Selection(), gold),
+        gold_choice=gold,
+        selection_judges=notes.among(project, words, selection, everything),
+        failed=found.failed,
+    )
+
+
+def _rank(name: str, verifiers: tuple[str, ...]) -> int:
+    """Verifiers in the order they were named in; those of no name in that of their runs."""
+    return verifiers.index(name) if name in verifiers else 0

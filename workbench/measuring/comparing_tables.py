@@ -9,13 +9,11 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import structs
 
-from workbench.core.breakdown import group_name
-from workbench.core.text.columns import p_value, signed, signed_interval
-from workbench.core.text.figures import counted, percent
+from workbench.core.selection import group_name
+from workbench.core.text.emphasis import what_marks_mean, with_mark
+from workbench.core.text.figures import counted, p_value, percent, signed, signed_interval
 from workbench.core.text.inert import inert
-from workbench.core.text.marks import what_marks_mean, with_mark
-from workbench.measuring.counting import counting
-from workbench.measuring.family_tables import (
+from workbench.measuring.family import (
     detectable,
     drawn,
     error_tables,
@@ -24,6 +22,7 @@ from workbench.measuring.family_tables import (
     family_text,
     plain_tables,
 )
+from workbench.measuring.judged import counting
 from workbench.statistics.records.comparison import (
     LEVEL,
     CompareReport,

@@ -2,32 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from workbench.core.breakdown import crossing
 from workbench.core.project import Project
-from workbench.core.selection import Selection
+from workbench.core.selection import Selection, crossing
 from workbench.core.verdict import GoldChoice, Outcome, Protocol3
 from workbench.data.store import browsing
-from workbench.measuring.cells import Pieces
-from workbench.measuring.column_memory import Made
-from workbench.measuring.columns import Columns, columns
+from workbench.measuring.columns import Columns, Made, columns
 from workbench.measuring.judged import BASELINE, VerifierRun, judges_of
-from workbench.statistics.records.report import Kind
+from workbench.statistics.records.report import AccuracyRow, CellTests, Kind
 
 if TYPE_CHECKING:
     from workbench.statistics.accuracy import AccuracyColumns, ClusterCounts
-    from workbench.statistics.arrays import BoolArray, IntArray
-    from workbench.statistics.confusion import Graded
+    from workbench.statistics.confusion import BoolArray, Graded, IntArray
+    from workbench.statistics.subgroups import CellTest
+
+
+# -- The cells of an accuracy table against what their groups belong to: deltas, p-values, q-values.
+
+
+Parts: TypeAlias = tuple[str, ...]
+"""What names a group among the rows of one entry."""
+
+
+class Pieces(NamedTuple):
+    """Questions by group: arrays with one value a question that has counted items in a group.
+
+    Attributes:
+        size: Its counted items there.
+        right: How many of them are judged rightly.
+        group: The group's position in the names.
+        scope: What the group is set against: the type where groups are subtypes, else one for all items.
+    """
+
+    size: IntArray
+    right: IntArray
+    group: IntArray
+    scope: IntArray
+
+
+class CellKey(NamedTuple):
+    """A cell of the table: whose row of which group."""
+
+    verifier: str
+    parts: Parts
+
+
+def with_deltas(rows: Sequence[AccuracyRow], columns: AccuracyColumns, pieces: Pieces) -> list[AccuracyRow]:
+    """The rows of one entry, each with its difference from what its group belongs to."""
+    import numpy as np
+
+    from workbench.statistics.subgroups import scope_of
+
+    shares = np.bincount(pieces.scope, weights=pieces.right) / np.maximum(
+        np.bincount(pieces.scope, weights=pieces.size), 1
+    )
+    only = scope_of(pieces.group, pieces.scope, len(columns.names))
+    against = {part: float(shares[place]) for part, place in zip(columns.parts, only, strict=True) if place >= 0}
+    return [
+        row
+        if row.accuracy is None or row.groups not in against
+        else structs.replace(row, delta=row.accuracy - against[row.groups])
+        for row in rows
+    ]
+
+
+def tests_of(columns: AccuracyColumns, pieces: Pieces) -> dict[Parts, CellTest]:
+    """The permutation test of each group that is a part of something."""
+    from workbench.statistics.subgroups import cell_tests
+
+    found = cell_tests(pieces.size, pieces.right, pieces.group, pieces.scope)
+    return {columns.parts[place]: test for place, test in found.items()}
+
+
+def with_tests(
+    rows: Sequence[AccuracyRow], tests: Mapping[str, Mapping[Parts, CellTest]]
+) -> tuple[list[AccuracyRow], CellTests | None]:
+    """The rows of a table with p- and q-values, and how those came about.
+
+    The two groups of a type that has no others are set against each other: one test, however many cells show it.
+
+    Args:
+        tests: By verifier, those of `tests_of`.
+    """
+    from workbench.statistics.intervals import benjamini_hochberg
+
+    of = {CellKey(name, parts): (name, test.of) for name, found in tests.items() for parts, test in found.items()}
+    distinct = {(name, test.of): test for name, found in tests.items() for test in found.values()}
+    if not distinct:
+        return list(rows), None
+    q = dict(zip(distinct, benjamini_hochberg([test.p for test in distinct.values()]), strict=True))
+    shown = []
+    for row in rows:
+        hypothesis = of.get(CellKey(row.verifier, row.groups))
+        if hypothesis is None:
+            shown.append(row)
+        else:
+            shown.append(structs.replace(row, p=distinct[hypothesis].p, q=q[hypothesis]))
+    return shown, CellTests(hypotheses=len(distinct), exact=sum(test.exact for test in distinct.values()))
+
 
 MAJORITY: Final = "majority-by-type"
 """What says of each item the class most frequent in its type: it knows the gold it is measured on."""
-
 CONSTANTS: Final[dict[str, Outcome]] = {BASELINE: Outcome.INCORRECT, "always-correct": Outcome.CORRECT}
 BASELINES: Final = (*CONSTANTS, MAJORITY)
 """Rows of every table; they need no run."""
@@ -214,7 +295,7 @@ class Entries:
         """What each baseline says of every item, and the types in which gold gives no majority."""
         import numpy as np
 
-        from workbench.statistics.baselines import always, majority
+        from workbench.statistics.accuracy import always, majority
 
         everything = self.everything
         gold = self._gold if self._kept is None else np.where(self._kept, self._gold, np.int8(-1))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from textwrap import fill
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct, structs
 
@@ -11,16 +13,31 @@ from workbench.core.errors import UsageError
 from workbench.core.progress import stepping
 from workbench.core.project import Project
 from workbench.core.selection import Selection
+from workbench.core.text.emphasis import what_marks_mean, with_mark
+from workbench.core.text.figures import NONE, counted, number, one_decimal, p_value, signed, signed_interval
+from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Protocol3
-from workbench.measuring import selected_by
+from workbench.measuring import notes
 from workbench.measuring.columns import columns, gold_counts
 from workbench.measuring.comparing import TOO_FEW, comparable
-from workbench.measuring.judged import JudgedSelection, VerifierRun, judged, nothing_measured
-from workbench.statistics.records.comparison import LEVEL, FamilyMember, FamilyPair, FamilyReport, PairedFigures
+from workbench.measuring.judged import JudgedSelection, VerifierRun, counting, judged, nothing_measured
+from workbench.statistics.records.comparison import (
+    LEVEL,
+    Bootstrap,
+    FamilyMember,
+    FamilyPair,
+    FamilyReport,
+    JointErrorReport,
+    JointErrors,
+    JudgePair,
+    PairedFigures,
+)
+from workbench.tables.document import Table
+from workbench.tables.table import Column, Columns, column, count, ends, figure, table, text, word
+from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
-    from workbench.statistics.arrays import IntArray
-    from workbench.statistics.confusion import Graded
+    from workbench.statistics.confusion import Graded, IntArray
 
 
 def family(
@@ -66,7 +83,7 @@ def family(
         protocol=protocol,
         gold=gold_counts(project, selection or Selection(), gold),
         gold_choice=gold,
-        selection_judges=selected_by.among(project, names, selection, everything),
+        selection_judges=notes.among(project, names, selection, everything),
         failed=found.failed,
     )
 
@@ -112,7 +129,7 @@ def _standings(found: JudgedSelection, protocol: Protocol3) -> list[_VerifierFig
 def _pairs(standings: list[_VerifierFigures], question: IntArray, against: str | None) -> list[FamilyPair]:
     """The pairs with items in common, with p-values adjusted over all of them."""
     from workbench.statistics.compare import compare_graded
-    from workbench.statistics.multiplicity import benjamini_hochberg, holm
+    from workbench.statistics.intervals import benjamini_hochberg, holm
 
     found: list[tuple[str, str, PairedFigures]] = []
     for a, b in stepping(_matches(standings, against), "comparing", "pairs"):
@@ -142,7 +159,7 @@ def _groups(standings: list[_VerifierFigures], pairs: list[FamilyPair]) -> list[
     """
     import numpy as np
 
-    from workbench.statistics.letters import alike_groups
+    from workbench.statistics.joint_errors import alike_groups
 
     place = {one.judge.name: number for number, one in enumerate(standings)}
     differ = np.zeros((len(standings), len(standings)), dtype=bool)
@@ -156,7 +173,7 @@ def _groups(standings: list[_VerifierFigures], pairs: list[FamilyPair]) -> list[
 def _members(standings: list[_VerifierFigures], groups: list[tuple[int, ...]] | None) -> list[FamilyMember]:
     import numpy as np
 
-    from workbench.statistics.letters import letters
+    from workbench.statistics.joint_errors import letters
 
     shown = letters(groups, len(standings)) if groups is not None else [""] * len(standings)
     return [
@@ -183,3 +200,259 @@ def _common(standings: list[_VerifierFigures]) -> int:
     import numpy as np
 
     return int(np.count_nonzero(np.logical_and.reduce([one.graded.counted for one in standings])))
+
+
+# -- A family of verifiers, and their agreement and errors in common: tables, and what they say.
+
+
+STANDINGS: Final = ("better", "worse", "not told apart")
+"""What a pair's tests can say of A."""
+SELF: Final = "·"
+"""Stands where a verifier meets itself."""
+_WIDTH = 79
+
+
+# -- a family --------------------------------------------------------------------------------------
+
+
+def family_text(report: FamilyReport) -> str:
+    """The whole comparison of a family for a terminal."""
+    how = counting(report.protocol, report.gold_choice, report.gold)
+    return "\n\n".join([how, *plain_tables(family_tables(report)), fill(ranking(report), _WIDTH)]) + "\n"
+
+
+def family_tables(report: FamilyReport) -> tuple[Table, ...]:
+    """The verifiers by rank, the matrix of differences where all meet all, and the pairs."""
+    differences = () if report.against else (differences_table(report),)
+    return (members_table(report), *differences, pairs_table(report))
+
+
+def members_table(report: FamilyReport) -> Table:
+    """The verifiers, the most accurate first, with their letters."""
+    places = {one.verifier: str(place) for place, one in enumerate(report.members, 1)}
+    columns: Columns[FamilyMember] = (
+        word("", lambda one: places[one.verifier]),
+        word("verifier", lambda one: with_mark(one.verifier, report.selection_judges)),
+        text("run", lambda one: NONE if one.run is None else str(one.run)),
+        count("n", lambda one: one.n),
+        count("questions", lambda one: one.questions),
+        figure("accuracy", lambda one: one.accuracy),
+        ends(lambda one: one.ci),
+        text("letters", lambda one: one.letters, there=not report.against),
+    )
+    together = "" if report.against else "; those that share a letter can't be told apart"
+    notes = (*nothing_measured(report.failed), *_uneven(report), *what_marks_mean(report.selection_judges))
+    return table(f"Verifiers by accuracy{together}", columns, report.members, notes=notes)
+
+
+def _uneven(report: FamilyReport) -> tuple[str, ...]:
+    if report.failed or all(one.n == report.common for one in report.members):
+        return ()
+    return (
+        f"Items that count for every verifier: {report.common:,}. Ranks compare accuracies on different items; pairs "
+        "never do.",
+    )
+
+
+def differences_table(report: FamilyReport) -> Table:
+    """Row less column, with a mark where Holm's p is below the level."""
+    pairs = {(pair.a, pair.b): pair for pair in report.family}
+
+    def cell(a: str, b: str) -> str:
+        pair = pairs.get((a, b)) or pairs.get((b, a))
+        if pair is None:
+            return NONE
+        difference = pair.difference if pair.a == a else 0.0 - pair.difference  # never "-0.000"
+        return signed(difference) + ("*" if pair.holm_p < report.level else " ")
+
+    holm = f"Holm's p below {report.level} over {counted(len(report.family), 'pair')}"
+    caption = f"Accuracy of the row less that of the column; * {holm}"
+    return _matrix([one.verifier for one in report.members], cell, caption)
+
+
+def pairs_table(report: FamilyReport) -> Table:
+    """Every pair with its tests."""
+    columns: Columns[FamilyPair] = (
+        word("A", lambda pair: pair.a),
+        word("B", lambda pair: pair.b),
+        count("n", lambda pair: pair.n),
+        count("only A", lambda pair: pair.only_a),
+        count("only B", lambda pair: pair.only_b),
+        column("A - B", lambda pair: pair.difference, signed),
+        ends(lambda pair: pair.ci, signed_interval),
+        column("p", lambda pair: pair.permutation_p, p_value),
+        column("Holm's p", lambda pair: pair.holm_p, p_value),
+        column("q", lambda pair: pair.q, p_value),
+        text("detectable", detectable),
+        text("in words", lambda pair: standing(pair, report.level)),
+    )
+    notes = (
+        f"p by permutation of questions; Holm's p keeps the chance of any false difference among "
+        f"{counted(len(report.family), 'pair')} at its level, however they depend on each other; q (Benjamini and "
+        "Hochberg) keeps the share of false ones. Each interval is for its pair alone.",
+        *(f"{a} and {b} have no item in common that counts." for a, b in report.apart if not {a, b} & {*report.failed}),
+    )
+    return table(f"All with {report.against}" if report.against else "Pairs", columns, report.family, notes=notes)
+
+
+def standing(pair: FamilyPair, level: float) -> str:
+    """What a pair's tests say of A, one of `STANDINGS`."""
+    return STANDINGS[2] if pair.holm_p >= level else STANDINGS[pair.difference < 0]
+
+
+def detectable(figures: PairedFigures) -> str:
+    """The difference such data would show in four of five cases; none above 1."""
+    return NONE if figures.detectable is None or figures.detectable > 1 else f"{figures.detectable:.3f}"
+
+
+def ranking(report: FamilyReport) -> str:
+    """What a family's tests say: how each stands to the reference, or who can't be told apart."""
+    if report.against is not None:
+        named = {
+            said: [inert(pair.a) for pair in report.family if standing(pair, report.level) == said]
+            for said in STANDINGS
+        }
+        parts = [f"{said}: {', '.join(names)}" for said, names in named.items() if names]
+        return f"Against {inert(report.against)}, {'; '.join(parts)}."
+    groups = [group for group in report.groups or [] if len(group) > 1]
+    if not groups:
+        return "Every two of them differ."
+    if len(groups[0]) == len(report.members):
+        return "No two of them can be told apart on these items."
+    together = "; ".join(", ".join(map(inert, group)) for group in groups)
+    return f"Not told apart: {together}. Any two that don't stand together here differ."
+
+
+# -- errors in common ------------------------------------------------------------------------------
+
+
+def errors_text(report: JointErrorReport) -> str:
+    """Agreement and errors in common for a terminal."""
+    how = counting(report.protocol, report.gold_choice, report.gold)
+    return "\n\n".join([how, *plain_tables(error_tables(report)), *drawn(report.bootstrap)]) + "\n"
+
+
+def error_tables(report: JointErrorReport) -> tuple[Table, ...]:
+    """Agreement, the matrix of error correlations, errors in common, and the same within each gold class."""
+    return (agreement_table(report), phi_table(report), errors_table(report), classes_table(report))
+
+
+def agreement_table(report: JointErrorReport) -> Table:
+    """How far two verifiers say the same, gold or none."""
+    chose = report.selection_judges
+    columns: Columns[JudgePair] = (
+        word("A", lambda pair: with_mark(pair.a, chose)),
+        word("B", lambda pair: with_mark(pair.b, chose)),
+        count("n", lambda pair: pair.n),
+        count("questions", lambda pair: pair.questions),
+        figure("agreement", lambda pair: pair.agreement),
+        figure("kappa", lambda pair: pair.kappa),
+        ends(lambda pair: pair.kappa_ci),
+    )
+    notes = (*nothing_measured(report.failed), *_one_verdict(report.errors), *what_marks_mean(chose))
+    return table("Same verdicts, on items with gold or without", columns, report.errors, notes=notes)
+
+
+def _one_verdict(pairs: Sequence[JudgePair]) -> tuple[str, ...]:
+    undefined = any(pair.n and pair.kappa is None for pair in pairs)
+    return ("kappa – where both say one and the same thing only: it is undefined there.",) if undefined else ()
+
+
+def phi_table(report: JointErrorReport) -> Table:
+    """The correlation of errors, verifiers by verifiers."""
+    found = {frozenset((pair.a, pair.b)): pair.errors.phi for pair in report.errors}
+    return _matrix(
+        list(report.verifiers),
+        lambda a, b: number(found[frozenset((a, b))]),
+        "Correlation of errors (phi), from -1 to 1; the lower, the more two judges gain by being combined",
+    )
+
+
+def errors_table(report: JointErrorReport) -> Table:
+    """How often both are wrong, against what chance would give."""
+    columns: Columns[JudgePair] = (
+        word("A", lambda pair: pair.a),
+        word("B", lambda pair: pair.b),
+        count("n", lambda pair: pair.errors.n),
+        count("A wrong", lambda pair: pair.errors.wrong_a),
+        count("B wrong", lambda pair: pair.errors.wrong_b),
+        count("both", lambda pair: pair.errors.both_wrong),
+        column("by chance", lambda pair: pair.errors.expected, one_decimal),
+        column("given gold", lambda pair: pair.expected_given_gold, one_decimal),
+        figure("phi", lambda pair: pair.errors.phi),
+        ends(lambda pair: pair.errors.phi_ci),
+        figure("Q", lambda pair: pair.errors.yules_q),
+        figure("either right", lambda pair: pair.either_right),
+    )
+    notes = (
+        "by chance: items both would be wrong on were their errors independent; given gold: were they so within "
+        "each gold class. phi and Q – where a verifier is always or never wrong.",
+        best_pair(report),
+    )
+    return table("Errors in common, on items with gold", columns, report.errors, notes=notes)
+
+
+class _InClass(NamedTuple):
+    """A pair's errors within a gold class."""
+
+    pair: JudgePair
+    gold: str
+    errors: JointErrors
+
+
+def classes_table(report: JointErrorReport) -> Table:
+    """The same within each gold class: refused together, accepted together."""
+    columns: Columns[_InClass] = (
+        word("A", lambda one: one.pair.a),
+        word("B", lambda one: one.pair.b),
+        word("gold", lambda one: one.gold),
+        count("n", lambda one: one.errors.n),
+        count("A wrong", lambda one: one.errors.wrong_a),
+        count("B wrong", lambda one: one.errors.wrong_b),
+        count("both", lambda one: one.errors.both_wrong),
+        column("by chance", lambda one: one.errors.expected, one_decimal),
+        figure("phi", lambda one: one.errors.phi),
+        ends(lambda one: one.errors.phi_ci),
+    )
+    found = [
+        _InClass(pair, gold, errors)
+        for pair in report.errors
+        for gold, errors in (("correct", pair.on_correct), ("incorrect", pair.on_incorrect))
+    ]
+    return table("Errors in common within a gold class", columns, found)
+
+
+def best_pair(report: JointErrorReport) -> str:
+    """Which two leave the fewest items to both being wrong."""
+    known = [pair for pair in report.errors if pair.either_right is not None]
+    if not known:
+        return "No two of them have an item with gold in common."
+    best = max(known, key=lambda pair: pair.either_right or 0.0)
+    return (
+        f"{best.a} and {best.b} are both wrong on the smallest share: {best.errors.both_wrong:,} of "
+        f"{counted(best.errors.n, 'item')}."
+    )
+
+
+# -- what comparisons share ------------------------------------------------------------------------
+
+
+def plain_tables(tables: Sequence[Table]) -> list[str]:
+    """Tables for a terminal, as blocks of a text."""
+    return [plain_table(one).rstrip("\n") for one in tables]
+
+
+def drawn(draws: Bootstrap | None) -> list[str]:
+    """What intervals were drawn by, as a block of a text; none where they were not."""
+    return [f"bootstrap of questions, {draws.samples:,} samples, seed {draws.seed}"] if draws else []
+
+
+def _matrix(names: Sequence[str], cell: Callable[[str, str], str], caption: str) -> Table:
+    """Names by names; columns carry the numbers of the rows."""
+    places = {name: str(place) for place, name in enumerate(names, 1)}
+
+    def other(name: str) -> Column[str]:
+        return text(places[name], lambda row: SELF if row == name else cell(row, name))
+
+    columns: Columns[str] = (word("", places.__getitem__), word("", str), *map(other, names))
+    return table(caption, columns, names)

@@ -9,16 +9,18 @@ from msgspec import Struct
 
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
+from workbench.core.run import IMPORTED, ConfiguredVerifier
 from workbench.core.selection import Selection
 from workbench.core.text.figures import counted
-from workbench.core.verdict import GoldChoice, Outcome
+from workbench.core.verdict import GoldChoice, Outcome, Protocol3
 from workbench.data.store import browsing
 from workbench.measuring.columns import Columns, columns
 from workbench.measuring.store import figures
-from workbench.statistics.records.study import JUDGES_NOTHING
+from workbench.statistics.records.probe import JUDGES_NOTHING
 
 if TYPE_CHECKING:
-    from workbench.statistics.arrays import IntArray
+    from workbench.statistics.confusion import IntArray
+
 
 BASELINE: Final = "always-incorrect"
 """What a verifier that accepts nothing would say; it needs no run."""
@@ -149,3 +151,31 @@ def nothing_measured(failed: Mapping[str, int]) -> tuple[str, ...]:
         "`workbench runs DB show N` says why."
         for name, number in failed.items()
     )
+
+
+# -- How figures were counted, in the line that stands above them.
+
+
+def counting(protocol: Protocol3, choice: GoldChoice, gold: Mapping[str, int]) -> str:
+    """The protocol and the gold that were asked for, and where the items have it from."""
+    return f"protocol {protocol}, {gold_counting(choice, gold)}"
+
+
+def gold_counting(choice: GoldChoice, gold: Mapping[str, int]) -> str:
+    """The same of figures that no protocol changes."""
+    sources = ", ".join(f"{number:,} {name}" for name, number in gold.items())
+    return f"gold {choice} ({sources})"
+
+
+# -- Models by name: which one stands behind a verifier, and when two names mean the same.
+
+
+def model_of(verifier: ConfiguredVerifier) -> str | None:
+    """The model a verifier asks; for verdicts that came in a file the verifier's own name; None for one without."""
+    model = verifier.config.get("model")
+    return str(model) if model else verifier.name if verifier.kind == IMPORTED else None
+
+
+def plain_name(model: str) -> str:
+    """A model's name without its publisher and case: ``Qwen/Qwen3-32B`` and ``qwen3-32b`` are one."""
+    return model.rpartition("/")[2].casefold()

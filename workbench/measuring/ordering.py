@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 from workbench.core.database import people
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.data.store import browsing, drawing
-from workbench.data.store.drawing import SamplingFrame
-from workbench.labelling.ordering import RANDOM, Ordering
+from workbench.data.store import browsing, reading
+from workbench.data.store.reading import SamplingFrame
+from workbench.labelling.assigning import RANDOM, Ordering
 from workbench.measuring.columns import Columns, columns
 from workbench.runs.store import runs
-from workbench.statistics.records.ordering import BatchOrder, Sample
-from workbench.statistics.records.study import JUDGES_NOTHING
+from workbench.statistics.records.probe import JUDGES_NOTHING
+from workbench.statistics.records.report import BatchOrder, Sample
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from workbench.statistics.arrays import FloatArray, IntArray
+    from workbench.statistics.confusion import FloatArray, IntArray
 
     Array = npt.NDArray[Any]
 
@@ -48,10 +48,10 @@ def _ranked(project: Project, order: BatchOrder, found: SamplingFrame, seed: int
     Raises:
         UsageError: No chosen verifier has a complete run, or for ``uncertainty`` no scores with a known threshold.
     """
-    from workbench.statistics.ordering import by_priority, first_of_each
+    from workbench.statistics.prediction_powered import by_priority, first_of_each
 
     known = columns(project)
-    places = by_priority(_priority(project, known, found.item, order), drawing.chance(found, seed))
+    places = by_priority(_priority(project, known, found.item, order), reading.chance(found, seed))
     if order.per_subtype is not None:
         code = known.groups("subtype").code
         places = first_of_each(places, _of(found.item, known, code), order.per_subtype)
@@ -61,7 +61,7 @@ def _ranked(project: Project, order: BatchOrder, found: SamplingFrame, seed: int
 def _priority(project: Project, known: Columns, items: IntArray, order: BatchOrder) -> FloatArray:
     import numpy as np
 
-    from workbench.statistics.ordering import disagreement, mean_known
+    from workbench.statistics.prediction_powered import disagreement, mean_known
 
     if order.name == "random" or not len(items):
         return np.zeros(len(items))
@@ -94,7 +94,7 @@ def _complete_runs(connection: people.Connection, verifiers: Sequence[str]) -> l
 
 def _uncertainty(connection: people.Connection, known: Columns, run: int, items: IntArray) -> FloatArray | None:
     """How unsure a run is of each item; None where its scores have no threshold, or it has none."""
-    from workbench.statistics.ordering import uncertainty
+    from workbench.statistics.prediction_powered import uncertainty
 
     given = known.score(run)
     if given is None:

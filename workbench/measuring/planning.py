@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from math import ceil
 from statistics import median
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from msgspec import structs
 
@@ -14,26 +14,73 @@ from workbench.core.errors import UsageError
 from workbench.core.progress import step
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
+from workbench.core.taxonomy import type_display
+from workbench.core.text.figures import NONE, counted
+from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice
-from workbench.labelling.plan import Plan, PlanRow
-from workbench.labelling.store import check_items
+from workbench.data.store.columns import ORIGINS
+from workbench.labelling.records import Plan, PlanRow
+from workbench.labelling.store import assignments, check_items
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import Columns, columns
 from workbench.measuring.judged import BASELINE
-from workbench.measuring.samples import uneven_samples
-from workbench.measuring.store import effort
-from workbench.measuring.store.effort import Begun
-from workbench.statistics.records.ordering import BatchSample
-from workbench.statistics.records.report import AccuracyRow
+from workbench.measuring.store import figures
+from workbench.measuring.store.figures import Begun
+from workbench.statistics.records.report import AccuracyRow, BatchSample, Sample
+from workbench.tables.table import Columns as TableColumns
+from workbench.tables.table import count, figure, listed, text, word
 
 if TYPE_CHECKING:
-    from workbench.statistics.arrays import BoolArray
+    from workbench.statistics.confusion import BoolArray, IntArray
+
+
+# -- Labels that are taken for a random sample of all items, but are none.
+
+
+_HOW: Final[dict[Sample, str]] = {
+    "first": "were taken in import order",
+    "order": "went first to items that verifiers differ on or are unsure of",
+    "quota": "are so many of each answer subtype",
+}
+
+
+def uneven_samples(project: Project, known: Columns, items: IntArray) -> list[BatchSample]:
+    """The batches that such labels come from, with how many of them.
+
+    Args:
+        items: Row ids of those whose gold is taken for a random sample; gold that people did not give has no batch.
+    """
+    import numpy as np
+
+    by_people = known.item[known.origin >= ORIGINS.index("agreed")]
+    found = []
+    for batch, sample, chosen in assignments.uneven(project.database.reader()):
+        # A batch of all there is leaves nothing out.
+        if len(chosen) < len(known.item) and (labelled := np.isin(chosen, np.intersect1d(items, by_people)).sum()):
+            found.append(BatchSample(batch=batch, sample=sample, items=int(labelled)))
+    return found
+
+
+def sample_sentences(samples: Sequence[BatchSample], by: str | None) -> Iterator[str]:
+    """What is wrong with them, one sentence for each way of choosing.
+
+    Args:
+        by: What the figures are broken down by: quotas of subtypes do no harm to figures by subtype.
+    """
+    for sample, how in _HOW.items():
+        of_it = [one for one in samples if one.sample == sample]
+        if not of_it or (sample == "quota" and by == "subtype"):
+            continue
+        names = ", ".join(str(one.batch) for one in of_it)
+        batch = "batch" if len(of_it) == 1 else "batches"
+        many = counted(sum(one.items for one in of_it), "item")
+        advice = " Break figures down: --by subtype." if sample == "quota" else ""
+        yield f"The labels of {batch} {names} ({many}) {how}; they are no random sample of all.{advice}"
+
 
 By = Literal["subtype", "type"]
-
 FINEST = 0.0001
 """The least half width that is planned for: it takes a hundred million items."""
-
 MOST_PEOPLE = 1_000
 
 
@@ -64,12 +111,12 @@ def plan(
     with step("measuring accuracy"):
         said = accuracy(project, verifiers=named, by=by, gold=gold, selection=selection).rows
     reader = project.database.reader()
-    differed, spoken = effort.disputed(reader)
+    differed, spoken = figures.disputed(reader)
     rate = differed / spoken if spoken and per_item > 1 else None
     known = columns(project)
     chosen = known.chosen(selection)
     open_items = _open_items(known, chosen, check_items.ids(reader), gold)
-    available, begun = _by_group(known, open_items, by), _begun(known, open_items, effort.begun(reader), by)
+    available, begun = _by_group(known, open_items, by), _begun(known, open_items, figures.begun(reader), by)
     rows, adjudications, disputes = [], 0, 0.0
     for row in _groups(said, verifier, within):
         items = min(row.more, available[row.group])
@@ -88,7 +135,7 @@ def plan(
             )
         )
     labels = sum(row.labels for row in rows)
-    times = effort.label_times(reader)
+    times = figures.label_times(reader)
     seconds = median(times) / 1000 if times else None
     return Plan(
         within=within,
@@ -143,7 +190,7 @@ def _unjudged(base: AccuracyRow, within: float) -> PlanRow:
 def _lacking(
     said: AccuracyRow, verifier: str | None, accuracy: float | None, expected: float, deff: float, within: float
 ) -> PlanRow:
-    from workbench.statistics.planning import half_width, needed
+    from workbench.statistics.prediction_powered import half_width, needed
 
     width = half_width(expected if accuracy is None else accuracy, said.n, deff)
     enough = needed(expected, deff, within)
@@ -229,3 +276,50 @@ def _samples(project: Project, known: Columns, chosen: BoolArray | None, gold: G
     """The batches whose labels the accuracies rest on, though they are no random sample."""
     labelled = known.gold(gold) >= 0
     return uneven_samples(project, known, known.item[labelled if chosen is None else labelled & chosen])
+
+
+# -- A plan as text for a terminal.
+
+
+_COLUMNS: TableColumns[PlanRow] = (
+    word("group", lambda row: type_display(row.group)),
+    count("gold", lambda row: row.n),
+    figure("accuracy", lambda row: row.accuracy),
+    figure("±", lambda row: row.half_width),
+    count("needed", lambda row: row.needed),
+    count("more", lambda row: row.more),
+    count("available", lambda row: row.available),
+    count("short", lambda row: row.shortfall),
+    count("labels", lambda row: row.labels),
+    text("verifier", lambda row: NONE if row.verifier is None else inert(row.verifier)),
+)
+
+
+def plan_text(plan: Plan) -> str:
+    """The table, then what it comes to."""
+    table = listed(_COLUMNS, plan.rows)
+    return f"± {plan.within:g} by {plan.by}, gold {plan.gold}\n\n{table}\n\n" + "".join(
+        f"{sentence}\n" for sentence in _sentences(plan)
+    )
+
+
+def _sentences(plan: Plan) -> list[str]:
+    """What the labels come to, and what was assumed."""
+    lines = [f"{counted(plan.labels, 'label')} to make, {plan.per_item} an item."]
+    if plan.adjudications:
+        rate = plan.conflict_rate or 0.0
+        lines.append(f"{counted(plan.adjudications, 'adjudication')} of them: people differed on {rate:.1%} so far.")
+    made = sum(row.made for row in plan.rows)
+    if made:
+        lines.append(f"Not counted: {counted(made, 'label')} that these items have already.")
+    if plan.hours is None or plan.seconds_per_label is None:
+        lines.append("No label so far has its time: the hours can't be projected.")
+    else:
+        lines.append(f"About {plan.hours:,.1f} hours at {plan.seconds_per_label:,.0f} s a label, the median so far.")
+    short = sum(row.shortfall for row in plan.rows)
+    if short:
+        lines.append(f"{counted(short, 'item')} short: there are not that many without gold. Import more.")
+    lines.extend(sample_sentences(plan.samples, plan.by))
+    if any(row.accuracy is None for row in plan.rows):
+        lines.append("Where no accuracy is known, 0.5 is assumed, the worst case.")
+    return lines

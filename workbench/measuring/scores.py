@@ -4,17 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.selection import Selection
-from workbench.core.verdict import GoldChoice
+from workbench.core.run import RunInfo
+from workbench.core.selection import Condition, Selection
+from workbench.core.taxonomy import type_display
+from workbench.core.text.emphasis import what_marks_mean, with_mark
+from workbench.core.text.figures import counted
+from workbench.core.text.inert import inert
+from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.measuring import notes
 from workbench.measuring.columns import columns
+from workbench.measuring.columns import columns as every_column
 from workbench.measuring.judged import judges_of
+from workbench.runs import verifying
+from workbench.runs.choosing import choose, make
+from workbench.runs.store import runs as stored_runs
+from workbench.runs.trust import require_trust
+from workbench.runs.verdict_files import run_of
+from workbench.statistics.records.probe import Method, PairReport, PairRow, ThresholdReport, Unpaired
+from workbench.statistics.records.report import AccuracyRow, CorrelationReport, CorrelationRow
+from workbench.tables.table import Columns, count, ends, figure, listed, word
 
 if TYPE_CHECKING:
-    from workbench.statistics.arrays import FloatArray, IntArray
+    from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
+    from workbench.statistics.scores import Pairs
 
 
 class ItemScores(Struct, frozen=True, kw_only=True, eq=False):
@@ -66,4 +82,285 @@ def scored(
         gold=everything.gold(gold)[rows],
         group=None if groups is None else groups.code[rows],
         names=() if groups is None else groups.names,
+    )
+
+
+# -- How far a verifier's scores follow the gold labels.
+
+
+def correlate(
+    project: Project,
+    verifier: str,
+    *,
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+    run: int | None = None,
+) -> CorrelationReport:
+    """Kendall's, Pearson's and Spearman's coefficients of a verifier's scores with gold.
+
+    Args:
+        verifier: Its name.
+        run: A run of it; by default the newest that has been complete, or the newest while none has.
+
+    Raises:
+        UsageError: There is no such verifier, run or field, or the run has no scores.
+    """
+    import numpy as np
+
+    from workbench.statistics.correlation import correlations
+
+    found = run_of(project, verifier, run)
+    everything = columns(project)
+    scores = everything.score(found)
+    if found is None or scores is None:
+        raise UsageError(f"{verifier!r} has no scores.", "ICE-Score, CodeJudge's fault localisation and rewards have.")
+    kept = everything.chosen(selection or Selection())
+    rows = slice(None) if kept is None else kept
+    score, labels = scores[rows], everything.gold(gold)[rows]
+    judged = (labels >= 0) & (everything.outcome(found)[rows] >= 0)
+    scored = judged & ~np.isnan(score)
+    coefficients = correlations(score, labels, everything.question[rows])
+    return CorrelationReport(
+        verifier=verifier,
+        run=found,
+        n=int(scored.sum()),
+        unscored=int(judged.sum() - scored.sum()),
+        gold=everything.gold_counts(gold, kept),
+        gold_choice=gold,
+        rows=[
+            CorrelationRow(
+                method=method,
+                corpus=row.corpus,
+                per_question=row.mean,
+                defined=row.defined,
+                questions=row.groups,
+            )
+            for method, row in coefficients.items()
+        ],
+        selection_judges=notes.among(project, (verifier,), selection, everything),
+    )
+
+
+# -- Pairwise accuracy, where questions come with one correct and one incorrect completion.
+
+
+GROUPS = ("type", "subtype", "domain", "source", "dataset")
+"""What pairs can be grouped by: what both completions of a question share."""
+
+
+def pairs(
+    project: Project,
+    verifier: str,
+    *,
+    by: str | None = None,
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+) -> PairReport:
+    """How often a verifier scores a question's correct completion above its incorrect one.
+
+    Args:
+        by: One of `GROUPS`, or None for the row over all pairs only.
+
+    Raises:
+        UsageError: There are no scores, or the data is not paired: fewer than half of the questions with gold have
+            exactly one correct and one incorrect completion. What few pairs there are by chance are no sample of it.
+    """
+    from workbench.statistics.scores import pair_row, pair_up
+
+    if by is not None and by not in GROUPS:
+        raise UsageError(f"Pairs can't be broken down by {by!r}.", f"Use one of: {', '.join(GROUPS)}.")
+    columns = scored(project, verifier, selection or Selection(), gold, by)
+    found = pair_up(columns.score, columns.gold, columns.question)
+    paired, questions = len(found.row), len(found.row) + sum(structs.astuple(found.unpaired))
+    if not paired or (paired + found.unpaired.unscored) * 2 < questions:
+        raise UsageError(
+            f"This data is not paired: {paired:,} of {questions:,} questions with gold have exactly one correct and "
+            f"one incorrect completion with scores ({unpaired_in_words(found.unpaired)}).",
+            "Choose paired data with --where, or use accuracy and AUROC: workbench accuracy DB",
+        )
+    return PairReport(
+        verifier=verifier,
+        run=columns.run,
+        gold_choice=gold,
+        by=by,
+        questions=questions,
+        paired=paired,
+        unpaired=found.unpaired,
+        rows=[pair_row(None, found), *_rows(columns, found)],
+        selection_judges=notes.among(project, (verifier,), selection, every_column(project)),
+    )
+
+
+def unpaired_in_words(unpaired: Unpaired) -> str:
+    """Why questions make no pair, with their numbers."""
+    return (
+        f"{unpaired.one_class:,} with completions of one kind only, {unpaired.several:,} with more than one correct or "
+        f"incorrect, {unpaired.unscored:,} without both scores"
+    )
+
+
+def _rows(columns: ItemScores, found: Pairs) -> list[PairRow]:
+    """A row a group; none without a grouping."""
+    import numpy as np
+
+    from workbench.statistics.accuracy import group_order
+    from workbench.statistics.scores import pair_row
+
+    if columns.group is None:
+        return []
+    group = columns.group[found.row]
+    rows = []
+    for place in np.unique(group).tolist():
+        chosen = group == place
+        parts = {name: getattr(found, name)[chosen] for name in ("row", "correct", "incorrect")}
+        rows.append(pair_row(columns.names[place], structs.replace(found, **parts)))
+    return sorted(rows, key=lambda row: group_order(row.group or ""))
+
+
+def pairs_text(report: PairReport) -> str:
+    """Pairwise accuracy by group."""
+    columns: Columns[PairRow] = (
+        word("group", lambda row: _group(row, report.by)),
+        count("pairs", lambda row: row.n),
+        figure("accuracy", lambda row: row.accuracy),
+        ends(lambda row: row.ci),
+        count("ties", lambda row: row.ties),
+    )
+    table = listed(columns, report.rows)
+    left_out = "" if report.paired == report.questions else f"  left out: {unpaired_in_words(report.unpaired)}\n"
+    return (
+        f"{inert(with_mark(report.verifier, report.selection_judges))}, run {report.run}, gold {report.gold_choice}: "
+        f"{report.paired:,} of {counted(report.questions, 'question')} paired\n{left_out}\n{table}\n"
+        + "".join(f"{inert(note)}\n" for note in what_marks_mean(report.selection_judges))
+    )
+
+
+def _group(row: PairRow, by: str | None) -> str:
+    if row.group is None:
+        return "all"
+    return type_display(row.group) if by in ("type", "subtype") else row.group
+
+
+# -- Fitting the threshold that turns scores into verdicts, on a named part of the data.
+
+
+def fit(
+    project: Project,
+    verifier: str,
+    *,
+    on: tuple[Condition, ...] = (),
+    method: Method = "accuracy",
+    protocol: Protocol3 = "forced",
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+) -> ThresholdReport:
+    """Fit a threshold on one part of a selection's rows and report on both parts.
+
+    Args:
+        on: What holds for the rows to fit on; all rows if empty.
+        selection: The rows to fit and to report on together.
+
+    Raises:
+        UsageError: There are no scores, or the rows to fit on lack correct or incorrect completions.
+    """
+    import numpy as np
+
+    from workbench.statistics.scores import fit_threshold
+
+    selection = selection or Selection()
+    columns = scored(project, verifier, selection, gold)
+    split = Selection((*selection.conditions, *on))
+    everything = every_column(project)
+    chosen = everything.chosen(split)
+    inside = np.isin(columns.item, everything.item if chosen is None else everything.item[chosen])
+    usable = inside & (columns.gold >= 0) & np.isfinite(columns.score)
+    correct = columns.gold[usable] == 1
+    if correct.all() or not correct.any():
+        raise UsageError(
+            f"No threshold can be fitted on {split}: it has {int(correct.sum())} correct and "
+            f"{int((~correct).sum())} incorrect completions with a score and gold.",
+            "Both are needed.",
+        )
+    threshold = fit_threshold(columns.score[usable], correct, method)
+    counted = (columns.gold >= 0) & (columns.outcome >= 0)
+    has_rest = bool((counted & ~inside).any())
+    on_questions, other_questions = (set(columns.question[counted & side].tolist()) for side in (inside, ~inside))
+    return ThresholdReport(
+        verifier=verifier,
+        run=columns.run,
+        method=method,
+        on=str(split),
+        threshold=threshold,
+        fitted=_row("fitted", columns, inside, threshold, protocol),
+        rest=_row("rest", columns, ~inside, threshold, protocol) if has_rest else None,
+        in_sample=not has_rest,
+        shared_questions=len(on_questions & other_questions),
+        unscored=int((counted & np.isnan(columns.score)).sum()),
+        protocol=protocol,
+        gold_choice=gold,
+        selection_judges=notes.among(project, (verifier,), selection, everything),
+    )
+
+
+def save(project: Project, report: ThresholdReport, name: str, *, trust: bool = False) -> RunInfo:
+    """Give a fitted threshold to a new verifier and start its run on the items that have scores already.
+
+    Its requests are those of the verifier the scores came from, so that stored replies answer them all.
+
+    Args:
+        trust: Whether the user accepts the servers that the database names.
+
+    Raises:
+        UsageError: The verifier takes no threshold, or the name is bound to another configuration.
+        NotTrustedError: The user has not accepted its servers.
+        RunError: No runner starts.
+    """
+    run = stored_runs.get(project.database.reader(), report.run)
+    assert run is not None
+    kind, options = run.verifier.kind, {**run.verifier.options, "threshold": repr(report.threshold)}
+    # The options are the database's: to start a kind with them is no word of the user's.
+    require_trust(project, make(choose(project, kind, options, name)), options, accept=trust)
+    return verifying.start(project, kind, options, name, run.selection, run.workers)
+
+
+def _row(part: str, columns: ItemScores, chosen: BoolArray, threshold: float, protocol: Protocol3) -> AccuracyRow:
+    """The accuracy table's figures of some rows, with the verdicts that the threshold makes of their scores."""
+    import numpy as np
+
+    from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows
+
+    score = columns.score[chosen]
+    outcome = np.where(np.isnan(score), columns.outcome[chosen], score >= threshold).astype(np.int8)
+    kept = AccuracyColumns(outcome=outcome, gold=columns.gold[chosen], question=columns.question[chosen], score=score)
+    (row,) = accuracy_rows(columns.verifier, kept, protocol)
+    return structs.replace(row, group=part)
+
+
+_FIGURES: Columns[AccuracyRow] = (
+    word("rows", lambda row: row.group or ""),
+    count("n", lambda row: row.n),
+    figure("accuracy", lambda row: row.accuracy),
+    ends(lambda row: row.ci),
+    figure("AUROC", lambda row: row.auroc),
+    figure("FPR", lambda row: row.fpr),
+    figure("FNR", lambda row: row.fnr),
+)
+
+
+def threshold_text(report: ThresholdReport) -> str:
+    """The threshold, and its figures on both parts of the rows."""
+    table = listed(_FIGURES, [row for row in (report.fitted, report.rest) if row is not None])
+    notes = []
+    if report.in_sample:
+        notes.append("These are the rows it was fitted on, which flatters it: fit on a part with --on.")
+    if report.shared_questions:
+        notes.append(f"{counted(report.shared_questions, 'question')} have rows in both parts.")
+    if report.unscored:
+        notes.append(f"{counted(report.unscored, 'row')} without a score, undecided.")
+    notes += map(inert, what_marks_mean(report.selection_judges))
+    return (
+        f"{inert(with_mark(report.verifier, report.selection_judges))}, run {report.run}: "
+        f"correct if the score is at least {report.threshold!r}\n"
+        f"fitted for {report.method} on {inert(report.on)}\n"
+        f"protocol {report.protocol}, gold {report.gold_choice}\n\n{table}\n" + "".join(f"{note}\n" for note in notes)
     )

@@ -9,21 +9,26 @@ from workbench.core.database.selection import check_names
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection
+from workbench.core.text.emphasis import what_marks_mean, with_mark
+from workbench.core.text.figures import NONE, counted, percent, signed, signed_interval
 from workbench.core.verdict import GoldChoice, Protocol3
-from workbench.measuring import selected_by
+from workbench.measuring import notes
 from workbench.measuring.columns import Columns, columns, gold_counts
-from workbench.measuring.judged import JudgedSelection, VerifierRun, judged
+from workbench.measuring.judged import JudgedSelection, VerifierRun, counting, judged
 from workbench.statistics.records.combined import BestOfReport, BestOfRow, PicksBy
+from workbench.tables.document import Table
+from workbench.tables.table import Columns as TableColumns
+from workbench.tables.table import column, count, ends, figure, table, text, word
+from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
-    from workbench.statistics.arrays import FloatArray
+    from workbench.statistics.confusion import FloatArray
     from workbench.statistics.selectors import Picks
+
 
 _MOST_POWERS = 10
 """2 to this power is the largest n shown unasked."""
-
 _LARGEST = 100_000
-
 _NOTHING = 1e-12
 
 
@@ -64,7 +69,7 @@ def best_of(
         protocol=protocol,
         gold=gold_counts(project, wanted, gold),
         gold_choice=gold,
-        selection_judges=selected_by.among(project, [judge.name for judge in found.judges], wanted, known),
+        selection_judges=notes.among(project, [judge.name for judge in found.judges], wanted, known),
     )
 
 
@@ -142,3 +147,59 @@ def _closed(accuracy: float | None, random: float | None, oracle: float | None) 
     if accuracy is None or random is None or oracle is None or oracle - random < _NOTHING:
         return None
     return (accuracy - random) / (oracle - random)
+
+
+# -- Best of n as a table and as text.
+
+
+_UNDECIDED = {
+    "forced": "undecided ones rank last",
+    "strict": "undecided ones rank against their gold",
+    "decided": "undecided ones can't be picked",
+}
+
+
+def best_of_text(report: BestOfReport) -> str:
+    """The whole report for a terminal."""
+    return f"{best_of_head(report)}\n\n{plain_table(best_of_table(report))}"
+
+
+def best_of_head(report: BestOfReport) -> str:
+    """Counted how, on what: two lines."""
+    return (
+        f"{counting(report.protocol, report.gold_choice, report.gold)}\n"
+        f"{counted(report.questions, 'question')} with gold, {report.several:,} of them with two completions or more; "
+        f"the most is {report.most:,}"
+    )
+
+
+def best_of_table(report: BestOfReport) -> Table:
+    """Verifiers as selectors, for each n."""
+    columns: TableColumns[BestOfRow] = (
+        word("verifier", lambda one: with_mark(one.verifier, report.selection_judges)),
+        word("picks by", lambda one: one.picks_by),
+        count("n", lambda one: one.n),
+        count("questions", lambda one: one.questions),
+        count("mixed", lambda one: one.mixed),
+        figure("best of n", lambda one: one.accuracy),
+        ends(lambda one: one.ci),
+        figure("random", lambda one: one.random),
+        figure("oracle", lambda one: one.oracle),
+        column("gain", lambda one: one.gain, signed),
+        ends(lambda one: one.gain_ci, signed_interval),
+        text("closed", lambda one: NONE if one.closed is None else f"{percent(one.closed)} %"),
+    )
+    caption = "How often the completion that a verifier picks of n is correct"
+    return table(caption, columns, report.rows, notes=_notes(report))
+
+
+def _notes(report: BestOfReport) -> Iterator[str]:
+    yield (
+        f"Expectation over all sets of n; among equals any is picked; {_UNDECIDED[report.protocol]}. Questions with at "
+        "least n completions, each alike; mixed: those of them where a pick matters."
+    )
+    yield "random picks any, oracle a correct one where there is one (pass@n); closed: the share of the way between."
+    if report.several * 2 < report.questions:
+        said = counted(report.several, "question")
+        yield f"Most questions here have one completion: what a verifier picks of {said} says little of it."
+    yield from what_marks_mean(report.selection_judges)

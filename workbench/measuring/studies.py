@@ -6,32 +6,51 @@ calls others have made cost only what is new.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.core.calls import Estimate
+import msgspec
+
+from workbench.core import reasons
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.run import RunInfo
-from workbench.core.selection import Selection
+from workbench.core.run import Estimate, RunInfo
+from workbench.core.selection import Condition, Selection
+from workbench.core.taxonomy import type_display
+from workbench.core.text.figures import NONE, counted
+from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Protocol3
-from workbench.measuring.accuracy import accuracy
+from workbench.measuring.accuracy import accuracy, complete_run
 from workbench.runs.choosing import choose, make
-from workbench.runs.run_costs import estimate
-from workbench.runs.run_status import run_info
-from workbench.runs.store import consumption
-from workbench.runs.store.consumption import StepSums
+from workbench.runs.run_status import estimate, run_info, run_row
+from workbench.runs.store import calls
+from workbench.runs.store import probes as stored
+from workbench.runs.store.calls import StepSums
 from workbench.runs.trust import require_trust
 from workbench.runs.verifying import EVERYTHING, start
-from workbench.statistics.records.study import Consumption, Part, SweepPoint, SweepReport
+from workbench.statistics.records.probe import (
+    DUEL,
+    SKIP_WORDS,
+    Consumption,
+    DuelReport,
+    DuelRow,
+    FamilyFigures,
+    Figures,
+    Part,
+    ProbeReport,
+    SweepPoint,
+    SweepReport,
+)
+from workbench.tables.table import Columns, count, ends, figure, listed, text, word
 
 if TYPE_CHECKING:
     from workbench.statistics.records.report import AccuracyRow
 
+
 MOST_POINTS = 200
 """A sweep has no more runs than this."""
-
 Settings = dict[str, str]
 """What one point of a sweep differs in, by option."""
 
@@ -135,7 +154,7 @@ def sweep_report(
         if info.completed_at is not None:
             report = accuracy(project, protocol=protocol, gold=gold, selection=selection, run=run)
             row = next(one for one in report.rows if one.verifier == info.verifier and one.group is None)
-        sums = consumption.by_step(project.database.reader(), run)
+        sums = calls.by_step(project.database.reader(), run)
         found.append(
             SweepPoint(
                 verifier=info.verifier,
@@ -176,3 +195,202 @@ def _part(step: str) -> Part:
 def _mean(tokens: Sequence[int | None], items: int) -> float | None:
     known = [one for one in tokens if one is not None]
     return sum(known) / items if len(known) == len(tokens) else None
+
+
+# -- Duels: a model compares, blind and in both orders, what two judges reasoned about the same items.
+
+
+def start_duel(
+    project: Project,
+    a: str,
+    b: str,
+    options: dict[str, str],
+    name: str | None = None,
+    selection: Selection = EVERYTHING,
+    trust: bool = False,
+) -> RunInfo:
+    """Start a duel between the newest complete runs of two judges, or go on with it.
+
+    Args:
+        a: The name of the first judge.
+        b: The second's.
+        options: Which model compares, as for any verifier with a server.
+        name: The duel's own name; ``duel/A/B`` by default.
+        selection: Of these items those that both have judged.
+
+    Raises:
+        UsageError: One of them has no complete run or no transcripts; else as with `verifying.start`.
+    """
+    runs = [_judge_run(project, judge) for judge in (a, b)]
+    if runs[0] == runs[1]:
+        raise UsageError("A duel is between two different judges.")
+    pinned = {**options, "a": str(runs[0]), "b": str(runs[1])}
+    judged = tuple(Condition(f"verdict:{judge}", "!=", "none") for judge in (a, b))
+    both = Selection((*selection.conditions, *judged), selection.limit)
+    return start(project, DUEL, pinned, name or f"duel/{a}/{b}", both, trust=trust)
+
+
+def duel_report(project: Project, run: int) -> DuelReport:
+    """What a duel has come to so far.
+
+    Raises:
+        UsageError: There is no such run, or it is no duel.
+    """
+    from workbench.verifiers.duel.verifier import DIMENSIONS
+
+    reader = project.database.reader()
+    info, row = run_info(project, run), run_row(reader, run)
+    if row.verifier.kind != DUEL:
+        raise UsageError(f"Run {run} is of {row.verifier.name!r}, which is no duel.")
+    found = list(stored.duels(reader, run))
+    traces = [(question, msgspec.json.decode(trace)) for question, _, trace in found if trace is not None]
+    return DuelReport(
+        verifier=row.verifier.name,
+        run=run,
+        state=info.state,
+        a=run_row(reader, row.verifier.config["a"]).verifier.name,
+        b=run_row(reader, row.verifier.config["b"]).verifier.name,
+        items=len(found),
+        none=dict(Counter(reason or "" for _, reason, _ in found if reason != "duel")),
+        rows=[_row(dimension, traces) for dimension in DIMENSIONS],
+    )
+
+
+def _row(dimension: Any, traces: list[tuple[int, dict[str, Any]]]) -> DuelRow:
+    from workbench.statistics.compare import duel_row
+
+    places = [[order[dimension] for order in trace["orders"]] for _, trace in traces]
+    return duel_row(
+        dimension,
+        [trace["winners"][dimension] for _, trace in traces],
+        [first == second and first in ("first", "second") for first, second in places],
+        [question for question, _ in traces],
+    )
+
+
+def _judge_run(project: Project, judge: str) -> int:
+    run = complete_run(project, judge)
+    if run is None or not stored.has_calls(project.database.reader(), run):
+        raise UsageError(
+            f"{judge!r} keeps no transcripts: it asks no model.", "A duel is between judges such as llm-judge."
+        )
+    return run
+
+
+# -- Sweeps, duels and probes, as text for a terminal.
+
+
+def _calls(point: SweepPoint) -> str:
+    parts = _consumed(point, "judging", "execution")
+    return f"{sum(part.calls for part in parts):,.1f}" if parts else NONE
+
+
+def _tokens(parts: Sequence[Consumption]) -> str:
+    known = [part.completion_tokens for part in parts if part.completion_tokens is not None]
+    return f"{sum(known):,.0f}" if parts and len(known) == len(parts) else NONE
+
+
+def _consumed(point: SweepPoint, *parts: Part) -> list[Consumption]:
+    return [point.consumption[part] for part in parts if part in point.consumption]
+
+
+_POINTS: Columns[SweepPoint] = (
+    word("settings", lambda point: ", ".join(f"{name}={value}" for name, value in point.settings.items())),
+    count("items", lambda point: point.items),
+    figure("accuracy", lambda point: point.accuracy.accuracy if point.accuracy else None),
+    ends(lambda point: point.accuracy.ci if point.accuracy else None),
+    figure("MCC", lambda point: point.accuracy.mcc if point.accuracy else None),
+    text("calls", _calls),
+    text("tokens", lambda point: _tokens(_consumed(point, "judging", "execution"))),
+    text("executing", lambda point: _tokens(_consumed(point, "execution"))),
+)
+_DUELS: Columns[DuelRow] = (
+    word("dimension", lambda row: row.dimension),
+    count("n", lambda row: row.n),
+    count("A wins", lambda row: row.a),
+    count("B wins", lambda row: row.b),
+    count("ties", lambda row: row.ties),
+    count("by place", lambda row: row.flipped),
+    figure("win rate", lambda row: row.win_rate),
+    ends(lambda row: row.ci),
+)
+
+
+def sweep_text(report: SweepReport) -> str:
+    """Accuracy and consumption by settings."""
+    table = listed(_POINTS, report.points)
+    open_points = [point for point in report.points if point.state != "complete"]
+    return (
+        f"{inert(report.judge)}, protocol {report.protocol}, gold {report.gold_choice}\n"
+        "calls and completion tokens an item, and those of the tokens that execute tests;\n"
+        "without what writing the tests takes, which a problem's completions share\n\n"
+        f"{table}\n" + "".join(map(_state_line, open_points))
+    )
+
+
+def duel_text(report: DuelReport) -> str:
+    """Win rates by dimension."""
+    table = listed(_DUELS, report.rows)
+    lines = [f"{inert(report.verifier)}, run {report.run} ({report.state}): {counted(report.items, 'item')}"]
+    lines += [f"A is {inert(report.a)}, B is {inert(report.b)}; the win rate is A's, of all wins"]
+    lines += ["a win is one in both orders; by place: ties that prefer the same place in both"]
+    lines += [f"  no comparison: {n:,} {inert(reasons.named(reason))}" for reason, n in sorted(report.none.items())]
+    return "\n".join([*lines, "", table]) + "\n"
+
+
+def _state_line(point: SweepPoint) -> str:
+    why = f": {point.message}" if point.message else ""
+    return f"{inert(point.verifier)} is {point.state}{inert(why)}\n"
+
+
+# -- probes ------------------------------------------------------------------------------------------
+
+
+class _ProbeLine(NamedTuple):
+    """Figures under a name."""
+
+    name: str
+    figures: Figures
+
+
+_COLUMNS: Columns[_ProbeLine] = (
+    word("", lambda line: line.name),
+    count("n", lambda line: line.figures.n),
+    count("parsed", lambda line: line.figures.parsed),
+    count("accepted", lambda line: line.figures.accepted),
+    figure("ASR", lambda line: line.figures.asr),
+    ends(lambda line: line.figures.ci),
+)
+
+
+def probe_text(report: ProbeReport) -> str:
+    """An aligned table: families, all of them by answer type, controls; below it what was accepted and left out."""
+    lines = [_ProbeLine(f"{one.family} {one.name}", one) for one in report.families]
+    lines += [_ProbeLine(type_display(code), one) for code, one in report.by_type.items()]
+    lines += [
+        _ProbeLine("all families", report.overall),
+        _ProbeLine("control: right completions", report.control),
+        _ProbeLine("carriers: wrong completions", report.carrier),
+    ]
+    table = listed(_COLUMNS, lines)
+    head = (
+        f"{inert(report.verifier)} {inert(report.version)}\n"
+        f"probe suite {report.suite}, seed {report.seed}, {counted(report.rows, 'question')} "
+        f"({report.control.real:,} with a real right completion)"
+    )
+    return "\n".join([head, "", table, *_below(report)]) + "\n"
+
+
+def _below(report: ProbeReport) -> Iterator[str]:
+    accepted = [line for family in report.families for line in _accepted(family)]
+    if accepted:
+        yield from ("", "accepted payloads:", *accepted)
+    if report.skipped:
+        reasons = sorted(report.skipped.items(), key=lambda pair: -pair[1])
+        yield from ("", "skipped:", *(f"  {count:,} {SKIP_WORDS[reason]}" for reason, count in reasons))
+
+
+def _accepted(family: FamilyFigures) -> Iterator[str]:
+    for one in family.variants:
+        if one.accepted and one.expected == "incorrect":
+            yield f"  {family.family} {one.variant}: {one.accepted:,} of {one.parsed:,}"

@@ -13,10 +13,8 @@ from workbench.core import reasons
 from workbench.core.database import people
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.suggestion import ANSWER_TYPE, TypeCell, TypeReport, TypeSuggestion
-from workbench.core.taxonomy import type_display
-from workbench.core.text.columns import interval
-from workbench.core.text.figures import counted
+from workbench.core.taxonomy import ANSWER_TYPE, TypeCell, TypeReport, TypeSuggestion, type_display
+from workbench.core.text.figures import counted, interval
 from workbench.core.text.inert import inert
 from workbench.labelling import ledger
 from workbench.labelling.store import suggestions as stored

@@ -2,33 +2,215 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from itertools import groupby
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from workbench.core.database.selection import check_names
+from workbench.core.final_answer import completion_answer
 from workbench.core.project import Project
 from workbench.core.reasons import title
 from workbench.core.selection import Selection
-from workbench.core.verdict import GoldChoice, Outcome
+from workbench.core.text.figures import counted
+from workbench.core.text.inert import inert
+from workbench.core.verdict import GoldChoice, Outcome, VerifierInput
 from workbench.labelling.agreement.measuring import ceilings
-from workbench.measuring import selected_by
-from workbench.measuring import validity_words as words
+from workbench.measuring import notes
 from workbench.measuring.columns import Columns, columns, gold_counts
-from workbench.measuring.judged import VerifierRun, judges_of
-from workbench.measuring.model_names import model_of, plain_name
+from workbench.measuring.judged import VerifierRun, judges_of, model_of, plain_name
 from workbench.measuring.records.validity import COMPARING, Check, Finding, ValidityReport
-from workbench.measuring.store import disagreements
-from workbench.measuring.validity_texts import Forms, forms
-from workbench.runs.store import runs
+from workbench.measuring.store import reviews
+from workbench.runs.store import runs, verdicts
 from workbench.statistics.records.agreement import Ceiling
+from workbench.verifiers.rules.question import letters, options
 
 if TYPE_CHECKING:
-    from workbench.statistics.arrays import BoolArray, IntArray
+    from workbench.statistics.confusion import BoolArray, IntArray
+    from workbench.statistics.subgroups import Effect
+
+
+# -- Findings in plain words, one by one and as a whole report.
+
+
+_KINDS: dict[Check, tuple[str, str, str]] = {
+    "length": ("longer completions", "shorter ones", "gold and type"),
+    "own-model": ("completions by its own model", "others", "gold and type"),
+    "first-option": ("completions that choose the first option", "those that choose another", "gold"),
+    "boxed": ("completions with a boxed answer", "those without", "gold and type"),
+    "thinking": ("completions that show their thinking", "those that don't", "gold and type"),
+    "other-script": ("completions with Chinese, Japanese or Korean characters", "those without", "gold and type"),
+    "undecided-by-gold": ("correct completions", "incorrect ones", "type"),
+}
+"""Check -> the kind in question, the others, and what is held equal."""
+_MEANING: dict[Check, str] = {
+    "length": "its verdicts follow length",
+    "own-model": "its verdicts follow who wrote the completion",
+    "first-option": "its verdicts follow the option's place",
+    "boxed": "its verdicts follow the form of the answer",
+    "thinking": "its verdicts follow what is shown before the answer",
+    "other-script": "its verdicts follow the language",
+    "undecided-by-gold": "accuracy on decided items alone would mislead",
+}
+_WIDTH = 100
+
+
+def compared(check: Check, effect: Effect, exposed: int, others_in_all: int) -> str:
+    """What an effect says.
+
+    Args:
+        exposed: Completions of the kind in question, whether or not others are like them in what is held equal.
+        others_in_all: The others, likewise.
+    """
+    kind, others, equal = _KINDS[check]
+    if effect.difference is None or effect.ci is None:
+        return (
+            f"Too few to tell: {exposed:,} {kind} ({others}: {others_in_all:,}); ten of each are needed that are alike "
+            f"in {equal}."
+        )
+    low, high = effect.ci
+    done = "left undecided" if check == "undecided-by-gold" else "accepted"
+    points = 100 * effect.difference
+    often = (
+        "as often as"
+        if round(points, 1) == 0
+        else f"{abs(points):.1f} points {'more' if points > 0 else 'less'} often than"
+    )
+    sentence = f"Of equal {equal}, {kind} are {done} {often} {others} [{100 * low:+.1f}, {100 * high:+.1f}]"
+    if low <= 0 <= high:
+        return f"{sentence}: no more than chance may bring."
+    return f"{sentence}: {_MEANING[check]}, or something that goes with it."
+
+
+def flipped(differ: int, items: int, share: float, ci: tuple[float, float], between: str) -> str:
+    """How often a verifier contradicts itself."""
+    return f"{_percent(share, ci)} of items get another verdict {between}: {differ:,} of {items:,}."
+
+
+def undecided(n: int, abstain: int, error: int, share: float, ci: tuple[float, float], reasons: list[str]) -> str:
+    """How often there is no decision."""
+    why = f" Most often: {', '.join(reasons)}." if reasons else ""
+    counts = f"{counted(abstain, 'abstention')} and {counted(error, 'error')} of {n:,}"
+    return f"{_percent(share, ci)} of items are left undecided: {counts}.{why}"
+
+
+def selected(datasets: list[str]) -> str:
+    """What it means that a judge chose the data."""
+    return (
+        f"Its verdicts helped to choose what belongs to {' and '.join(datasets)}: items were kept where such judges "
+        "differed, so its accuracy there says little of it elsewhere."
+    )
+
+
+def ceiling(source: str, highest: float, ends: tuple[float, float], wrong: float) -> str:
+    """What wrong labels leave."""
+    whence = "people's agreement" if source == "agreement" else "people's answers on checks"
+    return (
+        f"By {whence}, {100 * wrong:.2f} % of labels that two people and a third have settled are wrong: no verifier "
+        f"can be measured above {_percent(highest, ends, 2)}, less if people err alike."
+    )
+
+
+def _percent(share: float, ci: tuple[float, float], decimals: int = 1) -> str:
+    low, high = (f"{100 * end:.{decimals}f}" for end in ci)
+    return f"{100 * share:.{decimals}f} % [{low}, {high}]"
+
+
+def validity_text(report: ValidityReport) -> str:
+    """One sentence a check, by verifier; what stands out is marked."""
+    sources = ", ".join(f"{number} {name}" for name, number in report.gold.items())
+    lines = [f"gold {report.gold_choice} ({sources}); * a difference that stands out, a share above none"]
+    for verifier, findings in groupby(report.findings, key=lambda finding: finding.verifier):
+        lines += ["", inert(verifier or "labels")]
+        for finding in findings:
+            mark = "*" if finding.stands_out else " "
+            lines.append(
+                fill(
+                    f"{finding.check}: {inert(finding.sentence)}",
+                    _WIDTH,
+                    initial_indent=f"{mark} ",
+                    subsequent_indent="    ",
+                    break_on_hyphens=False,
+                )
+            )
+    return "\n".join([*lines, *(f"\n{fill(note, _WIDTH)}" for note in report.notes)]) + "\n"
+
+
+# -- What the texts of completions look like, for the checks of form.
+
+
+MOST_TEXTS = 5_000
+"""Completions whose texts are read at most; an even choice of more."""
+_BOXED = re.compile(r"\\f?boxed\s*\{")
+_THINKING = re.compile(r"</?think(?:ing)?>")
+_OTHER_SCRIPT = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_AT_ONCE = 256
+_MIX = 0x9E3779B97F4A7C15
+
+
+class Forms(Struct, frozen=True, kw_only=True, eq=False):
+    """Of some items; each a mask with one value an item.
+
+    Attributes:
+        place: Where the items stand among those asked about.
+        boxed: The completion has a boxed answer.
+        thinking: It shows its thinking.
+        other_script: It has Chinese, Japanese or Korean characters.
+        has_option: Its final answer is one of the question's options.
+        first_option: That option is the first.
+    """
+
+    place: IntArray
+    boxed: BoolArray
+    thinking: BoolArray
+    other_script: BoolArray
+    has_option: BoolArray
+    first_option: BoolArray
+
+
+def forms(project: Project, items: IntArray) -> Forms:
+    """Read the texts of the items, or of an even choice of `MOST_TEXTS` of them that is always the same."""
+    import numpy as np
+
+    place = np.arange(len(items))
+    if len(items) > MOST_TEXTS:
+        mixed = items.astype(np.uint64) * np.uint64(_MIX)
+        place = np.sort(np.argpartition(mixed, MOST_TEXTS)[:MOST_TEXTS])
+    wanted = items[place].tolist()
+    seen = [
+        _seen(text)
+        for start in range(0, len(wanted), _AT_ONCE)
+        for text in verdicts.inputs(project.database, wanted[start : start + _AT_ONCE])
+    ]
+    columns = np.array(seen, dtype=bool).reshape(len(seen), 5).T
+    boxed, thinking, other_script, has_option, first_option = columns
+    return Forms(
+        place=place,
+        boxed=boxed,
+        thinking=thinking,
+        other_script=other_script,
+        has_option=has_option,
+        first_option=first_option,
+    )
+
+
+def _seen(item: VerifierInput) -> tuple[bool, bool, bool, bool, bool]:
+    text = item.completion
+    known = options(item.question) if (item.subtype or "").startswith("C") else {}
+    chosen = letters(completion_answer(text).text, known) if known else None
+    return (
+        _BOXED.search(text) is not None,
+        _THINKING.search(text) is not None,
+        _OTHER_SCRIPT.search(text) is not None,
+        bool(chosen),
+        chosen == frozenset([next(iter(known), "")]),
+    )
+
 
 _REASONS_SAID = 3
-
 _FORMS: dict[Check, Callable[[Forms], BoolArray]] = {
     "boxed": lambda seen: seen.boxed,
     "thinking": lambda seen: seen.thinking,
@@ -75,7 +257,7 @@ def validity(
     everything = columns(project)
     rows = _rows(everything, everything.chosen(wanted), gold)
     forms_seen = forms(project, rows.item)
-    chosen = selected_by.chosen_with(project)
+    chosen = notes.chosen_with(project)
     findings = [
         finding
         for judge in judges_of(project, verifiers)
@@ -192,7 +374,7 @@ def _compare(
 ) -> Finding:
     import numpy as np
 
-    from workbench.statistics.strata import stratified_difference
+    from workbench.statistics.subgroups import stratified_difference
 
     held = {"undecided-by-gold": rows.type, "first-option": rows.gold}.get(check, rows.type_and_gold)
     stratum = held[chosen].astype(np.int64)
@@ -206,7 +388,7 @@ def _compare(
         estimate=effect.difference,
         ci=effect.ci,
         counts={"of_the_kind": of_kind, "others": others, "strata": effect.strata},
-        sentence=words.compared(check, effect, of_kind, others),
+        sentence=compared(check, effect, of_kind, others),
         stands_out=effect.ci is not None and not effect.ci[0] <= 0 <= effect.ci[1],
     )
 
@@ -234,7 +416,7 @@ def _undecided(everything: Columns, rows: _ChosenItems, judge: VerifierRun, outc
         estimate=share,
         ci=ci,
         counts={"abstain": abstain, "error": error},
-        sentence=words.undecided(n, abstain, error, share, ci, named),
+        sentence=undecided(n, abstain, error, share, ci, named),
         stands_out=bool(abstain + error),
     )
 
@@ -244,18 +426,18 @@ def _flips(
 ) -> list[Finding | None]:
     import numpy as np
 
-    from workbench.statistics.arrays import align
+    from workbench.statistics.confusion import align
 
     if judge.run is None:
         return []
     reader = project.database.reader()
-    found = disagreements.samples(reader, judge.run)
+    found = reviews.samples(reader, judge.run)
     flips: list[Finding | None] = []
     if len(found.item):
         yes, no = (align(rows.item, found.item, said, np.int64(0)) for said in (found.yes, found.no))
         between = "from sample to sample of one run"
         flips.append(_flipped("flips-samples", rows, judge.name, yes + no > 1, np.minimum(yes, no) > 0, between))
-    before = disagreements.run_before(reader, judge.run)
+    before = reviews.run_before(reader, judge.run)
     if before is not None:
         older = everything.outcome(before)
         older = older if rows.kept is None else older[rows.kept]
@@ -281,7 +463,7 @@ def _flipped(
         estimate=share,
         ci=ci,
         counts={"differ": int(flags.sum())},
-        sentence=words.flipped(int(flags.sum()), len(flags), share, ci, between),
+        sentence=flipped(int(flags.sum()), len(flags), share, ci, between),
         stands_out=bool(flags.any()),
     )
 
@@ -291,7 +473,7 @@ def _selected(judge: VerifierRun, chosen: Mapping[str, list[str]]) -> list[Findi
     datasets = chosen.get(judge.name)
     if not datasets:
         return []
-    sentence = words.selected(datasets)
+    sentence = selected(datasets)
     return [Finding(check="selection", verifier=judge.name, n=0, sentence=sentence, stands_out=True)]
 
 
@@ -306,7 +488,7 @@ def _ceiling(found: Ceiling) -> Finding:
         n=0,
         estimate=found.highest_accuracy,
         ci=found.highest_ci,
-        sentence=words.ceiling(found.source, found.highest_accuracy, found.highest_ci, found.wrong),
+        sentence=ceiling(found.source, found.highest_accuracy, found.highest_ci, found.wrong),
         stands_out=True,
     )
 

@@ -15,9 +15,8 @@ from workbench.core.database.connection import Database
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import VerifierInput
 from workbench.data.store import tests
-from workbench.data.store.suites import tests_of
-from workbench.data.store.tests import Solution
-from workbench.runs.store.test_results import TestResult
+from workbench.data.store.tests import Solution, tests_of
+from workbench.runs.store.verdicts import TestResult
 from workbench.verifiers.base import Judged, SandboxedVerifier
 from workbench.verifiers.execution.evidence import not_runnable
 from workbench.verifiers.execution.pool import SandboxPool

@@ -8,27 +8,68 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from msgspec import Struct, structs
 
 from workbench.config.models import named_model
+from workbench.core.code import Execution, Program
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project
 from workbench.core.run import GENERATION
-from workbench.llm.records import CallFailed, Chat, Sampling, Scoring
+from workbench.llm.records import CallFailed, Chat, PromptMessage, Sampling, Scoring
 from workbench.llm.server import Limits, ModelServer
-from workbench.runs.binding import bound_run
 from workbench.runs.choosing import require_name
+from workbench.runs.configuring import bound_run
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.trust import require_servers
-from workbench.runs.writing import WritingRequest
+from workbench.verifiers.control_tokens import neutralised
 from workbench.verifiers.judges.verifier import SAMPLING_OPTIONS, sampling_from
 from workbench.verifiers.registry import Registry
 from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, require_sendable, server_from
 
 if TYPE_CHECKING:
     from workbench.runs.generating import ReplyRequest, Servers
+    from workbench.statistics.confusion import FloatArray
+
+
+# -- What building a set needs of the outside: a model that writes, and a sandbox that executes.
+
+
+Key = TypeVar("Key")
+
+
+class WritingRequest(Struct, frozen=True, kw_only=True):
+    """One text that a model is to write.
+
+    Attributes:
+        messages: What the model is sent.
+        sample: Tells apart independent replies to the same messages, from 0.
+        step: What it is for, such as ``"tests"``, for people who look at the calls.
+        model: Which of the writer's models, by its name there; "" is the first.
+    """
+
+    messages: tuple[PromptMessage, ...]
+    sample: int = 0
+    step: str = "write"
+    model: str = ""
+
+
+class Writer(Protocol):
+    """Models that write; equal requests with equal samples get the same reply, for ever."""
+
+    def ask(self, asked: Sequence[WritingRequest]) -> list[str | None]:
+        """The replies, in the order of what was asked; None where a call failed for good."""
+        ...
+
+
+class Executor(Protocol):
+    """Runs programs against their tests, without harm."""
+
+    def run(self, jobs: Iterable[tuple[Key, Program]]) -> Iterator[tuple[Key, Execution]]:
+        """What came of every job, each with its key, in the order they end."""
+        ...
+
 
 MODEL_OPTIONS: Final[dict[str, str]] = {
     **{name: words for name, words in SERVER_OPTIONS.items() if name != "model"},
@@ -36,18 +77,14 @@ MODEL_OPTIONS: Final[dict[str, str]] = {
     **LIMIT_OPTIONS,
 }
 """Options of `models_from`, and what they do."""
-
 _TEXTS: Final = 16
 """Texts in one request for vectors: a reply holds some thousand numbers a text."""
-
 MOST_FAILURES: Final = 20
 """Failed calls that are spelled out."""
-
 _TABLE_OPTIONS: Final = {*SERVER_OPTIONS, *SAMPLING_OPTIONS}
 _USUAL: Final = Sampling()
 _VERSION: Final = "1"
 GO_ON: Final = "It goes on with the command that began it."
-
 Watch = Callable[[str, int, int], None]
 """Is told what is being done, how much of it is done, and of how much; of calls a few times a second."""
 
@@ -211,7 +248,7 @@ def generating(
     """
     # The client's libraries are for those who call servers.
     from workbench.runs.generating import Servers
-    from workbench.runs.standing_in import standing_in
+    from workbench.runs.lease import standing_in
 
     require_free(name)
     servers = {role: model.server for role, model in models.models.items()}
@@ -260,3 +297,48 @@ def _model(options: dict[str, str], usual: Sampling) -> Model:
 def _require_known(place: str, options: Mapping[str, str], known: Iterable[str]) -> None:
     for name in sorted(options.keys() - set(known)):
         raise UsageError(f"{place}: there is no option {name!r}.", f"There are: {', '.join(sorted(known))}.")
+
+
+# -- Embeddings of texts, from a model server or a model on this machine.
+
+
+def from_server(
+    project: Project,
+    name: str,
+    models: Models,
+    texts: Sequence[str],
+    *,
+    trust: bool = False,
+    watch: Watch | None = None,
+) -> FloatArray:
+    """A row a text, by a server's ``embeddings`` call; each text is asked for once, ever.
+
+    Raises:
+        NotTrustedError: The servers come from a file, and the user has not accepted them.
+        RunError: The server gives none.
+    """
+    import numpy as np
+
+    with generating(project, f"embeddings/{name}", models, {}, trust=trust, watch=watch) as writer:
+        return np.array(writer.embed([neutralised(text) for text in texts]))
+
+
+def from_local(model: str, texts: Sequence[str]) -> FloatArray:
+    """A row a text, by sentence-transformers on this machine.
+
+    Only weights in the safetensors format are read, and no code that comes with a model is run.
+
+    Raises:
+        UsageError: sentence-transformers is not installed.
+    """
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise UsageError(
+            "sentence-transformers is not installed.", "Run: pip install 'verifier-workbench[embeddings]'"
+        ) from error
+    loaded = SentenceTransformer(model, trust_remote_code=False, model_kwargs={"use_safetensors": True})
+    found: FloatArray = loaded.encode(
+        [neutralised(text) for text in texts], convert_to_numpy=True, show_progress_bar=False
+    )
+    return found

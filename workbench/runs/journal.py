@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
@@ -21,13 +21,10 @@ from workbench.core.database.failures import explained
 from workbench.core.database.values import now
 from workbench.core.errors import StoreError
 from workbench.core.run import RunUsage
-from workbench.llm.journal import JournaledCall, Response, RunUsed
-from workbench.llm.records import FailureCode, Halt
-from workbench.runs.accounting import add_item, add_outcome, add_reply, spent
+from workbench.llm.records import FailureCode, Halt, JournaledCall, Response, RunUsed, Usage
 from workbench.runs.lease import Lease
-from workbench.runs.store import calls, usage, verdict_calls, verdicts
-from workbench.runs.store.calls import Attempt, AttemptOutcome, ResponseQuery
-from workbench.runs.store.verdict_calls import MadeCall
+from workbench.runs.store import calls, verdicts
+from workbench.runs.store.calls import Attempt, AttemptOutcome, MadeCall, ResponseQuery
 from workbench.verifiers.base import Judged
 
 if TYPE_CHECKING:
@@ -35,19 +32,66 @@ if TYPE_CHECKING:
 
     from workbench.llm.caller import Caller
 
+
+# -- Adding up what a run has asked of model servers.
+
+
+_UNSURE: frozenset[FailureCode] = frozenset({"timeout", "transport", "malformed"})
+"""Failures after which a call may have been paid for all the same."""
+
+
+def add_outcome(used: RunUsage, found: AttemptOutcome) -> None:
+    """Count what became of an attempt that was counted as a call."""
+    if found.state == "done":
+        used.answered += 1
+        return
+    code = found.code or ""
+    used.errors[code] = used.errors.get(code, 0) + 1
+    if found.state == "unsent":
+        used.calls -= 1
+        used.unsent += 1
+    else:
+        used.failed += 1
+        used.unsure += code in _UNSURE
+
+
+def add_reply(used: RunUsage, found: Usage) -> None:
+    """Count the tokens and the money of a reply; what isn't known counts as nothing, but is told apart for money."""
+    used.prompt_tokens += found.prompt_tokens or 0
+    used.cached_tokens += found.cached_tokens or 0
+    used.completion_tokens += found.completion_tokens or 0
+    used.reasoning_tokens += found.reasoning_tokens or 0
+    if found.cost is not None:
+        used.cost = (used.cost or 0.0) + found.cost
+    used.unpriced += found.cost is None
+
+
+def add_item(used: RunUsage, made: Iterable[MadeCall]) -> None:
+    """Count the replies that an item was judged by without a call."""
+    reused = [call.reused for call in made]
+    used.reused += sum(reused)
+    used.items_reused += bool(reused) and all(reused)
+
+
+def spent(used: RunUsage) -> RunUsed:
+    """The sums as the client's budgets need them."""
+    return RunUsed(
+        calls=used.calls,
+        possibly_paid=used.open + used.unsure,
+        tokens=used.prompt_tokens + used.completion_tokens,
+        cost=used.cost or 0.0,
+    )
+
+
 GROUP = 500
 """Entries in one transaction at most."""
-
 UNREAD: Final = ("unparsed", "malformed")
 """Reasons of verdicts whose replies say nothing to who reads them."""
-
 NO_ITEM: Final = -1
 """What a call is asked for that is about no stored completion."""
-
 _GATHER_S = (0.001, 0.02)
 _GATHER_SHARE = 0.01
 """A group gathers for this share of a call's time, within those bounds: transactions are the dearer the smaller."""
-
 _RETRY_S = 0.05
 _BEAT_S = 1.0
 _WRITE_BACK_S = 1.0
@@ -116,7 +160,7 @@ class RunJournal:
 
         def begin(connection: sqlite3.Connection) -> None:
             calls.lose_open(connection, run)
-            self.usage = usage.get(connection, run) or RunUsage()
+            self.usage = calls.get(connection, run) or RunUsage()
             self._numbers = count(calls.next_attempt(connection)) if numbers is None else numbers
             self._wanted = ResponseQuery(
                 after=calls.asked_after(connection, run), own=calls.newest_response(connection), reader=reader
@@ -319,12 +363,12 @@ class RunJournal:
             calls.put_outcomes(connection, batch.outcomes)
         if landed:
             verdicts.put_samples(connection, run, [row for one in landed for row in one.judged.samples(one.item)])
-            verdict_calls.put_calls(connection, run, [(one.item, one.calls) for one in landed])
-            verdict_calls.put_traces(connection, run, [(one.item, one.trace) for one in landed if one.trace])
+            calls.put_calls(connection, run, [(one.item, one.calls) for one in landed])
+            calls.put_traces(connection, run, [(one.item, one.trace) for one in landed if one.trace])
             if self._wanted.reader:
                 unread = [one.item for one in landed if one.judged.verdict.reason in UNREAD]
-                verdict_calls.mark_unread(connection, run, unread, self._wanted.reader)
-        usage.put(connection, run, self.usage)
+                calls.mark_unread(connection, run, unread, self._wanted.reader)
+        calls.put(connection, run, self.usage)
 
     def _break(self, error: BaseException) -> None:
         """Nothing can be stored any more: whoever waits hears why."""

@@ -9,31 +9,27 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from workbench.core import processes
 from workbench.core.database.connection import Database
-from workbench.core.errors import StoreError
-from workbench.runs.liveness import DEAD_AFTER_S, is_alive, is_gone
-from workbench.runs.lock import Lock, Notice
+from workbench.core.errors import RunError, StoreError
+from workbench.runs.liveness import DEAD_AFTER_S, Lock, Notice, Trouble, ensure_runner, is_alive, is_gone
 from workbench.runs.store import runs
 from workbench.runs.store.runs import LeaseRow
-from workbench.runs.trouble import Trouble
 
 if TYPE_CHECKING:
     import sqlite3
 
+
 _BEAT_S = 1.0
 PATIENCE_S = 600.0
 """A database that can't be written for so long ends the work; see `Lease.endless`."""
-
 _PAUSE_S = 0.5
 _LAST_S = 10.0
 """Who is told to end still waits so long while others write: what it holds is paid for."""
-
 Result = TypeVar("Result")
-
 _log = logging.getLogger("workbench.runner")
 
 
@@ -216,3 +212,32 @@ def _lives(database: Database) -> bool:
         if now is not None and now != row:
             return True
     return False
+
+
+# -- This process as a database's runner, for work that its caller waits for.
+
+
+_PATIENCE_S = 5.0
+"""A runner stays for a moment when its last run has ended; it is gone by then."""
+_LOOK_S = 0.05
+
+
+@contextmanager
+def standing_in(database: Database) -> Iterator[Lease]:
+    """The claim to be the database's runner; runs that were queued meanwhile get one of their own afterwards.
+
+    Raises:
+        RunError: Another process is at work on the database.
+    """
+    until = time.monotonic() + _PATIENCE_S
+    while (lease := Lease.acquire(database)) is None:
+        if runs.waiting(database.reader()) or time.monotonic() > until:
+            raise RunError("A run is at work on this database.", "Wait for it, or pause it: workbench runs DB")
+        time.sleep(_LOOK_S)
+    try:
+        yield lease
+    finally:
+        with suppress(LeaseLost):
+            lease.end()
+        if runs.waiting(database.reader()):
+            ensure_runner(database)

@@ -2,17 +2,203 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import stat
+import subprocess
+import sys
+import threading
+import time
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec import Struct
+
 from workbench.core import processes
-from workbench.runs.lock import Notice, look
+from workbench.core.database.connection import Database
+from workbench.core.errors import Cause, RunError, StoreError
+from workbench.core.files import append_own, open_own
+from workbench.core.processes import Process
+from workbench.core.project import Project
 from workbench.runs.store import runs
 from workbench.runs.store.runs import LeaseRow
-from workbench.runs.trouble import WAITING, clock
 
 if TYPE_CHECKING:
     import sqlite3
+
+
+# -- What keeps a runner from storing, since when, and how that is said.
+
+
+_BUSY_S = 10.0
+"""Others may keep a database locked for so long without a word."""
+WAITING: dict[Cause, str] = {
+    "space": "waiting for space",
+    "disk": "waiting for the disk",
+    "busy": "waiting for another process, which keeps the database locked",
+    "access": "waiting until it may write",
+    "moved": "waiting for the database, which was moved: put it back",
+    "replaced": "waiting for the database, in whose place another file stands: put it back",
+}
+"""What a runner does whose transactions fail, by the cause."""
+
+
+class Trouble:
+    """Transactions fail, one after the other.
+
+    Attributes:
+        error: What the first one failed on.
+        since: When that was, in seconds since the epoch.
+        told: It has been said.
+    """
+
+    def __init__(self, error: StoreError) -> None:
+        self.error = error
+        self.since = processes.wall()
+        self.told = False
+        self._began = processes.uptime()
+
+    @property
+    def lasted(self) -> float:
+        """For how many seconds by now."""
+        return processes.uptime() - self._began
+
+    @property
+    def is_worth_telling(self) -> bool:
+        """Whether it is more than the usual crowd."""
+        return self.error.cause != "busy" or self.lasted >= _BUSY_S
+
+    def over(self) -> str:
+        """It has passed: from when to when, and what it was."""
+        end = processes.wall()
+        # A clock may have been set meanwhile.
+        return f"nothing could be stored from {clock(end - self.lasted)} to {clock(end)}: {self.error.message}"
+
+
+def clock(seconds: float) -> str:
+    """A time as a person here reads it from the wall: ``"08:57"``, with the date where that is another day's."""
+    try:
+        at = datetime.fromtimestamp(seconds)
+    except (ValueError, OverflowError, OSError):
+        # Whoever wrote it down may have written anything.
+        return "an unknown time"
+    today = datetime.fromtimestamp(processes.wall())
+    return f"{at:%H:%M}" if at.date() == today.date() else f"{at:%Y-%m-%d %H:%M}"
+
+
+# -- A file beside the database that the runner keeps locked, and on which it says what keeps it from storing.
+
+
+_BYTES = 1024
+_WORDS = 500
+_TRIES = 20
+_PAUSE_S = 0.01
+
+
+class Notice(Struct, frozen=True):
+    """What a runner says of itself while it may not be able to write the database.
+
+    Attributes:
+        since: Since when it has not been able to, in seconds since the epoch; None: it is.
+        cause: The cause as `StoreError` names it.
+        words: What the database said.
+    """
+
+    process: Process
+    since: float | None = None
+    cause: str = ""
+    words: str = ""
+
+
+class Lock:
+    """Held by the runner of a database."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle: int | None = handle
+
+    @classmethod
+    def take(cls, database: Path, process: Process) -> Lock | None:
+        """Take the lock; None where that can't be done: then only heartbeats tell."""
+        try:
+            handle = os.open(lock_path(database), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError:
+            return None
+        lock = cls(handle)
+        if _is_own(handle) and _locked(handle, fcntl.LOCK_EX, _TRIES) and lock.say(Notice(process)):
+            return lock
+        lock.release()
+        return None
+
+    def say(self, notice: Notice) -> bool:
+        """Say something in place of what was said before; False where it can't be written."""
+        if self._handle is None:
+            return False
+        short = msgspec.structs.replace(notice, words=notice.words[:_WORDS].encode("ascii", "replace").decode())
+        try:
+            return os.pwrite(self._handle, msgspec.json.encode(short)[:_BYTES].ljust(_BYTES), 0) == _BYTES
+        except OSError:
+            return False
+
+    def release(self) -> None:
+        """Let go; the file stays, since another process may be about to take it."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+def lock_path(database: Path) -> Path:
+    """Where the lock of a database's runner is."""
+    place = database.resolve()
+    return place.with_name(f"{place.name}.runner.lock")
+
+
+def look(database: Path) -> tuple[Notice | None, bool]:
+    """What the last one to hold the lock has said, and whether a process holds it now."""
+    try:
+        handle = os.open(lock_path(database), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return None, False
+    try:
+        if not _is_own(handle):
+            return None, False
+        notice = _notice(os.pread(handle, _BYTES, 0))
+        return notice, not _locked(handle, fcntl.LOCK_SH, 1)
+    except OSError:
+        return None, False
+    finally:
+        os.close(handle)
+
+
+def _notice(text: bytes) -> Notice | None:
+    try:
+        return msgspec.json.decode(text, type=Notice)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _is_own(handle: int) -> bool:
+    """Whether it is a file of this user's and no other name of another file, which would be written over."""
+    found = os.fstat(handle)
+    return stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_uid == os.geteuid()
+
+
+def _locked(handle: int, kind: int, tries: int) -> bool:
+    """Try to lock; who only looks holds it for a moment."""
+    for left in reversed(range(tries)):
+        try:
+            fcntl.flock(handle, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if left:
+                time.sleep(_PAUSE_S)
+        except OSError:
+            # This file system has no such locks.
+            return kind == fcntl.LOCK_SH
+        else:
+            return True
+    return False
+
 
 DEAD_AFTER_S = 10.0
 """A runner without a sign of life for so long is quiet; one that can't be seen from here may be dead then."""
@@ -86,3 +272,90 @@ def _life(row: LeaseRow, database: Path) -> processes.Life:
 def _words(notice: Notice) -> str:
     what = next((words for cause, words in WAITING.items() if cause == notice.cause), "waiting until it can store")
     return f"{what} since {clock(notice.since or 0)}"
+
+
+# -- Starting the runner: a process of its own that outlives whoever starts it.
+
+
+_START_S = 30.0
+_LOOK_S = 0.02
+_LOG_BYTES = 1_000_000
+_LAST_BYTES = 10_000
+
+
+def log_path(database: Path) -> Path:
+    """Where the runner of a database writes what went wrong."""
+    return database.with_name(f"{database.name}.runner.log")
+
+
+def ensure_runner(database: Database) -> None:
+    """See to it that a runner lives; call it after the run was queued.
+
+    Raises:
+        RunError: The runner doesn't start.
+    """
+    if is_alive(runs.lease(database.reader()), database.path):
+        return
+    process = _spawn(database.path)
+    # Whoever starts a process has to collect it when it ends; the app may outlive many runners.
+    threading.Thread(target=process.wait, name="runner-end", daemon=True).start()
+    patience = time.monotonic() + _START_S
+    while not _has_begun(database, process.pid):
+        if process.returncode is not None:
+            if process.returncode == 0:
+                return
+            raise RunError(
+                f"The background runner ended with exit code {process.returncode}: {_last_line(database.path)}",
+                f"More in {log_path(database.path)}.",
+            )
+        if time.monotonic() > patience:
+            raise RunError("The background runner doesn't start.", f"See {log_path(database.path)}.")
+        time.sleep(_LOOK_S)
+
+
+def _has_begun(database: Database, pid: int) -> bool:
+    """Whether this runner took its claim (and may have died since), or another one lives."""
+    row = runs.lease(database.reader())
+    return row is not None and (row.pid == pid or is_alive(row, database.path))
+
+
+def _spawn(database: Path) -> subprocess.Popen[bytes]:
+    """Start the runner in a session of its own, where no key press and no closed terminal reaches it."""
+    try:
+        with append_own(log_path(database), _LOG_BYTES) as stream:
+            return subprocess.Popen(
+                [sys.executable, "-P", "-m", "workbench.runs.runner", os.fspath(database.resolve())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stream,
+                start_new_session=True,
+                close_fds=True,
+            )
+    except OSError as error:
+        where = f" {error.filename}:" if error.filename else ""
+        raise RunError(f"The background runner can't be started:{where} {error.strerror or error}.") from error
+
+
+def _last_line(database: Path) -> str:
+    try:
+        with open_own(log_path(database)) as log:
+            log.seek(max(os.fstat(log.fileno()).st_size - _LAST_BYTES, 0))
+            lines = log.read(_LAST_BYTES).decode("utf-8", "replace").splitlines()
+    except OSError as error:
+        return f"its log can't be read: {error.strerror}"
+    return lines[-1] if lines else "it left no message"
+
+
+# -- Where the logs of a project are.
+
+
+def runner_log(project: Project) -> Path:
+    """What the background runner writes."""
+    # GONE
+
+    return log_path(project.path)
+
+
+def app_log(project: Project) -> Path:
+    """What the app writes when something went wrong in it."""
+    return project.path.with_name(f"{project.path.name}.app.log")

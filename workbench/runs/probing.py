@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import Struct, structs
 
+from workbench.core.database.connection import Database
+from workbench.core.errors import RunError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.llm.dialects import reread
+from workbench.llm.records import CallFailed, Halt, Response, Usage
+from workbench.runs.journal import RunJournal, Waiter
+from workbench.runs.lease import Lease, LeaseLost, standing_in
+from workbench.runs.serving import judge_on_servers, work_on
+from workbench.runs.store import calls
+from workbench.runs.store import calls as verdict_calls
+from workbench.runs.store.calls import CallRow, MadeCall
+from workbench.verifiers.base import Judged, ServedVerifier
+from workbench.verifiers.duel.verifier import JudgeDuel
 from workbench.verifiers.probes.building import Companion, Probe, asked
 
-_CHUNK = 64
+if TYPE_CHECKING:
+    import sqlite3
 
+
+_CHUNK = 64
 Subject = Probe | Companion
 Watch = Callable[[int], None]
 """Is told how many completions are judged."""
@@ -85,3 +105,111 @@ class Collector:
         """Tell how far it is."""
         if self._watch is not None:
             self._watch(len(self.judged))
+
+
+# -- Judging probes on model servers: each call is journalled and stored as a run's are, the verdicts are not.
+
+
+class _ProbeJournal(RunJournal):
+    """Keeps a run's calls; verdicts go to the collector."""
+
+    def __init__(self, database: Database, lease: Lease, run: int, collector: Collector) -> None:
+        super().__init__(database, lease, run)
+        self._collector = collector
+
+    def land(self, item: int, judged: Judged, made: Sequence[MadeCall]) -> Waiter:
+        """Hand over a verdict with the replies it rests on, once they are committed."""
+        return asyncio.ensure_future(self._hand_over(item, judged, made))
+
+    async def _hand_over(self, item: int, judged: Judged, made: Sequence[MadeCall]) -> None:
+        await self.flush()
+        replies = [reread(stored).text for call in made if (stored := self.recall(call.key)) is not None]
+        self._collector.take(item, judged.verdict, tuple(replies))
+
+
+def judge_by_servers(
+    database: Database, run: int, verifier: ServedVerifier, subjects: Iterable[Subject], collector: Collector
+) -> int:
+    """Judge with a verifier that asks model servers; returns how many calls were sent.
+
+    Args:
+        run: The verifier's run, which the calls are counted in: its limits hold for probes, too.
+
+    Raises:
+        RunError: Another process is at work on the database, or no call can succeed now; what was answered is stored.
+    """
+    before = _calls(database, run)
+    with standing_in(database) as lease:
+        journal = partial(_ProbeJournal, database, lease, run, collector)
+        work = work_on(database, verifier, collector.inputs(subjects), journal, collector.look_up)
+        try:
+            judge_on_servers(work)
+        except Halt as halt:
+            raise RunError(halt.message, "What was answered is stored; probe again to go on.") from halt
+        except LeaseLost as lost:
+            raise RunError("Another process has taken over the database's runs.", "Probe again.") from lost
+    return _calls(database, run) - before
+
+
+def _calls(database: Database, run: int) -> int:
+    used = calls.get(database.reader(), run)
+    return 0 if used is None else used.calls
+
+
+# -- The items of a duel: in the place of reference and completion stands what two judges reasoned about them.
+
+
+_THINK_MARK = re.compile(r"</?think>")
+
+
+def duels(database: Database, duel: JudgeDuel, chunks: Iterable[list[VerifierInput]]) -> Iterator[list[VerifierInput]]:
+    """The items, one at a time: transcripts are long, and the runner has other things to do between two."""
+    reader = database.reader()
+    for chunk in chunks:
+        for item in chunk:
+            yield [
+                structs.replace(
+                    item,
+                    reference=_reasoning(reader, duel.a, item.item),
+                    completion=_reasoning(reader, duel.b, item.item),
+                )
+            ]
+
+
+def _reasoning(connection: sqlite3.Connection, run: int, item: int) -> str:
+    """What the replies behind a verdict say, without the judge's name; "" without a verdict or replies.
+
+    Of a tree search it is the trajectory that gave the answer, subtask by subtask, as people would read it.
+    """
+    calls = verdict_calls.calls_of(connection, run, item)
+    stored = verdict_calls.trace_of(connection, run, item)
+    trace = msgspec.json.decode(stored) if stored is not None else {}
+    steps = _trajectory(trace) if trace.get("judge") == "mcts" else None
+    if steps is None:
+        return "\n\n".join(text for call in calls if (text := _said(call)))
+    parts = [f"{step['subtask'].capitalize()}:\n{_said(calls[step['call']])}" for step in steps]
+    verdict = {True: "correct", False: "incorrect", None: "undecided"}[trace["answer"]["correct"]]
+    return "\n\n".join([*parts, f"Conclusion: {verdict}."])
+
+
+def _trajectory(trace: dict[str, Any]) -> list[dict[str, Any]]:
+    """The steps of the drawn trajectory, or of the first that predicts the answer where none was rewarded."""
+    chosen, answer = trace["answer"]["chosen"], trace["answer"]["correct"]
+    rollouts = trace["rollouts"]
+    if chosen is None:
+        chosen = next((place for place, rollout in enumerate(rollouts) if rollout["f"] == answer), 0)
+    steps: list[dict[str, Any]] = rollouts[chosen]["steps"]
+    return steps
+
+
+def _said(call: CallRow) -> str:
+    """A reply with what was thought before it."""
+    stored = Response(
+        profile=call.profile, task=call.task, body=call.response, usage=Usage(), ms=call.ms, origin=call.origin
+    )
+    try:
+        reply = reread(stored)
+    except CallFailed:
+        return ""
+    texts = (reply.reasoning or "", _THINK_MARK.sub("", reply.text))
+    return "\n".join(text.strip() for text in texts if text.strip())

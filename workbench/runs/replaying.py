@@ -9,31 +9,132 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
-from workbench.data.formats.lines import DEFAULT_MAX_LINE
+from workbench.data.formats.documents import documents
+from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, refusal
+from workbench.data.formats.source import open_once
 from workbench.llm.caller import ORIGIN_HEADER
-from workbench.runs import recordings
-from workbench.runs.recordings import Exchange, Recording, Saying
-from workbench.verifiers.judges.fence import BROKEN_NOTICE
+from workbench.verifiers.judges.template import BROKEN_NOTICE
+
+# -- Recorded replies of model servers: JSON Lines, each a whole exchange or a text with what tells its request.
+
+
+FORM = 'A line is {"request": {…}, "response": {…}} or {"match": "text", "raw": "reply"}.'
+"""The two forms of a line, for messages."""
+
+
+class Exchange(Struct, frozen=True):
+    """A request's body and the response's, both JSON.
+
+    Attributes:
+        server: Whose reply it is; None where the line doesn't say.
+    """
+
+    request: msgspec.Raw
+    response: msgspec.Raw
+    server: str | None = None
+
+
+class Tokens(Struct, frozen=True, kw_only=True):
+    """What a call took, in OpenAI's words."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class Saying(Struct, frozen=True, kw_only=True):
+    """What a model said.
+
+    Attributes:
+        match: Texts that all occur in the request.
+        raw: The reply's text.
+        asked: The models of which one must be asked for; None where any may.
+        model: Who said it.
+        finish_reason: In OpenAI's words.
+        reasoning: What was thought, kept apart.
+        usage: Tokens that it took.
+    """
+
+    match: str | tuple[str, ...]
+    raw: str
+    asked: str | tuple[str, ...] | None = None
+    model: str | None = None
+    finish_reason: str = "stop"
+    reasoning: str | None = None
+    usage: Tokens | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts to look for."""
+        return (self.match,) if isinstance(self.match, str) else self.match
+
+    @property
+    def models(self) -> tuple[str, ...] | None:
+        """The models to look for; None for any."""
+        return (self.asked,) if isinstance(self.asked, str) else self.asked
+
+
+Recording = Exchange | Saying
+_FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_EXCHANGE = msgspec.json.Decoder(Exchange)
+_SAYING = msgspec.json.Decoder(Saying)
+
+
+def read(path: Path, max_line: int) -> Iterator[Recording | Refusal]:
+    """The recordings of a file, gzip or not, in its order, and refusals of the lines that are none.
+
+    Raises:
+        FormatError: The file can't be opened.
+    """
+    with open_once(path) as stream:
+        for row in documents(stream, "jsonl", path, max_line):
+            yield row if isinstance(row, Refusal) else _recording(row.line, row.raw)
+
+
+def canonical(body: bytes | msgspec.Raw) -> bytes:
+    """A JSON document spelled in one way: sorted keys, no blanks.
+
+    Raises:
+        ValueError: It is no JSON.
+    """
+    try:
+        return msgspec.json.encode(msgspec.json.decode(body), order="sorted")
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def _recording(number: int, line: bytes) -> Recording | Refusal:
+    try:
+        line.decode()
+        fields = _FIELDS.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return refusal(number, line, explain_document(line))
+    try:
+        if "request" in fields:
+            exchange = _EXCHANGE.decode(line)
+            canonical(exchange.request)
+            return exchange
+        saying = _SAYING.decode(line)
+    except (ValueError, RecursionError) as error:
+        return refusal(number, line, RefusedError("wrong_type", None, f"{error}. {FORM}"))
+    if not saying.texts or not all(saying.texts):
+        return refusal(number, line, RefusedError("wrong_type", "match", f"match holds no text. {FORM}"))
+    return saying
+
 
 __all__ = ["DEFAULT_MAX_LINE", "ORIGIN_HEADER", "Book", "open_book"]
-
 _KEY = 16
 """Characters at the end of a text that it is looked up by."""
-
 _FENCE = re.compile(rb"data-[bcdfghjklmnpqrst]{16}")
 """The delimiter that `verifiers.judges.fence` makes."""
-
 _BREAK = re.compile("[\u200b\u2009]")
 """What stands in a broken control token; a zero-width space until `llm-judge` was at version 4."""
-
 _TOLD = msgspec.json.encode(BROKEN_NOTICE).strip(b'"')
-
 _MESSAGES = "/messages"
 """What the path of Anthropic's API ends with; other servers' chat ends with ``/chat/completions``."""
-
 _STOP_REASONS = {"stop": "end_turn", "length": "max_tokens"}
 
 
@@ -65,7 +166,7 @@ class Book:
         for reply in replies:
             self.size += 1
             if isinstance(reply, Exchange):
-                request, fence = _bare(recordings.canonical(reply.request))
+                request, fence = _bare(canonical(reply.request))
                 exchanges.setdefault(request, []).append((fence, bytes(reply.response)))
                 if reply.server is not None:
                     servers.setdefault(request, set()).add(reply.server)
@@ -90,7 +191,7 @@ class Book:
         Raises:
             ValueError: The body is no JSON.
         """
-        same, fence = _bare(recordings.canonical(body))
+        same, fence = _bare(canonical(body))
         if same in self._exchanges:
             recorded_fence, response = next(self._exchanges[same])
             return response.replace(recorded_fence, fence) if recorded_fence and fence else response
@@ -125,7 +226,7 @@ def open_book(path: Path, *, max_line: int = DEFAULT_MAX_LINE) -> tuple[Book, li
     refused: list[Refusal] = []
 
     def good() -> Iterator[Recording]:
-        for row in recordings.read(path, max_line):
+        for row in read(path, max_line):
             if isinstance(row, Refusal):
                 refused.append(row)
             else:
@@ -134,7 +235,7 @@ def open_book(path: Path, *, max_line: int = DEFAULT_MAX_LINE) -> tuple[Book, li
     book = Book(good())
     if not book.size:
         first = f" Line {refused[0].line}: {refused[0].message}" if refused else ""
-        raise FormatError(f"{path} holds no recorded reply.{first}", recordings.FORM)
+        raise FormatError(f"{path} holds no recorded reply.{first}", FORM)
     return book, refused
 
 

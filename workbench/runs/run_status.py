@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from msgspec import structs
+from msgspec import Struct, structs
 
+from workbench.config.models import prices_of
+from workbench.core.database.hashes import secret
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project
-from workbench.core.run import ACTIVE, RunInfo
-from workbench.runs.launch import ensure_runner, log_path
-from workbench.runs.liveness import is_alive, living_runner, silence, waiting
-from workbench.runs.store import provenance, test_results, usage
+from workbench.core.run import ACTIVE, GENERATION, Amount, Estimate, RunCosts, RunInfo, RunUsage
+from workbench.core.selection import Selection
+from workbench.core.verdict import VerifierInput
+from workbench.runs.choosing import choose, make
+from workbench.runs.liveness import ensure_runner, is_alive, living_runner, log_path, silence, waiting
+from workbench.runs.store import calls, verdicts
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts as stored_verdicts
+from workbench.runs.store import verdicts as test_results
+from workbench.runs.store.calls import has_recorded
 from workbench.runs.store.runs import LeaseRow, RunRow
-from workbench.runs.store.verdict_calls import has_recorded
+from workbench.verifiers.base import ServedVerifier
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from workbench.llm.pace import CallEstimate as CallEstimate
+
 
 _LOOK_S = 0.2
 _RESTARTS = 3
@@ -48,7 +60,7 @@ def run_info(project: Project, run: int) -> RunInfo:
         failures=_failures(reader, run) if verdicts["error"] else [],
         recorded=recorded,
         isolations=test_results.levels(reader, run) or None,
-        provenance=provenance.of_run(reader, run),
+        provenance=stored_runs.of_run(reader, run),
     )
 
 
@@ -180,7 +192,7 @@ def _summary(project: Project, row: RunRow, lease: LeaseRow | None) -> RunInfo:
         finished_at=row.finished_at,
         completed_at=row.completed_at,
         message=row.message,
-        usage=usage.get(connection, row.id),
+        usage=calls.get(connection, row.id),
     )
 
 
@@ -203,3 +215,168 @@ def _give_up(project: Project, run: int) -> RunError:
         if not living_runner(connection, project.path):
             stored_runs.settle(connection, run, "failed", message)
     return RunError(message, f"See {log_path(project.path)}.")
+
+
+# -- What runs on model servers cost: what was spent, what may have been, what is to come, and an estimate before
+# all.
+
+
+_SAMPLE = 16
+"""Items whose requests are made up to estimate by."""
+
+
+def run_costs(project: Project, info: RunInfo) -> RunCosts:
+    """What a run has used, may have used and still needs; a local run attempts each item once, here."""
+    used = info.usage
+    if used is None:
+        nothing = Amount(calls=0, tokens=0, cost=0.0)
+        states = {"unsent": 0, "sent": 0, "failed": 0, "done": info.done}
+        return RunCosts(attempts=states, ambiguous=[], spent=nothing, possibly_spent=nothing, to_finish=None)
+    at_work = info.state == "running" and info.alive
+    ambiguous = calls.open_attempts(project.database.reader(), info.run, lost=at_work)
+    return RunCosts(
+        attempts={"unsent": used.unsent, "sent": used.open, "failed": used.failed, "done": used.answered},
+        ambiguous=ambiguous,
+        spent=_like(used, used.answered),
+        possibly_spent=_like(used, len(ambiguous) + used.unsure),
+        to_finish=_like(used, math.ceil((info.items - info.done) * used.answered / info.done)) if info.done else None,
+    )
+
+
+def _like(used: RunUsage, count: int) -> Amount:
+    """So many calls like those that were answered."""
+    share = count / used.answered if used.answered else 0.0
+    tokens = round((used.prompt_tokens + used.completion_tokens) * share)
+    return Amount(calls=count, tokens=tokens, cost=None if used.unpriced else (used.cost or 0.0) * share)
+
+
+def estimate(
+    project: Project, kind: str, options: dict[str, str], name: str | None, selection: Selection
+) -> Estimate | None:
+    """What a run is about to use; None for a verifier that asks no server. Arguments as with ``verifying.start``.
+
+    The requests about some of the items are made up and counted; nothing is sent.
+
+    Raises:
+        UsageError: There is no such kind, option or field.
+        VerifierError: The verifier can't be used.
+    """
+    chosen = choose(project, kind, options, name)
+    verifier = make(chosen)
+    if verifier.isolation != "served":
+        return None
+    served, reader = cast("ServedVerifier", verifier), project.database.reader()
+    bound = stored_runs.verifier_named(reader, chosen.name)
+    run = None if bound is None else stored_runs.find(reader, bound.id, verifier.version)
+    counts = verdicts.of_selection(reader, 0 if run is None else run.id, selection)
+    items = counts.items - counts.stored
+    made = math.ceil(items * served.calls_per_item())
+    some = verdicts.spread(project.database, selection, counts.items, _SAMPLE)
+    sample = asyncio.run(_calls_about(project, served, some)) if items else []
+    each = made / len(sample) if sample else 0.0
+    priced = _all_priced(project, served)
+    return Estimate(
+        items=items,
+        stored=counts.stored,
+        calls=made,
+        prompt_tokens=round(each * sum(call.prompt for call in sample)),
+        completion_tokens=round(each * sum(call.completion for call in sample)),
+        cost=each * sum(call.cost for call in sample) if priced else None,
+    )
+
+
+async def _calls_about(
+    project: Project, verifier: ServedVerifier, items: Iterable[VerifierInput]
+) -> list[CallEstimate]:
+    """What the calls about some items take, each by itself."""
+    from workbench.llm.clock import Clock
+    from workbench.llm.lane import Lane
+    from workbench.verifiers.judges.verifier import preview
+
+    servers = verifier.servers()
+    prices = prices_of(project.path, (server.model for server in servers.values()))
+    lanes = {role: Lane(server, prices.get(server.model), Clock()) for role, server in servers.items()}
+    key = secret(project.database.reader())
+    found = []
+    for item in items:
+        # What goes wrong here will go wrong in the run, item by item, and is said there.
+        with suppress(Exception):
+            planned = await preview(verifier, item, key)
+            found += [lanes[one.role].prepare(one.request, 0).estimate for one in planned]
+    return found
+
+
+def _all_priced(project: Project, verifier: ServedVerifier) -> bool:
+    models = {server.model for server in verifier.servers().values()}
+    return models == prices_of(project.path, models).keys()
+
+
+# -- Deleting a run: what would go, what keeps it, and what takes its place in figures.
+
+
+class Removal(Struct, frozen=True, kw_only=True):
+    """A run that is to go.
+
+    Attributes:
+        removes: What goes with it, in words, and how many of them.
+        next_run: The run that figures of the verifier come from then; None where none is left.
+    """
+
+    run: int
+    verifier: str
+    removes: dict[str, int]
+    next_run: int | None
+
+
+def removal(project: Project, run: int) -> Removal:
+    """What deleting a run would mean.
+
+    Raises:
+        UsageError: There is no such run.
+        RunError: It can't be deleted; see `delete`.
+    """
+    reader = project.database.reader()
+    row = run_row(reader, run)
+    if row.state == "queued" or (row.state == "running" and is_alive(stored_runs.lease(reader), project.path)):
+        raise RunError(f"Run {run} is at work.", f"Cancel it first: workbench runs DB cancel {run}")
+    if row.verifier.kind == GENERATION:
+        raise RunError(f"Run {run} stays: it wrote texts, which are items now.", "It holds no verdicts.")
+    if sets := stored_runs.sets_of(reader, run):
+        raise RunError(
+            f"Run {run} stays: its verdicts chose what belongs to {', '.join(sets)}.", "A frozen set keeps its reasons."
+        )
+    if reviews := stored_runs.reviews_of(reader, run):
+        raise RunError(
+            f"Run {run} stays: {reviews:,} decisions of reviewers are about its verdicts.",
+            "What people decided is never deleted.",
+        )
+    others = [
+        other.id
+        for other in stored_runs.every(reader)
+        if other.verifier.id == row.verifier.id and other.id != run and other.completed_at is not None
+    ]
+    return Removal(
+        run=run,
+        verifier=row.verifier.name,
+        removes=stored_runs.hanging(reader, run),
+        next_run=max(others, default=None),
+    )
+
+
+def delete(project: Project, run: int) -> Removal:
+    """Delete a run with its verdicts and all that hangs on them; replies of model servers stay and are used again.
+
+    Returns:
+        What has gone.
+
+    Raises:
+        UsageError: There is no such run.
+        RunError: It is at work, chose a frozen set, reviewers decided about its verdicts, or it wrote texts.
+    """
+    with project.database.write("full") as connection:
+        found = removal(project, run)
+        if run_row(connection, run).state == "running":
+            # Should its runner live where it can't be seen from here, it finds that out.
+            stored_runs.drop_lease(connection)
+        stored_runs.remove(connection, run)
+    return found

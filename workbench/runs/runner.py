@@ -24,12 +24,12 @@ from workbench.core.errors import RunError, WorkbenchError
 from workbench.core.run import STATE_AFTER, Request, RunState
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.llm.records import Halt
-from workbench.runs.launch import log_path
 from workbench.runs.lease import Lease, LeaseLost
+from workbench.runs.liveness import log_path
 from workbench.runs.local import judge_locally
-from workbench.runs.store import provenance, runs, test_results, verdict_cache, verdicts
+from workbench.runs.store import runs, verdicts
 from workbench.runs.store.runs import RunRow
-from workbench.runs.store.test_results import TestResult
+from workbench.runs.store.verdicts import TestResult
 from workbench.verifiers.base import AnyVerifier, Judged, SandboxedVerifier, ServedVerifier, is_identity
 from workbench.verifiers.duel.verifier import JudgeDuel
 from workbench.verifiers.registry import Registry
@@ -179,13 +179,13 @@ class _Sink:
 
             def put(connection: sqlite3.Connection) -> None:
                 verdicts.put(connection, self._run, results)
-                verdict_cache.put(connection, self._run, found)
+                verdicts.remember(connection, self._run, found)
 
             self._lease.store(put)
             self.stored += len(results)
 
     def recall(self, key: bytes) -> Verdict | None:
-        return verdict_cache.get(self._database.reader(), key)
+        return verdicts.get(self._database.reader(), key)
 
     def look_up(self) -> None:
         if time.monotonic() - self._looked < _LOOK_S:
@@ -207,13 +207,13 @@ class _Sink:
 
             def put(connection: sqlite3.Connection) -> None:
                 verdicts.put_samples(connection, self._run, samples)
-                test_results.put(connection, self._run, results)
+                verdicts.put_outcomes(connection, self._run, results)
 
             self._lease.store(put)
             self.stored += len(judged)
 
     def note_provenance(self, found: Provenance) -> None:
-        self._lease.store(lambda connection: provenance.note(connection, self._run, found))
+        self._lease.store(lambda connection: runs.note(connection, self._run, found))
 
     def serve(self, verifier: ServedVerifier, chunks: Iterable[list[VerifierInput]]) -> None:
         """Judge on model servers; its journal stores."""
@@ -232,7 +232,7 @@ def _completed(run: RunRow, connection: sqlite3.Connection) -> bool:
         runs.expect(connection, run.id, stored + chosen.items - chosen.stored)
         return False
     runs.complete(connection, run.id, stored)
-    verdict_cache.drop_older(connection, run.id)
+    verdicts.drop_older(connection, run.id)
     return True
 
 
@@ -241,14 +241,14 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
     if verifier.isolation == "served":
         if isinstance(verifier, JudgeDuel):
             # Reading transcripts takes the client's libraries.
-            from workbench.runs.duelling import duels
+            from workbench.runs.probing import duels
 
             chunks = duels(database, verifier, chunks)
         sink.serve(cast("ServedVerifier", verifier), chunks)
     elif verifier.isolation == "sandbox":
         # The sandbox is for those runs alone that need one.
         from workbench.runs.executing import judge_by_execution
-        from workbench.verifiers.execution.isolation import allowed_level
+        from workbench.verifiers.execution.levels import allowed_level
 
         sandboxed = cast("SandboxedVerifier", verifier)
         level = allowed_level(database.path, sandboxed)

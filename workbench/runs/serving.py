@@ -12,16 +12,16 @@ from functools import partial
 
 from msgspec import Struct
 
-from workbench.config.prices import prices_of
+from workbench.config.models import prices_of
 from workbench.core.database.connection import Database
-from workbench.core.database.secrets import secret
+from workbench.core.database.hashes import secret
 from workbench.core.verdict import Outcome, VerifierInput
 from workbench.llm.caller import Caller, Filtered
 from workbench.llm.records import Halt, Reply, Request
 from workbench.runs.journal import RunJournal, Waiter
-from workbench.runs.store.verdict_calls import MadeCall
-from workbench.verifiers.asking import judged_by_server
+from workbench.runs.store.calls import MadeCall
 from workbench.verifiers.base import Judged, ServedVerifier
+from workbench.verifiers.serving import judged_by_server
 
 GRACE_S = 10.0
 """A run that is to stop waits so long for the replies to calls in flight: they are paid for."""

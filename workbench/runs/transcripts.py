@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
-from workbench.core.calls import CallShown, Transcript, Vote
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
+from workbench.core.run import CallShown, Transcript, Vote
 from workbench.core.verdict import Outcome
 from workbench.data.store import browsing
-from workbench.llm.journal import Response
-from workbench.llm.records import CallFailed, Reply, Usage
+from workbench.llm.dialects.openai import without_keep_alives
+from workbench.llm.records import CallFailed, Reply, Response, Usage
 from workbench.runs.run_status import run_row
-from workbench.runs.running_verdicts import run_of
-from workbench.runs.store import verdict_calls, verdict_lines
-from workbench.runs.store.verdict_calls import CallRow
+from workbench.runs.store import calls, verdicts
+from workbench.runs.store.calls import CallRow, replies_of
+from workbench.runs.verdict_files import run_of
+from workbench.verifiers.judges.mcts.tree import Node, Rollout, SearchTrace, uct
 
 
 def transcripts_of(project: Project, verifier: str, completion: str, run: int | None = None) -> list[Transcript]:
@@ -35,7 +38,7 @@ def transcripts_of(project: Project, verifier: str, completion: str, run: int | 
     found = [
         transcript(project, number, item)
         for item in items
-        if number is not None and verdict_lines.line_of(project.database, number, verifier, item) is not None
+        if number is not None and verdicts.line_of(project.database, number, verifier, item) is not None
     ]
     if not found:
         raise UsageError(f"{verifier!r} has no verdict on a completion {completion!r}.")
@@ -53,10 +56,10 @@ def transcript(project: Project, run: int, item: int) -> Transcript:
     """
     reader = project.database.reader()
     verifier = run_row(reader, run).verifier.name
-    line = verdict_lines.line_of(project.database, run, verifier, item)
+    line = verdicts.line_of(project.database, run, verifier, item)
     if line is None:
         raise UsageError(f"Run {run} has no verdict on this item.")
-    trace = verdict_calls.trace_of(reader, run, item)
+    trace = calls.trace_of(reader, run, item)
     return Transcript(
         completion_id=line.completion_id,
         question_id=line.question_id,
@@ -67,10 +70,10 @@ def transcript(project: Project, run: int, item: int) -> Transcript:
         score=line.score,
         reason=line.reason,
         detail=line.detail,
-        calls=[_shown(row) for row in verdict_calls.calls_of(reader, run, item)],
+        calls=[_shown(row) for row in calls.calls_of(reader, run, item)],
         votes=[
             Vote(verdict=Outcome(outcome).word, score=score, reason=reason)
-            for outcome, score, reason in verdict_calls.votes_of(reader, run, item)
+            for outcome, score, reason in calls.votes_of(reader, run, item)
         ],
         trace=None if trace is None else msgspec.json.decode(trace),
     )
@@ -117,3 +120,223 @@ def _reply(row: CallRow) -> Reply:
         return reread(stored)
     except CallFailed:
         return Reply()
+
+
+# -- The replies that a verifier's verdicts rest on, as exchanges that `workbench replay` serves again.
+
+
+class RecordedExchange(Struct, frozen=True, kw_only=True):
+    """One line of a recording.
+
+    Attributes:
+        request: The request's body, as it was sent; a key is never in it.
+        response: The response's, without its blanks; what is no JSON stands there as text.
+        server: The name or address of the server that gave it; None where that isn't known.
+        sample: Tells apart replies to one request.
+        origin: Where the reply had been recorded before; None for a live one.
+    """
+
+    request: msgspec.Raw
+    response: msgspec.Raw
+    model: str
+    server: str | None
+    sample: int
+    origin: str | None
+
+
+def recorded(project: Project, verifier: str, run: int | None = None) -> Iterator[RecordedExchange]:
+    """Every reply once, in the order they came.
+
+    Args:
+        verifier: Its name.
+        run: A run of it; by default the newest that has been complete, or the newest while none has.
+
+    Raises:
+        UsageError: There is no such verifier, or the run isn't one of its.
+    """
+    found = run_of(project, verifier, run)
+    for request, response, model, server, sample, origin in (
+        replies_of(project.database.reader(), found) if found else ()
+    ):
+        yield RecordedExchange(
+            request=_on_a_line(request),
+            response=_on_a_line(response),
+            model=model,
+            server=server,
+            sample=sample,
+            origin=origin,
+        )
+
+
+def _on_a_line(body: bytes) -> msgspec.Raw:
+    """A JSON document as it came but for blanks and keep-alives; what is none, as text."""
+    try:
+        body.decode()
+        return msgspec.Raw(msgspec.json.format(without_keep_alives(body), indent=-1))
+    except (ValueError, RecursionError):
+        return msgspec.Raw(msgspec.json.encode(body.decode("utf-8", "replace")))
+
+
+# -- A search of MCTS-Judge as people see it.
+
+
+class SearchNode(Struct, frozen=True, kw_only=True):
+    """One state of the search.
+
+    Attributes:
+        parent: Its place among the nodes; None for the root.
+        subtask: The subtask of its level; None for the root.
+        done: The subtask was done; False where it was left out, and for the root.
+        outcome: What the subtask found; None where nothing was to be read.
+        q: Sum of the rewards of all rollouts through it.
+        n: How many rollouts went through it.
+        uct: What the selection saw in it at the end; None for the root, and where it was never visited.
+        chosen: The trajectory whose prediction is the answer goes through it.
+        calls: Places of its calls in the transcript.
+    """
+
+    parent: int | None
+    subtask: str | None
+    done: bool
+    outcome: bool | None
+    q: float
+    n: int
+    uct: float | None
+    chosen: bool
+    calls: tuple[int, ...]
+
+
+class SearchRollout(Struct, frozen=True, kw_only=True):
+    """One trajectory.
+
+    Attributes:
+        path: For each level in the tree what its subtask found; None where it was left out or not read.
+        left_out: Levels, from 1, where it was left out.
+        simulated: The same for the levels below, which the simulation did.
+        f: Its prediction.
+        h: What the simulated execution of tests says; None where none was done or nothing was to be read.
+        reward: What it earned.
+        weight: R(t), its weight in the choice of the answer.
+        flagged: A step's reply held no verdict.
+        chosen: Its prediction is the answer.
+        calls: Places of the calls of its steps in the transcript.
+    """
+
+    path: tuple[bool | None, ...]
+    left_out: frozenset[int]
+    simulated: tuple[bool | None, ...]
+    f: bool | None
+    h: bool | None
+    reward: float
+    weight: float
+    flagged: bool
+    chosen: bool
+    calls: tuple[int, ...]
+
+
+class Search(Struct, frozen=True, kw_only=True):
+    """A whole search.
+
+    Attributes:
+        nodes: The root first, each after its parent.
+        g: The global evaluation.
+        tests: Tests that were kept; None where the reward rests on none.
+        correct: The answer.
+        score: The chance of "correct" over the draw of the trajectory.
+        no_reward: No trajectory earned anything, so the answer is what most of them say.
+    """
+
+    nodes: tuple[SearchNode, ...]
+    rollouts: tuple[SearchRollout, ...]
+    g: bool | None
+    tests: int | None
+    correct: bool | None
+    score: float | None
+    no_reward: bool
+
+
+# -- The search behind a verdict of MCTS-Judge, read from its transcript.
+
+
+_PARTS = ("analyse", "summarise")
+
+
+def search_of(transcript: Transcript) -> Search | None:
+    """The search a verdict rests on; None where it rests on none, or its account can't be read."""
+    if not is_search(transcript.trace):
+        return None
+    try:
+        trace = msgspec.convert(transcript.trace, SearchTrace)
+        return _TraceReader(trace, transcript.calls).search()
+    except (msgspec.ValidationError, LookupError):
+        return None
+
+
+class _TraceReader:
+    """Reads one trace."""
+
+    def __init__(self, trace: SearchTrace, calls: Sequence[CallShown]) -> None:
+        self._trace = trace
+        self._places: dict[tuple[str, int], list[int]] = {}
+        for place, call in enumerate(calls):
+            self._places.setdefault((call.step, call.sample), []).append(place)
+
+    def search(self) -> Search:
+        trace, answer = self._trace, self._trace.answer
+        drawn = None if answer.chosen is None else trace.rollouts[answer.chosen]
+        return Search(
+            nodes=tuple(self._node(node, drawn) for node in trace.nodes),
+            rollouts=tuple(self._rollout(number, rollout) for number, rollout in enumerate(trace.rollouts)),
+            g=trace.g,
+            tests=None if trace.tests is None else len(trace.tests.kept),
+            correct=answer.correct,
+            score=answer.score,
+            no_reward=answer.no_reward,
+        )
+
+    def _node(self, node: Node, drawn: Rollout | None) -> SearchNode:
+        parent = None if node.parent is None else self._trace.nodes[node.parent]
+        subtask = None if parent is None else self._trace.order[node.level - 1]
+        done = node.action == "subtask"
+        return SearchNode(
+            parent=node.parent,
+            subtask=subtask,
+            done=done,
+            outcome=node.outcome,
+            q=node.q,
+            n=node.n,
+            uct=uct(node, parent.n) if parent is not None and node.n and parent.n else None,
+            chosen=drawn is not None and node.id in drawn.path,
+            calls=self._calls([(subtask, node.rollout)]) if subtask is not None and done else (),
+        )
+
+    def _rollout(self, number: int, rollout: Rollout) -> SearchRollout:
+        nodes = [self._trace.nodes[node] for node in rollout.path[1:]]
+        execution = rollout.execution or self._trace.execution
+        steps = [
+            (step.subtask, number if step.node is None else self._trace.nodes[step.node].rollout)
+            for step in rollout.steps
+        ]
+        return SearchRollout(
+            path=tuple(node.outcome for node in nodes),
+            left_out=frozenset(node.level for node in nodes if node.action == "null"),
+            simulated=tuple(step.outcome for step in rollout.steps if step.node is None),
+            f=rollout.f,
+            h=None if execution is None else execution.h,
+            reward=rollout.reward,
+            weight=rollout.weight,
+            flagged=rollout.flagged,
+            chosen=number == self._trace.answer.chosen,
+            calls=self._calls(steps),
+        )
+
+    def _calls(self, steps: Iterable[tuple[str, int | None]]) -> tuple[int, ...]:
+        """Where the calls of subtasks stand that were done in these rollouts; shared ones are those of rollout 0."""
+        shared = self._trace.options.reuse != "none"
+        found = {
+            place
+            for subtask, rollout in steps
+            for part in _PARTS
+            for place in self._places.get((f"{subtask}: {part}", 0 if shared else rollout or 0), ())
+        }
+        return tuple(sorted(found))

@@ -54,7 +54,7 @@ def require_level(project: Project, wanted: str, *, allow_unsafe: bool) -> Level
         RunError: The level doesn't hold on this machine.
     """
     # Looking the level up may mean to try it.
-    from workbench.verifiers.execution.isolation import level_of
+    from workbench.verifiers.execution.levels import level_of
 
     level = level_of(wanted, allow_unsafe=allow_unsafe)
     if level == "L1":

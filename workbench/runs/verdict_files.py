@@ -3,26 +3,57 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from math import isfinite
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from workbench.config.verifiers import NAME
 from workbench.core.database.events import Connection
 from workbench.core.errors import UsageError
 from workbench.core.item import Refusal
-from workbench.core.look_alikes import is_mixed, looks_like
-from workbench.core.project import Project
-from workbench.core.run import IMPORTED, RefusedLine, VerdictRow, VerdictsImported
-from workbench.core.transactions import Parts, some_at_a_time
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.label import is_mixed, looks_like
+from workbench.core.project import Parts, Project, some_at_a_time
+from workbench.core.run import IMPORTED, RefusedLine, VerdictEvidence, VerdictLine, VerdictRow, VerdictsImported
+from workbench.core.selection import Selection, is_figure
+from workbench.core.verdict import Outcome, OutcomeWord, Verdict
 from workbench.data.formats.lines import LineRefusedError
+from workbench.data.formats.rows import read_checked
 from workbench.data.store import label_lines
-from workbench.runs import verdicts as verdict_files
+from workbench.runs.run_status import run_row
 from workbench.runs.store import runs as stored_runs
-from workbench.runs.store import verdict_lines, verdicts
+from workbench.runs.store import verdicts
+from workbench.runs.store import verdicts as stored_lines
+from workbench.runs.store import verdicts as stored_verdicts
 from workbench.verifiers.registry import Registry
+
+# -- Files of verdicts: JSON Lines, one verdict a line, such as `workbench verdicts` prints.
+
+
+_DECODER = msgspec.json.Decoder(VerdictRow)
+
+
+def read(path: Path) -> Iterator[tuple[int, VerdictRow | Refusal]]:
+    """Line numbers (from 1) with a verdict each, or why the line can't be taken.
+
+    Raises:
+        FormatError: The file can't be opened.
+    """
+    return read_checked(path, _DECODER, _fault)
+
+
+def _fault(line: VerdictRow) -> tuple[str, str] | None:
+    """A field, and what is wrong with it."""
+    if line.verdict is None and line.score is None:
+        return "verdict", "a line needs a verdict (correct, incorrect, abstain, error), a score, or both"
+    if line.score is not None and not is_figure(line.score):
+        return "score", "a score is a finite number, 1e100 at most"
+    if not (isfinite(line.ms) and line.ms >= 0):
+        return "ms", "a time is a number of milliseconds from 0"
+    return None
+
 
 _CONFIG_HASH = "imported"
 
@@ -60,7 +91,7 @@ def import_verdicts(
     """
     if name is not None:
         _Runs(project, version).check(name)
-    return store_verdicts(project, verdict_files.read(path), name=name, dataset=dataset, version=version)
+    return store_verdicts(project, read(path), name=name, dataset=dataset, version=version)
 
 
 def store_verdicts(
@@ -192,7 +223,7 @@ def _store(connection: Connection, report: VerdictsImported, lines: list[_Placed
     for line in lines:
         wanted[line.run].append(line)
     for run, of_run in wanted.items():
-        held = verdict_lines.said(connection, run, [line.item for line in of_run])
+        held = verdicts.said(connection, run, [line.item for line in of_run])
         new: dict[int, Verdict] = {}
         for line in of_run:
             known = new.get(line.item) or held.get(line.item)
@@ -210,3 +241,49 @@ def _store(connection: Connection, report: VerdictsImported, lines: list[_Placed
 def _refuse(report: VerdictsImported, number: int, error: LineRefusedError) -> None:
     report.refused += 1
     report.refusals.append(RefusedLine(line=number, field=error.field or None, message=str(error)))
+
+
+# -- A run's verdicts, read and counted.
+
+
+def verdict_counts(project: Project, run: int, selection: Selection) -> dict[OutcomeWord, int]:
+    """A run's stored verdicts on a selection of items, by word."""
+    return stored_verdicts.of_selection(project.database.reader(), run, selection).verdicts
+
+
+def verdict_lines(project: Project, verifier: str, run: int | None = None) -> Iterator[VerdictLine]:
+    """A verifier's verdicts in the order of the items.
+
+    Args:
+        verifier: Its name.
+        run: A run of it; by default the newest that has been complete, or the newest while none has.
+
+    Raises:
+        UsageError: There is no verifier of that name, or the run isn't one of its.
+    """
+    found = run_of(project, verifier, run)
+    return iter(()) if found is None else stored_lines.lines(project.database, found, verifier)
+
+
+def verdict_evidence(project: Project, verifier: str, run: int | None = None) -> Iterator[VerdictEvidence]:
+    """The same verdicts with the texts they are about; arguments and errors as with `verdict_lines`."""
+    found = run_of(project, verifier, run)
+    return iter(()) if found is None else stored_lines.evidence(project.database, found, verifier)
+
+
+def run_of(project: Project, verifier: str, run: int | None) -> int | None:
+    """The run to read: the one asked for, the newest that has been complete, or the newest while none has.
+
+    Raises:
+        UsageError: There is no verifier of that name, or the run isn't one of its.
+    """
+    reader = project.database.reader()
+    if stored_runs.verifier_named(reader, verifier) is None:
+        known = ", ".join(known.name for known in stored_runs.verifiers(reader)) or "none has been run"
+        raise UsageError(f"There are no verdicts of a verifier {verifier!r}.", f"Verifiers: {known}.")
+    row = stored_runs.newest_of(reader, verifier) if run is None else run_row(reader, run)
+    if row is None:
+        return None
+    if row.verifier.name != verifier:
+        raise UsageError(f"Run {row.id} is of {row.verifier.name!r}, not of {verifier!r}.")
+    return row.id

@@ -18,17 +18,16 @@ from workbench.core.project import Project
 from workbench.core.run import ACTIVE, STATE_AFTER, ConfiguredVerifier, Request, RunInfo, VerifierInfo, WrittenVerifier
 from workbench.core.selection import Selection
 from workbench.data.store import tests
-from workbench.runs.binding import bound_run
 from workbench.runs.choosing import choose, make, require_runnable, written
-from workbench.runs.launch import ensure_runner
-from workbench.runs.liveness import living_runner
+from workbench.runs.configuring import bound_run
+from workbench.runs.liveness import ensure_runner, living_runner
 from workbench.runs.run_status import Watch, light_info, run_info, run_row, runs, wait
-from workbench.runs.running_verdicts import run_of, verdict_counts, verdict_evidence, verdict_lines
 from workbench.runs.store import calls
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts as stored_verdicts
 from workbench.runs.store.runs import RunRow
 from workbench.runs.trust import require_level, require_trust
+from workbench.runs.verdict_files import run_of, verdict_counts, verdict_evidence, verdict_lines
 from workbench.verifiers.base import AnyVerifier, SandboxedVerifier
 from workbench.verifiers.registry import Registry
 

@@ -4,20 +4,87 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct, structs
 
-from workbench.core.breakdown import UNKNOWN
+from workbench.core.selection import UNKNOWN
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.verdict import Outcome, Protocol3
-from workbench.statistics import metrics
-from workbench.statistics.arrays import FloatArray, IntArray
-from workbench.statistics.confusion import NOTHING, Confusion, confusion, coverage, grade, only_failed, tally
-from workbench.statistics.intervals import Clustering, Clusters, clusters, design_effects, wilson
-from workbench.statistics.records.report import NO_REASON, AccuracyRow
+from workbench.statistics.confusion import (
+    NOTHING,
+    BoolArray,
+    Confusion,
+    FloatArray,
+    IntArray,
+    confusion,
+    coverage,
+    grade,
+    only_failed,
+    tally,
+)
+from workbench.statistics.intervals import (
+    Clustering,
+    Clusters,
+    clustered_wilson,
+    clusters,
+    compact,
+    design_effects,
+    wilson,
+)
+from workbench.statistics.records.report import NO_REASON, AccuracyRow, AverageRow
 from workbench.statistics.scores import auroc
+
+# -- Figures of one confusion table, as fractions; None where a figure is undefined.
+
+
+def accuracy(counts: Confusion) -> float | None:
+    """(TP + TN) / n; None without rows."""
+    return _ratio(counts.tp + counts.tn, counts.n)
+
+
+def balanced_accuracy(counts: Confusion) -> float | None:
+    """(TPR + TNR) / 2; None when gold lacks a class.
+
+    Source: Brodersen et al., "The balanced accuracy and its posterior distribution", ICPR 2010.
+    """
+    sensitivity = _ratio(counts.tp, counts.tp + counts.fn)
+    specificity = _ratio(counts.tn, counts.tn + counts.fp)
+    if sensitivity is None or specificity is None:
+        return None
+    return (sensitivity + specificity) / 2
+
+
+def mcc(counts: Confusion) -> float | None:
+    """(TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN)).
+
+    None when gold lacks a class; 0 when gold holds both and every verdict is the same.
+
+    Source: Matthews, "Comparison of the predicted and observed secondary structure of T4 phage
+    lysozyme", Biochimica et Biophysica Acta 405, 1975.
+    """
+    tp, fp, tn, fn = counts.tp, counts.fp, counts.tn, counts.fn
+    if not tp + fn or not tn + fp:
+        return None
+    product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+    return (tp * tn - fp * fn) / sqrt(product) if product else 0.0
+
+
+def fpr(counts: Confusion) -> float | None:
+    """FP / (FP + TN), the share of wrong completions accepted; None when there are none."""
+    return _ratio(counts.fp, counts.fp + counts.tn)
+
+
+def fnr(counts: Confusion) -> float | None:
+    """FN / (FN + TP), the share of right completions refused; None when there are none."""
+    return _ratio(counts.fn, counts.fn + counts.tp)
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
 
 _NUMBER = re.compile(r"([0-9]{1,15})")
 
@@ -172,12 +239,12 @@ def _row(
         group=group,
         n=counts.n,
         questions=questions,
-        accuracy=metrics.accuracy(counts),
+        accuracy=accuracy(counts),
         ci=wilson(right / deff, counts.n / deff) if counts.n else None,
-        balanced_accuracy=metrics.balanced_accuracy(counts),
-        mcc=metrics.mcc(counts),
-        fpr=metrics.fpr(counts),
-        fnr=metrics.fnr(counts),
+        balanced_accuracy=balanced_accuracy(counts),
+        mcc=mcc(counts),
+        fpr=fpr(counts),
+        fnr=fnr(counts),
         coverage=coverage(cells),
         tp=counts.tp,
         fp=counts.fp,
@@ -188,3 +255,183 @@ def _row(
         deff=deff,
         auroc=area,
     )
+
+
+# -- A verifier's accuracy as one number, in both conventions.
+
+
+def average(verifier: str, micro: float | None, groups: Sequence[float | None], over: str) -> AverageRow:
+    """Micro, the mean over items, and macro, the unweighted mean over groups.
+
+    The averages of VerifyBench (arXiv 2505.15801, table 2) are micro.
+
+    Args:
+        micro: The accuracy over all items.
+        groups: The groups' accuracies; those that have none don't count.
+        over: What the groups are.
+    """
+    shares = [share for share in groups if share is not None]
+    macro = sum(shares) / len(shares) if shares else None
+    return AverageRow(verifier=verifier, micro=micro, macro=macro, over=over, groups=len(shares))
+
+
+def shares(right: BoolArray, group: IntArray) -> list[float]:
+    """The share of right items of each group that has any."""
+    counts = np.bincount(2 * group + right, minlength=2 * (int(group.max(initial=0)) + 1)).reshape(-1, 2)
+    sizes = counts.sum(axis=1)
+    found: list[float] = (counts[sizes > 0, 1] / sizes[sizes > 0]).tolist()
+    return found
+
+
+# -- What verifiers that don't look at the completion would say.
+
+
+class Majority(NamedTuple):
+    """Verdicts by the class that is most frequent in the gold of an item's type.
+
+    Attributes:
+        outcome: One `Outcome` an item (int8).
+        tied: Types, by code, in which both classes are equally frequent: they count as incorrect there.
+    """
+
+    outcome: IntArray
+    tied: IntArray
+
+
+def always(outcome: Outcome, items: int) -> IntArray:
+    """The same verdict on every item (int8)."""
+    return np.full(items, outcome, dtype=np.int8)
+
+
+def majority(gold: IntArray, kind: IntArray, kinds: int) -> Majority:
+    """Verdicts that follow the gold they are measured on: an upper bound for what knowing the type alone buys.
+
+    Args:
+        gold: 1 correct, 0 incorrect, -1 none; items without gold don't vote.
+        kind: Each item's type, from 0 to ``kinds - 1``.
+        kinds: The number of types.
+    """
+    _, incorrect, correct = np.bincount(kind * 3 + (gold + 1), minlength=3 * kinds).reshape(kinds, 3).T
+    says = np.where(correct > incorrect, Outcome.CORRECT, Outcome.INCORRECT).astype(np.int8)
+    return Majority(says[kind], np.flatnonzero((correct == incorrect) & (correct > 0)))
+
+
+# -- What a verifier measured here would do where another share of completions is correct.
+
+
+class Rates(NamedTuple):
+    """Shares judged rightly among correct (TPR) and incorrect (TNR) completions, with 95 % intervals by question.
+
+    Attributes:
+        correlation: Of both shares' errors, from -1 to 1: questions that have completions of both classes.
+    """
+
+    tpr: float
+    tnr: float
+    tpr_ci: tuple[float, float]
+    tnr_ci: tuple[float, float]
+    correlation: float
+
+
+class Best(NamedTuple):
+    """Between which shares of correct completions one verifier has the highest expected accuracy.
+
+    Attributes:
+        place: The verifier's place among those compared.
+    """
+
+    place: int
+    low: float
+    high: float
+
+
+def rates(right: BoolArray, gold: IntArray, question: IntArray) -> Rates | None:
+    """Both shares; None where gold lacks a class.
+
+    Args:
+        right: Whether an item counts as judged rightly.
+        gold: 1 correct, 0 incorrect.
+        question: The item's question.
+    """
+    correct = gold == 1
+    if correct.all() or not correct.any():
+        return None
+    labels, known = compact(question)
+    errors = [_errors(right[kind], labels[kind], len(known)) for kind in (correct, ~correct)]
+    spread = sqrt(float((errors[0] @ errors[0]) * (errors[1] @ errors[1])))
+    return Rates(
+        tpr=float(right[correct].mean()),
+        tnr=float(right[~correct].mean()),
+        tpr_ci=clustered_wilson(right[correct], question[correct]),
+        tnr_ci=clustered_wilson(right[~correct], question[~correct]),
+        correlation=float(errors[0] @ errors[1]) / spread if spread else 0.0,
+    )
+
+
+def accuracy_at(prevalence: float, known: Rates) -> tuple[float, tuple[float, float]]:
+    """Expected accuracy where this share is correct, pi TPR + (1 - pi) TNR, with its 95 % interval.
+
+    The interval puts both shares' intervals together: l = a - sqrt(u² + v² + 2 r u v), where u and v are the distances
+    of pi TPR and (1 - pi) TNR to their lower ends and r is the correlation of their errors; the upper end alike. At a
+    prevalence of 0 or 1 it is the share's own interval. Source: Zou and Donner, "Construction of confidence limits
+    about effect measures: a general approach", Statistics in Medicine 27, 2008.
+    """
+    weights = (prevalence, 1 - prevalence)
+    found = prevalence * known.tpr + (1 - prevalence) * known.tnr
+    shares = ((known.tpr, known.tpr_ci), (known.tnr, known.tnr_ci))
+    ends = []
+    for end in (0, 1):
+        u, v = (weight * (share - ci[end]) for weight, (share, ci) in zip(weights, shares, strict=True))
+        ends.append(sqrt(max(u * u + v * v + 2 * known.correlation * u * v, 0.0)))
+    return found, (max(found - ends[0], 0.0), min(found + ends[1], 1.0))
+
+
+def true_rate(accepted: float, known: Rates) -> float | None:
+    """The share of correct completions behind the share a verifier accepts, within [0, 1].
+
+    (accepted + TNR - 1) / (TPR + TNR - 1); None where TPR + TNR <= 1: it accepts wrong completions as readily as right
+    ones, and its rate says nothing. Source: Rogan and Gladen, "Estimating prevalence from the results of a screening
+    test", American Journal of Epidemiology 107, 1978.
+    """
+    informed = known.tpr + known.tnr - 1
+    if informed <= 0:
+        return None
+    return min(max((accepted + known.tnr - 1) / informed, 0.0), 1.0)
+
+
+def best(everyone: Sequence[Rates]) -> list[Best]:
+    """Who has the highest expected accuracy at which prevalence, from 0 to 1; of equals the first.
+
+    Expected accuracy is a straight line over prevalence, from TNR to TPR: this is the upper edge of the lines.
+    """
+    if not everyone:
+        return []
+    place = max(range(len(everyone)), key=lambda one: (everyone[one].tnr, _slope(everyone[one]), -one))
+    found: list[Best] = []
+    at = 0.0
+    while True:
+        now = everyone[place]
+        steeper = [one for one, other in enumerate(everyone) if _slope(other) > _slope(now)]
+        meets = [(_meeting(now, everyone[one]), -_slope(everyone[one]), one) for one in steeper]
+        share, _, following = min(meets, default=(1.0, 0.0, place))
+        if share >= 1:
+            return [*found, Best(place, at, 1.0)]
+        if share > at:
+            found.append(Best(place, at, share))
+        at, place = share, following
+
+
+def _errors(right: BoolArray, labels: IntArray, questions: int) -> FloatArray:
+    """Each question's sum of differences from the share of right items."""
+    sizes = np.bincount(labels, minlength=questions)
+    found: FloatArray = np.bincount(labels, weights=right, minlength=questions) - sizes * right.mean()
+    return found
+
+
+def _slope(known: Rates) -> float:
+    return known.tpr - known.tnr
+
+
+def _meeting(one: Rates, steeper: Rates) -> float:
+    """The prevalence at which both lines are equally high."""
+    return (one.tnr - steeper.tnr) / (_slope(steeper) - _slope(one))

@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.core.progress import stepping
 from workbench.statistics.agreement.ratings import alike
-from workbench.statistics.arrays import FloatArray, IntArray
+from workbench.statistics.confusion import FloatArray, IntArray
 from workbench.statistics.intervals import compact, countable
 
 if TYPE_CHECKING:

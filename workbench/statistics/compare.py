@@ -2,20 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import sqrt
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import log, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from msgspec import structs
 
 from workbench.statistics.accuracy import group_order
-from workbench.statistics.arrays import BoolArray, IntArray
-from workbench.statistics.confusion import Graded
-from workbench.statistics.intervals import Z95, compact
-from workbench.statistics.multiplicity import benjamini_hochberg
-from workbench.statistics.permuting import permutation
-from workbench.statistics.records.comparison import GroupFigures, PairedFigures
+from workbench.statistics.agreement.coefficients import divided
+from workbench.statistics.bootstrap import Interval, intervals, percentiles, resampled
+from workbench.statistics.confusion import BoolArray, FloatArray, Graded, IntArray
+from workbench.statistics.intervals import Z95, benjamini_hochberg, clustered_wilson, compact
+from workbench.statistics.records.comparison import Bootstrap, GroupFigures, Metric, MetricDifference, PairedFigures
+from workbench.statistics.records.probe import Dimension, DuelRow, Winner
+
+# -- The exact paired permutation test, counted from the few angles of a Fourier transform that add anything.
+
+
+_SMALLEST_P = 1e-12
+"""Below this the sums of a Fourier transform are rounding."""
+_NOTHING = log(1e-19)
+"""Angles whose product is less than this, taken together, move no value by 1e-16."""
+_CELLS = 1_024
+"""Into so many stretches of angles the circle is cut at first, and each that is kept into `_PARTS`, down to angles."""
+_PARTS = 4
+
+
+def permutation(sums: IntArray) -> float:
+    """The exact two-sided paired permutation test that swaps A and B in all items of a question at once.
+
+    P(|sum ± S_g| >= |sum S_g|) over all choices of signs. The sum's characteristic function is the product of
+    cos(S_g t), and its inverse Fourier transform, summed over the values that count, is the product times Dirichlet's
+    kernel, summed over the angles t. Angles where the product is nothing are left out: with thousands of questions
+    that is nearly everywhere. With one item a question it is McNemar's test. Values below 1e-12 are given as that.
+    Source: Fisher, "The Design of Experiments", 1935, section 21, with questions as the units.
+
+    Args:
+        sums: S_g, the items of a question only A judges rightly less those only B does.
+    """
+    sizes, counts = np.unique(np.abs(sums[sums != 0]).astype(np.int64), return_counts=True)
+    observed, largest = abs(int(sums.sum())), int((sizes * counts).sum())
+    if observed == 0:
+        return 1.0
+    points = 1 << (2 * largest).bit_length()
+    angle = angles(sizes, counts, points)
+    transform = np.where((angle == 0) | (angle == points // 2), 1.0, 2.0)
+    for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+        transform *= np.cos(_turned(size * angle, points)) ** count
+    chance = 2 * float(transform @ _kernel(angle, observed, largest, points)) / points
+    return float(np.clip(chance, _SMALLEST_P, 1))
+
+
+def angles(sizes: IntArray, counts: IntArray, points: int) -> IntArray:
+    """The angles j · 2π / points, 0 <= j <= points / 2, whose product of cos(size · angle) ** count is not nothing.
+
+    Stretches of angles are left out as soon as no angle of theirs could add anything, and cut into parts else.
+
+    Args:
+        sizes: Whole numbers, greater than 0.
+        counts: How often each is a factor.
+        points: A power of 2.
+    """
+    last = points // 2
+    width = max(1, last // _CELLS)
+    first = np.arange(0, last + 1, width)
+    while True:
+        first = first[_greatest(first, width, sizes, counts, points) >= _NOTHING]
+        if width == 1:
+            return first
+        parts = min(_PARTS, width)
+        width //= parts
+        first = (first[:, None] + np.arange(parts) * width).ravel()
+        first = first[first <= last]
+
+
+def _greatest(first: IntArray, width: int, sizes: IntArray, counts: IntArray, points: int) -> FloatArray:
+    """The logarithm of a bound of the product in each stretch of angles; the product itself for single ones."""
+    found = np.zeros(len(first))
+    middle, reach = first + (width - 1) / 2, (width - 1) / 2
+    for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+        # In half turns: |cos| is 1 at whole numbers, and as far from the nearest one as the whole stretch is at least.
+        turned = size * middle * (2 / points)
+        away = np.maximum(np.abs(turned - np.rint(turned)) - size * reach * (2 / points), 0.0)
+        found += count * np.log(np.cos(pi * away))
+    return found
+
+
+def _kernel(angle: IntArray, first: int, last: int, points: int) -> FloatArray:
+    """The sum of cos(k t) over k from ``first`` to ``last``."""
+    found = np.full(len(angle), float(last - first + 1))
+    turning = angle > 0
+    half = angle[turning]
+    # Twice the points make half the angle; whole numbers keep it exact.
+    ends = [np.sin(_turned((2 * k + 1) * half, 2 * points)) for k in (last, first - 1)]
+    found[turning] = (ends[0] - ends[1]) / (2 * np.sin(half * (pi / points)))
+    return found
+
+
+def _turned(place: IntArray, points: int) -> FloatArray:
+    """The angle that so many parts of a full turn make."""
+    return np.asarray(place % points * (2 * pi / points), dtype=np.float64)
+
 
 Z80 = 0.8416212335729143
 """The 0.8 quantile of the standard normal distribution."""
@@ -189,3 +278,162 @@ def _by_question(cells: Quadrants, question: IntArray) -> tuple[IntArray, IntArr
         labels[cells.only_b], minlength=len(known)
     )
     return sizes[sizes > 0], sums[sizes > 0]
+
+
+# -- Accuracy, balanced accuracy and Matthews' correlation of two verifiers on the same items, and their
+# differences.
+
+
+Figure = Callable[[FloatArray, FloatArray], FloatArray]
+"""A figure of each sample from its right items and all its items by gold, see `balanced`."""
+_DIFFERENCES_CELLS = 8
+"""Gold, whether A is right, whether B is."""
+
+
+class PairedItems(NamedTuple):
+    """Items two verifiers judge, arrays of one length.
+
+    Attributes:
+        gold: 1 correct, 0 incorrect.
+        right_a: Whether A is right.
+        right_b: Whether B is right.
+        question: The item's question; questions are the clusters.
+    """
+
+    gold: IntArray
+    right_a: BoolArray
+    right_b: BoolArray
+    question: IntArray
+
+
+def metric_differences(items: PairedItems, draws: Bootstrap | None = None) -> list[MetricDifference]:
+    """Each figure of A and B and their difference, with intervals where draws are asked for.
+
+    Definitions as in `statistics.accuracy`. All are functions of the eight counts of gold, A right and B right,
+    so that a sample of questions is the sum of its questions' counts.
+    """
+    cell = 4 * (items.gold > 0) + 2 * items.right_a + items.right_b
+    counts = np.bincount(cell, minlength=_DIFFERENCES_CELLS).astype(float)[None, :]
+    drawn: dict[str, Interval] = {}
+    if draws is not None:
+        figures: dict[str, Callable[[FloatArray], FloatArray]] = {
+            metric: partial(_difference, figure) for metric, figure in _FIGURES.items()
+        }
+        drawn = intervals(cell, _DIFFERENCES_CELLS, items.question, figures, samples=draws.samples, seed=draws.seed)
+    return [_of_metric(metric, *_both(figure, counts), drawn.get(metric)) for metric, figure in _FIGURES.items()]
+
+
+def _of_metric(metric: Metric, a: FloatArray, b: FloatArray, drawn: Interval | None) -> MetricDifference:
+    ours, theirs = a.item(), b.item()
+    if ours != ours or theirs != theirs:
+        return MetricDifference(metric=metric, a=None, b=None, difference=None)
+    ends, undefined = drawn or (None, 0)
+    return MetricDifference(metric=metric, a=ours, b=theirs, difference=ours - theirs, ci=ends, undefined=undefined)
+
+
+def _both(figure: Figure, totals: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """A figure of A and of B in each of the samples x cells; NaN where undefined."""
+    counts = totals.reshape(-1, 2, 2, 2)
+    of_gold = counts.sum(axis=(2, 3))
+    return figure(counts[:, :, 1, :].sum(axis=2), of_gold), figure(counts[:, :, :, 1].sum(axis=2), of_gold)
+
+
+def _difference(figure: Figure, totals: FloatArray) -> FloatArray:
+    a, b = _both(figure, totals)
+    return a - b
+
+
+def _accuracy(right: FloatArray, of_gold: FloatArray) -> FloatArray:
+    return divided(right.sum(axis=1), of_gold.sum(axis=1))
+
+
+def balanced(right: FloatArray, of_gold: FloatArray) -> FloatArray:
+    """Balanced accuracy of each sample, NaN where gold lacks a class.
+
+    Args:
+        right: Rightly judged items by gold, incorrect and correct: samples x 2.
+        of_gold: All items by gold, likewise.
+    """
+    means: FloatArray = divided(right, of_gold).mean(axis=1)
+    return means
+
+
+def matthews(right: FloatArray, of_gold: FloatArray) -> FloatArray:
+    """Matthews' correlation of each sample: NaN where gold lacks a class, 0 where all verdicts are the same.
+
+    See `balanced`.
+    """
+    (tn, tp), (fp, fn) = right.T, (of_gold - right).T
+    below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    found: FloatArray = np.where(of_gold.all(axis=1), np.nan_to_num(divided(tp * tn - fp * fn, below)), np.nan)
+    return found
+
+
+_FIGURES: dict[Metric, Figure] = {"accuracy": _accuracy, "balanced_accuracy": balanced, "mcc": matthews}
+
+
+# -- Intervals of figures that have no closed form for clustered items.
+
+
+Ends = tuple[float, float]
+
+
+class MetricIntervals(NamedTuple):
+    """95 % intervals; None where a figure is undefined in too many samples, or the same in all of them."""
+
+    balanced_accuracy: Ends | None
+    mcc: Ends | None
+
+
+def metric_intervals(
+    right: BoolArray, gold: IntArray, question: IntArray, *, samples: int, seed: int
+) -> MetricIntervals:
+    """Percentile intervals of balanced accuracy and Matthews' correlation; questions are drawn with replacement.
+
+    Args:
+        right: Whether an item is judged rightly.
+        gold: 1 correct, 0 incorrect.
+        question: The item's question.
+    """
+    drawn: dict[str, list[FloatArray]] = {"balanced": [np.empty(0)], "mcc": [np.empty(0)]}
+    for totals in resampled(2 * gold.astype(np.int64) + right, 4, question, samples, seed):
+        counts = totals.reshape(-1, 2, 2)
+        drawn["balanced"].append(balanced(counts[:, :, 1], counts.sum(axis=2)))
+        drawn["mcc"].append(matthews(counts[:, :, 1], counts.sum(axis=2)))
+    found = {name: percentiles(np.concatenate(values)).ends for name, values in drawn.items()}
+    return MetricIntervals(found["balanced"], found["mcc"])
+
+
+# -- Win rates of paired comparisons that are asked in both orders.
+
+
+def duel_row(
+    dimension: Dimension, winners: Sequence[Winner | None], flipped: Sequence[bool], question: Sequence[int]
+) -> DuelRow:
+    """One dimension's figures: A's share of the items that either judge wins in both orders.
+
+    The interval is Wilson's with the design effect of questions as clusters; see `intervals`.
+
+    Args:
+        dimension: Which one.
+        winners: Each item's winner; None where an order wasn't read.
+        flipped: Whether both orders prefer the same place.
+        question: Each item's question.
+    """
+    a, b, ties = (winners.count(one) for one in ("a", "b", "tie"))
+    return DuelRow(
+        dimension=dimension,
+        n=a + b + ties,
+        a=a,
+        b=b,
+        ties=ties,
+        flipped=sum(flipped),
+        win_rate=a / (a + b) if a + b else None,
+        ci=_interval(winners, question) if a + b else None,
+    )
+
+
+def _interval(winners: Sequence[Winner | None], question: Sequence[int]) -> tuple[float, float]:
+    decided = [place for place, winner in enumerate(winners) if winner in ("a", "b")]
+    won = np.array([winners[place] == "a" for place in decided])
+    return clustered_wilson(won, np.array([question[place] for place in decided]))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import permutations
+from math import factorial
 from typing import Final
 
 import numpy as np
 from msgspec import Struct
 
-from workbench.statistics.arrays import FloatArray, IntArray
+from workbench.statistics.bootstrap import percentiles
+from workbench.statistics.confusion import FloatArray, IntArray
+from workbench.statistics.records.combined import Association
 
 METHODS: Final = ("kendall", "pearson", "spearman")
 
@@ -61,3 +66,118 @@ def _coefficient(method: str, score: FloatArray, gold: IntArray) -> float | None
         return None
     measure = {"kendall": stats.kendalltau, "pearson": stats.pearsonr, "spearman": stats.spearmanr}[method]
     return float(measure(score, gold).statistic)
+
+
+# -- Rank correlation of a few things, such as verifiers: Spearman's rho and Kendall's tau-b, tested by permutation.
+
+
+SEED = 0
+"""Seed of random orders and samples."""
+PERMUTATIONS = 10_000
+"""Random orders, where there are too many to look at each."""
+SAMPLES = 2_000
+"""Samples of the bootstrap."""
+FEWEST = 10
+"""With fewer things the percentiles of a bootstrap are no interval: too many samples hold but a few of them."""
+_ALL_ORDERS_OF = 8
+_BLOCK = 1 << 22
+_NOTHING = 1e-9
+
+
+class Associations(Struct, frozen=True):
+    """Both coefficients of the same pairs."""
+
+    spearman: Association
+    kendall: Association
+
+
+def is_exact(things: int) -> bool:
+    """Whether every order of so many things is looked at."""
+    return things <= _ALL_ORDERS_OF
+
+
+def orders_of(things: int) -> int:
+    """How many orders of so many things are looked at."""
+    return factorial(things) if is_exact(things) else PERMUTATIONS
+
+
+def associations(x: FloatArray, y: FloatArray) -> Associations:
+    """Spearman's rho and Kendall's tau-b with one-sided p-values and intervals.
+
+    p is the share of orders of ``y`` with a coefficient at least as large; of random orders, the one found is counted
+    among them (Phipson and Smyth, "Permutation p-values should never be zero", Statistical Applications in Genetics
+    and Molecular Biology 9, 2010). Intervals resample the pairs.
+
+    Args:
+        x: One value a thing, such as a verifier's accuracy.
+        y: The other value.
+    """
+    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        nothing = Association(coefficient=None, p=None, least_p=None, ci=None)
+        return Associations(nothing, nothing)
+    signs = signs_of(x), signs_of(y)
+    observed = coefficients(signs[0][None], signs[1][None])[0]
+    everything = np.arange(len(x))[None]
+    shuffled = np.concatenate([_taken(signs, everything, orders) for orders in _orders(len(x))])
+    if not is_exact(len(x)):
+        shuffled = np.concatenate([shuffled, observed[None]])
+    p = (shuffled >= observed - _NOTHING).mean(axis=0)
+    least = (shuffled >= shuffled.max(axis=0) - _NOTHING).mean(axis=0)
+    intervals = _intervals(signs, len(x))
+    return Associations(
+        *(
+            Association(coefficient=float(observed[at]), p=float(p[at]), least_p=float(least[at]), ci=intervals[at])
+            for at in range(2)
+        )
+    )
+
+
+def signs_of(values: FloatArray) -> FloatArray:
+    """The sign of every difference between two values: things x things."""
+    return np.sign(values[:, None] - values[None, :])
+
+
+def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Rho and tau-b of stacked matrices of signs, one row a pair of them; NaN where either does not vary."""
+    rank_x, rank_y = x.sum(axis=2), y.sum(axis=2)
+    over = [(rank_x * rank_y).sum(axis=1), (x * y).sum(axis=(1, 2))]
+    under = [
+        np.sqrt((rank_x**2).sum(axis=1) * (rank_y**2).sum(axis=1)),
+        np.sqrt((x**2).sum(axis=(1, 2)) * (y**2).sum(axis=(1, 2))),
+    ]
+    with np.errstate(invalid="ignore"):
+        found: FloatArray = np.stack(over, axis=1) / np.stack(under, axis=1)
+    return found
+
+
+def _taken(signs: tuple[FloatArray, FloatArray], of_x: IntArray, of_y: IntArray) -> FloatArray:
+    """The coefficients of pairs of things: for each row those named by ``of_x`` with those named by ``of_y``."""
+    x, y = (matrix[rows[:, :, None], rows[:, None, :]] for matrix, rows in zip(signs, (of_x, of_y), strict=True))
+    return coefficients(x, y)
+
+
+def _orders(things: int) -> Iterator[IntArray]:
+    """All orders, or random ones, in blocks of rows."""
+    if is_exact(things):
+        yield np.array(list(permutations(range(things))))
+        return
+    generator = np.random.default_rng(SEED)
+    for size in _blocks(PERMUTATIONS, things):
+        yield generator.permuted(np.tile(np.arange(things), (size, 1)), axis=1)
+
+
+def _intervals(signs: tuple[FloatArray, FloatArray], things: int) -> list[tuple[float, float] | None]:
+    """The percentile interval of each coefficient; None for too few things, and as `percentiles` says."""
+    if things < FEWEST:
+        return [None, None]
+    generator = np.random.default_rng(SEED)
+    drawn = (generator.integers(things, size=(size, things)) for size in _blocks(SAMPLES, things))
+    found = np.concatenate([_taken(signs, sample, sample) for sample in drawn])
+    return [percentiles(values).ends for values in found.T]
+
+
+def _blocks(rows: int, things: int) -> Iterator[int]:
+    """Sizes of blocks of rows that are held at a time."""
+    size = max(1, _BLOCK // things**2)
+    for start in range(0, rows, size):
+        yield min(size, rows - start)

@@ -3,16 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, log_expit
 
 from workbench.core.verdict import Outcome
-from workbench.statistics.agreement.dawid_skene import consensus
+from workbench.statistics.agreement.figures import consensus
 from workbench.statistics.agreement.ratings import Ratings
-from workbench.statistics.arrays import BoolArray, FloatArray, IntArray
-from workbench.statistics.patterns import Feature, patterns
+from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, tally
+
+# -- Items that look alike to a model, taken together: a million items are a few thousand patterns.
+
+
+_MOST = 2**62
+
+
+class Feature(NamedTuple):
+    """A property of items: each item's level, from 0 to ``levels - 1``."""
+
+    level: IntArray
+    levels: int
+
+
+class Patterns(NamedTuple):
+    """The different combinations of levels.
+
+    Attributes:
+        of: Each item's pattern.
+        level: The levels of each pattern, patterns x features.
+        levels: How many levels each feature has.
+    """
+
+    of: IntArray
+    level: IntArray
+    levels: tuple[int, ...]
+
+    def indicators(self) -> sparse.csr_array:
+        """Patterns x levels of all features: 1 where a pattern has the level, and a last column of ones."""
+        count, features = self.level.shape
+        starts = np.cumsum((0, *self.levels))
+        columns = np.column_stack([self.level + starts[:-1], np.full(count, starts[-1])])
+        shape = (count, int(starts[-1]) + 1)
+        pointers = np.arange(count + 1) * (features + 1)
+        return sparse.csr_array((np.ones(columns.size), columns.ravel(), pointers), shape=shape)
+
+
+def patterns(features: Sequence[Feature]) -> Patterns:
+    """Bring items with equal levels together; the numbering follows from the levels, not from the items' order."""
+    code, size = np.zeros(len(features[0].level), dtype=np.int64), 1
+    for feature in features:
+        if size > _MOST // feature.levels:
+            known, code = np.unique(code, return_inverse=True)
+            size = len(known)
+        code = code * feature.levels + feature.level
+        size *= feature.levels
+    _, first, of = np.unique(code, return_index=True, return_inverse=True)
+    level = np.column_stack([feature.level[first] for feature in features]).astype(np.int64)
+    return Patterns(of, level, tuple(feature.levels for feature in features))
+
+
+def quantiles(values: FloatArray, parts: int) -> Feature:
+    """Numbers in parts of about equal size, as levels; NaN is a level of its own, the last."""
+    known = ~np.isnan(values)
+    level = np.full(len(values), parts, dtype=np.int64)
+    if known.any():
+        cuts = np.unique(np.quantile(values[known], np.arange(1, parts) / parts))
+        level[known] = np.searchsorted(cuts, values[known], side="right")
+    return Feature(level, parts + 1)
+
 
 FOLDS = 5
 _RIDGE, _HARDLY = 1.0, 1e-6
@@ -89,7 +149,7 @@ def _fitted(indicators: sparse.csr_array, counts: FloatArray) -> FloatArray:
 def outvoted(votes: Sequence[IntArray], gold: IntArray) -> FloatArray:
     """How probably each label is wrong where gold is one annotator more, and no one is right by definition.
 
-    The consensus of `workbench.statistics.agreement.dawid_skene`. It takes annotators for independent given the truth:
+    The consensus of `workbench.statistics.agreement.figures`. It takes annotators for independent given the truth:
     several verifiers with one and the same weakness outvote everybody. Use it beside `improbable`, not for it.
 
     Args:
@@ -115,3 +175,184 @@ def outvoted(votes: Sequence[IntArray], gold: IntArray) -> FloatArray:
 def _decided(vote: IntArray) -> BoolArray:
     found: BoolArray = (vote == Outcome.CORRECT) | (vote == Outcome.INCORRECT)
     return found
+
+
+# -- Votes of several verifiers on the same items, counted; an abstention and an error are never votes.
+
+
+class VoteCounts(NamedTuple):
+    """How many verifiers say "correct" and "incorrect" of each item."""
+
+    yes: IntArray
+    no: IntArray
+
+
+class Ranking(NamedTuple):
+    """Items of a queue, the first to be looked at first.
+
+    Attributes:
+        place: Their positions in the columns.
+        score: What they are ordered by, falling.
+    """
+
+    place: IntArray
+    score: FloatArray
+
+
+def counted(votes: Sequence[IntArray], items: int) -> VoteCounts:
+    """Count the decided verdicts of each item.
+
+    Args:
+        votes: For each verifier each item's outcome, -1 for none.
+        items: How many items there are.
+    """
+    yes, no = np.zeros(items, dtype=np.int16), np.zeros(items, dtype=np.int16)
+    for vote in votes:
+        yes += vote == Outcome.CORRECT
+        no += vote == Outcome.INCORRECT
+    return VoteCounts(yes, no)
+
+
+def falling(place: IntArray, score: FloatArray) -> Ranking:
+    """Items in falling order of their scores; equal ones stay in the order of import."""
+    order = np.argsort(-score, kind="stable")
+    return Ranking(place[order], score[order])
+
+
+def of(chosen: BoolArray, kept: BoolArray | None) -> IntArray:
+    """Positions of the chosen items among those that are kept; None keeps all."""
+    return np.flatnonzero(chosen if kept is None else chosen & kept)
+
+
+# -- Verdicts against gold: how far they speak against it, by what each verifier's word is worth on such items.
+
+
+_GOLDS, _OUTCOMES = 2, len(Outcome) + 1
+_PRIOR = 10.0
+"""Items whose weight a verifier's rates over all types have in its rates on one type."""
+
+
+def against_gold(
+    votes: Sequence[IntArray], gold: IntArray, group: IntArray, groups: int, kept: BoolArray | None = None
+) -> Ranking:
+    """Items on which some decided verdict differs from gold, by the weight of evidence against gold.
+
+    Args:
+        votes: For each verifier each item's outcome, -1 for none.
+        gold: 1 correct, 0 incorrect, -1 none.
+        group: Each item's type.
+        groups: How many types there are.
+        kept: Which items to rank; rates come from all.
+
+    Returns:
+        Scores are sums over the decided verdicts of log(P(verdict | gold is wrong) / P(verdict | gold is right)), in
+        nats, each verifier's part as `evidence` has it.
+    """
+    said = counted(votes, len(gold))
+    place = of(((gold == 1) & (said.no > 0)) | ((gold == 0) & (said.yes > 0)), kept)
+    cell = group[place].astype(np.int32) * _GOLDS + gold[place]
+    score = np.zeros(len(place))
+    for vote in votes:
+        score += evidence(vote, gold, group, groups).ravel()[cell * _OUTCOMES + (vote[place] + 1)]
+    return falling(place, score)
+
+
+def evidence(vote: IntArray, gold: IntArray, group: IntArray, groups: int) -> FloatArray:
+    """What each verdict of one verifier says against gold, as a log-likelihood ratio.
+
+    Rates are those of the item's type, drawn towards the rates over all types, without the item itself. A verdict that
+    differs from gold never speaks for it, nor one that agrees against it: a verifier that is mostly wrong says
+    nothing.
+
+    Returns:
+        Type x gold x (outcome + 1), so that a missing verdict comes first; 0 where there is no decided one.
+    """
+    counts = tally(vote, gold, group, groups)[:, :, : Outcome.ABSTAIN].astype(float)
+    overall = counts.sum(axis=0) + 1.0
+    prior = _PRIOR * overall / overall.sum(axis=1, keepdims=True)
+    total = counts.sum(axis=2, keepdims=True)
+    if_right = (np.maximum(counts - 1, 0) + prior) / (np.maximum(total - 1, 0) + _PRIOR)
+    if_wrong = ((counts + prior) / (total + _PRIOR))[:, ::-1]
+    ratio = np.log(if_wrong / if_right)
+    found: FloatArray = np.zeros((groups, _GOLDS, _OUTCOMES))
+    for true in range(_GOLDS):
+        found[:, true, true + 1] = np.minimum(ratio[:, true, true], 0.0)
+        found[:, true, 2 - true] = np.maximum(ratio[:, true, 1 - true], 0.0)
+    return found
+
+
+# -- Verifiers against each other: how evenly they are split, and which of them carry weight.
+
+
+class Splits(NamedTuple):
+    """Items by how many verifiers are in the minority, and those of the split asked for.
+
+    Attributes:
+        ranking: Items split k against n - k, the side that carries less weight the strongest first.
+        sizes: How many items have a minority of 0, 1, 2 … verifiers.
+        unvoted: Items on which not every verifier has decided.
+    """
+
+    ranking: Ranking
+    sizes: tuple[int, ...]
+    unvoted: int
+
+
+def uneven(votes: Sequence[IntArray], items: int, kept: BoolArray | None = None) -> Ranking:
+    """Items on which decided verdicts differ, the most evenly split first, then those with more verdicts.
+
+    Returns:
+        Scores are twice the minority's share of the decided verdicts: 1 for an even split.
+    """
+    said = counted(votes, items)
+    place = of((said.yes > 0) & (said.no > 0), kept)
+    minority, total = np.minimum(said.yes, said.no)[place].astype(float), (said.yes + said.no)[place].astype(float)
+    score = 2 * minority / total
+    order = np.lexsort((-total, -score))
+    return Ranking(place[order], score[order])
+
+
+def splits(votes: Sequence[IntArray], items: int, k: int, kept: BoolArray | None = None) -> Splits:
+    """Items on which exactly ``k`` verifiers stand against all the others.
+
+    Every verifier must have decided: an abstention or an error is no vote, as VerifyBench-Hard counts them.
+
+    Args:
+        votes: For each verifier each item's outcome, -1 for none.
+        items: How many items there are.
+        k: Verifiers in the minority, 1 to n // 2.
+        kept: Which items are meant.
+
+    Returns:
+        The scores are the weight of the weaker side as a share of the stronger's; see `weights`.
+    """
+    said, every = counted(votes, items), len(votes)
+    full = said.yes + said.no == every
+    minority = np.minimum(said.yes, said.no)
+    meant = full if kept is None else full & kept
+    sizes = np.bincount(minority[meant], minlength=every // 2 + 1)
+    place = np.flatnonzero(meant & (minority == k))
+    yes = np.zeros(len(place))
+    weight = weights(votes, said, full)
+    for vote, share in zip(votes, weight, strict=True):
+        yes += share * (vote[place] == Outcome.CORRECT)
+    no = weight.sum() - yes
+    unvoted = int(items if kept is None else np.count_nonzero(kept)) - int(np.count_nonzero(meant))
+    score = np.minimum(yes, no) / np.maximum(yes, no)
+    return Splits(falling(place, score), tuple(sizes.tolist()), unvoted)
+
+
+def weights(votes: Sequence[IntArray], said: VoteCounts, full: BoolArray) -> FloatArray:
+    """What each verifier's vote weighs: the log-odds of its siding with the majority of the others, at least .01.
+
+    No gold is needed. Counted over fully voted items on which the others have a majority; one item for and one
+    against are added, so that a verifier that always sides with it weighs something finite.
+    """
+    found = np.empty(len(votes))
+    for number, vote in enumerate(votes):
+        own = vote == Outcome.CORRECT
+        lead = (said.yes - own) * 2 - (len(votes) - 1)
+        led = full & (lead != 0)
+        agree = np.count_nonzero(led & ((lead > 0) == own)) + 1
+        found[number] = np.log(agree / (np.count_nonzero(led) + 2 - agree))
+    return np.maximum(found, 0.01)

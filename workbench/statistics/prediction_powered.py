@@ -8,20 +8,21 @@ Science 382, 2023; Angelopoulos, Duchi and Zrnic, "PPI++: efficient prediction-p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import ceil, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
-from workbench.statistics.arrays import BoolArray, FloatArray, IntArray
-from workbench.statistics.intervals import clusters, compact, wilson
+from workbench.core.verdict import Outcome
+from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
+from workbench.statistics.intervals import Z95, clusters, compact, wilson
 
 _FREE = 2
 """A mean and a slope are fitted to the labelled questions."""
-
 FEWEST = 10
 """Questions of a stratum without labels from which predictions count: how far fewer scatter, nobody can tell."""
-
 _HALF = 0.5
 """Of an item, added to each of the four cells of label by prediction where their relation is measured."""
 
@@ -199,3 +200,106 @@ def mix_p(labelled: IntArray, others: IntArray) -> float | None:
         return None
     expected = np.outer(observed.sum(axis=1), observed.sum(axis=0)) / observed.sum()
     return float(chdtrc(observed.shape[1] - 1, ((observed - expected) ** 2 / expected).sum()))
+
+
+# -- How many items with gold it takes for an accuracy to be known with a given precision.
+
+
+def half_width(accuracy: float, n: int, deff: float) -> float:
+    """Half of the 95 % interval of ``analysis.intervals`` for an accuracy on ``n`` items.
+
+    It falls as ``n`` grows, from 0.5 without items.
+
+    Args:
+        deff: The design effect, at least 1; ``n / deff`` independent items tell as much.
+    """
+    effective = n / deff
+    lo, hi = wilson(accuracy * effective, effective)
+    return (hi - lo) / 2
+
+
+def needed(accuracy: float, deff: float, within: float) -> int:
+    """The least number of items whose interval is no wider than ± ``within``.
+
+    With w = ``within``, q = p (1 - p) and m effective items, z sqrt(q m + z²/4) / (m + z²) = w is the quadratic
+    w² m² + z² (2 w² - q) m + z⁴ (w² - 1/4) = 0; m is its greater root and n = ceil(m deff).
+
+    Args:
+        accuracy: The accuracy expected on them, 0 to 1; 0.5 takes most.
+        deff: The design effect, at least 1.
+        within: Between 0 and 0.5, both excluded.
+    """
+    z2, w2 = Z95 * Z95, within * within
+    b, c = z2 * (2 * w2 - accuracy * (1 - accuracy)), z2 * z2 * (w2 - 0.25)
+    items = ceil(deff * (-b + sqrt(b * b - 4 * w2 * c)) / (2 * w2))
+    # The root is a float: the next number may be the one.
+    while half_width(accuracy, items, deff) > within:
+        items += 1
+    while items > 0 and half_width(accuracy, items - 1, deff) <= within:
+        items -= 1
+    return items
+
+
+# -- Which items are worth a person's time first, judged by what verifiers have said of them.
+
+
+def disagreement(outcomes: Sequence[IntArray]) -> FloatArray:
+    """How evenly the votes on each item are split: the minority's share, 0 to 0.5.
+
+    It orders items as the entropy of the split does, and equal splits of other sizes (1:1, 3:3) are exactly equal.
+    Correct and incorrect are votes; an abstention, an error and no verdict are none, and without a vote it is 0.
+
+    Args:
+        outcomes: One array a run, one outcome an item, -1 for none.
+    """
+    table = np.stack(outcomes)
+    correct, incorrect = (table == Outcome.CORRECT).sum(axis=0), (table == Outcome.INCORRECT).sum(axis=0)
+    share: FloatArray = np.minimum(correct, incorrect) / np.maximum(correct + incorrect, 1)
+    return share
+
+
+def uncertainty(outcome: IntArray, score: FloatArray, threshold: float) -> FloatArray:
+    """How unsure one run is of each item, 0 to 1; NaN where it says nothing of it.
+
+    Items with a score are ranked by its distance from the threshold, so that runs with scores of any scale can be
+    averaged: 1 - rank / (ranks + 1), equal distances alike. Without one, an abstention and an error are 1.
+
+    Args:
+        outcome: The run's outcomes, -1 for none.
+        score: Its scores, NaN for none.
+        threshold: Where its verdict changes.
+    """
+    unsure = np.where((outcome == Outcome.ABSTAIN) | (outcome == Outcome.ERROR), 1.0, np.nan)
+    scored = np.isfinite(score) & (outcome >= 0)
+    distances, rank = np.unique(np.abs(score[scored] - threshold), return_inverse=True)
+    unsure[scored] = 1 - (rank + 1) / (len(distances) + 1)
+    return unsure
+
+
+def mean_known(values: Sequence[FloatArray]) -> FloatArray:
+    """The mean of what is known of each item; 0 where nothing is."""
+    table = np.stack(values)
+    known = np.isfinite(table)
+    mean: FloatArray = np.where(known, table, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return mean
+
+
+def by_priority(priority: FloatArray, chance: FloatArray) -> IntArray:
+    """The places of the items, greatest priority first, equal ones by their ``chance``."""
+    return np.lexsort((chance, -priority))
+
+
+def first_of_each(order: IntArray, group: IntArray, most: int) -> IntArray:
+    """An order with no more than ``most`` items of a group: its first ones.
+
+    Args:
+        order: Places of items.
+        group: The group of each place, from 0.
+    """
+    groups = group[order]
+    by_group = np.argsort(groups, kind="stable")
+    sizes = np.bincount(groups)
+    within = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    number = np.empty(len(order), dtype=np.int64)
+    number[by_group] = within
+    return order[number < most]

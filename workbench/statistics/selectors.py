@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from workbench.core.verdict import Outcome, Protocol3
-from workbench.statistics.arrays import BoolArray, FloatArray, IntArray
+from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 from workbench.statistics.intervals import wilson
 
 

@@ -6,9 +6,12 @@ Every text here is data: whoever writes it out escapes it, and shows what can't 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
+
+from workbench.core.text.figures import NONE
 
 RowKind = Literal["", "section", "total", "aside"]
 """A row of the body; one that only names what follows; one over everything; one set apart, such as a baseline's."""
@@ -19,7 +22,7 @@ class Cell(Struct, frozen=True):
 
     Attributes:
         text: What it says.
-        shade: The step of a heat cell (`workbench.core.text.heat`); None for a cell without colour.
+        shade: The step of a heat cell (`workbench.core.text.figures`); None for a cell without colour.
         small: More in small print behind it, such as a difference or an interval.
     """
 
@@ -241,3 +244,61 @@ def _spread(line: tuple[Head, ...]) -> Iterator[str]:
     for heading in line:
         for _ in range(heading.span):
             yield heading.text
+
+
+# -- Parts of long texts, with a mark that says how much was left out.
+
+
+_LONGEST = 4_000
+"""Characters of any text of a document: more is none of ours, but a name, an id or a line that came in so."""
+
+
+def beginning(text: str, most: int) -> str:
+    """A text's first characters."""
+    return text if len(text) <= most else f"{text[:most]} {_cut(len(text) - most)}"
+
+
+def end(text: str, most: int) -> str:
+    """A text's last characters, where completions state their answers."""
+    return text if len(text) <= most else f"{_cut(len(text) - most)} {text[-most:]}"
+
+
+def limited(text: str) -> str:
+    """Any text of a document."""
+    return beginning(text, _LONGEST)
+
+
+def _cut(characters: int) -> str:
+    return f"[… {characters:,} characters cut …]"
+
+
+# -- Figures as they are printed: percentages and differences, ties rounded to the even digit.
+
+
+MINUS = "−"
+"""The sign of a negative figure."""
+_EXACT = 9
+"""Digits of a percentage within which a float stands for the fraction it came from."""
+
+
+def percentage(share: float | None, decimals: int = 1) -> str:
+    """A share as a percentage without its sign: ``"12.35"``.
+
+    A tie goes to the even digit, by the fraction that was meant and not by how its float falls: 1/32 and 3/32 are
+    3.12 and 9.38.
+    """
+    return NONE if share is None else _rounded(share, decimals)
+
+
+def difference(points: float | None, decimals: int = 1) -> str:
+    """A difference of shares as percentage points with its sign: ``"+0.5"``, ``"−12.5"``."""
+    if points is None:
+        return NONE
+    text = _rounded(points, decimals)
+    return text if text.startswith(MINUS) else f"+{text}"
+
+
+def _rounded(share: float, decimals: int) -> str:
+    exact = Decimal(repr(round(100 * share, _EXACT)))
+    rounded = exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN)
+    return f"{rounded:f}".replace("-", MINUS) if rounded else f"{abs(rounded):f}"

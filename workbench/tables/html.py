@@ -30,8 +30,7 @@ from workbench.tables.document import (
     Section,
     Table,
 )
-from workbench.tables.elements import element, joined, lines
-from workbench.tables.svg import drawing
+from workbench.tables.svg import drawing, element, joined, lines
 
 _LONG_WORD = 30
 """Letters of a word that may be broken anywhere to keep a column narrow."""

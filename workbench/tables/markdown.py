@@ -23,9 +23,9 @@ from workbench.tables.document import (
     Scatter,
     Section,
     Table,
+    limited,
+    percentage,
 )
-from workbench.tables.figures import percentage
-from workbench.tables.passages import limited
 from workbench.tables.table_text import lines_text
 
 _BAR = 50

@@ -6,29 +6,72 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
 from math import ceil, floor
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from msgspec import Struct
 
-from workbench.tables.document import Dot, Histogram, Intervals, Lines, Plot, Point, Scatter, Series
-from workbench.tables.elements import element
-from workbench.tables.figures import percentage
+from workbench.core.text.inert import inert, inert_lines
+from workbench.tables.document import (
+    Dot,
+    Histogram,
+    Intervals,
+    Lines,
+    Plot,
+    Point,
+    Scatter,
+    Series,
+    limited,
+    percentage,
+)
+
+# -- HTML elements: what is not an element is text, and every text is escaped, cut if very long, and hides nothing.
+
+
+Child = str | Markup
+"""Markup stands as it is, any other text as text."""
+
+
+def element(name: str, *children: Child, **attributes: str | float | None) -> Markup:
+    """An element with its content.
+
+    Args:
+        children: Elements, and texts of any origin.
+        attributes: By name, ``_`` for ``-`` and one at the end left off (``class_``); None for no such attribute.
+    """
+    head = Markup("").join(
+        Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), text(str(value)))
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return Markup("<{0}{1}>{2}</{0}>").format(name, head, joined(*children))
+
+
+def joined(*children: Child) -> Markup:
+    """Several elements and texts, one behind the other."""
+    return Markup("").join(child if isinstance(child, Markup) else text(child) for child in children)
+
+
+def text(data: str) -> Markup:
+    """A text of any origin, on one line."""
+    return escape(inert(limited(data)))
+
+
+def lines(data: str) -> Markup:
+    """A text of any origin with its lines."""
+    return escape(inert_lines(limited(data)))
+
 
 _LETTER = 6.6
 """Width of a letter, in units of the drawing: plots are written in 12 of them."""
-
 _LONGEST = 44
 """Letters of a label beyond which it is cut; the whole of it stands in the table."""
-
 _ROW = 22
 _TOP, _BOTTOM = 10, 30
 _AXIS = 420
 _FIGURE = 52
 """Room for a figure behind its interval."""
-
 _SIDE, _MARGIN = 320, 52
 _APART = 14
 """How near two dots may be to have labels of their own."""
-
 _SHORT = 8
 """Labels up to so many letters stand beside their dots; where one is longer, all are numbered and listed."""
 

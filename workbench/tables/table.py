@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from workbench.core.text.columns import aligned, interval, number
+from workbench.core.text.figures import aligned, interval, number
 from workbench.tables.document import Cell, Head, Row, RowKind, Table
 
 Record = TypeVar("Record", contravariant=True)

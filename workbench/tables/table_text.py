@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 from textwrap import fill
 
 from workbench.core.text.figures import NONE, bar
+from workbench.core.text.fragments import width
 from workbench.core.text.inert import inert
-from workbench.core.text.tables import width
-from workbench.tables.document import Cell, Head, Lines, Table
-from workbench.tables.figures import percentage
+from workbench.tables.document import Cell, Head, Lines, Table, percentage
 
 _WIDTH = 100
 _INDENT = "  "

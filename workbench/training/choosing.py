@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
+from math import isnan
+from numbers import Integral, Real
 from pathlib import Path
-from typing import cast
+from typing import Any, TypeVar, cast
 
 from msgspec import Struct
 
 from workbench.core.errors import UsageError
 from workbench.core.project import opened_project
+from workbench.core.taxonomy import parse_type
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs import probes
 from workbench.runs.choosing import choose, make
 from workbench.runs.executor import LocalExecutor
 from workbench.runs.trust import require_trust
-from workbench.statistics.records.probe import ProbeReport
-from workbench.statistics.records.study import JUDGES_NOTHING
+from workbench.statistics.records.probe import JUDGES_NOTHING, ProbeReport
 from workbench.training.records import ProbeSummary
 from workbench.verifiers.base import ServedVerifier, Verifier
 from workbench.verifiers.registry import Registry, require_local
@@ -130,3 +136,231 @@ def _warnings(name: str, version: str, probe: ProbeReport | None) -> tuple[str, 
     if probe.version != version:
         found.append(f"{name} was probed at version {probe.version}; this is {version}.")
     return tuple(found)
+
+
+# -- What waits to be judged: so many characters at most, and so many items where that is asked for.
+
+
+MOST_CHARACTERS = 256 << 20
+"""Characters at most of the items that wait."""
+
+
+T = TypeVar("T")
+
+
+class Busy(Exception):
+    """There is no room for more items that wait, or no time."""
+
+
+class WaitingItems:
+    """Items that wait.
+
+    Args:
+        most: So many at most, and of one request; None for as many as there is room for their texts.
+
+    Attributes:
+        count: How many wait now.
+    """
+
+    def __init__(self, most: int | None = None) -> None:
+        self.count = 0
+        self._most = most
+        self._characters = 0
+
+    def require_fit(self, items: Sequence[VerifierInput]) -> None:
+        """Refuse a request that there will never be room for.
+
+        Raises:
+            UsageError: It has more items, or longer texts, than ever wait at a time.
+        """
+        if self._most is not None and len(items) > self._most:
+            raise UsageError(f"{len(items):,} items are too many for one request.", f"At most: {self._most:,}.")
+        if (characters := sum(map(length, items))) > MOST_CHARACTERS:
+            raise UsageError(f"{characters:,} characters are too many.", f"At most: {MOST_CHARACTERS:,}.")
+
+    @contextmanager
+    def room(self, items: Sequence[VerifierInput]) -> Iterator[None]:
+        """Have items wait for as long as the block takes.
+
+        Raises:
+            Busy: There is no room for all of them; none waits.
+        """
+        characters = sum(map(length, items))
+        full = self._most is not None and self.count + len(items) > self._most
+        if items and (full or self._characters + characters > MOST_CHARACTERS):
+            raise Busy
+        self.count += len(items)
+        self._characters += characters
+        try:
+            yield
+        finally:
+            self.count -= len(items)
+            self._characters -= characters
+
+
+def length(item: VerifierInput) -> int:
+    """Characters of an item."""
+    return len(item.question) + len(item.reference) + len(item.completion)
+
+
+async def all_of(waited: Sequence[Awaitable[T]]) -> list[T]:
+    """All results, once nothing is under way any more; the first failure otherwise."""
+    results = await asyncio.gather(*waited, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return [result for result in results if not isinstance(result, BaseException)]
+
+
+# -- Texts from what trainers hand over: plain strings, conversations, numbers; wrong types are named by their
+# place.
+
+
+class FieldError(UsageError):
+    """A field has a wrong value.
+
+    Attributes:
+        field: Its place, such as ``completions[3]``.
+    """
+
+    def __init__(self, field: str, wrong: str) -> None:
+        super().__init__(f"{field} {wrong}.")
+        self.field = field
+
+
+def column(name: str, value: object, length: int | None = None) -> Sequence[Any]:
+    """A list with one value an item.
+
+    Args:
+        length: How many there must be; any number if None.
+
+    Raises:
+        FieldError: It is no list, or has another length.
+    """
+    # What trainers hand over are lists, tuples and numpy arrays; an array is no Sequence.
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sized) or not hasattr(value, "__getitem__"):
+        raise FieldError(name, "must be a list with one value a completion")
+    if length is not None and len(value) != length:
+        raise FieldError(name, f"has {len(value)} values for {length} completions")
+    return cast("Sequence[Any]", value)
+
+
+def is_missing(value: object) -> bool:
+    """Whether there is no value: None, or NaN, which is what frames have for it."""
+    return value is None or (isinstance(value, Real) and isnan(value))
+
+
+def text(name: str, value: object) -> str:
+    """A text, or a number as one.
+
+    Raises:
+        FieldError: It is something else.
+    """
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool):
+        raise FieldError(name, "must be text, not true or false")
+    if isinstance(value, Integral):
+        return str(int(value))
+    if is_missing(value):
+        raise FieldError(name, "must be text; it is missing")
+    if isinstance(value, Real):
+        return repr(float(value))
+    raise FieldError(name, "must be text")
+
+
+def subtype(name: str, value: object) -> str | None:
+    """The subtype's code, read as an import reads it; None for what is missing or no subtype.
+
+    Raises:
+        FieldError: It is no text.
+    """
+    if is_missing(value):
+        return None
+    parsed = parse_type(text(name, value))
+    return parsed.code if parsed is not None and parsed.is_subtype else None
+
+
+def asked(name: str, prompt: object) -> str:
+    """A prompt's text; of a conversation, what the user says last.
+
+    Raises:
+        FieldError: It is neither.
+    """
+    return _last(name, prompt, "user")
+
+
+def said(name: str, completion: object) -> str:
+    """A completion's text; of a conversation, what the assistant says last.
+
+    Raises:
+        FieldError: It is neither.
+    """
+    return _last(name, completion, "assistant")
+
+
+def _last(name: str, turns: object, role: str) -> str:
+    if not isinstance(turns, Sequence) or isinstance(turns, str | bytes):
+        return text(name, turns)
+    for number, turn in reversed(list(enumerate(turns))):
+        if not isinstance(turn, Mapping):
+            raise FieldError(f"{name}[{number}]", "must be a message with role and content")
+        if turn.get("role") == role:
+            return _content(f"{name}[{number}].content", turn.get("content"))
+    return ""
+
+
+def _content(name: str, content: object) -> str:
+    """What a message says: text, or its blocks of text; nothing where it only calls tools."""
+    if content is None:
+        return ""
+    if isinstance(content, Sequence) and not isinstance(content, str | bytes):
+        blocks = [block for block in content if isinstance(block, Mapping) and block.get("type") == "text"]
+        return "".join(text(f"{name}.text", block.get("text")) for block in blocks)
+    return text(name, content)
+
+
+# -- From verdicts to numbers a trainer can use.
+
+
+_REWARDS = {Outcome.CORRECT: 1.0, Outcome.INCORRECT: 0.0}
+
+
+class Scale(Struct, frozen=True, kw_only=True):
+    """How verdicts count.
+
+    Attributes:
+        undecided: The reward of an abstention or an error; None leaves the completion out where a trainer can do that.
+        own_score: Give the verifier's own number where it has one.
+
+    Raises:
+        UsageError: The number isn't finite.
+    """
+
+    undecided: float | None = None
+    own_score: bool = False
+
+    def __post_init__(self) -> None:
+        if self.undecided is not None and not math.isfinite(self.undecided):
+            raise UsageError(f"undecided={self.undecided} is no reward.", "Give a number, or None to leave it out.")
+
+    def reward(self, verdict: Verdict) -> float | None:
+        """1.0, 0.0 or what an undecided one gets."""
+        if self.own_score and (score := finite(verdict.score)) is not None:
+            return score
+        return _REWARDS.get(verdict.outcome, self.undecided)
+
+    def number(self, verdict: Verdict) -> float:
+        """The same for a trainer that takes nothing but numbers: undecided is 0.0 unless told otherwise."""
+        reward = self.reward(verdict)
+        return 0.0 if reward is None else reward
+
+
+def is_undecided(verdict: Verdict) -> bool:
+    """Whether it is an abstention or an error."""
+    return verdict.outcome not in _REWARDS
+
+
+def finite(score: float | None) -> float | None:
+    """The score, if it is one that JSON can hold."""
+    return score if score is not None and math.isfinite(score) else None

@@ -7,14 +7,14 @@ A query is the prompt and the completion, decoded together with their special to
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
-from workbench.core.verdict import Verdict, VerifierInput
-from workbench.training.records import OpenRlhfRewards
-from workbench.training.scale import Scale, is_undecided
-from workbench.training.texts import column, text
+from workbench.core.errors import UsageError
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.training.choosing import FieldError, Scale, asked, column, is_missing, is_undecided, said, subtype, text
+from workbench.training.records import OpenRlhfRewards, VerlScore
 
 _BARE: Final = (
     *(
@@ -95,3 +95,117 @@ def rewards(verdicts: Sequence[Verdict], scale: Scale) -> OpenRlhfRewards:
     numbers = [scale.number(verdict) for verdict in verdicts]
     undecided = [float(is_undecided(verdict)) for verdict in verdicts]
     return OpenRlhfRewards(rewards=numbers, scores=numbers, extra_logs={"undecided": undecided})
+
+
+# -- TRL: a reward function is called with ``prompts``, ``completions`` and every column of the data set as a list.
+
+
+REFERENCES: Final = ("reference", "ground_truth", "solution", "answer")
+"""Names a column of references mostly has."""
+
+
+def trl_inputs(
+    prompts: object, completions: object, columns: Mapping[str, Any], reference: str | None = None
+) -> list[VerifierInput | None]:
+    """What is to be judged, in order; None where a row has no reference.
+
+    Args:
+        prompts: Texts or conversations; a column ``question`` goes before them.
+        completions: As many texts or conversations.
+        columns: Other columns by name; of these, ``subtype`` is used beside the references.
+        reference: The column of references; by default the one of `REFERENCES` that is there.
+
+    Raises:
+        UsageError: There is no column of references, or several.
+        FieldError: A column or value has a wrong type or length.
+    """
+    replies = column("completions", completions)
+    name = reference_column(columns, reference)
+    references = column(name, columns[name], len(replies))
+    questions = column("question", columns["question"], len(replies)) if "question" in columns else None
+    turns = column("prompts", prompts, len(replies))
+    subtypes = column("subtype", columns["subtype"], len(replies)) if "subtype" in columns else None
+    return [
+        None
+        if is_missing(references[row])
+        else VerifierInput(
+            item=row,
+            question=asked(f"prompts[{row}]", turns[row])
+            if questions is None
+            else text(f"question[{row}]", questions[row]),
+            reference=text(f"{name}[{row}]", references[row]),
+            completion=said(f"completions[{row}]", replies[row]),
+            subtype=None if subtypes is None else subtype(f"subtype[{row}]", subtypes[row]),
+        )
+        for row in range(len(replies))
+    ]
+
+
+def reference_column(columns: Mapping[str, Any], wanted: str | None) -> str:
+    """The name of the column with the references.
+
+    Raises:
+        UsageError: There is none, or several could be meant.
+    """
+    there = [name for name in ((wanted,) if wanted is not None else REFERENCES) if name in columns]
+    if len(there) == 1:
+        return there[0]
+    if there:
+        raise UsageError(f"The references could be in {' or '.join(there)}.", f'Say which: reference="{there[0]}"')
+    raise FieldError(wanted or REFERENCES[1], "is missing: the references must be in a column")
+
+
+def filled(rewards: Sequence[Any], rows: Sequence[VerifierInput | None]) -> list[Any]:
+    """Rewards of the rows that have a reference, with None for the others."""
+    left = iter(rewards)
+    return [None if row is None else next(left) for row in rows]
+
+
+# -- verl: ``compute_score(data_source, solution_str, ground_truth, extra_info)`` for one completion or, in the
+# batch reward manager, with lists under the plural names.
+
+
+def one_input(solution: object, ground_truth: object, extra_info: object, place: str = "") -> VerifierInput:
+    """What is to be judged.
+
+    Args:
+        place: Stands behind the names of fields in messages, such as ``s[3]``.
+
+    Raises:
+        FieldError: A value has a wrong type.
+    """
+    name = f"extra_info{place}"
+    extra = {} if extra_info is None else extra_info
+    if not isinstance(extra, Mapping):
+        raise FieldError(name, "must be an object")
+    question = extra.get("question")
+    return VerifierInput(
+        item=0,
+        question="" if is_missing(question) else text(f"{name}.question", question),
+        reference=text(f"ground_truth{place}", ground_truth),
+        completion=text(f"solution_str{place}", solution),
+        subtype=subtype(f"{name}.subtype", extra.get("subtype")),
+    )
+
+
+def batch_inputs(solutions: object, ground_truths: object, extra_infos: object) -> list[VerifierInput]:
+    """The same for a batch.
+
+    Raises:
+        FieldError: A column or value has a wrong type or length.
+    """
+    texts = column("solution_strs", solutions)
+    references = column("ground_truths", ground_truths, len(texts))
+    extras = [None] * len(texts) if extra_infos is None else column("extra_infos", extra_infos, len(texts))
+    return [one_input(texts[row], references[row], extras[row], f"s[{row}]") for row in range(len(texts))]
+
+
+def score(verdict: Verdict, scale: Scale) -> VerlScore:
+    """verl keeps every field as a column: all completions have the same ones."""
+    return VerlScore(
+        score=scale.number(verdict),
+        acc=float(verdict.outcome is Outcome.CORRECT),
+        undecided=float(is_undecided(verdict)),
+        verdict=verdict.outcome.word,
+        reason=verdict.reason or "",
+    )

@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from workbench.core.verdict import Verdict, VerifierInput
-from workbench.training import frameworks, rewarding_verl, trl
-from workbench.training.choosing import chosen
-from workbench.training.scale import Scale, is_undecided
+from workbench.training import frameworks
+from workbench.training.choosing import Scale, chosen, is_undecided
 
 if TYPE_CHECKING:
     from workbench.runs.executor import LocalExecutor
@@ -108,10 +107,10 @@ class Reward:
             UsageError: There is no column of references, or a value is no text; the message names it.
             VerifierError: The workers can't start.
         """
-        rows = trl.inputs(prompts, completions, columns, self._reference)
+        rows = frameworks.trl_inputs(prompts, completions, columns, self._reference)
         verdicts = self.verdicts([row for row in rows if row is not None])
         self._log(rows, verdicts, columns)
-        return trl.filled([self._scale.reward(verdict) for verdict in verdicts], rows)
+        return frameworks.filled([self._scale.reward(verdict) for verdict in verdicts], rows)
 
     def compute_score(
         self, data_source: Any, solution_str: Any, ground_truth: Any, extra_info: Any = None, **_: Any
@@ -122,15 +121,15 @@ class Reward:
             UsageError: A value is no text.
             VerifierError: The workers can't start.
         """
-        verdicts = self.verdicts([rewarding_verl.one_input(solution_str, ground_truth, extra_info)])
-        return structs.asdict(rewarding_verl.score(verdicts[0], self._scale))
+        verdicts = self.verdicts([frameworks.one_input(solution_str, ground_truth, extra_info)])
+        return structs.asdict(frameworks.score(verdicts[0], self._scale))
 
     def compute_scores(
         self, data_sources: Any, solution_strs: Any, ground_truths: Any, extra_infos: Any = None, **_: Any
     ) -> list[dict[str, Any]]:
         """The scores of a batch, as verl's batch reward manager asks for them; errors as with `compute_score`."""
-        verdicts = self.verdicts(rewarding_verl.batch_inputs(solution_strs, ground_truths, extra_infos))
-        return [structs.asdict(rewarding_verl.score(verdict, self._scale)) for verdict in verdicts]
+        verdicts = self.verdicts(frameworks.batch_inputs(solution_strs, ground_truths, extra_infos))
+        return [structs.asdict(frameworks.score(verdict, self._scale)) for verdict in verdicts]
 
     def reward_func(self, queries: Any, prompts: Any, labels: Any, **_: Any) -> dict[str, Any]:
         """The rewards of completions, as OpenRLHF asks for them: tensors where torch is loaded, else lists.
@@ -182,8 +181,8 @@ class Reward:
     ) -> None:
         """Add verdicts to the completions that TRL logs, and how many are undecided to its figures."""
         if callable(log_extra := columns.get("log_extra")):
-            log_extra(f"{self.name} verdict", trl.filled([verdict.outcome.word for verdict in verdicts], rows))
-            log_extra(f"{self.name} reason", trl.filled([verdict.reason for verdict in verdicts], rows))
+            log_extra(f"{self.name} verdict", frameworks.filled([verdict.outcome.word for verdict in verdicts], rows))
+            log_extra(f"{self.name} reason", frameworks.filled([verdict.reason for verdict in verdicts], rows))
         if verdicts and callable(log_metric := columns.get("log_metric")):
             log_metric(f"{self.name}/undecided", sum(map(is_undecided, verdicts)) / len(verdicts))
 

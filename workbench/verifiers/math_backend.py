@@ -12,7 +12,7 @@ from typing import Any
 from math_verify import parse, verify
 
 from workbench.core.verdict import Outcome, Verdict
-from workbench.verifiers.limits import peak_kb
+from workbench.verifiers.judging import peak_kb
 
 _SHOWN = 500
 """Characters of a final answer that are kept."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
-from workbench.verifiers.limits import Allowance
+from workbench.verifiers.judging import Allowance
 
 _WRAPPER_VERSION = "2"
 

@@ -21,7 +21,7 @@ from msgspec import structs
 
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.verifiers.limits import CPU_SLACK_S, Allowance, HeavyVerifier, peak_of_process
+from workbench.verifiers.judging import CPU_SLACK_S, Allowance, HeavyVerifier, peak_of_process
 from workbench.verifiers.meter import Cause, Meter, in_words
 from workbench.verifiers.registry import Registry
 from workbench.verifiers.wire import Channel, Hello, Loaded, Setup, WorkerAnswer

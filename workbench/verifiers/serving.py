@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, TypeVar
 
+import msgspec
+from msgspec import structs
+
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.dialects import sendable, unsent
 from workbench.llm.profiles import DEFAULT, PROFILES, guess, profile_named
-from workbench.llm.records import Sampling
-from workbench.llm.server import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_S, Limits, ModelServer
-from workbench.llm.urls import checked, place_of
+from workbench.llm.records import Ask, CallFailed, Halt, Sampling
+from workbench.llm.server import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_S, Limits, ModelServer, checked, place_of
+from workbench.verifiers.base import Judged, ServedVerifier
+from workbench.verifiers.judging import failure, trimmed
 
 SERVER_OPTIONS: Final[dict[str, str]] = {
     "base_url": "where the server is, such as http://localhost:8000/v1; several equal ones separated by commas",
@@ -26,7 +32,6 @@ SERVER_OPTIONS: Final[dict[str, str]] = {
     "timeout": f"longest wait for a reply, in seconds (default {DEFAULT_TIMEOUT_S:g})",
 }
 """Options of `server_from`, and what they do."""
-
 LIMIT_OPTIONS: Final[dict[str, str]] = {
     "concurrency": f"calls in flight at most (default {DEFAULT_CONCURRENCY})",
     "rpm": "requests a minute at most",
@@ -36,9 +41,7 @@ LIMIT_OPTIONS: Final[dict[str, str]] = {
     "max_cost": "US dollars at most, over all starts of the run",
 }
 """Options of `limits_from`, and what they do."""
-
 Word = TypeVar("Word", bound=str)
-
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _MOST_CONCURRENT = 10_000
 _LONGEST_TIMEOUT_S = 86_400.0
@@ -214,3 +217,43 @@ def number(
 def _quoted(text: str) -> str:
     """A value in a message: short, and nothing in it is obeyed."""
     return ascii(text if len(text) <= _LONGEST_QUOTED else f"{text[:_LONGEST_QUOTED]}...")
+
+
+# -- The verdict of a verifier that asks model servers, whatever becomes of its calls.
+
+
+async def judged_by_server(verifier: ServedVerifier, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
+    """The verdict with its time; a call that failed for good is the verdict "error" with its code as reason.
+
+    Whatever else the verifier raises, or returns instead of a verdict, is the error "internal".
+
+    Raises:
+        Halt: No call of the run can succeed now.
+        MemoryError: The verifier ran out of memory.
+    """
+    started = time.perf_counter()
+    try:
+        answer = _require_plain(await verifier.judge(item, ask, secret))
+    except CallFailed as failed:
+        answer = Judged(verdict=Verdict(outcome=Outcome.ERROR, reason=failed.code, detail=failed.detail))
+    except (Halt, MemoryError):
+        raise
+    except Exception as error:
+        answer = Judged(verdict=failure(f"{type(error).__name__}: {error}"))
+    ms = (time.perf_counter() - started) * 1000
+    return structs.replace(
+        answer,
+        verdict=trimmed(answer.verdict, item, ms),
+        votes=tuple(trimmed(vote, item, 0.0) for vote in answer.votes),
+    )
+
+
+def _require_plain(answer: object) -> Judged:
+    """What a verifier returned, if a database can hold it; else the verdict "error" that says what is wrong.
+
+    Raises:
+        Exception: It holds what is no plain data, or of the wrong type.
+    """
+    if not isinstance(answer, Judged):
+        return Judged(verdict=failure(f"the verifier returned a {type(answer).__name__} instead of a Judged"))
+    return msgspec.json.decode(msgspec.json.encode(answer), type=Judged)

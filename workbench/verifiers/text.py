@@ -2,13 +2,71 @@
 
 from __future__ import annotations
 
+import re
+from collections import deque
 from collections.abc import Callable
+from decimal import Decimal
 from typing import ClassVar
 
-from workbench.core.final_answer import completion_answer, reference_answer
+from workbench.core.final_answer import completion_answer, reference_answer, reply_start
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
-from workbench.verifiers.canonical import canonical_text
+
+# -- One spelling for answers that differ only in how they are typeset.
+
+
+_DELIMITERS = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
+_SIZE = re.compile(r"\\(?:left|right|[bB]igg?[lr]?)(?![A-Za-z])")
+_FRACTION = re.compile(r"\\[dtc]frac(?![A-Za-z])")
+_SHORT_FRACTION = re.compile(r"\\frac ?(\d) ?(\d)(?!\d)")
+_FONT = re.compile(
+    r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf)|mbox|operatorname) ?\{((?:[^{}\\]|\\[^A-Za-z])*)\}"
+)
+_SPACE = re.compile(r"\\[,;:! ]|\\q?quad(?![A-Za-z])|~|\s+")
+_DEGREE = re.compile(r"\^ ?(?:\\circ(?![A-Za-z])|\{ ?\\circ ?\})")
+_SINGLE = re.compile(r"([_^]) ?\{ ?(\w) ?\}")
+_THOUSANDS = re.compile(r"(?<![\d,.])\d{1,3}(?:(?:,|\{,\})\d{3})+(?![\d,])")
+_LOOSE_SPACE = re.compile(r"(?<=\W) | (?=\W)|(?<=\d) (?=[^\W\d])")
+_WORDS = re.compile(r"(?:[^\W\d_]{3,}|no|No|NO)(?: (?:[^\W\d_]{3,}|no|No|NO))*")
+_BRACKETED_LETTER = re.compile(r"\(([A-Z])\)")
+_REPLACEMENTS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (_SIZE, ""),
+    (_FRACTION, r"\\frac"),
+    (_FONT, r"\1"),
+    (_SPACE, " "),
+    (_DEGREE, "°"),
+    (_SINGLE, r"\1\2"),
+    (_SHORT_FRACTION, r"\\frac{\1}{\2}"),
+    (_LOOSE_SPACE, ""),
+)
+
+
+def canonical_text(text: str) -> str:
+    r"""The answer with typesetting taken out: spaces, math delimiters, ``\left``, ``\text{}``, ``\dfrac``.
+
+    Also thousands commas outside brackets, a trailing full stop, the brackets of an option letter ``(B)``
+    and, where every word has at least three letters (or is "no"), upper case. Single letters and short
+    names keep their case: ``AB`` is not ``ab``.
+    """
+    text = _bare(text.replace("\N{MINUS SIGN}", "-").replace(r"\%", "%"))
+    for pattern, replacement in _REPLACEMENTS:
+        text = pattern.sub(replacement, text)
+    text = _bare(text)
+    if not any(bracket in text.replace("{,}", ",") for bracket in "([{"):
+        text = _THOUSANDS.sub(lambda number: re.sub(r"\D", "", number[0]), text)
+    if letter := _BRACKETED_LETTER.fullmatch(text):
+        return letter[1]
+    return text.casefold() if _WORDS.fullmatch(text) else text
+
+
+def _bare(text: str) -> str:
+    """The text without spaces, full stop and one pair of math delimiters around it."""
+    text = text.strip().removesuffix(".").rstrip()
+    for opening, closing in _DELIMITERS:
+        inner = text[len(opening) : -len(closing)]
+        if text == opening + inner + closing and inner and opening not in inner and closing not in inner:
+            return inner.strip().removesuffix(".").rstrip()
+    return text
 
 
 class Exact:
@@ -67,3 +125,115 @@ def _compare(item: VerifierInput, key: Callable[[str], str]) -> Verdict:
         reference_span=(reference.start, reference.end),
         candidate_span=(candidate.start, candidate.end),
     )
+
+
+# -- Two heuristics of evaluation scripts, kept as simple as they are used, to compare real verifiers with.
+
+
+_NUMBER = re.compile(r"(?:(?<![\w)\]}])[-−])?(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?")
+_LETTER = re.compile(r"(?<![^\W_])(?<!\\)[A-H](?![^\W_])")
+_LETTER_ANSWER = re.compile(r"\(?([A-H])(?:[).:].*)?", re.DOTALL)
+
+
+class LastNumber:
+    """Correct when the reply's last number is the reference's last number, as GSM8K is often scored.
+
+    A number is digits with thousands commas, a decimal part and a sign; it is compared by value. Fractions,
+    units, powers of ten and what the number stands for are not looked at.
+    """
+
+    description: ClassVar[str] = "Heuristic: the last number of the reply is the last number of the reference"
+    options: ClassVar[dict[str, str]] = {}
+    preload: ClassVar[tuple[str, ...]] = ()
+    name: str = "last-number"
+    version: str = "1"
+    isolation: Isolation = "inline"
+
+    def config(self) -> dict[str, object]:
+        """It has no options."""
+        return {}
+
+    def verify(self, item: VerifierInput) -> Verdict:
+        """Compare the last numbers; abstain where one side has none."""
+        expected = _last(_NUMBER, item.reference)
+        if expected is None:
+            return Verdict(outcome=Outcome.ABSTAIN, reason="no_reference_answer")
+        given = _last(_NUMBER, item.completion, reply_start(item.completion))
+        if given is None:
+            return Verdict(outcome=Outcome.ABSTAIN, reason="no_answer_found", reference_final=expected[0])
+        return Verdict(
+            outcome=Outcome.CORRECT if _value(given[0]) == _value(expected[0]) else Outcome.INCORRECT,
+            reason="number",
+            reference_final=expected[0],
+            candidate_final=given[0],
+            reference_span=expected.span(),
+            candidate_span=given.span(),
+        )
+
+
+class ChoiceLetter:
+    """Correct when the reply's last stand-alone letter A to H is the reference's option letter.
+
+    The reference's final answer must be one letter, alone or before its option: ``C``, ``(C)``, ``C. 12 cm``. In
+    the reply any capital A to H between other signs counts, the article "A" too.
+    """
+
+    description: ClassVar[str] = "Heuristic: the last stand-alone letter A–H of the reply is the reference's letter"
+    options: ClassVar[dict[str, str]] = {}
+    preload: ClassVar[tuple[str, ...]] = ()
+    name: str = "choice-letter"
+    version: str = "1"
+    isolation: Isolation = "inline"
+
+    def config(self) -> dict[str, object]:
+        """It has no options."""
+        return {}
+
+    def verify(self, item: VerifierInput) -> Verdict:
+        """Compare the letters; abstain where one side has none."""
+        reference = reference_answer(item.reference, item.subtype)
+        expected = _LETTER_ANSWER.fullmatch(canonical_text(reference.text))
+        if expected is None:
+            return Verdict(outcome=Outcome.ABSTAIN, reason="no_reference_answer")
+        given = _last(_LETTER, item.completion, reply_start(item.completion))
+        if given is None:
+            return Verdict(outcome=Outcome.ABSTAIN, reason="no_answer_found", reference_final=expected[1])
+        return Verdict(
+            outcome=Outcome.CORRECT if given[0] == expected[1] else Outcome.INCORRECT,
+            reason="letter",
+            reference_final=expected[1],
+            candidate_final=given[0],
+            reference_span=(reference.start, reference.end),
+            candidate_span=given.span(),
+        )
+
+
+def _last(pattern: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:
+    last = deque(pattern.finditer(text, start), maxlen=1)
+    return last[0] if last else None
+
+
+def _value(number: str) -> Decimal:
+    return Decimal(number.replace(",", "").replace("−", "-"))
+
+
+# -- Baselines any verifier has to beat.
+
+
+class AlwaysIncorrect:
+    """Says "incorrect" to everything: the accuracy that knowing nothing buys."""
+
+    description: ClassVar[str] = 'Baseline: says "incorrect" to everything'
+    options: ClassVar[dict[str, str]] = {}
+    preload: ClassVar[tuple[str, ...]] = ()
+    name: str = "always-incorrect"
+    version: str = "1"
+    isolation: Isolation = "inline"
+
+    def config(self) -> dict[str, object]:
+        """It has no options."""
+        return {}
+
+    def verify(self, item: VerifierInput) -> Verdict:
+        """Incorrect, whatever it is."""
+        return Verdict(outcome=Outcome.INCORRECT)

@@ -27,8 +27,15 @@ from msgspec import structs
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Verifier
-from workbench.verifiers.judging import failure, judged
-from workbench.verifiers.limits import HeavyVerifier, lift_memory_limit, limit_cpu, limit_memory, peak_kb
+from workbench.verifiers.judging import (
+    HeavyVerifier,
+    failure,
+    judged,
+    lift_memory_limit,
+    limit_cpu,
+    limit_memory,
+    peak_kb,
+)
 from workbench.verifiers.registry import GROUP, build, require_local
 from workbench.verifiers.wire import Hello, Loaded, Setup, WorkerAnswer, pack, read
 

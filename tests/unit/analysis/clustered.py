@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.statistics.arrays import BoolArray, IntArray
+from workbench.statistics.confusion import BoolArray, IntArray
 from workbench.statistics.intervals import clustering, wilson
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.statistics.arrays import align
+from workbench.statistics.confusion import align
 
 
 @given(st.lists(st.integers(0, 50)), st.dictionaries(st.integers(0, 50), st.integers(0, 100)))

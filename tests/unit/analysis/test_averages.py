@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.statistics.averages import average, shares
+from workbench.statistics.accuracy import average, shares
 
 # VerifyBench, arXiv 2505.15801, table 2, the hard set: sizes of the types, and math-verify's and Qwen3-32B's per cent.
 SIZES = (252, 88, 430, 230)

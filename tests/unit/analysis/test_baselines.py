@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.core.verdict import Outcome
-from workbench.statistics.baselines import always, majority
+from workbench.statistics.accuracy import always, majority
 
 ITEMS = st.lists(st.tuples(st.integers(-1, 1), st.integers(0, 3)), max_size=40)
 

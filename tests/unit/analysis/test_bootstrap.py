@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from workbench.statistics import bootstrap
-from workbench.statistics.arrays import FloatArray, IntArray
+from workbench.statistics.accuracy import mcc
 from workbench.statistics.bootstrap import intervals, resampled
-from workbench.statistics.confusion import Confusion
-from workbench.statistics.metrics import mcc
+from workbench.statistics.confusion import Confusion, FloatArray, IntArray
 
 Figure = Callable[[FloatArray], FloatArray]
 

@@ -19,10 +19,10 @@ from workbench.statistics.compare import (
     difference_deff,
     difference_interval,
     mcnemar,
+    permutation,
     power,
     quadrants,
 )
-from workbench.statistics.permuting import permutation
 from workbench.statistics.records.comparison import PairedFigures
 
 ITEMS = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 6)), min_size=1, max_size=60)

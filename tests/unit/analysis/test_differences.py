@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.statistics import metrics
+from workbench.statistics import accuracy
+from workbench.statistics.compare import PairedItems, metric_differences
 from workbench.statistics.confusion import Confusion
-from workbench.statistics.differences import PairedItems, metric_differences
 from workbench.statistics.records.comparison import Bootstrap, MetricDifference
 
 
@@ -59,7 +59,7 @@ def some(count: int = 300, seed: int = 1) -> list[Item]:
 def test_both_figures_are_those_of_one_verifier_alone(items: list[Item]) -> None:
     gold = [item.gold for item in items]
     for found in metric_differences(columns(items)):
-        figure = getattr(metrics, found.metric)
+        figure = getattr(accuracy, found.metric)
         a, b = figure(confusion(gold, [item.a for item in items])), figure(confusion(gold, [item.b for item in items]))
         assert found.a == pytest.approx(a)
         assert found.b == pytest.approx(b)

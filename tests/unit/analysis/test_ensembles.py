@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from workbench.core.verdict import Outcome
-from workbench.statistics.arrays import IntArray
-from workbench.statistics.confusion import grade
-from workbench.statistics.cross_fitting import best_outside, fold_of
+from workbench.statistics.confusion import IntArray, grade
 from workbench.statistics.ensembles import (
     MOST_MEMBERS,
     Ballots,
     at_least,
     ballots,
+    best_outside,
     chosen,
     every_k,
     fit_weights,
+    fold_of,
     singles,
     weighted,
     weighted_outside,

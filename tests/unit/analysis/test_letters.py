@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.statistics.letters import alike_groups, letters
+from workbench.statistics.joint_errors import alike_groups, letters
 
 
 def differing(things: int, pairs: set[tuple[int, int]]) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.core.verdict import Outcome
-from workbench.statistics.ordering import by_priority, disagreement, first_of_each, mean_known, uncertainty
+from workbench.statistics.prediction_powered import by_priority, disagreement, first_of_each, mean_known, uncertainty
 
 YES, NO, UNDECIDED, ERROR = Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAIN, Outcome.ERROR
 VOTES = st.lists(st.lists(st.sampled_from([-1, *map(int, Outcome)]), min_size=5, max_size=5), min_size=1, max_size=7)

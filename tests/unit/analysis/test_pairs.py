@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from workbench.statistics.pairs import Pairs, pair_row, pair_up
-from workbench.statistics.records.reward import Unpaired
+from workbench.statistics.records.probe import Unpaired
+from workbench.statistics.scores import Pairs, pair_row, pair_up
 
 NAN = float("nan")
 

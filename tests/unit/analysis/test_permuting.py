@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.statistics.arrays import IntArray
-from workbench.statistics.permuting import angles, permutation
+from workbench.statistics.compare import angles, permutation
+from workbench.statistics.confusion import IntArray
 
 WITHIN = 1e-12
 

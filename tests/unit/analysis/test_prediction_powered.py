@@ -12,7 +12,7 @@ from msgspec import structs
 from scipy.stats import chi2_contingency
 
 from tests.unit.analysis.clustered import clustered_wilson
-from workbench.statistics.arrays import FloatArray, IntArray
+from workbench.statistics.confusion import FloatArray, IntArray
 from workbench.statistics.intervals import wilson
 from workbench.statistics.prediction_powered import FEWEST, mix_p, powered
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from workbench.statistics.ranks import FEWEST, SAMPLES, SEED, associations, is_exact, orders_of
+from workbench.statistics.correlation import FEWEST, SAMPLES, SEED, associations, is_exact, orders_of
 
 PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=5)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, fisher_exact, hypergeom, permutation_test
 
 from workbench.statistics import subgroups
-from workbench.statistics.multiplicity import benjamini_hochberg
+from workbench.statistics.intervals import benjamini_hochberg
 from workbench.statistics.subgroups import CellTest, cell_tests, scope_of
 
 # A piece: items, how many of them are right (at most as many), group.

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
 
-from workbench.statistics.records.reward import Method
-from workbench.statistics.threshold import fit_threshold
+from workbench.statistics.records.probe import Method
+from workbench.statistics.scores import fit_threshold
 
 Rows = list[tuple[float, bool]]
 

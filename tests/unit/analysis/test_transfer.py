@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.analysis.clustered import clustered_wilson
-from workbench.statistics.transfer import Rates, accuracy_at, best, rates, true_rate
+from workbench.statistics.accuracy import Rates, accuracy_at, best, rates, true_rate
 
 SHARE = st.floats(0, 1)
 

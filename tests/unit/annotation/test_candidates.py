@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from workbench.core.label import EXCLUSION_REASONS
-from workbench.labelling.candidates import LONG_COMPLETION, candidates
+from workbench.labelling.excluded import LONG_COMPLETION, candidates
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample_data" / "tuples.jsonl"
 ANSWERED = r"So it is \boxed{7}."

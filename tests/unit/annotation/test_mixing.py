@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.config.policy import AnnotationPolicy
-from workbench.labelling.mixing import kind_of_next, to_come
+from workbench.config.settings import AnnotationPolicy
+from workbench.labelling.serving import kind_of_next, to_come
 
 SECRET = b"k" * 32
 

@@ -8,7 +8,7 @@ from itertools import combinations, islice
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.labelling.rotation import SlotSubject, in_turn, meant_for
+from workbench.labelling.assigning import SlotSubject, in_turn, meant_for
 
 PEOPLE = st.integers(2, 6).map(lambda count: list(range(1, count + 1)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.data.draws import draw, drawn_number, first_drawn, in_drawn_order
+from workbench.data.alike import draw, drawn_number, first_drawn, in_drawn_order
 
 KEYS = st.lists(st.text(max_size=5), unique=True, max_size=30)
 

@@ -12,14 +12,13 @@ import pytest
 from tests.helpers import make_project, numbered
 from workbench.app.screenshots import write_screenshot
 from workbench.config import file as settings
-from workbench.config.writing import save_verifier
+from workbench.config.verifiers import save_verifier
 from workbench.core.database import column_files
 from workbench.core.errors import RunError, StoreError, UsageError
-from workbench.core.files import whole_file
-from workbench.core.own_files import NotOwnFileError, append_own, open_own, read_own
+from workbench.core.files import NotOwnFileError, append_own, open_own, read_own, whole_file
 from workbench.core.project import open_project
 from workbench.measuring import browsing
-from workbench.runs import launch
+from workbench.runs import liveness
 
 ANOTHER = 65534
 
@@ -89,9 +88,9 @@ def test_it_is_named_and_left(tmp_path: Path, victim: Path, put: Callable[[Path,
 @hostile
 def test_a_runner_writes_no_log_there(tmp_path: Path, victim: Path, put: Callable[[Path, Path], None]) -> None:
     project = make_project(tmp_path, numbered(2))
-    put(launch.log_path(project.path), victim)
+    put(liveness.log_path(project.path), victim)
     with pytest.raises(RunError, match=r"can't be started: .*p\.db\.runner\.log: it is .*remove it"):
-        launch.ensure_runner(project.database)
+        liveness.ensure_runner(project.database)
 
 
 @hostile

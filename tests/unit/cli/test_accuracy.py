@@ -18,7 +18,7 @@ from workbench.app.cli import root
 from workbench.app.schemas import schema
 from workbench.core.errors import UsageError
 from workbench.core.verdict import Outcome, Verdict
-from workbench.measuring.tables import SORT_KEYS
+from workbench.measuring.accuracy_tables import SORT_KEYS
 from workbench.tables.files import FORMATS
 
 ITEMS = 24

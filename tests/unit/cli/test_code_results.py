@@ -16,9 +16,9 @@ from workbench.core.code import Execution
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome, Verdict
-from workbench.runs.binding import bound_run
-from workbench.runs.store import runs, test_results, verdicts
-from workbench.runs.store.test_results import TestResult
+from workbench.runs.configuring import bound_run
+from workbench.runs.store import runs, verdicts
+from workbench.runs.store.verdicts import TestResult
 from workbench.verifiers.execution.verifier import ExecutionVerifier
 from workbench.verifiers.text import Exact
 
@@ -44,7 +44,7 @@ def put_run(project: Project, name: str, outcomes: dict[int, str], suite: str = 
         rows = [
             TestResult(item, suite, Execution(outcomes=said, level="L2", ms=0.5)) for item, said in outcomes.items()
         ]
-        test_results.put(connection, run, rows)
+        verdicts.put_outcomes(connection, run, rows)
     return run
 
 

@@ -12,15 +12,15 @@ from textual.widgets import Static
 from tests.commands import Call, in_process
 from tests.helpers import make_project, numbered
 from workbench.app.tui.start import StartApp, here
-from workbench.config.recent import RecentProject, recent, remember
+from workbench.config.settings import RecentProject, recent, remember
 from workbench.config.trust import FOLDER_VARIABLE
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.verdict import Outcome, Verdict
 from workbench.interchange.exporting import format_of
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.tables import accuracy_text
-from workbench.runs.deleting import delete
+from workbench.measuring.accuracy_tables import accuracy_text
+from workbench.runs.run_status import delete
 from workbench.runs.store import runs, verdicts
 
 

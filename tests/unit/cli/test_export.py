@@ -13,8 +13,7 @@ import pytest
 from tests.commands import Call, in_process
 from tests.documents import ROOT, shown_commands
 from workbench.care import backups
-from workbench.interchange.model_archive import Manifest, Restored
-from workbench.interchange.records import ExportReport
+from workbench.interchange.records import ExportReport, Manifest, Restored
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tests.helpers import make_project, numbered
 from tests.unit.services.measuring.scored_runs import add_complete_run
 from workbench.app.cli import root
 from workbench.core.verdict import Outcome, Verdict
-from workbench.measuring.selected_by import note
+from workbench.measuring.notes import note
 
 ITEMS = 12
 MARKED = "judge †"

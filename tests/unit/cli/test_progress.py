@@ -15,11 +15,10 @@ import pytest
 from msgspec import structs
 
 from tests.helpers import make_project, numbered
-from workbench.app.cli import progress
-from workbench.app.cli.following import shown
-from workbench.app.cli.progress import line_of, one_line, showing_progress
+from workbench.app.cli import common
+from workbench.app.cli.common import line_of, one_line, showing_progress, shown_run
 from workbench.care import backups
-from workbench.core.database.interrupting import interruptibly
+from workbench.core.database.connection import interruptibly
 from workbench.core.progress import BYTES, Listener, Step, Stopped, heard_by, step
 from workbench.core.run import RunInfo
 
@@ -47,8 +46,8 @@ class Stream(io.StringIO):
 def stderr(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Stream:
     """A stream for what is shown, at once."""
     stream = Stream(request.param)
-    monkeypatch.setattr(progress, "AFTER_S", 0.0)
-    monkeypatch.setattr(progress, "_ANEW_S", 0.01)
+    monkeypatch.setattr(common, "AFTER_S", 0.0)
+    monkeypatch.setattr(common, "_ANEW_S", 0.01)
     return stream
 
 
@@ -65,7 +64,7 @@ def test_long_work_is_shown_and_gone_from_a_terminal(stderr: Stream) -> None:
 
 
 def test_what_is_done_soon_says_nothing(stderr: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "AFTER_S", 1e9)
+    monkeypatch.setattr(common, "AFTER_S", 1e9)
     with redirect_stderr(stderr), showing_progress(), step("reading", 200):
         time.sleep(0.05)
     assert stderr.getvalue() == ""
@@ -138,7 +137,7 @@ def test_what_a_run_waits_for_is_said_once(capsys: pytest.CaptureFixture[str]) -
     )  # fmt: skip
     waiting = structs.replace(run, waiting="waiting for space since 08:57")
     lines: list[str] = []
-    for tell in (shown(), shown(lines.append)):
+    for tell in (shown_run(), shown_run(lines.append)):
         for now in (run, waiting, waiting, run, waiting):
             tell(now)
     assert capsys.readouterr().err == 2 * (

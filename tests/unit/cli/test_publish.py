@@ -14,8 +14,8 @@ import pytest
 from tests.commands import Call, in_process
 from tests.helpers import make_project
 from tests.publishing import freeze, publish_sample
-from workbench.benchmarks.card.model_licences import HUB, hub_licence
-from workbench.benchmarks.publication import Publication
+from workbench.benchmarks.card.document import HUB, hub_licence
+from workbench.benchmarks.records import Publication
 
 READ = Path(__file__).resolve().parents[2] / "data" / "datasets" / "read.json"
 

@@ -21,7 +21,7 @@ from workbench.core.project import open_project
 from workbench.interchange.importing import import_files, plan_import
 from workbench.llm.caller import ORIGIN_HEADER
 from workbench.measuring.accuracy import accuracy
-from workbench.runs.models import check_servers
+from workbench.runs.previewing import check_servers
 from workbench.runs.verifying import start, verdict_lines, wait
 
 ROOT = Path(__file__).resolve().parents[3]

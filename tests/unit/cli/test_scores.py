@@ -15,7 +15,7 @@ from tests.unit.services.measuring.scored_runs import add_complete_run, scores, 
 from workbench.app.cli import root
 from workbench.app.schemas import schema
 from workbench.core.errors import UsageError
-from workbench.core.suggestion import ANSWER_TYPE
+from workbench.core.taxonomy import ANSWER_TYPE
 
 ITEMS = 12
 

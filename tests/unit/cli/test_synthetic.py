@@ -18,7 +18,7 @@ from tests.commands import Call, in_process
 from tests.served_runs import stored_requests
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.coding.synthesis.suite_writing import USUAL, SuiteOptions, write_tests
+from workbench.coding.synthesis.tests import USUAL, SuiteOptions, write_tests
 from workbench.core.code import Problem
 from workbench.core.project import open_project, opened_project
 from workbench.runs.generation import models_from

@@ -117,8 +117,8 @@ def test_frames_have_nan(database: str) -> None:
 
 def test_the_app_has_a_dash() -> None:
     from tests.tui.test_accuracy_sheet import row
-    from workbench.app.tui.kit.accuracy_figures import FIGURES
     from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, of_group, of_verifier
+    from workbench.app.tui.kit.accuracy_view import FIGURES
     from workbench.statistics.records.report import AccuracyReport
 
     rows = [row("v", None, 0.5, mcc=None), row("w", None, 0.5, mcc=-0.5)]

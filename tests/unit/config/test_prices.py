@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench.config.file import FILE_NAME
-from workbench.config.prices import prices_of
+from workbench.config.models import prices_of
 from workbench.core.errors import UsageError
 from workbench.llm.server import Price
 

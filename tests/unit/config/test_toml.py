@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from workbench.config.toml import MOST_PARTS, loads
+from workbench.config.file import MOST_PARTS, loads
 
 PARTS = 100_000
 """Whoever parses keys of so many parts needs tens of gigabytes."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.config.writing import save_verifier
+from workbench.config.verifiers import save_verifier
 from workbench.core.errors import UsageError
 
 FILE = """# Our project

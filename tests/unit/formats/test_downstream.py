@@ -11,7 +11,7 @@ import pytest
 from workbench.core.errors import FormatError
 from workbench.data.formats.downstream import read
 from workbench.data.formats.lines import DEFAULT_MAX_LINE
-from workbench.statistics.records.downstream import DownstreamLine
+from workbench.statistics.records.combined import DownstreamLine
 
 LINE = DownstreamLine(verifier="rules", benchmark="sums", score=0.5, step=200, seed=1, n=500)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from workbench.core.errors import FormatError, UsageError
-from workbench.labelling.agreement.ratings import RatingColumns, read
+from workbench.labelling.agreement.measuring import RatingColumns, read
 from workbench.statistics.records.agreement import Level
 
 

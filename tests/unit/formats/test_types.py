@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.data.formats.types import Pair, TypeMismatch, TypeReader, looks_swapped
+from workbench.data.formats.fields import Pair, TypeMismatch, TypeReader, looks_swapped
 
 
 @pytest.mark.parametrize(

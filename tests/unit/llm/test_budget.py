@@ -10,10 +10,9 @@ import pytest
 from tests.servers.memory import MemoryJournal
 from tests.servers.scripted import Scripted, chat_reply, scripted
 from tests.unit.llm.calling import FAULTS, asked, caller_of, halt_of, in_turn
-from workbench.llm.budget import Budget, Budgets, CallEstimate
 from workbench.llm.caller import StoredReply
-from workbench.llm.journal import RunUsed
-from workbench.llm.records import Halt, Usage
+from workbench.llm.pace import Budget, Budgets, CallEstimate
+from workbench.llm.records import Halt, RunUsed, Usage
 from workbench.llm.server import Limits, Price
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.servers.memory import HeldClock
-from workbench.llm.failures import AttemptFailed, of_response, words_of
-from workbench.llm.waiting import FEWEST_ATTEMPTS, MOST_ATTEMPTS, PATIENCE_S, Patience, asked_wait
+from workbench.llm.pace import FEWEST_ATTEMPTS, MOST_ATTEMPTS, PATIENCE_S, Patience, asked_wait
+from workbench.llm.transport import AttemptFailed, of_response, words_of
 
 NOW = 1_800_000_000.0
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.servers.memory import HeldClock
-from workbench.llm.budget import CallEstimate
-from workbench.llm.pace import COOLDOWN_S, LEAST, START, Bucket, ConcurrencyLimiter, RateLimiter
+from workbench.llm.pace import COOLDOWN_S, LEAST, START, Bucket, CallEstimate, ConcurrencyLimiter, RateLimiter
 from workbench.llm.records import Usage
 from workbench.llm.server import Limits
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.llm import urls
+from workbench.llm import server
 from workbench.llm.profiles import DEFAULT, PROFILES, guess, profile_named
 
 
@@ -35,7 +35,7 @@ def test_guesses(url: str, profile: str) -> None:
 def test_any_text_gets_a_guess_and_is_taken_or_refused(text: str) -> None:
     assert guess(text) in PROFILES
     try:
-        urls.checked(text)
+        server.checked(text)
     except ValueError as error:
         assert str(error).startswith("base_url: ")  # noqa: PT017
 
@@ -60,11 +60,11 @@ def test_no_key_goes_by_default_to_a_server_that_nobody_named() -> None:
     ],
 )
 def test_paths_go_before_the_query(base: str, path: str, expected: str) -> None:
-    assert urls.endpoint(base, path) == expected
+    assert server.endpoint(base, path) == expected
 
 
 def test_local_addresses() -> None:
     local = ["http://localhost/v1", "http://127.0.0.1:8/v1", "http://[::1]/v1", "http://a.localhost"]
-    assert [urls.is_local(url) for url in [*local, "http://10.0.0.1/v1", "http://localhost.example"]] == [True] * 4 + [
-        False
-    ] * 2
+    assert [server.is_local(url) for url in [*local, "http://10.0.0.1/v1", "http://localhost.example"]] == [
+        True
+    ] * 4 + [False] * 2

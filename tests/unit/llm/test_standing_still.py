@@ -11,12 +11,11 @@ import pytest
 from tests.servers.memory import MemoryJournal
 from tests.servers.scripted import Received, Scripted, scripted
 from tests.unit.llm.calling import asked, caller_of, in_turn
-from workbench.llm import waiting
-from workbench.llm.awake import Awake
+from workbench.llm import pace
 from workbench.llm.caller import Caller
-from workbench.llm.failures import AttemptFailed
+from workbench.llm.clock import Awake
 from workbench.llm.server import Limits, ModelServer
-from workbench.llm.transport import Transport
+from workbench.llm.transport import AttemptFailed, Transport
 
 LIMIT_S = 1.0
 """What a reply may take; everything here stands still for longer."""
@@ -84,8 +83,8 @@ async def test_time_that_it_stood_still_is_not_counted() -> None:
 
 
 async def test_patience_with_a_server_is_not_used_up_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "PATIENCE_S", 1.0)
-    monkeypatch.setattr(waiting, "_LONGEST_S", 0.05)
+    monkeypatch.setattr(pace, "PATIENCE_S", 1.0)
+    monkeypatch.setattr(pace, "_LONGEST_S", 0.05)
     busy = Scripted(429, {"retry-after": "0.05"}, {"error": {"message": "slow down"}})
     with scripted(in_turn(busy, busy, busy, "Yes")) as server:
         servers = {"judge": ModelServer(profile="vllm", base_urls=(server.url,), model="m")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.core.breakdown import group_name
+from workbench.core.selection import group_name
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from workbench.app.files import VerifyBenchRow
-from workbench.app.schemas import DOCUMENTS, schema, text
+from workbench.app.schemas import DOCUMENTS, VerifyBenchRow, schema, text
 from workbench.data.formats.fields import RELEASED_KEYS
 
 ROOT = Path(__file__).resolve().parents[3]

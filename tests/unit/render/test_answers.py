@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.text.answers import LONGEST, render_answer, short_answer
+from workbench.core.text.excerpt import LONGEST, render_answer, short_answer
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.core.text.columns import p_value
+from workbench.core.text.figures import p_value
 
 
 @pytest.mark.parametrize(

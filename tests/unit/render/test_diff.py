@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.core.errors import UsageError
-from workbench.core.text.diff import MOST_LINES, DiffLine, DiffSide, diff_rows
+from workbench.core.text.code import MOST_LINES, DiffLine, DiffSide, diff_rows
 
 WORDS = st.sampled_from(["a", "b", "if x:", "    return a", "    return a + b", "", "  ", "é", "\t", "x = 1"])
 TEXTS = st.lists(WORDS, max_size=12).map("\n".join) | st.text(alphabet="ab \n=", max_size=30)

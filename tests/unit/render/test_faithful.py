@@ -15,8 +15,8 @@ from tests.mathematics import FORMULAS, LATEX, canonical, first_lost, must_be_se
 from workbench.app.tui.kit.wrapping import prepare
 from workbench.core.text import markdown
 from workbench.core.text.fragments import fragments
+from workbench.core.text.markdown import render, render_raw
 from workbench.core.text.math import render_math
-from workbench.core.text.text import render, render_raw
 
 FIELDS = ("question", "answer", "completion")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.text.heat import GLYPHS, STEPS, scale_words, shade, tint
+from workbench.core.text.figures import GLYPHS, STEPS, scale_words, shade, tint
 
 SHARES = st.floats(0, 1, allow_nan=False)
 

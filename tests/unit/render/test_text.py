@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from workbench.core.text import markdown
 from workbench.core.text.document import RenderedText
-from workbench.core.text.text import render, render_raw
+from workbench.core.text.markdown import render, render_raw
 
 PROSE = st.text(alphabet="ab_\\*-#>+.|1 \n", max_size=80)
 VISIBLE = r"$ $$ \[ \] \( \) ` ``` <think> </think> ** * | \boxed{ { } \begin{align} \end{align} a 1"

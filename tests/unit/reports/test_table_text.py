@@ -7,8 +7,7 @@ import io
 
 import pytest
 
-from workbench.tables.document import Cell, Head, Row, Table
-from workbench.tables.figures import difference, percentage
+from workbench.tables.document import Cell, Head, Row, Table, difference, percentage
 from workbench.tables.table_text import csv_table, latex_table, plain_table
 
 TABLE = Table(

@@ -12,7 +12,7 @@ import pytest
 from tests.background import stored
 from tests.coding import ScriptedSandbox, make_code_project
 from tests.helpers import make_project
-from workbench.coding.results import results
+from workbench.coding.problems import results
 from workbench.config.trust import FOLDER_VARIABLE, UnsafeError
 from workbench.core.code import Execution, Failure, Program
 from workbench.core.errors import RunError, UsageError
@@ -22,10 +22,10 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.runs import executing, runner
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
-from workbench.runs.store import provenance, runs, test_results, verdicts
+from workbench.runs.store import runs, verdicts
 from workbench.runs.trust import NotTrustedError
 from workbench.runs.verifying import pause, resume, run_info, start, verdict_lines
-from workbench.verifiers.execution import isolation
+from workbench.verifiers.execution import levels
 
 SOLUTIONS: dict[str, list[dict[str, Any]]] = {
     "add": [{"completion": text} for text in ("pp", "pf", "ss", "die")],
@@ -54,7 +54,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[ScriptedSandbox]:
         return made[-1]
 
     monkeypatch.setattr(executing, "SandboxPool", pool)
-    monkeypatch.setattr(isolation, "best_level", lambda *, allow_unsafe: "L3")
+    monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe: "L3")
     monkeypatch.setattr(runner, "_IDLE_S", 0.0)
     monkeypatch.setattr(runner, "_LOOK_S", 0.0)
     return made
@@ -229,7 +229,7 @@ def test_verdict_and_outcomes_are_committed_together(
     def broken(*_: object) -> None:
         raise OSError("disk")
 
-    monkeypatch.setattr(test_results, "put", broken)
+    monkeypatch.setattr(verdicts, "put_outcomes", broken)
     info = ran(project, lease)
     assert info.state == "failed"
     assert stored(project, info.run) == set()
@@ -276,7 +276,7 @@ def test_solutions_that_had_no_more_time_are_counted_and_run_again(
 
 def test_what_the_outcomes_depend_on_is_kept(project: Project, lease: Lease) -> None:
     info = ran(project, lease, extractor="lines")
-    (found,) = provenance.of_run(project.database.reader(), info.run)
+    (found,) = runs.of_run(project.database.reader(), info.run)
     assert (found.interpreter, found.level, found.hash_seed) == ("CPython 3.11.0 (scripted)", "L3", 0)
     assert found.extractor == "lines-1"
     assert run_info(project, info.run).provenance == [found]
@@ -298,7 +298,7 @@ def test_limits_alone_need_the_user_s_word_each_time(
 def test_limits_alone_where_nothing_better_holds_need_it_too(
     project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(isolation, "best_level", lambda *, allow_unsafe: "L1")
+    monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe: "L1")
     with pytest.raises(UnsafeError):
         start(project, "execution")
     with pytest.raises(RunError, match="L2 doesn't hold"):
@@ -354,7 +354,7 @@ def test_problems_are_read_in_small_parts(project: Project, lease: Lease, monkey
 def test_a_language_that_cannot_be_run_here_is_an_error_on_its_items(
     project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch, language: str, options: dict[str, str]
 ) -> None:
-    monkeypatch.setattr(isolation, "best_level", lambda *, allow_unsafe: "L2")
+    monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe: "L2")
     with project.database.write() as connection:
         connection.execute("UPDATE code_problems SET language = ? WHERE setup = ''", (language,))
     info = ran(project, lease, **options)

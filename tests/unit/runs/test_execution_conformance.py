@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from workbench.coding.results import results
+from workbench.coding.problems import results
 from workbench.core.errors import VerifierError
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Selection, parse_condition

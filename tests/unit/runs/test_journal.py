@@ -18,15 +18,13 @@ from workbench.core.errors import StoreError
 from workbench.core.project import Project
 from workbench.core.run import RunUsage
 from workbench.core.verdict import Outcome, Verdict
-from workbench.llm.journal import JournaledCall, Response
-from workbench.llm.records import Halt, Usage
+from workbench.llm.records import Halt, JournaledCall, Response, Usage
 from workbench.runs import journal as journals
 from workbench.runs import lease as leases
-from workbench.runs.accounting import add_outcome, add_reply
-from workbench.runs.journal import RunJournal
+from workbench.runs.journal import RunJournal, add_outcome, add_reply
 from workbench.runs.lease import Lease, LeaseLost
-from workbench.runs.store import calls, runs, usage
-from workbench.runs.store.verdict_calls import MadeCall
+from workbench.runs.store import calls, runs
+from workbench.runs.store.calls import MadeCall
 from workbench.verifiers.base import Judged
 
 YES = Judged(verdict=Verdict(outcome=Outcome.CORRECT))
@@ -229,7 +227,7 @@ def test_sums_add_up_whatever_happens(outcomes: list[calls.AttemptOutcome], repl
 def test_sums_are_stored_as_they_are(project: Project) -> None:
     used = RunUsage(calls=3, cost=0.5, errors={"server": 2}, warnings=["é"], at_once=None)
     with project.database.write() as connection:
-        usage.put(connection, 1, used)
-        usage.put(connection, 1, used)
-    assert usage.get(project.database.reader(), 1) == used
-    assert usage.get(project.database.reader(), 2) is None
+        calls.put(connection, 1, used)
+        calls.put(connection, 1, used)
+    assert calls.get(project.database.reader(), 1) == used
+    assert calls.get(project.database.reader(), 2) is None

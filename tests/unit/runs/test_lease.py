@@ -28,11 +28,9 @@ from workbench.core import processes
 from workbench.core.errors import Cause, RunError, StoreError
 from workbench.core.project import Project
 from workbench.runs import lease as leases
-from workbench.runs.deleting import removal
-from workbench.runs.launch import ensure_runner, log_path
 from workbench.runs.lease import Lease, LeaseLost
-from workbench.runs.liveness import is_alive
-from workbench.runs.lock import Lock, lock_path, look
+from workbench.runs.liveness import Lock, ensure_runner, is_alive, lock_path, log_path, look
+from workbench.runs.run_status import removal
 from workbench.runs.store import runs as stored
 from workbench.runs.store.runs import LeaseRow
 from workbench.runs.verifying import pause, runs, start, wait

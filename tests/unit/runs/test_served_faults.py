@@ -24,8 +24,8 @@ from tests.served_runs import (
 from tests.servers.faulty import launched
 from tests.servers.scripted import Received, Scripted, scripted
 from workbench.core.project import Project
-from workbench.llm import waiting
-from workbench.runs.run_costs import run_costs
+from workbench.llm import pace
+from workbench.runs.run_status import run_costs
 from workbench.runs.verifying import run_info, start, wait
 
 ITEMS = 400
@@ -42,7 +42,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
 def test_a_server_that_fails_one_call_in_five_loses_and_repeats_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "_LONGEST_S", 0.05)
+    monkeypatch.setattr(pace, "_LONGEST_S", 0.05)
     with here(tmp_path, 150) as runs, launched(latency=0.002, faulty=True, retry_after=0.01) as stub:
         ended = runs.start(stub.url, timeout=3, concurrency=64)
         counts = stub.counts()

@@ -19,12 +19,12 @@ from workbench.core.errors import RunError, UsageError
 from workbench.core.run import RunInfo
 from workbench.core.selection import Selection
 from workbench.core.verdict import VerifierInput
-from workbench.llm import waiting
+from workbench.llm import pace
 from workbench.runs import serving
-from workbench.runs.run_costs import run_costs
+from workbench.runs.run_status import run_costs
 from workbench.runs.store import verdicts
 from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_lines
-from workbench.verifiers.asking import judged_by_server
+from workbench.verifiers.serving import judged_by_server
 
 ITEMS = 30
 
@@ -305,7 +305,7 @@ def test_neither_tasks_nor_items_in_memory_grow_with_the_items(
 def test_a_server_nobody_listens_at_pauses_the_run_with_nothing_paid(
     runs: HereRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "_LONGEST_S", 0.0)
+    monkeypatch.setattr(pace, "_LONGEST_S", 0.0)
     with scripted(lambda received: "Yes") as server:
         url = server.url
     ended = runs.start(url, concurrency=1, timeout=1)

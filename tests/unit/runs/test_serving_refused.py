@@ -11,7 +11,7 @@ import pytest
 from tests.served_runs import HereRunner, check_sums, here
 from tests.servers.scripted import Received, Scripted, scripted
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.tables import accuracy_table
+from workbench.measuring.accuracy_tables import accuracy_table
 
 ITEMS = 12
 WRONG = Scripted(400, body={"error": {"message": "top_k: extra fields not permitted"}})

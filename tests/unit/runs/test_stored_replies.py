@@ -13,7 +13,7 @@ import pytest
 from tests.helpers import make_project
 from tests.served_runs import HereRunner, check_sums, here, rows
 from tests.servers.scripted import Scripted, ScriptedServer, chat_reply, scripted
-from workbench.care.store import checks
+from workbench.care.store import anatomy
 from workbench.core.database import migrations
 from workbench.core.database.connection import Database
 from workbench.core.errors import UsageError
@@ -21,7 +21,7 @@ from workbench.core.project import open_project
 from workbench.core.run import RunInfo
 from workbench.core.selection import Selection
 from workbench.llm.lane import reply_key
-from workbench.llm.urls import place_of
+from workbench.llm.server import place_of
 from workbench.runs.verifying import start
 
 ITEMS = 6
@@ -212,7 +212,7 @@ def test_replies_of_version_7_go_to_the_servers_they_came_from(tmp_path: Path, m
         assert found == expected
         keys = {key for (key,) in migrated.database.reader().execute("SELECT DISTINCT key FROM attempts")}
         assert keys == {key for _, place, key in expected if place}
-        assert all(finding.ok for finding in checks.about_rows(migrated.database.reader()))
+        assert all(finding.ok for finding in anatomy.about_rows(migrated.database.reader()))
         made = Database(tmp_path / "new.db", create=True)
         columns = "SELECT name FROM pragma_table_info('responses')"
         assert migrated.database.reader().execute(columns).fetchall() == made.reader().execute(columns).fetchall()

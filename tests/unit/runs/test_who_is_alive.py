@@ -26,12 +26,11 @@ from workbench.core import processes
 from workbench.core.errors import StoreError
 from workbench.core.processes import Process
 from workbench.core.project import Project, open_project
-from workbench.data.store import unfinished_imports
-from workbench.runs import deleting
+from workbench.data.store import importing
 from workbench.runs import lease as leases
+from workbench.runs import run_status
 from workbench.runs.lease import Lease, LeaseLost
-from workbench.runs.liveness import is_alive, is_gone
-from workbench.runs.lock import Lock, Notice, lock_path, look
+from workbench.runs.liveness import Lock, Notice, is_alive, is_gone, lock_path, look
 from workbench.runs.store import runs as stored
 from workbench.runs.store.runs import LeaseRow
 from workbench.runs.verifying import pause, runs, start
@@ -225,7 +224,7 @@ def test_the_runner_of_a_database_is_none_of_its_copies(
 def test_the_process_that_imports_into_a_database_imports_into_none_of_its_copies(
     tmp_path: Path, sleeper: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unfinished_imports, "_QUIET_S", 0.1)
+    monkeypatch.setattr(importing, "_QUIET_S", 0.1)
     with closing(make_project(tmp_path, numbered(4))) as project:
         process = structs.replace(sleeper, file=processes.file_id(project.path))
         path = project.path
@@ -235,9 +234,9 @@ def test_the_process_that_imports_into_a_database_imports_into_none_of_its_copie
     _run_sql(path, f"INSERT INTO imports ({columns}, process) VALUES ({values})")
     shutil.copy2(path, tmp_path / "copy.db")
     with closing(open_project(path)) as project, pytest.raises(StoreError, match="another import is running"):
-        unfinished_imports.discard_dead_imports(project.database)
+        importing.discard_dead_imports(project.database)
     with closing(open_project(tmp_path / "copy.db")) as copied:
-        assert unfinished_imports.discard_dead_imports(copied.database) == 1
+        assert importing.discard_dead_imports(copied.database) == 1
 
 
 def test_a_database_put_in_place_of_the_one_that_a_runner_waits_for_gets_no_second_one(
@@ -315,7 +314,7 @@ def test_words_on_a_lock_are_told_whatever_they_hold(project: Project, sleeper: 
 
 def test_a_lock_that_everybody_looks_at_can_be_taken(project: Project) -> None:
     looker = (
-        "import sys\nfrom pathlib import Path\nfrom workbench.runs.lock import look\nprint(1, flush=True)\n"
+        "import sys\nfrom pathlib import Path\nfrom workbench.runs.liveness import look\nprint(1, flush=True)\n"
         "while True: look(Path(sys.argv[1]))"
     )
     put(project.path, structs.replace(processes.this_process(), pid=2**22 + 1))
@@ -413,9 +412,9 @@ def test_a_runner_elsewhere_whose_clock_is_wrong_finds_that_its_run_was_taken_aw
     if abs(shift) < 10:
         assert pause(project, info.run).request == "pause"
         with pytest.raises(Exception, match="is at work"):
-            deleting.delete(project, info.run)
+            run_status.delete(project, info.run)
         return
-    deleting.delete(project, info.run)
+    run_status.delete(project, info.run)
     with pytest.raises(LeaseLost), lease.write():
         pass
     assert runs(project) == []

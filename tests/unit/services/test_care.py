@@ -13,7 +13,7 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.care.backups import backup, diagnosis, sandbox
-from workbench.care.repairing import repair
+from workbench.care.doctor import repair
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project
 from workbench.interchange.exporting import export

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.hurting import KINDS, PAGE, false_words, hurt, owners, rich_project
-from workbench.care.doctor import examine
-from workbench.care.repairing import NotRepairedError, repair
+from workbench.care.doctor import NotRepairedError, examine, repair
 from workbench.care.rescuing import rescue
 
 

@@ -16,15 +16,14 @@ from workbench.core.project import Project
 from workbench.data.store.browsing import newest_runs, runs_so_far
 from workbench.llm.records import PromptMessage, Sampling
 from workbench.measuring.accuracy import accuracy
-from workbench.runs import standing_in
-from workbench.runs.generation import Models, ServerGeneration, generating, models_from
+from workbench.runs import lease as standing_in
+from workbench.runs.generation import Models, ServerGeneration, WritingRequest, generating, models_from
 from workbench.runs.journal import RunJournal
 from workbench.runs.lease import Lease
 from workbench.runs.run_status import run_info, runs
 from workbench.runs.trust import NotTrustedError
 from workbench.runs.verifying import configured, resume, start
-from workbench.runs.writing import WritingRequest
-from workbench.statistics.records.study import JUDGES_NOTHING
+from workbench.statistics.records.probe import JUDGES_NOTHING
 
 
 @pytest.fixture

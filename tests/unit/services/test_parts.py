@@ -14,7 +14,7 @@ import pytest
 from tests.commands import run
 from tests.full_disk import SmallDisk, small_disk
 from tests.helpers import make_project, numbered
-from workbench.core.transactions import Parts
+from workbench.core.project import Parts
 
 ITEMS = 1_200
 NOTE = "because " * 20

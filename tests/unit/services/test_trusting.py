@@ -14,8 +14,7 @@ from workbench.config.trust import FOLDER_VARIABLE
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
-from workbench.runs.models import check_servers
-from workbench.runs.previewing import preview_calls
+from workbench.runs.previewing import check_servers, preview_calls
 from workbench.runs.trust import NotTrustedError
 from workbench.runs.verifying import kinds, resume, settings_problems, start, wait
 

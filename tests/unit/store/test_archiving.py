@@ -12,7 +12,7 @@ import pytest
 from workbench.care.restoring import restore
 from workbench.core.project import Project, open_project
 from workbench.interchange.archive import write_archive
-from workbench.interchange.store.archive_tables import CALLS, EVENTS, NEVER, PARTS
+from workbench.interchange.store.archiving import CALLS, EVENTS, NEVER, PARTS
 
 TABLES = tuple(dict.fromkeys(table for part in PARTS for table in part.tables))
 

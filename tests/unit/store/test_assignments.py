@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, mean_nobody, numbered
-from workbench.config.policy import AnnotationPolicy
+from workbench.config.settings import AnnotationPolicy
 from workbench.core.project import Project
 from workbench.labelling import people, serving
 from workbench.labelling.store import assignments, claiming

@@ -13,17 +13,17 @@ import pytest
 
 from tests.helpers import add_items, make_project
 from workbench.app.tui.screens.home import _own_progress
-from workbench.config.policy import AnnotationPolicy
+from workbench.config.settings import AnnotationPolicy
 from workbench.core.database import events, people
 from workbench.core.database.connection import open_connection
 from workbench.core.label import EventKind, LabelEvent
 from workbench.core.project import Project
-from workbench.labelling import labelling_guidelines
+from workbench.labelling import guidelines
 from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer
 from workbench.labelling.coordinating import exclude, lift, reopen
 from workbench.labelling.people import assign
-from workbench.labelling.roles import begins_at
+from workbench.labelling.rulings import begins_at
 from workbench.labelling.store import blind
 
 MARK = "ZQXMARK"
@@ -142,7 +142,7 @@ def coordinate(project: Project) -> None:
     exclude(project, [2], reason="other", note=f"{MARK}-excluded", by=boss)
     lift(project, [2], note=f"{MARK}-lifted", by=boss)
     exclude(project, [4], reason="other", note=f"{MARK}-excluded", by=boss)
-    labelling_guidelines.add_version(project, "Judge the final answer.", by=boss)
+    guidelines.add_version(project, "Judge the final answer.", by=boss)
 
 
 def labels_of_peers(project: Project) -> int:
@@ -205,7 +205,7 @@ def test_no_method_returns_what_the_annotator_must_not_know(session: AnnotationS
 READS: dict[str, Callable[[Project], object]] = {
     "Home": lambda project: _own_progress(project, "amira"),
     "conflicts left": lambda project: AdjudicationSession(project, "amira").left(),
-    "guidelines": lambda project: labelling_guidelines.current(project),
+    "guidelines": lambda project: guidelines.current(project),
     "own decisions": lambda project: AdjudicationSession(project, "amira").history(),
     "where to begin": lambda project: begins_at(project, "amira"),
 }

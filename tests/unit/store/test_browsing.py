@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from bench.synthetic import VERIFIER, build
 from tests.helpers import add_items, make_project
-from workbench.core.database.cancelling import Cancelled, cancellable
-from workbench.core.database.connection import Database
+from workbench.core.database.connection import Cancelled, Database, cancellable
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import parse_condition

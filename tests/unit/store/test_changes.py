@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from tests.helpers import make_project, numbered
-from workbench.core.database import changes
+from workbench.core.database import generation
 from workbench.core.project import Project, open_project
 from workbench.core.verdict import Outcome, Verdict
 from workbench.labelling import coordinating
@@ -23,18 +23,18 @@ def test_verdicts_and_decisions_are_noted_with_their_rows(tmp_path: Path) -> Non
     project = make_project(tmp_path, numbered(6))
     run = _run(project)
     reader = project.database.reader()
-    before = changes.mark(reader)
-    assert changes.since(reader, before) == []
+    before = generation.mark(reader)
+    assert generation.since(reader, before) == []
     with project.database.write() as connection:
         verdicts.put(connection, run, [(5, Verdict(outcome=Outcome.ERROR)), (2, Verdict(outcome=Outcome.CORRECT))])
     coordinating.exclude(project, [3], reason="truncated")
     with project.database.write() as connection:
         verdicts.take_back_errors(connection, run)
-    found = changes.since(reader, before)
+    found = generation.since(reader, before)
     assert found is not None
     assert [change for change in found if change.run is not None] == [(run, 2, 5), (run, 5, 5)]
     assert {change for change in found if change.run is None} == {(None, 3, 3)}
-    assert changes.since(reader, changes.mark(reader)) == []
+    assert generation.since(reader, generation.mark(reader)) == []
 
 
 def test_a_mark_of_another_history_tells_nothing(tmp_path: Path) -> None:
@@ -42,21 +42,21 @@ def test_a_mark_of_another_history_tells_nothing(tmp_path: Path) -> None:
     project.database.reader().execute("PRAGMA wal_checkpoint(TRUNCATE)")
     copy = Path(shutil.copy(project.path, tmp_path / "copy.db"))
     coordinating.exclude(project, [1], reason="truncated")
-    mark = changes.mark(project.database.reader())
+    mark = generation.mark(project.database.reader())
     other = open_project(copy)
     coordinating.exclude(other, [2], reason="truncated")
-    assert changes.mark(other.database.reader()).version == mark.version
-    assert changes.since(other.database.reader(), mark) is None
+    assert generation.mark(other.database.reader()).version == mark.version
+    assert generation.since(other.database.reader(), mark) is None
 
 
 def test_old_changes_are_forgotten_and_their_marks_tell_nothing(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     reader = project.database.reader()
-    first = changes.mark(reader)
+    first = generation.mark(reader)
     with project.database.write() as connection:
         for _ in range(30_000):
-            changes.note(connection, 1, [1])
-    assert changes.since(reader, first) is None
+            generation.note(connection, 1, [1])
+    assert generation.since(reader, first) is None
     (kept,) = reader.execute("SELECT count(*) FROM changes").fetchone()
     assert kept < 30_000
 
@@ -64,16 +64,16 @@ def test_old_changes_are_forgotten_and_their_marks_tell_nothing(tmp_path: Path) 
 def test_items_far_apart_are_noted_apart(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     reader = project.database.reader()
-    before = changes.mark(reader)
+    before = generation.mark(reader)
     with project.database.write() as connection:
-        changes.note(connection, 1, [1_000_000, 7, 3, 1_000_400, 2_000_000])
-        changes.note(connection, 1, [])
-    found = changes.since(reader, before)
+        generation.note(connection, 1, [1_000_000, 7, 3, 1_000_400, 2_000_000])
+        generation.note(connection, 1, [])
+    found = generation.since(reader, before)
     assert found is not None
     assert [change.span for change in found] == [(3, 7), (1_000_000, 1_000_400), (2_000_000, 2_000_000)]
 
 
 def test_ranges_that_touch_or_overlap_become_one() -> None:
-    assert changes.ranges([(10, 20), (15, 17), (0, 3), (5_000, 5_001), (20, 30)]) == [(0, 30), (5_000, 5_001)]
-    assert changes.ranges([(10, 2_000), (11, 12), (2_100, 2_200)]) == [(10, 2_200)]
-    assert changes.ranges([]) == []
+    assert generation.ranges([(10, 20), (15, 17), (0, 3), (5_000, 5_001), (20, 30)]) == [(0, 30), (5_000, 5_001)]
+    assert generation.ranges([(10, 2_000), (11, 12), (2_100, 2_200)]) == [(10, 2_200)]
+    assert generation.ranges([]) == []

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.config.policy import AnnotationPolicy
+from workbench.config.settings import AnnotationPolicy
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.labelling import coordinating, people, serving

@@ -8,7 +8,7 @@ import pytest
 
 from workbench.coding.store import evolutions
 from workbench.core.errors import StoreError
-from workbench.runs.store import provenance, test_results
+from workbench.runs.store import runs, verdicts
 
 TABLES = {
     "provenance": "(run_id, document)",
@@ -33,9 +33,9 @@ def test_one_that_makes_no_sense_is_told_of(document: str) -> None:
     connection.execute("INSERT INTO questions VALUES (1, 'q', NULL)")
     connection.execute("INSERT INTO evolution_steps VALUES (1, 1, 0, ?)", (document,))
     with pytest.raises(StoreError, match="What run 1 has worked under"):
-        provenance.of_run(connection, 1)
+        runs.of_run(connection, 1)
     with pytest.raises(StoreError, match="Why tests failed in run 1"):
-        test_results.of_run(connection, 1, [1])
+        verdicts.of_run(connection, 1, [1])
     with pytest.raises(StoreError, match="The settings of 'e'"):
         evolutions.every(connection)
     with pytest.raises(StoreError, match="A step of 'q'"):

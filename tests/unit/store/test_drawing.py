@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.data.store.drawing import SamplingFrame, chance, drawn, in_order
+from workbench.data.store.reading import SamplingFrame, chance, drawn, in_order
 
 SIZES = (1, 1, 2, 3, 10, 40, 143)
 

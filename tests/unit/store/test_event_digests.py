@@ -11,8 +11,8 @@ import pytest
 from tests.helpers import make_project, numbered
 from workbench.care.doctor import examine
 from workbench.care.rescuing import rescue
-from workbench.care.restoring_backups import restore
-from workbench.core.database import event_digests, events, migrations
+from workbench.care.restoring import restore_backup
+from workbench.core.database import events, migrations
 from workbench.core.project import Project, open_project
 from workbench.interchange.archive import write_archive
 from workbench.labelling.annotating import AnnotationSession
@@ -79,7 +79,7 @@ def test_whatever_changes_in_an_event_is_told(tmp_path: Path) -> None:
     project.close()
     whole = project.path.read_bytes()
     assert not told(project.path)
-    texts = {name: "'other'" for name in event_digests.COLUMNS.split(", ") if name not in OTHER}
+    texts = {name: "'other'" for name in events.COLUMNS.split(", ") if name not in OTHER}
     assert len(texts) + len(OTHER) == 28
     for name, value in {**texts, **OTHER}.items():
         project.path.write_bytes(whole)
@@ -90,7 +90,7 @@ def test_whatever_changes_in_an_event_is_told(tmp_path: Path) -> None:
 def digests_right(project: Project) -> int:
     """How many events there are, each as it was given."""
     reader = project.database.reader()
-    assert list(event_digests.changed(reader)) == []
+    assert list(events.changed(reader)) == []
     found: tuple[int] = reader.execute("SELECT count(digest) FROM label_events").fetchone()
     return found[0]
 
@@ -110,7 +110,7 @@ def test_events_are_as_given_however_they_came(tmp_path: Path) -> None:
     assert digests_right(project) == count + 1
 
     write_archive(project, tmp_path / "a.zip")
-    restore(tmp_path / "a.zip", tmp_path / "restored.db")
+    restore_backup(tmp_path / "a.zip", tmp_path / "restored.db")
     with closing(open_project(tmp_path / "restored.db")) as restored:
         assert digests_right(restored) == count + 1
         assert list(events.every(restored.database.reader())) == list(events.every(project.database.reader()))

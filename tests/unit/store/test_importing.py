@@ -19,11 +19,17 @@ import pytest
 from tests.helpers import add_items, numbered
 from workbench.core.database.connection import Database, Durability
 from workbench.core.database.schema import DATA_INDEXES
-from workbench.core.database.vocabularies import dataset_names
+from workbench.core.database.selection import dataset_names
 from workbench.core.errors import StoreError
 from workbench.core.item import ItemRecord
-from workbench.data.store.importing import CHUNK, FileImport, ImportKey, import_session
-from workbench.data.store.unfinished_imports import OF_DATASETS, discard_dead_imports
+from workbench.data.store.importing import (
+    CHUNK,
+    OF_DATASETS,
+    FileImport,
+    ImportKey,
+    discard_dead_imports,
+    import_session,
+)
 from workbench.measuring.store import overview
 
 ROWS = 40_000

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.care.store import checks
-from workbench.core.database import events, filesystem, migrations, schema, secrets
+from workbench.care.store import anatomy
+from workbench.core.database import events, hashes, migrations, place, schema
 from workbench.core.database.connection import Database
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project
 from workbench.labelling import ledger
-from workbench.runs.store import runs, usage, verdict_lines, verdicts
+from workbench.runs.store import calls, runs, verdicts
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -182,7 +182,7 @@ def test_a_database_of_version_1_keeps_its_verdicts(tmp_path: Path, monkeypatch:
         project.close()
     database = Database(project.path)
     assert database.reader().execute("PRAGMA user_version").fetchone() == (migrations.latest_version(),)
-    (line,) = verdict_lines.lines(database, 1, "v")
+    (line,) = verdicts.lines(database, 1, "v")
     assert (line.verdict, line.reason, line.ms, line.detail) == ("correct", "text_equal", 2.5, "more")
     assert (line.reference_final, line.candidate_final, line.candidate_span) == ("7", "8", (10, 11))
     assert (line.rule, line.reference_span) == (None, None)
@@ -207,8 +207,8 @@ def test_a_database_of_version_2_keeps_its_runs_and_gets_a_secret_of_its_own(
         database = Database(project.path)
         assert database.reader().execute("PRAGMA user_version").fetchone() == (migrations.latest_version(),)
         assert verdicts.by_reason(database.reader(), run) == {"internal": 1}
-        assert usage.get(database.reader(), run) is None
-        keys.append(secrets.secret(database.reader()))
+        assert calls.get(database.reader(), run) is None
+        keys.append(hashes.secret(database.reader()))
     assert len({*keys}) == 2
     assert all(len(key) == 32 for key in keys)
     assert _tables(database) == _tables(Database(tmp_path / "new.db", create=True))
@@ -248,7 +248,7 @@ def test_a_database_of_version_3_keeps_its_labels_slots_and_states(
             (2, "done", "quota", 1),
         ]
         assert ledger.states_differ(migrated) == 0
-        assert all(finding.ok for finding in checks.about_rows(migrated.database.reader()))
+        assert all(finding.ok for finding in anatomy.about_rows(migrated.database.reader()))
         assert _tables(migrated.database) == _tables(Database(tmp_path / "new.db", create=True))
 
 
@@ -283,7 +283,7 @@ def test_a_database_of_version_7_keeps_its_events_and_takes_answers(
                 "VALUES ('u3', 'answer', 'correctness', 1, 1, '[\"u2\"]', 'so', 2, '2025-01-02T00:00:00Z')"
             )
         assert reader.execute(flags).fetchall() == [("amira", "why?", "answered", "so")]
-        assert all(finding.ok for finding in checks.about_rows(migrated.database.reader()))
+        assert all(finding.ok for finding in anatomy.about_rows(migrated.database.reader()))
         made = Database(tmp_path / "new.db", create=True)
         assert _tables(migrated.database) == _tables(made)
         assert _objects(migrated.database) == _objects(made)
@@ -342,11 +342,11 @@ def test_network_file_systems_are_refused(tmp_path: Path, monkeypatch: pytest.Mo
     local = tmp_path / "local"
     local.mkdir()
     mounts.write_text(f"/dev/root / ext4 rw 0 0\nserver:/x {tmp_path} nfs4 rw 0 0\ndev {local} fuse.s3fs rw 0 0\n")
-    monkeypatch.setattr(filesystem, "MOUNTS", mounts)
+    monkeypatch.setattr(place, "MOUNTS", mounts)
     for folder in (tmp_path, local):
         with pytest.raises(StoreError, match="network"):
             Database(folder / "p.db", create=True)
-    assert filesystem.file_system(Path("/")) == "ext4"
+    assert place.file_system(Path("/")) == "ext4"
     assert not (tmp_path / "p.db").exists()
 
 

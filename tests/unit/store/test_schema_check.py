@@ -12,9 +12,9 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.care.backups import diagnosis
-from workbench.care.repairing import repair
-from workbench.care.store import schema_findings
-from workbench.care.store.bringing_back import bring_back
+from workbench.care.doctor import repair
+from workbench.care.store import anatomy
+from workbench.care.store.rescuing import bring_back
 from workbench.core.database import migrations, schema_check
 from workbench.core.database.connection import Database
 from workbench.core.database.looking import looked_at
@@ -289,7 +289,7 @@ def test_what_does_no_harm_is_let_be_and_named_by_doctor(path: Path, raw: sqlite
     for statement in HARMLESS[kind]:
         raw.execute(statement)
     with closing(Database(path)) as database:
-        found = schema_findings.findings(database.reader())
+        found = anatomy.findings(database.reader())
     assert found
     assert all(finding.ok and "no harm" in finding.message for finding in found)
 
@@ -297,7 +297,7 @@ def test_what_does_no_harm_is_let_be_and_named_by_doctor(path: Path, raw: sqlite
 def test_an_index_that_only_makes_fast_may_be_missing_but_doctor_says_so(path: Path, raw: sqlite3.Connection) -> None:
     raw.execute("DROP INDEX questions_subtype")
     with closing(Database(path)) as database:
-        assert [(f.ok, f.message) for f in schema_findings.findings(database.reader())] == [
+        assert [(f.ok, f.message) for f in anatomy.findings(database.reader())] == [
             (False, "index questions_subtype on questions is missing; what needs it is slow or stops")
         ]
 
@@ -352,7 +352,7 @@ def test_names_and_texts_are_shown_as_they_are_and_obeyed_by_nobody(path: Path, 
         Database(path)
     assert r"\x1b[31m\u202ex" in caught.value.message
     with looked_at(path) as database:
-        (found,) = schema_findings.findings(database.reader())
+        (found,) = anatomy.findings(database.reader())
     assert found.message.endswith("SELECT raise(IGNORE); END")
 
 
@@ -364,8 +364,8 @@ def test_what_is_wrong_is_put_right_where_no_row_can_be_lost(path: Path, raw: sq
         CREATE INDEX mine ON verdicts (outcome); CREATE TABLE notes (x);"""
     )
     raw.execute("BEGIN IMMEDIATE")
-    assert len(schema_findings.put_right(raw)) == 5
-    assert schema_findings.put_right(raw) == []
+    assert len(anatomy.put_right(raw)) == 5
+    assert anatomy.put_right(raw) == []
     raw.execute("COMMIT")
     assert [one.name for one in migrations.differences(raw, LATEST)] == ["mine", "notes"]
     Database(path).close()

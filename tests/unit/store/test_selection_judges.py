@@ -8,8 +8,8 @@ import pytest
 
 from tests.helpers import make_project
 from workbench.core.database.connection import Database
-from workbench.measuring.store import selection_judges
-from workbench.measuring.store.selection_judges import SelectionJudge
+from workbench.measuring.store import figures
+from workbench.measuring.store.figures import SelectionJudge
 
 
 @pytest.fixture
@@ -20,11 +20,11 @@ def database(tmp_path: Path) -> Database:
 
 def test_a_judge_is_noted_once_for_each_data_set(database: Database) -> None:
     with database.write() as connection:
-        assert selection_judges.add(connection, 1, ("b", "a", "b")) == 2
-        assert selection_judges.add(connection, 1, ("a", "c")) == 1
-        assert selection_judges.add(connection, 2, ("a",)) == 1
-        assert selection_judges.add(connection, 2, ()) == 0
-    assert selection_judges.every(database.reader()) == [
+        assert figures.add(connection, 1, ("b", "a", "b")) == 2
+        assert figures.add(connection, 1, ("a", "c")) == 1
+        assert figures.add(connection, 2, ("a",)) == 1
+        assert figures.add(connection, 2, ()) == 0
+    assert figures.every(database.reader()) == [
         SelectionJudge("easy", "a"),
         *(SelectionJudge("hard", name) for name in "abc"),
     ]
@@ -32,7 +32,7 @@ def test_a_judge_is_noted_once_for_each_data_set(database: Database) -> None:
 
 def test_a_judge_is_forgotten_for_one_data_set(database: Database) -> None:
     with database.write() as connection:
-        selection_judges.add(connection, 1, ("a", "b"))
-        selection_judges.add(connection, 2, ("a",))
-        assert selection_judges.remove(connection, 1, ("a", "nobody")) == 1
-    assert selection_judges.every(database.reader()) == [SelectionJudge("easy", "a"), SelectionJudge("hard", "b")]
+        figures.add(connection, 1, ("a", "b"))
+        figures.add(connection, 2, ("a",))
+        assert figures.remove(connection, 1, ("a", "nobody")) == 1
+    assert figures.every(database.reader()) == [SelectionJudge("easy", "a"), SelectionJudge("hard", "b")]

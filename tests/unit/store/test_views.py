@@ -10,13 +10,12 @@ from tests.unit.services.measuring.scored_runs import add_complete_run
 from tests.unit.services.reviewing.desk import voted
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, Verdict
-from workbench.data.store.querying import query, view
+from workbench.data.store.columns import query, view
 from workbench.labelling import coordinating, people
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.measuring.columns import columns
-from workbench.measuring.reviewing.decided import reviews_of
-from workbench.measuring.reviewing.deciding import confirm, mark_error, take_back
-from workbench.statistics.arrays import IntArray
+from workbench.measuring.reviewing.deciding import confirm, mark_error, reviews_of, take_back
+from workbench.statistics.confusion import IntArray
 
 ROWS: list[dict[str, Any]] = [
     {"type": "A", "subtype": "A1", "source": "math/one", "domain": "math", "model": "m", "gold": True},

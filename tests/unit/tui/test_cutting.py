@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from workbench.app.tui.kit.cutting import cut, padded
+from workbench.app.tui.kit.wrapping import cut, padded
 from workbench.core.text.document import Span
 
 SPANS = st.lists(st.text(alphabet="ab 漢é=", max_size=12).map(Span), max_size=4)

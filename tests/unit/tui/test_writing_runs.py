@@ -5,8 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from workbench.app.tui.kit import overview, run_view
-from workbench.core.calls import Amount, RunCosts
-from workbench.core.run import GENERATION, RunInfo, RunUsage
+from workbench.core.run import GENERATION, Amount, RunCosts, RunInfo, RunUsage
 
 GO_ON = "It goes on with the command that began it."
 

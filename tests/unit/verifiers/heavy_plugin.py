@@ -9,7 +9,7 @@ from typing import ClassVar
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
-from workbench.verifiers.limits import Allowance
+from workbench.verifiers.judging import Allowance
 
 
 class Heavy:

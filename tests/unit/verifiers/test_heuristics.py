@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.verifiers.heuristics import ChoiceLetter, LastNumber
 from workbench.verifiers.registry import Registry
+from workbench.verifiers.text import ChoiceLetter, LastNumber
 
 
 def _item(reference: str, completion: str) -> VerifierInput:

@@ -14,9 +14,9 @@ from tests.unit.verifiers.hostile_plugin import Hostile
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.verdict import Outcome, VerifierInput
 from workbench.verifiers.base import Verifier, identity
-from workbench.verifiers.baseline import AlwaysIncorrect
 from workbench.verifiers.math_verify import MathVerify
 from workbench.verifiers.registry import Registry
+from workbench.verifiers.text import AlwaysIncorrect
 
 ITEM = VerifierInput(item=1, question="2+2?", reference="4", completion=r"\boxed{4}")
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Verifier
-from workbench.verifiers.canonical import canonical_text
-from workbench.verifiers.text import Exact, NormalizedExact
+from workbench.verifiers.text import Exact, NormalizedExact, canonical_text
 
 
 def _item(reference: str, completion: str) -> VerifierInput:

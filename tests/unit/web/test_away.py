@@ -12,7 +12,7 @@ import pytest
 from tests.helpers import make_project, numbered
 from tests.served_app import at_hand, come_in, labels, real_app, served, tab, until
 from workbench.app.web.serve.sessions import Ending
-from workbench.labelling.bringing_in import bring_in_left
+from workbench.labelling.merging import bring_in_left
 from workbench.labelling.people import assign
 
 

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.app.web.serve.app_process import Size
-from workbench.app.web.serve.frames import Focused, KeysFrame, Pinged, Resized, parse, size_of
+from workbench.app.web.serve.app_process import Focused, KeysFrame, Pinged, Resized, Size, parse, size_of
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from aiohttp import ClientSession
 from tests.helpers import make_project
 from tests.served_app import STAND_IN, Tab, come_in, origin, served, tab, until
 from tests.unit.web.test_frames import MALFORMED
-from workbench.app.web.serve import app_process, frames, server
+from workbench.app.web.serve import app_process, server
 from workbench.app.web.serve.addresses import Address
 from workbench.app.web.serve.sessions import Ending
 from workbench.core.project import Project
@@ -203,7 +203,7 @@ async def test_a_large_message_is_not_taken(
     ann: ClientSession, address: Address, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with tab(ann, address) as page:
-        await page.press("x" * (frames.LARGEST // 2))
+        await page.press("x" * (app_process.LARGEST // 2))
         await page.wait_for("x" * 1_000)
     async with tab(ann, address) as page:
         with pytest.raises(ConnectionError):  # noqa: PT012

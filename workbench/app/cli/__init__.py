@@ -1,4 +1,4 @@
-"""The command line: one file a command; stdout is data, stderr is narration.
+"""The command line: one file a kind of work; stdout is data, stderr is narration.
 
 A command's module is imported only when the command runs, so that ``workbench --help`` stays fast.
 """
@@ -23,79 +23,79 @@ if TYPE_CHECKING:
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "data": {
-        "demo": ("demo", "Load the sample data, run the rule verifiers, show the result."),
-        "open": ("open", "Open the app on a database."),
-        "import": ("import_", "Read question / reference / completion tuples from files."),
-        "export": ("export", "Write items, labels or verdicts to a file."),
-        "status": ("status", "Count items, questions, states and runs."),
-        "exclude": ("exclude", "Take items out of every table, list them, find candidates."),
+        "demo": ("data", "Load the sample data, run the rule verifiers, show the result."),
+        "open": ("data", "Open the app on a database."),
+        "import": ("data", "Read question / reference / completion tuples from files."),
+        "export": ("data", "Write items, labels or verdicts to a file."),
+        "status": ("data", "Count items, questions, states and runs."),
+        "exclude": ("data", "Take items out of every table, list them, find candidates."),
         "curate": ("curate", "Curate a pool of questions: duplicates, exclusions, types, a draw."),
-        "complete": ("complete", "Have models write completions of a set's questions, by a plan."),
-        "selected-by": ("selected_by", "Name the judges whose verdicts chose what belongs to a data set."),
-        "types": ("types", "Answer types that a model suggests, beside those in force."),
+        "complete": ("completions", "Have models write completions of a set's questions, by a plan."),
+        "selected-by": ("data", "Name the judges whose verdicts chose what belongs to a data set."),
+        "types": ("data", "Answer types that a model suggests, beside those in force."),
     },
     "people": {
-        "annotators": ("annotators", "Add, list, pause and resume the people who label."),
-        "assign": ("assign", "Open label slots for annotators."),
-        "checks": ("checks", "Mix in items whose answer is known: add, list, remove, report."),
-        "plan": ("plan", "Show how many more labels give ± x points of accuracy, group by group."),
-        "serve": ("serve", "Serve the app to annotators in a browser."),
-        "reopen": ("reopen", "Have items labelled anew, with a reason."),
-        "guidelines": ("guidelines", "Show what annotators are asked to do, or put a new version in force."),
-        "flags": ("flags", "Show what annotators have flagged for the coordinator, and answer them."),
-        "history": ("history", "Show who did what when, by item or by person."),
+        "annotators": ("people", "Add, list, pause and resume the people who label."),
+        "assign": ("people", "Open label slots for annotators."),
+        "checks": ("people", "Mix in items whose answer is known: add, list, remove, report."),
+        "plan": ("people", "Show how many more labels give ± x points of accuracy, group by group."),
+        "serve": ("servers", "Serve the app to annotators in a browser."),
+        "reopen": ("people", "Have items labelled anew, with a reason."),
+        "guidelines": ("people", "Show what annotators are asked to do, or put a new version in force."),
+        "flags": ("people", "Show what annotators have flagged for the coordinator, and answer them."),
+        "history": ("people", "Show who did what when, by item or by person."),
         "labels": ("labels", "Read and write labels as JSON lines."),
-        "conflicts": ("conflicts", "List conflicts by kind, and settle many alike."),
-        "agreement": ("agreement", "Show how far the people who label agree, on items or in any file."),
-        "bundle": ("bundle", "Write a person's items into a database of its own, to label offline."),
-        "merge": ("merge", "Take the labels of other databases, such as bundles that came back."),
+        "conflicts": ("labels", "List conflicts by kind, and settle many alike."),
+        "agreement": ("labels", "Show how far the people who label agree, on items or in any file."),
+        "bundle": ("labels", "Write a person's items into a database of its own, to label offline."),
+        "merge": ("labels", "Take the labels of other databases, such as bundles that came back."),
     },
     "verifiers": {
         "verifiers": ("verifiers", "List the verifiers that can be run."),
-        "verify": ("verify", "Run a verifier over the items, in the background or in front."),
-        "runs": ("runs", "List, show, pause, cancel and resume runs."),
+        "verify": ("verifiers", "Run a verifier over the items, in the background or in front."),
+        "runs": ("verifiers", "List, show, pause, cancel and resume runs."),
         "verdicts": ("verdicts", "Print a verifier's verdicts, one JSON line an item."),
-        "models": ("models", "Check the model servers of a verifier."),
-        "transcripts": ("transcripts", "Print the requests and responses that verdicts rest on, as JSON lines."),
-        "preview": ("preview", "Show the exact requests a judge would send about an item."),
-        "replay": ("replay", "Serve recorded replies over HTTP, as a model server on this machine."),
-        "parse": ("parse", "Read recorded judge outputs again, under any parser."),
-        "threshold": ("threshold", "Fit the threshold that makes verdicts of a verifier's scores."),
-        "sweep": ("sweep", "Run a judge under many settings: accuracy and tokens."),
-        "duel": ("duel", "Compare the reasoning of two judges, blind and in both orders."),
-        "probe": ("probe", "Try to hack a verifier: what does it accept that answers nothing?"),
+        "models": ("judges", "Check the model servers of a verifier."),
+        "transcripts": ("verdicts", "Print the requests and responses that verdicts rest on, as JSON lines."),
+        "preview": ("judges", "Show the exact requests a judge would send about an item."),
+        "replay": ("servers", "Serve recorded replies over HTTP, as a model server on this machine."),
+        "parse": ("judges", "Read recorded judge outputs again, under any parser."),
+        "threshold": ("judges", "Fit the threshold that makes verdicts of a verifier's scores."),
+        "sweep": ("judges", "Run a judge under many settings: accuracy and tokens."),
+        "duel": ("judges", "Compare the reasoning of two judges, blind and in both orders."),
+        "probe": ("judges", "Try to hack a verifier: what does it accept that answers nothing?"),
     },
     "figures": {
-        "accuracy": ("accuracy", "Show how accurate verifiers are, by answer type and more."),
-        "tables": ("tables", "Show the tables of the VerifyBench paper for this project."),
-        "report": ("report", "Write one self-contained page with tables, plots and examples."),
-        "compare": ("compare", "Compare two verifiers on the items both have judged."),
-        "ensemble": ("ensemble", "Let verifiers vote: k of n, or weighted, against the best of them."),
-        "best-of": ("best_of", "Let verifiers pick one of n completions: how often is it correct?"),
-        "validity": ("validity", "Check what verdicts follow besides correctness: length, authorship, form, chance."),
-        "estimate": ("estimate", "Estimate a verifier's accuracy from few labels and other verifiers' verdicts."),
+        "accuracy": ("figures", "Show how accurate verifiers are, by answer type and more."),
+        "tables": ("figures", "Show the tables of the VerifyBench paper for this project."),
+        "report": ("figures", "Write one self-contained page with tables, plots and examples."),
+        "compare": ("figures", "Compare two verifiers on the items both have judged."),
+        "ensemble": ("combined", "Let verifiers vote: k of n, or weighted, against the best of them."),
+        "best-of": ("combined", "Let verifiers pick one of n completions: how often is it correct?"),
+        "validity": ("combined", "Check what verdicts follow besides correctness: length, authorship, form, chance."),
+        "estimate": ("combined", "Estimate a verifier's accuracy from few labels and other verifiers' verdicts."),
         "disagreements": ("disagreements", "List items on which verifiers, gold or people disagree, and why."),
-        "review": ("review", "Decide of disagreements: gold is right, label anew, or the verifier erred."),
-        "correlate": ("correlate", "Show how far a verifier's scores follow the gold labels."),
-        "pairs": ("pairs", "How often the correct completion of a question scores above the incorrect one."),
-        "downstream": ("downstream", "Set verifiers' accuracy against scores of models trained with them."),
+        "review": ("disagreements", "Decide of disagreements: gold is right, label anew, or the verifier erred."),
+        "correlate": ("combined", "Show how far a verifier's scores follow the gold labels."),
+        "pairs": ("combined", "How often the correct completion of a question scores above the incorrect one."),
+        "downstream": ("combined", "Set verifiers' accuracy against scores of models trained with them."),
     },
     "benchmarks": {
-        "build": ("building", "Build sets in the manner of VerifyBench: picks, balanced, hard."),
+        "build": ("sets", "Build sets in the manner of VerifyBench: picks, balanced, hard."),
         "sets": ("sets", "List, show and compare frozen sets."),
-        "publish": ("publish", "Write frozen sets into a folder with data card and leaderboard, for others to load."),
+        "publish": ("sets", "Write frozen sets into a folder with data card and leaderboard, for others to load."),
     },
     "code": {
         "code": ("code", "Code: outcomes of tests, selections, rankings, and tests that evolve."),
     },
     "training": {
-        "reward-server": ("reward_server", "Serve a verifier's verdicts as rewards over HTTP, for training."),
+        "reward-server": ("servers", "Serve a verifier's verdicts as rewards over HTTP, for training."),
     },
     "care": {
-        "backup": ("backup", "Write a checked copy of the database."),
-        "restore": ("restore", "Go back to a backup, or make a database of an archive."),
-        "doctor": ("doctor", "Check a database and this machine."),
-        "rescue": ("rescue", "Write what can be read of a hurt database into a new one."),
+        "backup": ("care", "Write a checked copy of the database."),
+        "restore": ("care", "Go back to a backup, or make a database of an archive."),
+        "doctor": ("care", "Check a database and this machine."),
+        "rescue": ("care", "Write what can be read of a hurt database into a new one."),
     },
 }
 """What commands are about -> command name -> (module in this package, one line of help)."""
@@ -141,7 +141,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self._commands:
             return None
         module = import_module(f"{self._package}.{self._commands[cmd_name][0]}")
-        command: click.Command = module.command
+        command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
     def resolve_command(
@@ -197,7 +197,7 @@ def root(ctx: click.Context) -> None:
     database opened last.
     """
     if ctx.invoked_subcommand is None:
-        ctx.invoke(import_module("workbench.app.cli.open").command)
+        ctx.invoke(import_module("workbench.app.cli.data").open_command)
 
 
 def main() -> None:

@@ -4,22 +4,120 @@ from __future__ import annotations
 
 import logging
 import re
+import shlex
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import isnan
-from typing import Any, Protocol, TypeVar
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 import click
 import msgspec
 
-from workbench.app.cli.progress import showing_progress
+from workbench.core.options import Whole, option
+from workbench.core.progress import BYTES, Listener, Step, heard_by
 from workbench.core.project import Project, opened_project
+from workbench.core.run import Amount, Estimate, RunInfo, RunUsage
 from workbench.core.selection import Selection, parse_condition
+from workbench.core.text.figures import compact_count, counted, dollars
 from workbench.core.text.inert import inert
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from workbench.runs.generation import Watch
 
+
+# -- How far a command is, on stderr: one line anew on a terminal, a line now and then elsewhere.
+
+
+AFTER_S = 2.0
+"""What is done sooner says nothing."""
+_ANEW_S = 0.2
+_SPARSELY_S = 10.0
+_CLEAR = "\r\x1b[K"
+_OWN_LINE = threading.Event()
+"""Set while a command shows a line of its own."""
+
+
+@contextmanager
+def showing_progress() -> Iterator[None]:
+    """Show the steps of what is done meanwhile."""
+    listener, over = Listener(), threading.Event()
+    shown = threading.Thread(target=_show, args=(listener, over), daemon=True)
+    shown.start()
+    try:
+        with heard_by(listener):
+            yield
+    finally:
+        over.set()
+        shown.join()
+
+
+@contextmanager
+def one_line() -> Iterator[Callable[[str], None] | None]:
+    """What writes one line on a terminal anew, and is gone afterwards; None where there is no terminal.
+
+    The steps are not shown meanwhile.
+    """
+    _OWN_LINE.set()
+    try:
+        if not sys.stderr.isatty():
+            yield None
+            return
+        try:
+            yield lambda words: _put(f"{_CLEAR}{inert(words)}")
+        finally:
+            _put(_CLEAR)
+    finally:
+        _OWN_LINE.clear()
+
+
+def _show(listener: Listener, over: threading.Event) -> None:
+    on_terminal = sys.stderr.isatty()
+    every = _ANEW_S if on_terminal else _SPARSELY_S
+    last, is_drawn = -every, False
+    while not over.wait(_ANEW_S):
+        steps, now = listener.under_way(), monotonic()
+        is_long = bool(steps) and not _OWN_LINE.is_set() and now - steps[0].began >= AFTER_S
+        if is_long and now - last >= every:
+            last, is_drawn = now, on_terminal
+            line = inert(line_of(steps, now))
+            _put(f"{_CLEAR}{line}" if on_terminal else f"{line}\n")
+        elif is_drawn and not steps:
+            is_drawn = False
+            _put(_CLEAR)
+    if is_drawn:
+        _put(_CLEAR)
+
+
+def _put(text: str) -> None:
+    # Whoever has closed stderr is not told; the work goes on.
+    with suppress(OSError, ValueError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def line_of(steps: Sequence[Step], now: float) -> str:
+    """What is done, how far each part is, and how long the whole takes yet or has taken."""
+    left = steps[0].left(now)
+    time = f"{_seconds(now - steps[0].began)} so far" if left is None else f"{_seconds(left)} to go"
+    return f"{' · '.join(map(_progress_words, steps))}, {time}"
+
+
+def _progress_words(step: Step) -> str:
+    if step.total is None:
+        return f"{step.what}: {step.done:,} {step.unit}".rstrip() if step.done else step.what
+    if step.unit == BYTES:
+        return f"{step.what}: {min(step.done / max(step.total, 1), 1):.0%}"
+    return f"{step.what}: {step.done:,} of {step.total:,} {step.unit}".rstrip()
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+T = TypeVar("T")
 database_argument = click.argument("database", metavar="DB", type=click.Path(dir_okay=False))
 whole_number = click.IntRange(1, 2**63 - 1)
 """What counts and numbers may be: SQLite's integers."""
@@ -67,10 +165,8 @@ def _require_items(project: Project, selection: Selection, verifiers: Sequence[s
 
 REFUSED_SOME = 3
 """Exit code: done, but some rows, lines or items were refused."""
-
 SHOWN = 20
 """Entries of a list that are spelled out on stderr."""
-
 _CONTROLS = re.compile("[\x7f-\x9f]")
 
 
@@ -213,3 +309,130 @@ def log_on_stderr(name: str) -> Iterator[None]:
 def show(text: str = "") -> None:
     """A line of a report on stdout; control characters in it are shown, not obeyed."""
     click.echo(inert(text))
+
+
+# -- What a run on model servers uses, in the words of the command line.
+
+
+def usage_words(used: RunUsage) -> list[str]:
+    """Calls, tokens, money and failed attempts by class."""
+    words = [counted(used.calls, "call"), tokens(used.prompt_tokens, used.completion_tokens)]
+    if used.reused:
+        words.insert(1, f"{used.reused:,} replies reused")
+    if used.cost is not None:
+        words.append(dollars(used.cost))
+    if used.unpriced:
+        words.append(f"{used.unpriced:,} without a known price")
+    if used.errors:
+        failed = sorted(used.errors.items(), key=lambda pair: (-pair[1], pair[0]))
+        words.append("failed: " + ", ".join(f"{count:,} {code}" for code, count in failed))
+    return words
+
+
+def tokens(prompt: int, completion: int) -> str:
+    """Tokens in and out."""
+    return f"{compact_count(prompt)} tokens in, {compact_count(completion)} out"
+
+
+def amount(found: Amount) -> str:
+    """Some calls with what they take."""
+    cost = "cost unknown" if found.cost is None else dollars(found.cost)
+    return f"{counted(found.calls, 'call')}, {compact_count(found.tokens)} tokens, {cost}"
+
+
+def estimate_words(found: Estimate) -> str:
+    """What a run is about to use, in a sentence."""
+    cost = "cost unknown: no price in workbench.toml" if found.cost is None else f"at most {dollars(found.cost)}"
+    return (
+        f"About {counted(found.calls, 'call')} for {counted(found.items, 'item')}: "
+        f"{compact_count(found.prompt_tokens)} tokens in, at most {compact_count(found.completion_tokens)} out, {cost}."
+    )
+
+
+# -- Watching a run from the command line; the run doesn't depend on it.
+
+
+def follow(project: Project, info: RunInfo, database: str) -> RunInfo:
+    """Show a run's progress until it ends; Ctrl-C leaves it going and ends the command."""
+    from workbench.runs.verifying import wait
+
+    try:
+        with one_line() as line:
+            return wait(project, info.run, shown_run(line))
+    except KeyboardInterrupt:
+        click.echo(err=True)
+        say(f"Run {info.run} goes on in the background.")
+        runs = f"workbench runs {shlex.quote(database)}"
+        say(f"  Watch it: {runs}   Cancel it: {runs} cancel {info.run}")
+        sys.exit(130)
+
+
+def shown_run(line: Callable[[str], None] | None = None) -> Callable[[RunInfo], None]:
+    """Shows how far a run is, on a line of its own; without one only what it waits for is said, once."""
+    told: str | None = None
+
+    def show(now: RunInfo) -> None:
+        nonlocal told
+        if line is not None:
+            line(_words(now))
+        elif now.waiting != told and now.waiting is not None:
+            say(f"  Run {now.run} is {now.waiting}. It goes on by itself then; nothing is lost.")
+        told = now.waiting
+
+    return show
+
+
+def _words(info: RunInfo) -> str:
+    pace = f", {info.rate:.0f}/s, {info.eta:.0f} s to go" if info.rate and info.eta is not None else ""
+    used = f", {tokens(info.usage.prompt_tokens, info.usage.completion_tokens)}" if info.usage else ""
+    money = f", {dollars(info.usage.cost)}" if info.usage and info.usage.cost else ""
+    state = info.waiting or info.state
+    return f"run {info.run} {state}: {info.done:,} of {info.items:,}{pace}{used}{money}"
+
+
+# -- What the commands share that have models write: which model, for what, how far it is, what it took.
+
+
+Models = Annotated[
+    tuple[str, ...],
+    option(
+        "A table [models.NAME] of workbench.toml, or the model's name on the server of -o base_url=…",
+        "--model",
+        metavar="NAME",
+    ),
+]
+ModelSettings = Annotated[
+    tuple[str, ...],
+    option(
+        "base_url, api_key_env, temperature, max_tokens, seed, max_calls, max_cost, rpm … (docs/code-synthetic.md)",
+        "-o",
+        "--option",
+        metavar="KEY=VALUE",
+    ),
+]
+ProblemSet = Annotated[str | None, option("The data set; needed only where several hold problems.", metavar="NAME")]
+Problems = Annotated[tuple[str, ...], option("Only this problem (repeatable).", "--problem", metavar="ID")]
+MostProblems = Annotated[Whole | None, option("Only the first so many problems.", "--limit")]
+Programs = Annotated[int | None, option("Programs executed at a time; one a core by default.", ge=1, le=256)]
+
+
+@contextmanager
+def drawing(noun: str = "replies") -> Iterator[Watch | None]:
+    """Progress on a terminal, in one line that is gone afterwards; None where there is none.
+
+    Args:
+        noun: What is counted.
+    """
+    with one_line() as line:
+        yield line and (lambda step, done, of: line(f"{step}: {done:,} of {of:,} {noun}"))
+
+
+def say_calls(project: Project, run: int) -> None:
+    """What a generation's calls have taken, over all its starts."""
+    from workbench.runs.run_status import run_info
+
+    used = run_info(project, run).usage
+    if used is not None:
+        say(f"  Run {run}: {'; '.join(usage_words(used))}")
+        for warning in used.warnings:
+            say(f"  Warning: {warning}")

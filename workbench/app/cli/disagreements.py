@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 import click
 
-from workbench.app.cli.common import say, selection_of, show
+from workbench.app.cli.common import REFUSED_SOME, say, selection_of, show, some
 from workbench.app.cli.verb import Output, verb
-from workbench.core.options import Gold, Options, Where, Whole, option
+from workbench.app.cli.writing import shown, standard_output
+from workbench.core.errors import UsageError
+from workbench.core.options import By, Force, Gold, Options, Where, Whole, argument, option
 from workbench.core.project import Project
+from workbench.core.text.figures import aligned
 from workbench.core.text.inert import inert
-from workbench.measuring.records.review import Disagreement, Queue
+from workbench.measuring.records.review import Disagreement, ErrorCategory, ErrorCount, Queue, Review, StandingReview
 
 if TYPE_CHECKING:
     from workbench.measuring.reviewing.queues import ReviewQueue
@@ -41,7 +46,7 @@ class DisagreementsOptions(Options, frozen=True, kw_only=True):
 
 
 @verb
-def command(project: Project, options: DisagreementsOptions) -> Output:
+def disagreements_command(project: Project, options: DisagreementsOptions) -> Output:
     """List items on which verifiers, gold or people disagree, the most suspicious first, each with why.
 
     \b
@@ -95,3 +100,167 @@ def _wrapped(text: str, indent: str = "") -> None:
     """Sentences as lines that a terminal need not break."""
     lines = fill(inert(text), _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
     click.echo(lines)
+
+
+# -- ``workbench review DB confirm | send-back | error | undo | list | errors | export | import``.
+
+
+Verb = Literal["confirm", "send-back", "error", "undo", "list", "errors", "export", "import"]
+_DECISIONS = ("confirm", "send-back", "error")
+_WITHOUT_WORDS = ("list", "errors")
+
+
+class ReviewOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Verb, argument()] = "list"
+    words: Annotated[tuple[str, ...], argument("[ID… | UUID… | FILE]")] = ()
+    verifier: Annotated[
+        str | None, option("Whose verdict is an error; with errors and list: only this one.", metavar="NAME")
+    ] = None
+    category: Annotated[ErrorCategory | None, option("What kind of error it is.")] = None
+    note: Annotated[str, option("A note; why people are to look again; which other error.", metavar="TEXT")] = ""
+    queue: Annotated[Queue | None, option("Where the items were met.")] = None
+    dataset: Annotated[str | None, option("The data set the ids are of, where several have them.", metavar="NAME")] = (
+        None
+    )
+    question: Annotated[str | None, option("The question the ids are of, where several have them.", metavar="ID")] = (
+        None
+    )
+    per: Annotated[Literal["type", "subtype"] | None, option("Count errors by answer type or subtype.")] = None
+    by: By = "coordinator"
+    force: Force = False
+
+
+@verb
+def review_command(project: Project, options: ReviewOptions, as_json: bool) -> Output | None:
+    """Decide of items on which verifiers, gold or people disagree, and count verifiers' errors by kind.
+
+    \b
+    confirm ID…    gold is right as it stands
+    send-back ID…  people label the item anew; --note says why
+    error ID…      the verdict of --verifier is an error of --category
+    undo UUID…     take decisions back
+    list           all decisions in force, each with its uuid
+    errors         marked errors of each verifier, by kind
+    export FILE    write all decisions as JSON lines; import FILE reads them
+
+    An id is a completion's. What can't be decided is left out and listed (exit code 3). A decision is on record
+    with its maker; merge does not carry decisions from one database to another, export and import do.
+
+    workbench review DB error c17 c21 --verifier rules --category equivalence
+    """
+    _check(options)
+    if options.verb in _DECISIONS:
+        return _decide(project, options)
+    if options.verb == "undo":
+        from workbench.measuring.reviewing.deciding import take_back
+
+        done = [take_back(project, uuid, by=options.by) for uuid in options.words]
+        return Output(done, lambda done: [f"{len(done)} taken back"])
+    if options.verb == "list":
+        from workbench.measuring.reviewing.deciding import standing_reviews
+
+        found = [one for one in standing_reviews(project) if options.verifier in (None, one.verifier)]
+        return Output(found, _show_reviews)
+    if options.verb == "errors":
+        from workbench.measuring.reviewing.deciding import error_counts
+
+        counts = error_counts(project, (options.verifier,) if options.verifier else (), options.per)
+        return Output(counts, lambda counts: _show_errors(counts, options.per))
+    return _exchange(project, options, as_json)
+
+
+def _check(options: ReviewOptions) -> None:
+    """Refuse what does not go together.
+
+    Raises:
+        UsageError: The ids or the file are missing, or an option is that does not belong there.
+    """
+    verb, words = options.verb, options.words
+    if bool(words) == (verb in _WITHOUT_WORDS) or (verb in ("export", "import") and len(words) != 1):
+        needs = {"undo": " UUID…", "export": " FILE", "import": " FILE"}.get(verb, " ID…" if verb in _DECISIONS else "")
+        raise UsageError(f"Write: workbench review DB {verb}{needs}")
+    if verb == "error" and not (options.verifier and options.category):
+        raise UsageError("Whose error is it, and of what kind?", "Write: --verifier NAME --category KIND")
+    if options.category == "other" and not options.note.strip():
+        raise UsageError("Another kind of error needs a note that says which.", "Write: --note TEXT")
+    if verb == "send-back" and not options.note.strip():
+        raise UsageError("Sending items back needs a note that says why.", "Write: --note TEXT")
+    if options.category and verb != "error":
+        raise UsageError("--category goes with error.")
+
+
+def _decide(project: Project, options: ReviewOptions) -> Output:
+    from workbench.measuring.reviewing.deciding import UndecidableError
+    from workbench.measuring.reviewing.exchange import named
+
+    decide = _decision(project, options)
+    decided: list[Review] = []
+    refused: list[dict[str, str]] = []
+    for key, found in named(project, options.words, options.dataset, options.question):
+        try:
+            if isinstance(found, str):
+                raise UndecidableError(found)
+            decided.append(decide(found))
+        except UndecidableError as error:
+            refused.append({"completion_id": key, "why": str(error)})
+    return Output(
+        {"decided": decided, "refused": refused},
+        lambda _: [f"{len(decided)} decided, {len(refused)} left out"],
+        after=some([f"{left['completion_id']}: {left['why']}" for left in refused]),
+        code=REFUSED_SOME if refused else 0,
+    )
+
+
+def _decision(project: Project, options: ReviewOptions) -> Callable[[int], Review]:
+    from workbench.measuring.judged import judges_of
+    from workbench.measuring.reviewing import deciding
+
+    by, queue, note = options.by, options.queue, options.note
+    if options.verb == "confirm":
+        return lambda item: deciding.confirm(project, item, by=by, queue=queue, note=note)
+    if options.verb == "send-back":
+        return lambda item: deciding.send_back(project, item, reason=note, by=by, queue=queue)
+    verifier, category = str(options.verifier), cast("ErrorCategory", options.category)
+    run = judges_of(project, (verifier,))[0].run
+    if run is None:
+        raise UsageError(f"{verifier} has no run: it gave no verdict that could be an error.")
+    return lambda item: deciding.mark_error(project, item, run, category, by=by, queue=queue, note=note)
+
+
+def _show_reviews(found: Sequence[StandingReview]) -> None:
+    for review in found:
+        about = f" {review.verifier} {review.category}" if review.kind == "error" else ""
+        since = f"\tgold was {review.gold}, is {review.gold_now}" if review.gold != review.gold_now else ""
+        note = f"\t{review.note}" if review.note else ""
+        show(f"{review.uuid}\t{review.completion_id}\t{review.kind}{about}\t{review.reviewer}{since}{note}")
+    if not found:
+        say("Nothing has been decided yet.")
+
+
+def _show_errors(counts: Sequence[ErrorCount], per: str | None) -> None:
+    if counts:
+        lines = [(row.verifier, row.group or "all", row.category, f"{row.count} of {row.marked}") for row in counts]
+        click.echo(aligned([("verifier", per or "items", "kind", "of marked"), *lines], left=(0, 1, 2)))
+    outdated = sum({(row.verifier, row.group): row.outdated for row in counts}.values())
+    if outdated:
+        say(f"{outdated} more marks are not counted: gold has come to agree with the verdict since.")
+    if not counts:
+        say("No error has been marked yet.")
+
+
+def _exchange(project: Project, options: ReviewOptions, as_json: bool) -> Output | None:
+    from workbench.measuring.reviewing.exchange import export_reviews, import_reviews
+
+    (name,) = options.words
+    if options.verb == "export":
+        with standard_output(as_json=as_json) if name == "-" else nullcontext(Path(name)) as target:
+            written = export_reviews(project, target, force=options.force)
+            output = Output({"written": written}, lambda _: [f"{written} lines written to {shown(target)}"])
+            if name == "-":
+                output.tell(as_json=False)
+                return None
+        return output
+    report = import_reviews(project, Path(name))
+    return Output(
+        report, lambda found: [f"{found.imported} imported, {found.unchanged} unchanged, {found.refused} refused"]
+    ).refusing(name, report.refusals)

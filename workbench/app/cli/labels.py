@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from workbench.app.cli.common import REFUSED_SOME, some
+import click
+
+from workbench.app.cli.common import (
+    REFUSED_SOME,
+    SHOWN,
+    project_at,
+    refusal_lines,
+    say,
+    say_some,
+    selection_of,
+    show,
+    some,
+)
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
-from workbench.core.options import Options, argument, option
+from workbench.core.errors import UsageError
+from workbench.core.options import DatabaseOrFile, Force, Options, SeedNumber, Where, Whole, argument, option
 from workbench.core.project import Project
+from workbench.statistics.records.agreement import Level
 
 if TYPE_CHECKING:
+    from workbench.labelling.believing import Origin, Trusted
+    from workbench.labelling.conflict_classes import ClassRow, ConflictClass, ConflictClasses, Settled
     from workbench.labelling.labels import LabelsImported
+    from workbench.labelling.merging import Merged, SubjectName
+    from workbench.labelling.rulings import Ruling
 
 
 class LabelsOptions(Options, frozen=True, kw_only=True):
@@ -27,7 +46,7 @@ class LabelsOptions(Options, frozen=True, kw_only=True):
 
 
 @verb(to_stdout=ToStdout("file", when=lambda options: options.verb == "export"))
-def command(project: Project, options: LabelsOptions) -> Output:
+def labels_command(project: Project, options: LabelsOptions) -> Output:
     """Read or write labels as JSON lines.
 
     A line: {"completion_id": …, "annotator": …, "verdict": "correct" | "incorrect" | "unsuitable"}, optionally
@@ -59,3 +78,339 @@ def _lines(report: LabelsImported) -> Iterator[str]:
 
 def _counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {number:,}" for name, number in sorted(counts.items()))
+
+
+# -- ``workbench conflicts DB list | settle | undo --as NAME``.
+
+
+class ConflictsOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Literal["list", "settle", "undo"], argument()] = "list"
+    person: Annotated[str, option("Whose conflicts: those this person may settle.", "--as", metavar="NAME")]
+    name: Annotated[
+        str | None, option("Conflicts of this kind, such as correct/incorrect or A1/A7.", "--class", metavar="CLASS")
+    ] = None
+    where: Annotated[
+        tuple[str, ...],
+        option(
+            "Only these of the kind (repeated = and). Fields: completion_id, question_id, dataset.",
+            metavar="FIELD=VALUE",
+        ),
+    ] = ()
+    verdict: Annotated[Literal["correct", "incorrect", "unsuitable"] | None, option("Settle so.")] = None
+    reason: Annotated[str | None, option("Why unsuitable: proof, open_ended, bad_reference, …", metavar="REASON")] = (
+        None
+    )
+    subtype: Annotated[str | None, option("Settle the answer type so, such as A7.", metavar="CODE")] = None
+    note: Annotated[str, option("A note on every decision.")] = ""
+
+
+@verb
+def conflicts_command(project: Project, options: ConflictsOptions) -> Output:
+    """List conflicts by kind, and settle many alike.
+
+    list shows how many there are of each kind, and with --class the items with both sides, without names. settle
+    decides all of one kind, or those that --where picks; what has changed
+    meanwhile or is not this person's to settle is left out and listed (exit code 3). undo takes the last decision
+    back, on however many it was taken.
+
+    workbench conflicts DB --as chen
+
+    workbench conflicts DB settle --as chen --class correct/incorrect --where completion_id=c7 --verdict correct
+    """
+    from workbench.labelling.conflict_classes import ConflictClasses
+    from workbench.labelling.rulings import Ruling
+
+    ruling = Ruling(verdict=options.verdict, reason=options.reason, subtype=options.subtype, note=options.note)
+    if options.verb != "settle" and ruling != Ruling():
+        raise UsageError("A decision is given to settle.", "Write: workbench conflicts DB settle --as NAME --class …")
+    session = ConflictClasses(project, options.person)
+    if options.verb == "undo":
+        count = session.undo()
+        return Output({"undone": count}, lambda _: [f"{count} decisions taken back"])
+    if options.verb == "settle":
+        return _settle(session, options, ruling)
+    return _list(session, options)
+
+
+def _list(session: ConflictClasses, options: ConflictsOptions) -> Output:
+    name = options.name
+    if options.where and name is None:
+        raise UsageError("--where picks items of a kind.", "Name the kind, too: --class correct/incorrect")
+    classes = session.classes()
+    items: list[ClassRow] = []
+    if name is not None:
+        opened = session.open(name)
+        items = session.rows(opened, session.among(opened, selection_of(options.where).conditions))
+        classes = [kind for kind in classes if kind.name == name]
+    found = [
+        {"class": kind.name, "task": kind.task, "values": kind.values, "conflicts": kind.count} for kind in classes
+    ]
+    person = session.person.name
+    return Output(
+        {"as": person, "classes": found, "items": items}, lambda _: (*_kind_lines(classes, person), *_item_lines(items))
+    )
+
+
+def _kind_lines(classes: Sequence[ConflictClass], person: str) -> Iterator[str]:
+    for kind in classes:
+        yield f"{kind.count:>7,}  {kind.name}"
+    if not classes:
+        yield f"There is no conflict for {person} to settle."
+
+
+def _item_lines(items: Sequence[ClassRow]) -> Iterator[str]:
+    for row in items:
+        yield f"{row.completion_id}\treference {row.reference or '(none found)'}\tcompletion {row.answer or '(none)'}"
+        for side in row.sides:
+            unsure = f", {side.unsure} unsure" if side.unsure else ""
+            yield f"  {side.value} ({side.count}{unsure})" + "".join(f"  {said}" for said in side.notes)
+
+
+def _settle(session: ConflictClasses, options: ConflictsOptions, ruling: Ruling) -> Output:
+    name = options.name
+    if name is None:
+        raise UsageError("Which kind of conflicts?", "Name it: --class correct/incorrect (list shows the kinds).")
+    opened = session.open(name)
+    chosen = session.among(opened, selection_of(options.where).conditions)
+    if not chosen:
+        meant = " and ".join(options.where)
+        raise UsageError(f"No conflict {name} is meant by {meant}.", "list --class shows the items.")
+    done: Settled = session.settle(opened, chosen, ruling)
+    return Output(
+        done,
+        lambda found: [f"{found.settled} settled, {len(found.left_out)} left out"],
+        after=[f"{left.completion_id}: {left.why}" for left in done.left_out],
+        code=REFUSED_SOME if done.left_out else 0,
+    )
+
+
+# -- ``workbench agreement DB`` and ``workbench agreement --from FILE``.
+
+
+class AgreementOptions(Options, frozen=True, kw_only=True):
+    database: DatabaseOrFile = None
+    file: Annotated[
+        Path | None,
+        option(
+            'JSON lines of "item", "annotator" and "value" instead of a database; - is standard input.',
+            "--from",
+            metavar="FILE",
+            exists=True,
+            dash=True,
+        ),
+    ] = None
+    task: Annotated[
+        Literal["correctness", "type"] | None,
+        option("Verdicts on completions (the default), or answer types of questions."),
+    ] = None
+    by: Annotated[
+        Literal["type", "subtype", "domain", "source", "dataset"] | None,
+        option("Break down by this; the figures over all items are always there."),
+    ] = None
+    coarse: Annotated[bool, option("With --task type: the letter of the type is enough.")] = False
+    level: Annotated[Level, option("How values relate; verdicts and types are nominal.")] = "nominal"
+    order: Annotated[
+        str | None, option("Values of --level ordinal, lowest first, where they are no numbers.", metavar="A,B,C")
+    ] = None
+    bootstrap: Annotated[
+        int,
+        option(
+            "Samples behind the intervals of alpha, AC1 and Fleiss' kappa; 0 for none.",
+            metavar="SAMPLES",
+            ge=0,
+            le=100_000,
+        ),
+    ] = 1_000
+    seed: Annotated[SeedNumber, option("Seed of the bootstrap.")] = 0
+
+
+@verb
+def agreement_command(options: AgreementOptions) -> Output:
+    """Show how far people agree: percent, kappa, alpha, AC1, with intervals and prevalence.
+
+    Of a database, first-pass blind labels in force count, "unsuitable" as a category; adjudications, repeats and
+    checks do not. Of a file, any ratings: values are text or numbers. Exit code 3: some lines were refused.
+    """
+    if (options.database is None) == (options.file is None):
+        raise click.UsageError("Name a database, or a file with --from.")
+    if options.file is not None:
+        return _of_file(options.file, options)
+    from workbench.labelling.agreement.measuring import agreement
+    from workbench.labelling.agreement.text import agreement_text
+
+    if options.level != "nominal" or options.order is not None:
+        raise click.UsageError("Verdicts and types have no order: --level and --order are for --from FILE.")
+    with project_at(str(options.database)) as project:
+        found = agreement(project, options.task or "correctness", by=options.by, coarse=options.coarse)
+        return Output(found.with_intervals(options.bootstrap, options.seed), agreement_text)
+
+
+def _of_file(file: Path, options: AgreementOptions) -> Output:
+    from workbench.labelling.agreement.measuring import agreement_of_file
+    from workbench.labelling.agreement.text import agreement_text
+
+    if options.task or options.by or options.coarse:
+        raise click.UsageError("--task, --by and --coarse are for a database; a file has ratings of one kind.")
+    words = () if options.order is None else tuple(word.strip() for word in options.order.split(","))
+    piped = str(file) == "-"
+    found, refused = agreement_of_file(None if piped else file, options.level, order=words)
+    told = refusal_lines("standard input" if piped else file, refused)
+    return Output(
+        found.with_intervals(options.bootstrap, options.seed),
+        agreement_text,
+        after=[*told[:SHOWN], *([f"… and {len(told) - SHOWN:,} more."] if len(told) > SHOWN else [])],
+        code=REFUSED_SOME if told else 0,
+    )
+
+
+# -- ``workbench bundle DB FILE --for NAME``.
+
+
+class BundleOptions(Options, frozen=True, kw_only=True):
+    file: Annotated[Path, argument(output="file")]
+    annotator: Annotated[str, option("Whose items: one person's.", "--for", metavar="NAME")]
+    where: Where = ()
+    limit: Annotated[Whole, option("At most so many items.")] = 200
+    days: Annotated[int, option("How long the items wait for the person.", ge=1, le=365)] = 14
+    force: Force = False
+
+
+@verb
+def bundle_command(project: Project, options: BundleOptions) -> Output:
+    """Write a person's next items into a small database of its own, to be labelled anywhere.
+
+    It holds texts, the guidelines and the assignment: no gold, models, verdicts or labels of others. There:
+    workbench open FILE --as NAME. When it comes back: workbench merge DB FILE. Until then, for --days, nobody else
+    is given the items.
+    """
+    from workbench.labelling.bundling import bundle
+
+    done = bundle(
+        project,
+        options.file,
+        annotator=options.annotator,
+        selection=selection_of(options.where),
+        limit=options.limit,
+        days=options.days,
+        force=options.force,
+    )
+    return Output(
+        done,
+        lambda done: [
+            f"{done.written} items for {done.annotator}, {done.types} of them with the answer type, "
+            f"written to {done.file}",
+            f"They wait for {done.annotator} until {done.until}.",
+        ],
+    )
+
+
+# -- ``workbench merge DB OTHER…``.
+
+
+class MergeOptions(Options, frozen=True, kw_only=True):
+    others: Annotated[tuple[Path, ...], argument("OTHER…")]
+    whole: Annotated[bool, option("Believe all that the files say of anybody: a colleague's database, no bundle.")] = (
+        False
+    )
+
+
+@verb
+def merge_command(project: Project, options: MergeOptions) -> Output:
+    """Take the labels of bundles that came back, or with --whole of other databases; those are left as they are.
+
+    A bundle is believed its person, on its items, since it was made. Everything else in it is refused, named and
+    counted, and the exit code is 3 then. --whole believes a file whatever it says of anybody, and says what that is.
+
+    The order doesn't matter, and merging a file twice changes nothing. Labels are matched to items by their ids and
+    texts, and to people by name. Labels more than an item was assigned to people are kept, listed, and counted in
+    agreement.
+    """
+    from workbench.labelling.merging import merge_all, together
+
+    reports = merge_all(project, options.others, whole=options.whole, tell=_tell)
+    refused = any(report.refused for report in reports)
+    return Output(together(reports), lambda _: _print(reports), code=REFUSED_SOME if refused else 0)
+
+
+def _tell(file: Path, trusted: Trusted) -> None:
+    """What a whole database is about to be believed."""
+    say(f"{file} is believed as a whole: {_trusted(trusted)}.")
+
+
+def _trusted(trusted: Trusted) -> str:
+    if not trusted.people:
+        return "nothing in it is new"
+    parts = [f"{_counts(trusted.people)} ({_counts(trusted.kinds)})"]
+    if trusted.coordinators:
+        parts.append(f"coordinators that are new here: {', '.join(trusted.coordinators)}")
+    if trusted.guidelines:
+        parts.append(f"guidelines: {trusted.guidelines} versions")
+    return "; ".join(parts)
+
+
+def _counts(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {number:,}" for name, number in numbers.items())
+
+
+def _print(reports: Sequence[Merged]) -> None:
+    for report in reports:
+        _print_one(report)
+
+
+def _print_one(report: Merged) -> None:
+    refused = sum(row.events for row in report.refused)
+    if report.not_believed:
+        show(f"{report.file}: nothing was taken: {report.not_believed}")
+    else:
+        show(f"{report.file}: {report.events_new} new events, {report.unchanged} here already, {refused} refused")
+    if report.bundle is not None:
+        show(f"  {_origin(report.bundle)}")
+    if report.kinds:
+        show(f"  {_counts(report.kinds)}")
+    for name, number in report.people.items():
+        show(f"  {name}: {number}")
+    if report.contradicting:
+        show(f"  {report.contradicting:,} verdicts with marks that contradict them or each other")
+    for version in report.guidelines:
+        show(f"  guidelines: version {version}")
+    _merge_list(
+        "labelled by one person in two places, the newest counts", [(row, row.annotator) for row in report.heads]
+    )
+    _merge_list("labels beyond the overlap, kept", [(row, row.annotator) for row in report.surplus])
+    _merge_list("settled before, now open again", [(row, "") for row in report.reopened])
+    _print_refused(report)
+
+
+def _origin(bundle: Origin) -> str:
+    made = bundle.made_at[:16].replace("T", " ")
+    said = f"bundle of {bundle.annotator}, made {made}, {bundle.items} items"
+    if not bundle.sealed:
+        return (
+            f"{said}: made by an earlier version, without a seal; believed what {bundle.annotator} says of what was "
+            "away for them when this database was brought up to date"
+        )
+    return said if bundle.recorded else f"{said}: not recorded here (an older backup?), but sealed by this database"
+
+
+def _print_refused(report: Merged) -> None:
+    groups = Counter[tuple[str, str, str]]()
+    for row in report.refused:
+        groups[row.annotator, row.kind, row.field] += row.events
+    for (name, kind, field), number in groups.most_common(SHOWN):
+        say(f"{report.file}: refused {number:,} × {kind or 'row'} of {name or 'nobody known'}: {field}")
+    if len(groups) > SHOWN:
+        say(f"… and {len(groups) - SHOWN:,} more; --json has them all.")
+    if any(row.field == "bundle" for row in report.refused):
+        say("To believe all that it says of anybody: workbench merge DB FILE --whole")
+    if not report.not_believed:
+        say_some([f"{report.file}: {row.what}: {row.field}: {row.message}" for row in report.refused])
+
+
+def _merge_list(what: str, rows: list[tuple[SubjectName, str]]) -> None:
+    if rows:
+        show(f"  {len(rows)} {what}:")
+    for place, name in rows[:SHOWN]:
+        item = place.completion_id or f"type of {place.question_id}"
+        show(f"    {place.dataset} {item} {name}".rstrip())
+    if len(rows) > SHOWN:
+        say(f"… and {len(rows) - SHOWN:,} more; --json has them all.")

@@ -11,15 +11,13 @@ from typing import Annotated, Literal
 import click
 import msgspec
 
-from workbench.app.cli.common import print_line, project_at, show
-from workbench.app.cli.usage_text import tokens
+from workbench.app.cli.common import print_line, project_at, show, tokens
 from workbench.app.cli.verb import Output, verb
-from workbench.core.calls import CallShown, Transcript
 from workbench.core.options import Database, Options, Run, argument, option
+from workbench.core.project import Project
 from workbench.core.reasons import sentence
-from workbench.core.run import VerdictEvidence
-from workbench.core.text.answers import short_answer
-from workbench.core.text.excerpt import excerpt, shortened
+from workbench.core.run import CallShown, Transcript, VerdictEvidence
+from workbench.core.text.excerpt import excerpt, short_answer, shortened
 from workbench.core.text.figures import dollars
 
 _INDENT = " " * 13
@@ -44,7 +42,7 @@ class VerdictsOptions(Options, frozen=True, kw_only=True):
 
 
 @verb
-def command(options: VerdictsOptions, as_json: bool) -> Output | None:
+def verdicts_command(options: VerdictsOptions, as_json: bool) -> Output | None:
     """Print a verifier's verdicts, one JSON line an item (with or without --json); or import a file of verdicts.
 
     workbench verdicts DB import FILE takes what verifiers said elsewhere. A line: {"completion_id": …, "verifier": …,
@@ -179,3 +177,24 @@ def _call_texts(call: CallShown) -> Iterator[tuple[str, str]]:
         yield "scores", ", ".join(f"{score:g}" for score in call.scores)
     if call.text or not call.scores:
         yield "reply", call.text or call.response
+
+
+# -- ``workbench transcripts DB --verifier NAME``.
+
+
+class TranscriptsOptions(Options, frozen=True, kw_only=True):
+    verifier: Annotated[str, option("Whose.", metavar="NAME")]
+    run: Run = None
+
+
+@verb(json=False)
+def transcripts_command(project: Project, options: TranscriptsOptions) -> None:
+    """Print the requests and responses a verifier's verdicts rest on, one JSON line each.
+
+    They hold the items' texts and no keys. What is printed can be served again: workbench replay FILE.
+    """
+    from workbench.runs.transcripts import recorded
+
+    for exchange in recorded(project, options.verifier, options.run):
+        print_line(exchange)
+    sys.stdout.flush()

@@ -2,16 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import shlex
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from workbench.app.cli.common import say
+import click
+import msgspec
+
+from workbench.app.cli.common import (
+    REFUSED_SOME,
+    amount,
+    estimate_words,
+    follow,
+    options_of,
+    say,
+    selection_of,
+    trusting,
+    usage_words,
+)
 from workbench.app.cli.verb import Output, verb
+from workbench.core.errors import UsageError
+from workbench.core.options import (
+    AllowUnsafe,
+    Database,
+    FirstItems,
+    Options,
+    Trust,
+    VerifierSettings,
+    Where,
+    Whole,
+    Workers,
+    argument,
+    option,
+)
 from workbench.core.project import Project
-from workbench.core.run import VerifierInfo
+from workbench.core.run import ACTIVE, RunCosts, RunInfo, RunUsage, VerifierInfo
+from workbench.core.selection import Selection
+from workbench.core.text.emphasis import isolation_lines
+from workbench.core.text.inert import inert
+from workbench.core.text.timeouts import timeout_words
+
+if TYPE_CHECKING:
+    from workbench.runs.run_status import Removal
 
 
 @verb
-def command(project: Project) -> Output:
+def verifiers_command(project: Project) -> Output:
     """List the verifiers that can be run, their options, and the names they have here."""
     from workbench.runs.verifying import kinds, settings_problems
 
@@ -25,8 +63,8 @@ def _lines(found: Sequence[VerifierInfo]) -> Iterator[str]:
     for kind in found:
         text = f"can't be used: {kind.broken}" if kind.broken else kind.description
         yield f"{kind.name}  {kind.version or ''}  {text}"
-        for option, meaning in kind.options.items():
-            yield f"    -o {option}=…  {meaning}"
+        for name, meaning in kind.options.items():
+            yield f"    -o {name}=…  {meaning}"
         for verifier in kind.configured:
             yield f"    as {verifier.name}: {_options(verifier.options)}"
         for entry in kind.written:
@@ -35,3 +73,269 @@ def _lines(found: Sequence[VerifierInfo]) -> Iterator[str]:
 
 def _options(options: dict[str, str]) -> str:
     return " ".join(f"-o {name}={value}" for name, value in options.items()) or "default options"
+
+
+# -- ``workbench verify DB VERIFIER``.
+
+
+class VerifyOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    verifier: Annotated[str, argument()] = "rules"
+    settings: VerifierSettings = ()
+    name: Annotated[str | None, option("The name of this configuration; the verifier's own by default.")] = None
+    where: Where = ()
+    limit: FirstItems = None
+    workers: Workers = None
+    retry_timeouts: Annotated[bool, option("Judge the items again that had no more time.")] = False
+    ask_again: Annotated[
+        bool,
+        option("Take the verdicts on these items back and ask the model servers anew, whatever replies are stored."),
+    ] = False
+    detach: Annotated[bool, option("Start it and return; `workbench runs DB` shows it.")] = False
+    trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
+
+
+@verb
+def verify_command(project: Project, options: VerifyOptions) -> Output:
+    """Run a verifier (`rules` unless you name another) over the items; running it again resumes.
+
+    Stored verdicts are never repeated, and stored replies of the same server are not asked for again. The work is
+    done by a background process: Ctrl-C leaves it going, and so does closing the terminal. Exit code 3: the run paused
+    by itself, such as when its server refuses all calls, or every item ended in an error.
+    """
+    from workbench.runs.run_status import estimate
+    from workbench.runs.verifying import start, verdict_counts
+
+    began = time.monotonic()
+    selection = selection_of(options.where, options.limit)
+    chosen = options_of(options.settings)
+    expected = estimate(project, options.verifier, chosen, options.name, selection)
+    if expected is not None and expected.items:
+        say(estimate_words(expected))
+    info = trusting(
+        lambda yes: start(
+            project,
+            options.verifier,
+            chosen,
+            options.name,
+            selection,
+            options.workers,
+            yes,
+            options.allow_unsafe,
+            retry_timeouts=options.retry_timeouts,
+            ask_again=options.ask_again,
+        ),
+        options.trust,
+    )
+    if not info.selected:
+        say("No items match.")
+    ended = info if options.detach else follow(project, info, options.database)
+    verdicts = verdict_counts(project, info.run, selection)
+    reused = (info.reused or 0) + _judged_by_stored_replies(ended) - _judged_by_stored_replies(info)
+    report = {
+        "run": info.run,
+        "verifier": info.verifier,
+        "items": info.selected,
+        "verdicts": verdicts,
+        "seconds": round(time.monotonic() - began, 3),
+        "reused": reused,
+        "timeouts": ended.timeouts or {},
+        "state": ended.state,
+    }
+    after, code = ([], 0) if options.detach and ended.state in ACTIVE else _after(ended, verdicts, options.database)
+    return Output(report, lambda _: _show(ended, report, selection), after=after, code=code)
+
+
+def _show(ended: RunInfo, report: dict[str, Any], selection: Selection) -> None:
+    counts = ", ".join(f"{number} {word}" for word, number in report["verdicts"].items())
+    click.echo(inert(f"Run {ended.run} of {ended.verifier} is {ended.state}: {report['items']} items ({selection})"))
+    click.echo(f"  {counts}; {report['reused']} were stored before")
+    if ended.timeouts:
+        say(f"  {timeout_words(ended.timeouts)}; --retry-timeouts judges them again")
+    if ended.usage is not None:
+        click.echo("  " + "; ".join(usage_words(ended.usage)))
+        for warning in ended.usage.warnings:
+            say(f"  Warning: {warning}")
+
+
+def _after(ended: RunInfo, verdicts: Mapping[Any, int], database: str) -> tuple[list[str], int]:
+    """What is said of a run that is over, and the exit code."""
+    failed = verdicts["error"]
+    said = [f"  Error: {words}" for words in ended.failures] if failed else []
+    runs = f"workbench runs {shlex.quote(database)} resume {ended.run}"
+    if ended.state != "complete":
+        said += [ended.message or f"Run {ended.run} is {ended.state}.", f"  Go on with it: {runs}"]
+        return said, REFUSED_SOME if ended.state == "paused" and ended.message else 1
+    if failed and failed == sum(verdicts.values()):
+        return [*said, f"Every item ended in an error. Judge them again: {runs} --retry-errors"], REFUSED_SOME
+    return said, 0
+
+
+def _judged_by_stored_replies(info: RunInfo) -> int:
+    return info.usage.items_reused if info.usage else 0
+
+
+# -- ``workbench runs DB [list|show|pause|cancel|resume|delete]``.
+
+
+_MOST_SHOWN = 20
+
+
+class RunsOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Literal["list", "show", "pause", "cancel", "resume", "delete"], argument()] = "list"
+    run: Annotated[Whole | None, argument()] = None
+    retry_errors: Annotated[bool, option('With resume: judge the items with the verdict "error" again.')] = False
+    retry_timeouts: Annotated[bool, option("With resume: judge the items again that had no more time.")] = False
+    yes: Annotated[bool, option("With delete: don't ask.")] = False
+    retry_unread: Annotated[bool, option("With resume: ask again where a reply held no verdict.")] = False
+    trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
+
+
+@verb
+def runs_command(project: Project, options: RunsOptions) -> Output | None:
+    """List runs, or show, pause, cancel, resume or delete one by its number.
+
+    delete takes a run's verdicts out of all figures, with their evidence; nothing brings them back but a backup.
+    Replies of model servers stay and are used again. A run that is at work, that chose a frozen set, or that reviewers
+    have decided about is not deleted.
+    """
+    for flag, verb_ in (
+        ("retry_errors", "resume"),
+        ("retry_timeouts", "resume"),
+        ("yes", "delete"),
+        ("retry_unread", "resume"),
+    ):
+        if getattr(options, flag) and options.verb != verb_:
+            raise click.UsageError(f"--{flag.replace('_', '-')} goes with {verb_}.")
+    if (options.run is None) != (options.verb == "list"):
+        raise click.UsageError(
+            "list takes no run number." if options.verb == "list" else f"{options.verb} needs a run number."
+        )
+    if options.run is None:
+        from workbench.runs.verifying import runs
+
+        return Output(runs(project), _list)
+    if options.verb == "delete":
+        return _delete(project, options.run, options.yes)
+    _do(project, options.run, options)
+    return _info(project, options.verb, options.run)
+
+
+def _list(found: Sequence[RunInfo]) -> None:
+    for info in found:
+        click.echo(_line(info))
+    if not found:
+        click.echo("There are no runs yet. Start one: workbench verify DB VERIFIER")
+
+
+def _do(project: Project, run: int, options: RunsOptions) -> None:
+    from workbench.runs import verifying
+
+    if options.verb == "resume":
+        trusting(
+            lambda yes: verifying.resume(
+                project,
+                run,
+                trust=yes,
+                retry_errors=options.retry_errors,
+                retry_timeouts=options.retry_timeouts,
+                retry_unread=options.retry_unread,
+                allow_unsafe=options.allow_unsafe,
+            ),
+            options.trust,
+        )
+    elif options.verb in ("pause", "cancel"):
+        (verifying.pause if options.verb == "pause" else verifying.cancel)(project, run)
+        verifying.obeyed(project, run)
+
+
+def _delete(project: Project, run: int, yes: bool) -> Output | None:
+    from workbench.runs.run_status import delete, removal
+
+    found = removal(project, run)
+    counts = ", ".join(f"{count:,} {words}" for words, count in found.removes.items()) or "no verdicts"
+    say(f"Run {run} of {found.verifier}: {counts}. This can't be undone; a copy first: workbench backup DB FILE")
+    if not yes:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise UsageError("Nothing was deleted.", "Say so with --yes.")
+        if not click.confirm("Delete it?", err=True):
+            say("Nothing was deleted.")
+            return None
+    found = delete(project, run)
+    return Output(found, _show_deleted)
+
+
+def _show_deleted(found: Removal) -> None:
+    click.echo(inert(f"Run {found.run} of {found.verifier} is deleted."))
+    if found.next_run is None:
+        say(f"  {found.verifier} has no complete run any more: figures leave it out.")
+    else:
+        say(f"  Figures of {found.verifier} now come from run {found.next_run}.")
+
+
+def _info(project: Project, verb: str, run: int) -> Output:
+    from workbench.runs.run_status import run_costs
+    from workbench.runs.verifying import run_info
+
+    info = run_info(project, run)
+    costs = run_costs(project, info)
+    return Output(
+        {**msgspec.to_builtins(info), **msgspec.to_builtins(costs)},
+        lambda _: _runs_show(info, costs, whole=verb == "show"),
+    )
+
+
+def _runs_show(info: RunInfo, costs: RunCosts, *, whole: bool) -> None:
+    click.echo(_line(info))
+    if whole and info.trouble:
+        click.echo(inert(f"  {info.trouble}"))
+    if whole:
+        for title, counts in (("verdicts", info.verdicts), ("reasons", info.reasons)):
+            click.echo(inert(f"  {title}: " + (", ".join(f"{n} {word}" for word, n in (counts or {}).items()) or "–")))
+        if info.timeouts:
+            click.echo(f"  {timeout_words(info.timeouts)}: resume it with --retry-timeouts")
+        for words in info.failures:
+            click.echo(inert(f"  error: {words}"))
+        for line in isolation_lines(info):
+            click.echo(inert(f"  {line}"))
+        if info.usage is not None:
+            _show_costs(info.usage, costs)
+
+
+def _show_costs(used: RunUsage, costs: RunCosts) -> None:
+    click.echo(f"  spent: {amount(costs.spent)}")
+    click.echo(f"  possibly spent beside: {amount(costs.possibly_spent)}")
+    if costs.to_finish is not None:
+        click.echo(f"  to finish: about {amount(costs.to_finish)}")
+    for warning in used.warnings:
+        click.echo(inert(f"  warning: {warning}"))
+    if costs.ambiguous:
+        click.echo("  calls that may have been paid for although no reply came:")
+    for call in costs.ambiguous[:_MOST_SHOWN]:
+        click.echo(inert(f"    attempt {call.attempt}  {call.sent_at}  {call.completion_id or 'no item'}  {call.url}"))
+    if len(costs.ambiguous) > _MOST_SHOWN:
+        click.echo(f"    and {len(costs.ambiguous) - _MOST_SHOWN} more; --json has them all")
+
+
+def _line(info: RunInfo) -> str:
+    done = "writes texts" if info.writes else f"{info.done:,} of {info.items:,}"
+    words = [f"run {info.run}", info.verifier, info.version, info.state, done]
+    if info.recorded:
+        words.append("rests on recorded replies")
+    if info.request:
+        words.append(f"asked to {info.request}")
+    if info.state in ACTIVE and not info.alive:
+        # One that can't be seen from here may live.
+        died = "its runner has died" if info.pid is not None else "nobody works on it"
+        words.append(f"{info.waiting or died}: resume it")
+    elif info.pid is not None:
+        words.append(f"pid {info.pid}")
+    if info.alive and info.waiting:
+        words.append(info.waiting)
+    if info.usage is not None:
+        words.extend(usage_words(info.usage))
+    if info.message:
+        words.append(info.message)
+    return inert("  ".join(words))

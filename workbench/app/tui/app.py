@@ -20,20 +20,19 @@ from textual.widget import MountError
 from textual.widgets import Input
 from textual.worker import WorkerFailed
 
-from workbench.app.tui.actions import Action, bindings
 from workbench.app.tui.allocating import Garbage, process_of_its_own
 from workbench.app.tui.at_work import AtWork
-from workbench.app.tui.keymap import key_names
+from workbench.app.tui.keymap import Action, bindings, key_names
 from workbench.app.tui.pace import Pace
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.themes import OWN_THEMES
-from workbench.config.services_settings import FILE_NAME, Settings
+from workbench.config import FILE_NAME, Settings
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.project import Project
-from workbench.runs.logs import app_log
+from workbench.runs.liveness import app_log
 
 if TYPE_CHECKING:
-    from workbench.labelling.roles import Role
+    from workbench.labelling.rulings import Role
 
 LOG = logging.getLogger("workbench.tui")
 
@@ -189,7 +188,7 @@ class WorkbenchApp(App[None]):
 
     def _bring_in(self) -> None:
         """Store the labels that were given while the file was away, in windows that are closed; in a thread."""
-        from workbench.labelling.bringing_in import bring_in_left
+        from workbench.labelling.merging import bring_in_left
 
         for found in bring_in_left(self.project):
             self.call_from_thread(self.notify, found.words(self.project.path.name), timeout=15, markup=False)

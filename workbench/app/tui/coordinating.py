@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from workbench.app.tui.actions import Action
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.core.label import EXCLUSION_REASONS

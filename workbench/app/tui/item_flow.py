@@ -17,12 +17,12 @@ from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.judging import FOLLOW_S, JudgingScreen
 from workbench.app.tui.kit.card_texts import CardTexts, card_texts
-from workbench.app.tui.kit.cells import as_typed, printable
+from workbench.app.tui.kit.matrix import as_typed, printable
 from workbench.core.errors import AnnotationError, StoreError
 from workbench.core.project import Project
-from workbench.labelling.acquainted import Acquainted
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer, OwnAnswer, Progress
-from workbench.labelling.roles import Role
+from workbench.labelling.people import Acquainted
+from workbench.labelling.rulings import Role
 
 LOG = logging.getLogger("workbench.tui")
 

@@ -6,11 +6,11 @@ from abc import abstractmethod
 from functools import partial
 from typing import ClassVar, Final
 
-from workbench.app.tui.actions import Action
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.labelling.roles import Offer, Role, offers
+from workbench.labelling.rulings import Offer, Role, offers
 
 _QUESTIONS: Final[dict[Role, str]] = {
     "annotator": "Who is labelling?",

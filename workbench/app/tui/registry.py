@@ -11,7 +11,7 @@ from textual.binding import Binding
 from textual.widget import Widget
 
 from workbench.app.tui import keymap, kit, screens
-from workbench.app.tui.actions import Action
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.screen import WorkbenchScreen
 
 

@@ -12,7 +12,7 @@ from workbench.benchmarks.building.balanced import BalancedTargets, build_balanc
 from workbench.benchmarks.building.hard import HardSetOptions, build_hard, queue_name
 from workbench.benchmarks.building.picks import build_picks
 from workbench.benchmarks.curating.drawing import DrawWish, draw
-from workbench.benchmarks.set_views import SetLine
+from workbench.benchmarks.records import SetLine
 from workbench.core.errors import OptionError, UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection

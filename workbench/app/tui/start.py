@@ -13,9 +13,9 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from workbench.app.tui.actions import Action, bindings
+from workbench.app.tui.keymap import Action, bindings
 from workbench.app.tui.themes import OWN_THEMES
-from workbench.config.services_recent import RecentProject
+from workbench.config.settings import RecentProject
 
 _NEW = (
     "New here? These commands make a database:\n"

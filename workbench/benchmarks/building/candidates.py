@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict
 
 from msgspec import Struct
 
-from workbench.benchmarks.questions import Completion, Question
+from workbench.benchmarks.capping import Completion, Question
 from workbench.benchmarks.store import building
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
+from workbench.core.label import ExcludedItem
 from workbench.core.progress import stepping
 from workbench.core.project import Project
-from workbench.core.selection import Selection
-from workbench.core.sets import SetName
+from workbench.core.selection import NAMELESS, Condition, Selection
+from workbench.core.sets import FinalGold, GoldFrom, ItemMember, SetName
 from workbench.core.taxonomy import UNTYPED
+from workbench.data.store import columns as stored
+from workbench.labelling.excluded import excluded_items
+from workbench.labelling.guidelines import versions
 from workbench.measuring.columns import Columns
 from workbench.measuring.judged import judges_of
 from workbench.measuring.store import curation
 
 if TYPE_CHECKING:
-    from workbench.statistics.arrays import IntArray
+    from workbench.statistics.confusion import IntArray
 
 
 _AT_ONCE: Final = 1_000
@@ -183,3 +187,136 @@ def together(*counts: Mapping[str, int]) -> dict[str, int]:
     for some in counts:
         total.update(some)
     return dict(sorted((+total).items(), key=lambda found: (-found[1], found[0])))
+
+
+# -- Items with final labels, and why others have none.
+
+
+WAITING = ("unlabelled", "labelled", "conflict")
+"""Why an item has no final label yet: nobody, or not all people have labelled it, or they differ."""
+
+
+class Labels(Struct, frozen=True, kw_only=True, eq=False):
+    """What counts as gold of some items.
+
+    Attributes:
+        said: 1 correct, 0 incorrect, -1 none (int8).
+        of: Item -> its gold and where that comes from; only of those that have one.
+        out: Reason -> items without gold.
+    """
+
+    said: IntArray
+    of: dict[int, tuple[bool, GoldFrom]]
+    out: dict[str, int]
+
+
+def labels(project: Project, known: Columns, rows: IntArray, gold: FinalGold) -> Labels:
+    """The gold of items; with ``people`` only of those that are settled.
+
+    Args:
+        rows: Where they stand in the columns.
+    """
+    import numpy as np
+
+    reader, items = project.database.reader(), known.item[rows]
+    states = stored.states(reader)
+    touched = np.isin(items, np.concatenate([np.zeros(0, dtype=np.int64), *states.values()]))
+    standing = building.standings(reader, items[touched].tolist())
+    said = known.gold(gold)[rows]
+    if gold == "people":
+        said = np.where(np.isin(items, states.get("final", ())), said, np.int8(-1))
+    has_gold = said >= 0
+    both = zip(items[has_gold].tolist(), said[has_gold].tolist(), strict=True)
+    # Of all those that nobody has touched one is asked.
+    untouched = {_why(None, gold): int(np.count_nonzero(~has_gold & ~touched))}
+    return Labels(
+        said=said,
+        of={item: (bool(word), _origin(standing.get(item), gold)) for item, word in both},
+        out=together(
+            untouched, counted(_why(standing.get(item), gold) for item in items[~has_gold & touched].tolist())
+        ),
+    )
+
+
+def _origin(standing: building.TouchedItem | None, gold: FinalGold) -> GoldFrom:
+    return standing.gold_from if gold == "people" and standing and standing.gold_from else "imported"
+
+
+def _why(standing: building.TouchedItem | None, gold: FinalGold) -> str:
+    if standing is not None and standing.state == "excluded":
+        return standing.reason or "other"
+    if gold == "imported":
+        return "no_gold"
+    return "unlabelled" if standing is None else standing.state
+
+
+def left_out(project: Project, selection: Selection) -> tuple[ExcludedItem, ...]:
+    """The chosen items that people have taken out, with who did and why."""
+    out = Selection((*selection.conditions, Condition("state", "=", "excluded")), selection.limit)
+    return tuple(excluded_items(project, out))
+
+
+def guideline(project: Project, gold: FinalGold) -> str | None:
+    """The version of the guidelines in force, where people's labels count."""
+    return versions(project)[-1].version if gold == "people" else None
+
+
+# -- What a set is made of, counted: types, domains, sources, models, and models that give nothing to it.
+
+
+class Composition(TypedDict):
+    """Parts of a `SetReport`."""
+
+    questions: int
+    tuples: int
+    types: dict[str, int]
+    domains: dict[str, int]
+    sources: dict[str, int]
+    models: dict[str, int]
+    missing_models: tuple[str, ...]
+    correct: int | None
+    always_incorrect: float | None
+
+
+def composition(known: Columns, members: Sequence[ItemMember]) -> Composition:
+    """What the items of a set are; types as they stood when it was frozen."""
+    rows = places(known, [one.item for one in members])
+    gold = [one.gold for one in members if one.gold is not None]
+    return Composition(
+        questions=len(set(known.question[rows].tolist())),
+        tuples=len(members),
+        types=dict(sorted(Counter(one.subtype[0] if one.subtype else UNTYPED for one in members).items())),
+        domains=_counts(known, "domain", rows),
+        sources=_counts(known, "source", rows),
+        models=_counts(known, "model", rows),
+        missing_models=_missing_models(known, rows),
+        correct=sum(gold) if gold else None,
+        always_incorrect=1 - sum(gold) / len(gold) if gold else None,
+    )
+
+
+def places(known: Columns, items: Sequence[int]) -> IntArray:
+    """Where items stand in the columns."""
+    import numpy as np
+
+    found: IntArray = np.searchsorted(known.item, np.asarray(items, dtype=np.int64))
+    return found
+
+
+def _counts(known: Columns, field: str, rows: IntArray) -> dict[str, int]:
+    import numpy as np
+
+    groups = known.groups(field)
+    counts = np.bincount(groups.code[rows], minlength=len(groups.names)).tolist()
+    found = {name or NAMELESS: count for name, count in zip(groups.names, counts, strict=True) if count}
+    return dict(sorted(found.items()))
+
+
+def _missing_models(known: Columns, rows: IntArray) -> tuple[str, ...]:
+    """Models with items in the same data sets, but none among these."""
+    import numpy as np
+
+    datasets, models = known.groups("dataset"), known.groups("model")
+    same = np.isin(datasets.code, np.unique(datasets.code[rows]))
+    missing = np.setdiff1d(models.code[same], models.code[rows]).tolist()
+    return tuple(sorted(models.names[code] for code in missing if models.names[code]))

@@ -2,16 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
-from workbench.benchmarks.building.differing import changed_settings
-from workbench.benchmarks.set_views import DiffRow, SetDiff
+import msgspec
+
+from workbench.benchmarks.building.candidates import places
+from workbench.benchmarks.records import DiffRow, Flip, SetDetail, SetDiff, SetLine
 from workbench.benchmarks.store import building
 from workbench.benchmarks.store.building import SetMember
 from workbench.core.database import sets
+from workbench.core.errors import StoreError
 from workbench.core.project import Project
-from workbench.core.sets import SetName, StoredSet
+from workbench.core.sets import NewSet, SetName, SetReport, StoredSet
+from workbench.core.verdict import Outcome
+from workbench.measuring.columns import Columns, columns
+from workbench.measuring.store import figures
+
+if TYPE_CHECKING:
+    from workbench.statistics.confusion import IntArray
+
+
+# -- What is different between a frozen set and one that is to be frozen, in words.
+
+
+def differences(connection: building.Connection, found: StoredSet, new: NewSet) -> list[str]:
+    """Why they are not one and the same set; nothing if they are."""
+    told = [f"kind {found.kind}, now {new.kind}"] if found.kind != new.kind else []
+    if found.seed != new.seed:
+        told.append(f"seed {found.seed}, now {new.seed}")
+    for key, (before, now) in changed_settings(found.config, new.config).items():
+        told.append(f"{key} {_said(before)}, now {_said(now)}")
+    if sets.digest(connection, new.items, new.questions).hex() != found.digest:
+        told += _members(connection, found, new)
+    return told
+
+
+def changed_settings(old: str, new: str) -> dict[str, tuple[Any, Any]]:
+    """Settings that differ between two sets, as both have them.
+
+    Args:
+        old, new: What `StoredSet.config` is.
+    """
+    before, after = msgspec.json.decode(old), msgspec.json.decode(new)
+    keys = sorted(before.keys() | after.keys())
+    return {key: (before.get(key), after.get(key)) for key in keys if before.get(key) != after.get(key)}
+
+
+def _said(value: Any) -> str:
+    return "none" if value is None else msgspec.json.encode(value).decode().replace('"', "")
+
+
+def _members(connection: building.Connection, found: StoredSet, new: NewSet) -> Iterator[str]:
+    items = {one.item: one for one in sets.items(connection, found.id)}
+    now = {one.item: one for one in new.items}
+    questions = {one.question for one in sets.questions(connection, found.id)}
+    asked = {one.question for one in new.questions}
+    both = [(items[item], now[item]) for item in items.keys() & now.keys()]
+    counts = {
+        "questions only there": len(questions - asked),
+        "questions only now": len(asked - questions),
+        "items only there": len(items.keys() - now.keys()),
+        "items only now": len(now.keys() - items.keys()),
+        "other gold": sum((old.gold, old.gold_from) != (one.gold, one.gold_from) for old, one in both),
+        "another answer type": sum(old.subtype != one.subtype for old, one in both),
+    }
+    there = [f"{what}: {count:,}" for what, count in counts.items() if count]
+    yield from there or ["other texts or strata"]
+
 
 _GOLD = {True: "correct", False: "incorrect", None: "none"}
 
@@ -91,4 +149,111 @@ def _row(member: SetMember, before: str | None = None, after: str | None = None)
         completion_id=member.completion,
         before=before,
         after=after,
+    )
+
+
+# -- What a frozen set says of itself: its settings, and the report of its making.
+
+
+def report_of(stored: StoredSet) -> SetReport:
+    """What came of building a set.
+
+    Raises:
+        StoreError: The database holds no such report.
+    """
+    try:
+        return msgspec.json.decode(stored.report, type=SetReport)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise _unreadable("report", stored, error) from error
+
+
+def settings_of(stored: StoredSet) -> dict[str, Any]:
+    """What a set was built with.
+
+    Raises:
+        StoreError: The database holds no settings there.
+    """
+    try:
+        return msgspec.json.decode(stored.config, type=dict[str, Any])
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise _unreadable("settings", stored, error) from error
+
+
+def _unreadable(what: str, stored: StoredSet, error: Exception) -> StoreError:
+    return StoreError(f"The {what} of {stored.full_name} can't be read: {error}.", "Build the set again.")
+
+
+# -- Frozen sets: listed, and one of them with all that is known of it.
+
+
+def every_set(project: Project) -> list[SetLine]:
+    """All sets in the order they were frozen.
+
+    Raises:
+        StoreError: What one says of itself can't be read.
+    """
+    reader = project.database.reader()
+    return [_line(reader, one, report_of(one)) for one in sets.every(reader)]
+
+
+def set_detail(project: Project, name: str) -> SetDetail:
+    """One set.
+
+    Raises:
+        StoreError: What it says of itself can't be read.
+        UsageError: There is none of that name.
+    """
+    reader = project.database.reader()
+    found = sets.require(reader, SetName.parse(name))
+    report = report_of(found)
+    line = _line(reader, found, report)
+    return SetDetail(
+        set=line,
+        config=settings_of(found),
+        report=msgspec.structs.replace(report, version=found.version, digest=found.digest),
+        flips=flips(project, found),
+        changed=line.changed,
+    )
+
+
+def flips(project: Project, found: StoredSet) -> tuple[Flip, ...]:
+    """How often each judge that chose a set says something else of its items in a later run."""
+    reader = project.database.reader()
+    items = [one.item for one in sets.items(reader, found.id)]
+    if not found.runs or not items:
+        return ()
+    known = columns(project)
+    rows = places(known, items)
+    return tuple(
+        _flip(known, rows, figures.verifier_of_run(reader, run), run, building.run_since(reader, run))
+        for run in found.runs
+    )
+
+
+def _flip(known: Columns, rows: IntArray, judge: str, run: int, later: int | None) -> Flip:
+    if later is None:
+        return Flip(judge=judge, run=run, later=None, both=0, flipped=0, rate=None)
+    before, after = known.outcome(run)[rows], known.outcome(later)[rows]
+    both = (before >= 0) & (before < Outcome.ABSTAIN) & (after >= 0) & (after < Outcome.ABSTAIN)
+    decided, flipped = int(both.sum()), int((both & (before != after)).sum())
+    rate = flipped / decided if decided else None
+    return Flip(judge=judge, run=run, later=later, both=decided, flipped=flipped, rate=rate)
+
+
+def _line(reader: building.Connection, found: StoredSet, report: SetReport) -> SetLine:
+    return SetLine(
+        name=found.name,
+        version=found.version,
+        kind=found.kind,
+        questions=found.questions,
+        tuples=found.items,
+        seed=found.seed,
+        gold=found.gold,
+        guideline=found.guideline,
+        code_version=found.code_version,
+        digest=found.digest,
+        created_at=found.created_at,
+        short=len(report.shortfall),
+        states=building.states(reader, found.id),
+        changed=building.changed(reader, found.id, found.gold)._asdict(),
     )

@@ -3,33 +3,218 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from workbench.benchmarks.building.composition import Composition, composition, places
-from workbench.benchmarks.building.described import report_of, settings_of
-from workbench.benchmarks.building.freezing import conditions, encoded, settle
-from workbench.benchmarks.building.labelled import WAITING, Labels, guideline, labels, left_out
-from workbench.benchmarks.building.queueing import (
-    ANNOTATE,
-    MINORITY,
-    SplitItems,
-    build_queue,
-    drawn_by,
-    judges_with_runs,
-    settings,
-    short_of,
-    types_of,
+from workbench.benchmarks.building.candidates import (
+    WAITING,
+    CandidateItems,
+    Composition,
+    Labels,
+    chosen,
+    composition,
+    guideline,
+    judging_run,
+    labels,
+    left_out,
+    places,
+    type_code,
 )
+from workbench.benchmarks.building.comparing import report_of, settings_of
+from workbench.benchmarks.building.freezing import conditions, encoded, settle
+from workbench.benchmarks.quotas import sample, strata
 from workbench.benchmarks.store import building
-from workbench.benchmarks.stratifying import sample, strata
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.selection import Condition, Selection, parse_condition
-from workbench.core.sets import FinalGold, ItemMember, NewSet, SetName, SetReport, StoredSet
+from workbench.core.selection import NAMELESS, Condition, Selection, parse_condition
+from workbench.core.sets import FinalGold, ItemMember, NewSet, SetName, SetReport, Shortfall, StoredSet
 from workbench.measuring.columns import Columns, columns
+
+if TYPE_CHECKING:
+    from workbench.statistics.confusion import IntArray
+    from workbench.statistics.disagreement import Splits
+
+
+# -- The queue of a hard set: items that judges are split on, so many of each domain and source.
+
+
+_STEP: Final = "hard"
+_LEAST: Final = 3
+MINORITY, ANNOTATE = 2, 2_000
+"""As in VerifyBench-Hard: two judges against three, and so many items for people."""
+
+
+class SplitItems(Struct, frozen=True, kw_only=True):
+    """Which items judges are split on.
+
+    Attributes:
+        judges: Verifier -> the run whose verdicts count.
+        minority: Judges on the weaker side.
+        annotate: Items for people.
+        selection: Which items.
+    """
+
+    judges: dict[str, int]
+    minority: int
+    annotate: int
+    selection: Selection = Selection()
+
+
+def judges_with_runs(project: Project, names: tuple[str, ...], runs: Mapping[str, int]) -> dict[str, int]:
+    """Judges with the runs given, else their newest complete ones.
+
+    Raises:
+        UsageError: One is named twice, has no such run, or a run is given for one that is not named.
+    """
+    if unnamed := sorted(runs.keys() - set(names)):
+        raise UsageError(f"A run is given for {', '.join(unnamed)}.", "Name it with --judge too.")
+    if len(set(names)) < len(names):
+        raise UsageError("A judge is named twice.", "Each has one vote.")
+    return {name: judging_run(project, name, runs.get(name)) for name in names}
+
+
+def build_queue(
+    project: Project, split: SplitItems, name: str, *, seed: int = 0, dry_run: bool = False, new_version: bool = False
+) -> SetReport:
+    """Freeze the items that people are to label (VerifyBench, section 3.2).
+
+    Only items that every judge has decided count: an abstention, an error and a missing verdict are no votes. Of those
+    split as asked for, ``annotate`` are drawn, divided among domains and sources by largest remainders.
+
+    Raises:
+        UsageError: The number of judges is even or below three, no such minority is possible, the selection names
+            something unknown, no item is split so, or a set of that name differs.
+    """
+    import numpy as np
+
+    from workbench.statistics.disagreement import splits
+
+    _check(split)
+    known = columns(project)
+    among = chosen(project, known, split.selection)
+    votes = [known.outcome(run)[among.rows] for run in split.judges.values()]
+    found = splits(votes, len(among.rows), split.minority)
+    # In the order of import, in which they are read fastest.
+    rows = np.sort(among.rows[found.ranking.place])
+    by_stratum = _by_stratum(known, rows)
+    new = NewSet(
+        name=name,
+        kind="queue",
+        seed=seed,
+        config=encoded(settings(project, split)),
+        report="",
+        items=tuple(_drawn(project, known, by_stratum, split.annotate, seed)),
+        runs=tuple(split.judges.values()),
+    )
+    report = _queueing_report(split, new, among, found, by_stratum, known)
+    return settle(project, new, report, dry_run=dry_run, new_version=new_version, judges=tuple(split.judges))
+
+
+def settings(project: Project, split: SplitItems) -> dict[str, Any]:
+    """What a queue depends on besides the data."""
+    return {
+        "where": conditions(project, split.selection),
+        "judges": split.judges,
+        "minority": split.minority,
+        "annotate": split.annotate,
+    }
+
+
+def _check(split: SplitItems) -> None:
+    many = len(split.judges)
+    if many < _LEAST or many % 2 == 0:
+        raise UsageError(
+            f"{many} judges can't be split into a minority and a majority of each item.",
+            f"Name an odd number of them, {_LEAST} or more: --judge A --judge B --judge C",
+        )
+    if not 1 <= split.minority <= many // 2:
+        raise UsageError(f"{split.minority} of {many} judges are no minority.", f"Use 1 to {many // 2}.")
+
+
+def _by_stratum(known: Columns, rows: IntArray) -> dict[str, IntArray]:
+    """Domain and source -> where its items stand in the columns."""
+    groups = known.groups("domain,source")
+    code = groups.code[rows]
+    found = {}
+    for place in sorted(set(code.tolist())):
+        domain, source = groups.parts[place]
+        # A source's name mostly begins with its domain.
+        name = source if source.startswith(f"{domain}/") else f"{domain or NAMELESS}/{source or NAMELESS}"
+        found[name] = rows[code == place]
+    return found
+
+
+def _drawn(
+    project: Project, known: Columns, by_stratum: dict[str, IntArray], count: int, seed: int
+) -> Iterator[ItemMember]:
+    """The items of each stratum that come first in drawn order; no more names are held than are taken."""
+
+    def members(stratum: str) -> Iterator[building.Key]:
+        return building.keys(project.database.reader(), known.item[by_stratum[stratum]].tolist())
+
+    sizes = {name: len(rows) for name, rows in by_stratum.items()}
+    drawn = sample(sizes, count, members, seed, drawn_by)
+    for name, keys in drawn.items():
+        items = [key.item for key in keys]
+        for item, typed in zip(items, types_of(known, items), strict=True):
+            yield ItemMember(item=item, stratum=name, subtype=typed)
+
+
+def drawn_by(key: building.Key) -> tuple[str, str, str, str]:
+    """What chance knows an item by."""
+    return _STEP, key.dataset, key.question, key.completion
+
+
+def types_of(known: Columns, items: list[int]) -> list[str | None]:
+    """Each item's subtype in force, its type where there is none, or None."""
+    rows = places(known, items)
+    subtype, type_ = known.groups("subtype"), known.groups("type")
+    codes = zip(subtype.code[rows].tolist(), type_.code[rows].tolist(), strict=True)
+    return [type_code(subtype.names[one], type_.names[other]) for one, other in codes]
+
+
+def _queueing_report(
+    split: SplitItems,
+    new: NewSet,
+    among: CandidateItems,
+    found: Splits,
+    by_stratum: dict[str, IntArray],
+    known: Columns,
+) -> SetReport:
+    many, there = len(split.judges), len(found.ranking.place)
+    sizes = {name: len(rows) for name, rows in by_stratum.items()}
+    return SetReport(
+        name=new.name,
+        version=None,
+        kind="queue",
+        seed=new.seed,
+        strata=strata(sizes, split.annotate),
+        shortfall=short_of(split.annotate, there, len(new.items), "no more items are split so"),
+        excluded=among.out,
+        stages={
+            "candidates": len(among.rows),
+            "fully_voted": len(among.rows) - found.unvoted,
+            "split": there,
+            "sampled": len(new.items),
+        },
+        judges=split.judges,
+        splits={
+            **{f"{many - fewer}:{fewer}": number for fewer, number in enumerate(found.sizes)},
+            "not_fully_voted": found.unvoted,
+        },
+        next=f"workbench assign DB --where set={new.name} --annotators A,B",
+        **composition(known, new.items),
+    )
+
+
+def short_of(wanted: int, available: int, taken: int, why: str) -> tuple[Shortfall, ...]:
+    """What a set as a whole is short of."""
+    if taken >= wanted:
+        return ()
+    return (Shortfall(stratum=None, of="tuples", wanted=wanted, available=available, taken=taken, why=why),)
+
 
 FINAL = 1_000
 """Tuples of VerifyBench-Hard."""

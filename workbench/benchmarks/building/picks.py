@@ -11,6 +11,7 @@ from msgspec import Struct
 from workbench.benchmarks.building.candidates import (
     HeardQuestion,
     chosen,
+    composition,
     counted,
     drawn_types,
     judging_run,
@@ -19,9 +20,8 @@ from workbench.benchmarks.building.candidates import (
     type_code,
     unanswered,
 )
-from workbench.benchmarks.building.composition import composition
 from workbench.benchmarks.building.freezing import conditions, encoded, settle
-from workbench.benchmarks.questions import LACKS, Lack, Question, lack, picked
+from workbench.benchmarks.capping import LACKS, Lack, Question, lack, picked
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.sets import ItemMember, NewSet, SetReport, Shortfall, Stratum
@@ -29,7 +29,7 @@ from workbench.core.verdict import Outcome
 from workbench.measuring.columns import Columns, columns
 
 if TYPE_CHECKING:
-    from workbench.statistics.arrays import IntArray
+    from workbench.statistics.confusion import IntArray
 
 _STEP: Final = "picks"
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from workbench.benchmarks.publication import Differing, LeaderboardLine, PublishedFile
-from workbench.benchmarks.set_views import SetDiff
+from workbench.benchmarks.records import Differing, LeaderboardLine, PublishedFile, SetDiff
 from workbench.core.label import LabelVerdict, Task
 from workbench.core.sets import SetReport, StoredSet
 from workbench.measuring.report.contents import Contents, RunFacts

@@ -5,24 +5,54 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import structs
 
 from workbench.benchmarks.card.contents import CardContents, SetContents
-from workbench.benchmarks.card.model_licences import hub_licence
-from workbench.benchmarks.card.sections import KINDS, SECTIONS, methods
-from workbench.benchmarks.publication import COLUMNS, PublishedFile
+from workbench.benchmarks.card.methods import KINDS, SECTIONS, methods
+from workbench.benchmarks.records import COLUMNS, PublishedFile
 from workbench.core.text.figures import counted
 from workbench.core.text.inert import inert
+from workbench.measuring.records.card import NamedCount
 from workbench.measuring.report.common import share
-from workbench.tables.document import Case, Document, Facts, Passage, Section
-from workbench.tables.markdown import markdown
+from workbench.tables.document import Case, Document, Facts, Passage, Section, Table
+from workbench.tables.markdown import escaped, markdown, markdown_table
 from workbench.tables.table import Columns, count, table, text, word
+
+# -- Licences as the Hugging Face Hub names them.
+
+
+_NAMES = """
+afl-3.0 agpl-3.0 apache-2.0 artistic-2.0 bigcode-openrail-m bigscience-bloom-rail-1.0 bigscience-openrail-m bsd
+bsd-2-clause bsd-3-clause bsd-3-clause-clear bsl-1.0 c-uda cc cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-4.0 cc-by-nc-2.0
+cc-by-nc-3.0 cc-by-nc-4.0 cc-by-nc-nd-3.0 cc-by-nc-nd-4.0 cc-by-nc-sa-2.0 cc-by-nc-sa-3.0 cc-by-nc-sa-4.0
+cc-by-nd-4.0 cc-by-sa-3.0 cc-by-sa-4.0 cc0-1.0 cdla-permissive-1.0 cdla-permissive-2.0 cdla-sharing-1.0
+creativeml-openrail-m deepfloyd-if-license ecl-2.0 epl-1.0 epl-2.0 etalab-2.0 eupl-1.1 gemma gfdl gpl gpl-2.0
+gpl-3.0 isc lgpl lgpl-2.1 lgpl-3.0 lgpl-lr llama2 lppl-1.3c mit mpl-2.0 ms-pl ncsa odbl odc-by ofl-1.1 openrail
+openrail++ osl-3.0 pddl postgresql unlicense wtfpl zlib
+"""
+HUB: Final = frozenset(_NAMES.split())
+"""Identifiers the Hub knows (https://huggingface.co/docs/hub/repositories-licenses)."""
+_OTHER = re.compile(r"[^a-z0-9.+-]+")
+
+
+def hub_licence(licence: str | None) -> dict[str, str]:
+    """The keys of a card's metadata that say a licence; any the Hub does not know is one of its ``other``.
+
+    Args:
+        licence: An identifier or a name, in any case; None for an unknown one.
+    """
+    if licence is None:
+        return {"license": "unknown"}
+    name = _OTHER.sub("-", licence.strip().lower()).strip("-")
+    if name in HUB:
+        return {"license": name}
+    return {"license": "other", "license_name": name or "other", "license_link": "LICENSE.md"}
+
 
 SPLIT = "test"
 """The one split of every set: what is measured on is not trained on."""
-
 _FOLDERS = (
     ("data", "the items, as datasets loads them"),
     ("verifybench", "the same in VerifyBench's released schema, a JSON line an item"),
@@ -31,14 +61,11 @@ _FOLDERS = (
     ("manifest.json, checksums.txt", "versions, counts, and what every file must hash to"),
 )
 """What lies where."""
-
 _TAGS = ("verifier-evaluation", "llm-as-a-judge", "answer-verification", "reward-model", "verifier-workbench")
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _MORE = "1M<n<10M"
-
 _NO_YAML = re.compile("[\ufffe\uffff]")
 """What JSON may hold as it is and YAML may not, besides what `inert` shows otherwise."""
-
 Value: TypeAlias = "str | int | bool | Sequence[Value] | Mapping[str, Value]"
 
 
@@ -194,3 +221,32 @@ def _below(value: Sequence[Value] | Mapping[str, Value]) -> Iterator[str]:
 def _scalar(value: str | int) -> str:
     text = json.dumps(inert(value) if isinstance(value, str) else value, ensure_ascii=False)
     return _NO_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+# -- The note on licences: of what is published, and of each source it comes from.
+
+
+def licences_text(card: CardContents) -> str:
+    """The note as Markdown."""
+    said = card.licence or "The publisher has not said under which licence this folder may be used."
+    parts = [
+        f"# {escaped(f'Licences of {card.title}')}",
+        escaped(f"Labels, selection and card: {said}" if card.licence else said),
+        escaped(
+            "Questions, reference answers and completions belong to their sources; a source without a known licence is "
+            "listed as unknown, and nothing is assumed of it."
+        ),
+        *(markdown_table(_sources(found)).rstrip("\n") for found in card.sets),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _sources(found: SetContents) -> Table:
+    sources = [source for source in found.contents.card.sources if source.items]
+    columns: Columns[NamedCount] = (
+        word("Source", lambda one: one.name or "(none)"),
+        word("Licence", lambda one: one.licence or "unknown"),
+        count("Questions", lambda one: one.questions),
+        count("Completions", lambda one: one.items),
+    )
+    return table(f"Sources of {found.name}.", columns, sources)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
 
-from workbench.benchmarks.publication import LeaderboardLine
+from workbench.benchmarks.card.contents import Conflicts, SetContents, title_of
+from workbench.benchmarks.records import DiffRow, LeaderboardLine, SetDiff
+from workbench.core.label import EXCLUSION_REASONS, FAST_MS
+from workbench.core.sets import SetKind, SetReport, Shortfall, StoredSet, Stratum
 from workbench.core.taxonomy import type_display
-from workbench.core.text.marks import CHOSE
-from workbench.measuring.report.common import decimals, interval, share
-from workbench.tables.document import Table
-from workbench.tables.figures import percentage
-from workbench.tables.table import Column, Columns, count, ends, table, word
+from workbench.core.text.emphasis import CHOSE
+from workbench.core.text.figures import NONE, counted
+from workbench.measuring.report.common import decimal, decimals, interval, share
+from workbench.measuring.report.people import agreement_blocks, data_section, methods_section, runs_table
+from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality
+from workbench.tables.document import Block, Case, Facts, Group, Paragraph, Passage, Section, Table, percentage
+from workbench.tables.table import Column, Columns, count, ends, table, text, word
 
 _PROTOCOLS = {
     "forced": "an abstention or an error counts as “incorrect”",
@@ -61,3 +68,312 @@ def _notes(lines: Sequence[LeaderboardLine]) -> list[str]:
         elif line.flip_rate is not None:
             said.append(f"{line.verifier}: {percentage(line.flip_rate)} % of verdicts differ from those that chose.")
     return said
+
+
+# -- The parts of a data card: each answers one question a reader has of a set.
+
+
+_FOLDED = 12
+_NAMED = 20
+KINDS: Final[dict[SetKind, str]] = {
+    "draw": "questions, so many an answer type",
+    "picks": "completions of each question, to be labelled",
+    "queue": "completions that judges are split on, to be labelled",
+    "balanced": "as many questions of each answer type as its plan says, each with exactly one correct and one "
+    "incorrect completion",
+    "hard": "completions that judges were split on, in proportion to domain and source, as people labelled them",
+}
+"""What a set of each kind holds."""
+
+
+def data(found: SetContents) -> Section:
+    """What is in the set."""
+    return data_section(found.contents)
+
+
+def choice(found: SetContents) -> Section:
+    """How the set came to hold what it holds."""
+    blocks: list[Block] = [
+        Paragraph(f"{found.name} is a {found.stored.kind} set: {KINDS[found.stored.kind]}."),
+        *_built(found.stored, found.report),
+    ]
+    if found.judges:
+        blocks.append(runs_table(found.judges, "Runs whose verdicts decided what belongs to the set."))
+    for stored, report in found.made_of:
+        kind = Paragraph(f"A {stored.kind} set, frozen on {stored.created_at[:10]}: {KINDS[stored.kind]}.")
+        blocks.append(Group(title=f"Made of {title_of(stored)}", blocks=(kind, *_built(stored, report))))
+    return Section("choice", "How it was chosen", tuple(blocks))
+
+
+def _built(stored: StoredSet, report: SetReport) -> Iterator[Block]:
+    """What was asked for, and what came of it."""
+    yield Facts(tuple(_plan(stored, report)))
+    if report.splits:
+        caption = "Judges on either side of an item; what not every judge has decided is no split."
+        yield _counts(caption, "Split", report.splits)
+    if report.stages:
+        yield _counts("What was there after each step.", "Step", report.stages)
+    if report.strata:
+        caption = "What members were taken from: what there was, what was wanted, what was taken."
+        yield Group(title="", blocks=(table(caption, _STRATA, report.strata),), folded=len(report.strata) > _FOLDED)
+    yield _shortfall(report)
+    if report.excluded:
+        said = {EXCLUSION_REASONS.get(code, code): number for code, number in report.excluded.items()}
+        yield _counts("What was left out, by reason.", "Reason", said)
+
+
+def _plan(stored: StoredSet, report: SetReport) -> Iterator[tuple[str, str]]:
+    yield "Seed", str(stored.seed)
+    yield "Questions, completions", f"{stored.questions:,}, {stored.items:,}"
+    config = json.loads(stored.config or "{}")
+    named = config.items() if isinstance(config, dict) else [("config", config)]
+    yield from ((f"Plan: {name}", _plain(value)) for name, value in named)
+    if report.missing_models:
+        yield "Models it has no completion of", ", ".join(report.missing_models)
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _counts(caption: str, title: str, counts: dict[str, int]) -> Table:
+    columns: Columns[str] = (word(title, str), count("Number", counts.__getitem__))
+    return table(caption, columns, counts)
+
+
+_STRATA: Columns[Stratum] = (
+    word("Stratum", lambda one: one.name),
+    count("There", lambda one: one.population),
+    count("Wanted", lambda one: one.quota),
+    count("Taken", lambda one: one.taken),
+)
+_SHORTFALL: Columns[Shortfall] = (
+    word("Stratum", lambda one: one.stratum or "whole set"),
+    word("Of", lambda one: one.of),
+    word("Why", lambda one: one.why),
+    count("Wanted", lambda one: one.wanted),
+    count("There", lambda one: one.available),
+    count("Taken", lambda one: one.taken),
+)
+
+
+def _shortfall(report: SetReport) -> Block:
+    if not report.shortfall:
+        return Paragraph("Nothing that was wanted is missing.")
+    return table("What was wanted and is missing; nothing stands in its place.", _SHORTFALL, report.shortfall)
+
+
+def labels(found: SetContents) -> Section:
+    """What people were asked, what they said, and how far they agree."""
+    blocks: list[Block] = [Facts(tuple(_labelled(found)))]
+    correctness = found.contents.agreement
+    if correctness is not None:
+        blocks += [_annotators(correctness), Group(title="Correctness", blocks=agreement_blocks(correctness))]
+    if found.types is not None:
+        blocks.append(Group(title="Answer subtype", blocks=agreement_blocks(found.types)))
+    if found.pool is not None:
+        name, pool = found.pool
+        said = Paragraph(
+            f"All that was labelled of what the set was made of, settled or not, in the set or not: {name}."
+        )
+        blocks.append(Group(title="Correctness before the choice", blocks=(said, *agreement_blocks(pool))))
+    if found.guideline is not None and found.guideline.text is not None:
+        asked = Passage("What people were asked", found.guideline.text)
+        blocks.append(Case(title=f"Guidelines, version {found.guideline.version}", facts=(), passages=(asked,)))
+    return Section("labels", "Labels and agreement", tuple(blocks))
+
+
+def _labelled(found: SetContents) -> Iterator[tuple[str, str]]:
+    said = found.annotations
+    origins = {name: number for name, number in found.contents.card.gold.items() if number}
+    yield "Gold", ", ".join(f"{number:,} {name}" for name, number in origins.items())
+    yield "Published labels", f"{counted(said.lines, 'line')} of {people(said.people)}"
+    if said.guidelines:
+        versions = ", ".join(
+            f"{number:,} under {name or 'no known version'}" for name, number in said.guidelines.items()
+        )
+        yield "Guidelines of the lines", versions
+    if found.stored.guideline is not None:
+        yield "Guidelines in force when the set was frozen", f"version {found.stored.guideline}"
+    for conflicts in said.conflicts:
+        yield f"Conflicts, {conflicts.task}", _conflicts(conflicts)
+
+
+def people(number: int) -> str:
+    """People in words: ``1 person``, ``3 people``."""
+    return "1 person" if number == 1 else f"{number:,} people"
+
+
+def _conflicts(found: Conflicts) -> str:
+    what = "item" if found.task == "correctness" else "question"
+    said = f"{found.disputed:,} of {counted(found.labelled, what)} with two people's labels or more"
+    ended = [f"{number:,} settled as {value}" for value, number in found.settled.items()]
+    if found.unsettled:
+        ended.append(f"{found.unsettled:,} without a decision by a third person")
+    return f"{said}: {', '.join(ended)}" if ended else said
+
+
+_ANNOTATORS: Columns[AnnotatorQuality] = (
+    word("Annotator", lambda one: one.name),
+    count("Labels", lambda one: one.labels),
+    share("Same as others (%)", lambda one: one.with_others.share),
+    share("Upheld (%)", lambda one: one.upheld.share),
+    text("Median time (s)", lambda one: NONE if one.median_ms is None else f"{one.median_ms / 1000:.1f}"),
+    share(f"Under {FAST_MS // 1000} s (%)", lambda one: one.fast.share),
+)
+
+
+def _annotators(found: AgreementReport) -> Table:
+    """Everyone with a label on the set's items."""
+    caption = f"{people(found.annotators)}, {counted(len(found.cohen_kappa), 'pair')}."
+    note = "Same as others: mean over items with two labels or more. Upheld: of the conflicts a third person ended."
+    return table(caption, _ANNOTATORS, found.per_annotator, notes=(note,))
+
+
+def leaderboard(found: SetContents) -> Section:
+    """Who is how accurate."""
+    if all(line.kind == "baseline" for line in found.leaderboard):
+        note: tuple[Block, ...] = (Paragraph("No verifier has judged these items yet."),)
+    else:
+        note = tuple(map(Paragraph, found.contents.overall.notes))
+    runs = found.contents.runs
+    made = (runs_table(runs, "Runs the figures come from."),) if runs else ()
+    blocks: list[Block] = [leaderboard_table(found.name, found.leaderboard), *note, *made]
+    if found.undecided:
+        blocks.append(Paragraph(f"Without any decided verdict, and so in no row: {', '.join(found.undecided)}."))
+    return Section("leaderboard", "Leaderboard", tuple(blocks))
+
+
+def limits(found: SetContents) -> Section:
+    """What a user of the set must know before anything else."""
+    return Section("limits", "Known limits", (Facts(tuple(_limits(found))),))
+
+
+def _limits(found: SetContents) -> Iterator[tuple[str, str]]:
+    card, differing = found.contents.card, found.differing
+    yield (
+        "Type fields",
+        "in the files of the released schema the two fields of the answer type stand the wrong way round",
+    )
+    if differing.gold or differing.types:
+        yield (
+            "Said otherwise since",
+            f"the gold of {counted(differing.gold, 'item')} and the answer type of {counted(differing.types, 'item')} "
+            "are not what they were when the set was frozen; the files say what stood then",
+        )
+    if imported := card.gold.get("imported", 0):
+        yield (
+            "Gold from elsewhere",
+            f"{imported:,} of {counted(found.stored.items, 'item')} have the label they came with",
+        )
+    unknown = [source for source in card.sources if source.items and not source.licence]
+    if unknown:
+        items = sum(source.items for source in unknown)
+        yield (
+            "Unknown licences",
+            f"{counted(len(unknown), 'source')} with {counted(items, 'item')} have no known licence",
+        )
+    if found.annotations.later:
+        yield "Later labels", f"{counted(found.annotations.later, 'label')} came after the set was frozen"
+    if not found.annotations.lines:
+        yield "No labels", "the database holds no labels of people for these items"
+    if found.report.shortfall:
+        yield "Shortfall", f"{counted(len(found.report.shortfall), 'part')} of it gave less than was wanted"
+    if found.qualified:
+        yield "Ids", "its data sets share ids, so that each id has its data set before it"
+    if found.judges:
+        names = ", ".join(dict.fromkeys(judge.verifier for judge in found.judges))
+        yield "Selection", f"the set was chosen by verdicts of {names}: it is harder for them than for others"
+
+
+def changes(found: SetContents) -> Section | None:
+    """What differs from the version before."""
+    since = found.changes
+    if since is None:
+        return None
+    said: Block = Facts(tuple(_changed(since))) if _differs(since) else Paragraph("Items, gold and types are the same.")
+    return Section("changes", f"Changes since version {found.stored.version - 1}", (said,))
+
+
+def _differs(found: SetDiff) -> bool:
+    return bool(found.only_old or found.only_new or found.gold or found.subtypes or found.settings)
+
+
+def _changed(found: SetDiff) -> Iterator[tuple[str, str]]:
+    for name, (old, new) in found.settings.items():
+        yield f"Plan: {name}", f"{_plain(old)}, now {_plain(new)}"
+    parts = {"Added": found.only_new, "Removed": found.only_old, "Other gold": found.gold, "Other type": found.subtypes}
+    for name, rows in parts.items():
+        if rows:
+            more = f" and {len(rows) - _NAMED:,} more" if len(rows) > _NAMED else ""
+            yield name, f"{counted(len(rows), 'item')}: {', '.join(map(_row, rows[:_NAMED]))}{more}"
+
+
+def _row(found: DiffRow) -> str:
+    named = found.completion_id or found.question_id
+    return named if found.before == found.after else f"{named} ({found.before}, now {found.after})"
+
+
+def methods(found: SetContents) -> Section:
+    """What was done to make the set, then what was done to measure verifiers on it."""
+    measured = methods_section(found.contents)
+    return Section("methods", "Methods", (Paragraph(" ".join(_made(found))), *measured.blocks))
+
+
+def _made(found: SetContents) -> Iterator[str]:
+    stored = found.stored
+    yield (
+        f"{found.name} was frozen on {stored.created_at[:10]} (seed {stored.seed}): "
+        f"{counted(stored.items, 'completion')} of {counted(stored.questions, 'question')}, {found.correct:,} of them "
+        f"correct ({percentage(found.correct / stored.items)} %). It is a {stored.kind} set: {KINDS[stored.kind]}."
+    )
+    if found.made_of:
+        yield f"It was made of {' and '.join(title_of(stored) for stored, _ in found.made_of)}."
+    if found.judges:
+        names = ", ".join(dict.fromkeys(judge.verifier for judge in found.judges))
+        yield f"The verdicts of {names} decided what belongs to it; a verdict that was none was no vote."
+    yield from _labelling(found)
+    if missing := len(found.report.shortfall):
+        yield f"{counted(missing, 'part')} of it gave less than was wanted; nothing stands in its place."
+
+
+def _labelling(found: SetContents) -> Iterator[str]:
+    agreement = found.contents.agreement
+    if agreement is None:
+        yield "The database holds no two people's labels of its items."
+        return
+    known = ", ".join(version for version in found.annotations.guidelines if version)
+    under = f" under guidelines {known}" if known else ""
+    yield (
+        f"{people(agreement.annotators)} labelled its items{under}; labels of people who had seen gold, verdicts or "
+        "others' labels don't count."
+    )
+    yield f"They agree on correctness on {_agreed(agreement)}."
+    if found.pool is not None:
+        yield f"On all items it was made of, settled or not, they agree on {_agreed(found.pool[1])}."
+    if found.types is not None:
+        yield f"On the answer subtype of questions they agree on {_agreed(found.types)}."
+    for conflicts in found.annotations.conflicts:
+        settled = sum(conflicts.settled.values())
+        yield (
+            f"On {conflicts.task} they differed on {conflicts.disputed:,} of {conflicts.labelled:,}; a third person "
+            f"settled {settled:,}."
+        )
+
+
+def _agreed(found: AgreementReport) -> str:
+    return (
+        f"{percentage(found.percent_agreement)} % of {found.paired:,} (Krippendorff's alpha "
+        f"{decimal(found.krippendorff_alpha)}, Gwet's AC1 {decimal(found.gwet_ac1)})"
+    )
+
+
+SECTIONS: Final[tuple[Callable[[SetContents], Section | None], ...]] = (
+    data,
+    choice,
+    labels,
+    leaderboard,
+    limits,
+    changes,
+)
+"""One line a part, in the order they are read."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.core.database import people
 from workbench.core.errors import UsageError
-from workbench.core.project import Project
-from workbench.core.transactions import some_at_a_time
-from workbench.measuring.records.curation import PoolQuestion, Scope
+from workbench.core.project import Project, some_at_a_time
+from workbench.data.formats.fields import known_licence
+from workbench.data.store import licences
+from workbench.labelling.answers import check_reason
+from workbench.labelling.excluded import candidates
+from workbench.measuring.records.curation import CandidateQuestion, OutQuestion, PoolChanged, PoolQuestion, Scope
 from workbench.measuring.store import curation
 
 
@@ -64,3 +67,136 @@ def decide(project: Project, decisions: Sequence[curation.CurationDecision], by:
     for some in some_at_a_time(decisions):
         with project.database.write("full") as connection:
             curation.decide(connection, some, people.add(connection, by, people.COORDINATOR))
+
+
+# -- Questions that belong out of the pool: proposed by rule and by models, taken out by people, each with a reason.
+
+
+_NO_COMPLETION = "."
+"""Stands for a completion where a rule looks at a question alone."""
+
+
+def candidate_questions(project: Project, scope: Scope, reason: str | None = None) -> Iterator[CandidateQuestion]:
+    """Questions that a rule or a model finds unsuitable and that are still in, in the order of import.
+
+    Args:
+        reason: Only those with this reason.
+
+    Raises:
+        UsageError: There are no questions in scope.
+    """
+    reader = project.database.reader()
+    proposed: dict[int, list[tuple[str, str]]] = {}
+    for question, code, name in curation.outside(reader, scope):
+        proposed.setdefault(question, []).append((code, name))
+    for some in some_at_a_time(inside(project, scope)):
+        texts = curation.texts(reader, [one.id for one in some])
+        for one in some:
+            for found in _of_question(one, texts[one.id], proposed.get(one.id, ())):
+                if reason in (None, found.reason):
+                    yield found
+
+
+def _of_question(
+    question: PoolQuestion, texts: curation.Texts, proposed: Iterable[tuple[str, str]]
+) -> Iterator[CandidateQuestion]:
+    by_rule = [(code, why, "rule") for code, why in candidates(texts.question, texts.reference, _NO_COMPLETION)]
+    by_model = [(code, "the model finds none of the four answer types", name) for code, name in proposed]
+    for code, why, by in (*by_rule, *by_model):
+        yield CandidateQuestion(
+            dataset=question.dataset,
+            question_id=question.key,
+            source=question.source,
+            reason=code,
+            why=why,
+            by=by,
+        )
+
+
+def exclude(
+    project: Project, ids: Sequence[str], *, reason: str, by: str, note: str = "", dataset: str | None = None
+) -> PoolChanged:
+    """Take questions out of the pool; what is out for the same reason already stays as it is.
+
+    Args:
+        ids: The questions' own ids.
+        by: The person who decides it.
+        note: What else there is to say; needed with the reason ``other``.
+
+    Raises:
+        UsageError: A question is not there, the reason is none, or a note is missing.
+    """
+    check_reason(reason, note)
+    return _exclude(project, dict.fromkeys(by_ids(project, ids, dataset), reason), by, note)
+
+
+def accept(project: Project, scope: Scope, *, by: str, reason: str | None = None, note: str = "") -> PoolChanged:
+    """Take out what `candidate_questions` lists, each for the first reason it has there.
+
+    Raises:
+        UsageError: There are no questions in scope, or the reason is none.
+    """
+    if reason is not None:
+        check_reason(reason, note)
+    numbers = {(one.dataset, one.key): one.id for one in pool(project, scope)}
+    chosen: dict[int, str] = {}
+    for one in candidate_questions(project, scope, reason):
+        chosen.setdefault(numbers[one.dataset, one.question_id], one.reason)
+    return _exclude(project, chosen, by, note)
+
+
+def restore(
+    project: Project, scope: Scope, *, by: str, ids: Sequence[str] = (), reason: str | None = None, note: str = ""
+) -> PoolChanged:
+    """Take questions in again that people had taken out; duplicates come back where they are named, too.
+
+    Args:
+        ids: The questions' own ids; none for all of the scope with that reason.
+
+    Raises:
+        UsageError: A question is not there, or neither ids nor a reason are given.
+    """
+    if not ids and reason is None:
+        raise UsageError("Say which questions come back.", "Name them, or their reason: --reason proof")
+    named = set(by_ids(project, ids, scope.dataset)) if ids else None
+    chosen = [one for one in pool(project, scope) if named is None or one.id in named]
+    back = [one.id for one in chosen if one.out is not None and reason in (None, one.out)]
+    decide(project, [curation.CurationDecision(question=number, reason=None, note=note or None) for number in back], by)
+    return PoolChanged(restored=len(back), unchanged=len(chosen) - len(back) if named is not None else 0)
+
+
+def out_questions(project: Project, scope: Scope, reason: str | None = None) -> list[OutQuestion]:
+    """The questions that are out, in the order of import: why, and who said so."""
+    return [one for one in curation.out(project.database.reader(), scope) if reason in (None, one.reason)]
+
+
+def _exclude(project: Project, chosen: dict[int, str], by: str, note: str) -> PoolChanged:
+    stand = {one.id: one.out for one in pool(project, Scope())}
+    decisions = [
+        curation.CurationDecision(question=number, reason=reason, note=note.strip() or None)
+        for number, reason in chosen.items()
+        if stand[number] != reason
+    ]
+    decide(project, decisions, by)
+    return PoolChanged(excluded=len(decisions), unchanged=len(chosen) - len(decisions))
+
+
+# -- The licence of a source, where its files don't know it, or are wrong.
+
+
+_LONGEST = 200
+
+
+def license_source(project: Project, source: str, licence: str) -> str | None:
+    """Give a source a licence; returns it as it is stored, None where ``licence`` says that nobody knows it.
+
+    Raises:
+        UsageError: There is no such source, or the licence is none.
+    """
+    if len(licence) > _LONGEST or not licence.isprintable():
+        raise UsageError(f"{licence[:_LONGEST]!r} is no licence.", f"Use up to {_LONGEST} printable characters.")
+    known = known_licence(licence)
+    with project.database.write("full") as connection:
+        if not licences.put(connection, source, known):
+            raise UsageError(f"There is no source {source[:_LONGEST]!r}.", "See: workbench curate DB status")
+    return known

@@ -1,4 +1,4 @@
-r"""A question's text as tokens, so that how it is written no longer matters, and what it asks still does.
+"""A question's text as tokens, so that how it is written no longer matters, and what it asks still does.
 
 Spaces, letter case, punctuation, Markdown and LaTeX's layout go; digits, operators, brackets and variables stay: of two
 questions of one template, "2+3" and "2+5" are different questions. What carries that difference is a text's
@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from hashlib import blake2b
 from sys import intern
-from typing import Final
+from typing import Final, NamedTuple
+
+from workbench.core.final_answer import reference_answer
 
 _SUPERSCRIPT: Final = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
 _SPELLINGS: Final = str.maketrans(
@@ -40,7 +43,6 @@ _COMMANDS: Final = {
     "div": "/",
 }
 r"""LaTeX commands that have another spelling, or say nothing of what is asked."""
-
 _DELIMITER: Final = re.compile(r"\\[()\[\],;:!\\\s{}$]|[${}]")
 _COMMAND: Final = re.compile(r"\\([A-Za-z]+)")
 _POWER: Final = re.compile(r"(?<=[\w)])\*\*(?=[\w(])")
@@ -122,3 +124,54 @@ def _plain(text: str) -> str:
     text = _POWER.sub("^", text).replace("**", " ")
     text = _LABEL.sub(lambda found: f" {found[1] or found[2]} ", text)
     return _THOUSANDS.sub("", _HYPHEN.sub(" ", text))
+
+
+# -- What two wordings of one question have in common, and what only two questions of one template have.
+
+
+_FUNCTION: Final = (
+    "a an the this that these those it its he she they them his her their we you your i me my our us one ones of to in "
+    "on at by for from with as into about and or but so if then than when while where there here is are was were be "
+    "been being am do does did has have had will would can could shall should may might must which what who whom whose "
+    "how why s t please find determine compute calculate evaluate solve answer question problem following given let "
+    "suppose consider also just only now get give tell"
+)
+_FUNCTIONS: Final = frozenset(_FUNCTION.split())
+"""Words in which wordings of one question differ, and that say little of what is asked."""
+_COMMON: Final = frozenset(("yes", "no", "true", "false", "unknown", "proved", "disproved", "none", "uncertain"))
+
+
+class Wording(NamedTuple):
+    """A question as it is compared.
+
+    Attributes:
+        tokens: Of its text.
+        answer: Its reference's final answer in tokens; "" for one that many questions share.
+    """
+
+    tokens: list[str]
+    answer: str
+
+    def words(self) -> set[tuple[str, int]]:
+        """Those tokens that say what it is about, each with how often it has come: the second "red" is another one."""
+        seen: Counter[str] = Counter()
+        found = set()
+        for token in self.tokens:
+            if token not in _FUNCTIONS:
+                seen[token] += 1
+                found.add((token, seen[token]))
+        return found
+
+
+def wording(question: str, reference: str) -> Wording:
+    """The wording of a question."""
+    answer = " ".join(tokens(reference_answer(reference).text))
+    return Wording(tokens(question), answer if len(answer) > 1 and answer not in _COMMON else "")
+
+
+def may_say_the_same(one: Wording, other: Wording) -> bool:
+    """Whether nothing speaks against two texts that are much alike."""
+    words, others = one.words(), other.words()
+    if words <= others or others <= words:
+        return True
+    return one.answer != "" and one.answer == other.answer

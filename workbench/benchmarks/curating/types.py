@@ -7,34 +7,89 @@ don't see it. Neither it nor what one person alone said counts outside draws, un
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from workbench.benchmarks.curating.pool import by_ids, inside
-from workbench.benchmarks.curating.typing import origin, type_in_force
+from workbench.benchmarks.curating.pool import by_ids, inside, pool
 from workbench.core.database import events, people
-from workbench.core.database.secrets import secret
+from workbench.core.database.hashes import secret
 from workbench.core.errors import UsageError
 from workbench.core.label import LabelLine
-from workbench.core.project import Project
-from workbench.core.suggestion import TypeSuggestion
-from workbench.core.taxonomy import is_subtype, parse_type
-from workbench.core.transactions import some_at_a_time
+from workbench.core.project import Project, some_at_a_time
+from workbench.core.selection import NAMELESS
+from workbench.core.taxonomy import TypeSuggestion, is_subtype, parse_type
 from workbench.labelling import ledger
 from workbench.labelling.labels import LabelsImported, put_lines
-from workbench.measuring.records.curation import UNREADABLE, PoolQuestion, Scope, TypesProposed, TypesReport
+from workbench.measuring.records.curation import (
+    UNREADABLE,
+    PoolQuestion,
+    PoolStatus,
+    Scope,
+    SourceStatus,
+    TypeOrigin,
+    TypesProposed,
+    TypesReport,
+)
 from workbench.measuring.store import curation
 from workbench.measuring.suggesting import agreement_of
-from workbench.runs.generation import Models, ServerGeneration, Watch, generating
-from workbench.runs.writing import WritingRequest
-from workbench.verifiers.answer_type.reading import OUTSIDE, suggestion
-from workbench.verifiers.answer_type.request import PROMPT, READING, request
+from workbench.runs.generation import Models, ServerGeneration, Watch, WritingRequest, generating
+from workbench.verifiers.answer_type.verifier import OUTSIDE, PROMPT, READING, request, suggestion
+
+# -- A question's answer type: what people settled, else its file's, else one person's, else a model's proposal.
+
+
+class NamedType(NamedTuple):
+    """A type or subtype, and who says it."""
+
+    code: str
+    origin: TypeOrigin
+
+    @property
+    def letter(self) -> str:
+        """The type's."""
+        return self.code[0]
+
+
+def type_in_force(question: PoolQuestion, *, confirmed: bool = False) -> NamedType | None:
+    """A question's type; None where there is none, or people differ.
+
+    Args:
+        confirmed: Whether only what counts everywhere is one: not what one person said alone or a model proposed.
+    """
+    if question.disputed:
+        return None
+    if question.people_type is not None:
+        return NamedType(question.people_type, "people")
+    if question.file_type is not None:
+        return NamedType(question.file_type, "file")
+    if confirmed:
+        return None
+    if question.said_alone is not None:
+        return NamedType(question.said_alone, "one person")
+    return None if question.proposed is None else NamedType(question.proposed, "model")
+
+
+def origin(question: PoolQuestion) -> str:
+    """Who says a question's type, or why it has none, as a word for counting."""
+    typed = type_in_force(question)
+    return why_untyped(question) if typed is None else typed.origin
+
+
+def why_untyped(question: PoolQuestion) -> str:
+    """Why a question has no type that counts, as a word for counting: who says one, where somebody does."""
+    if question.disputed:
+        return "disputed"
+    if question.said_alone is not None:
+        return "one person"
+    if question.outside is not None:
+        return f"proposed {question.outside}"
+    return "none" if question.proposed is None else "model"
+
 
 Accepted = Literal["people", "model"]
 """Whose word is accepted: one person's, or the newest model's."""
-
 USUAL = PROMPT.call.sampling
 """How replies are drawn unless somebody says otherwise."""
 
@@ -207,3 +262,49 @@ def proposals(project: Project) -> Iterator[TypeSuggestion]:
     if not runs:
         raise UsageError("No model has proposed types yet.", "workbench curate DB types --model NAME -o base_url=…")
     yield from curation.suggestions(reader, runs[-1][0])
+
+
+# -- The pool, source by source: what came in, what went out and why, what has a type, what was drawn.
+
+
+def pool_status(project: Project, scope: Scope) -> PoolStatus:
+    """Count the questions in scope by source; sources in the order of their names.
+
+    Raises:
+        UsageError: There are no questions in scope.
+    """
+    questions = pool(project, scope)
+    reader = project.database.reader()
+    drawn: dict[str, dict[str, int]] = {}
+    for name, source, count in curation.drawn(reader):
+        drawn.setdefault(source or NAMELESS, {})[name] = count
+    by_source: dict[str, list[PoolQuestion]] = {}
+    for question in questions:
+        by_source.setdefault(question.source or NAMELESS, []).append(question)
+    everywhere: Counter[str] = Counter()
+    for name in by_source:
+        everywhere.update(drawn.get(name, {}))
+    return PoolStatus(
+        questions=len(questions),
+        stale=curation.stale(reader),
+        total=_counted("all", questions, everywhere, licensed=False),
+        sources=tuple(_counted(name, found, drawn.get(name, {})) for name, found in sorted(by_source.items())),
+    )
+
+
+def _counted(
+    name: str, questions: Sequence[PoolQuestion], drawn: Mapping[str, int], *, licensed: bool = True
+) -> SourceStatus:
+    inside = [one for one in questions if one.out is None]
+    types = Counter("none" if (typed := type_in_force(one)) is None else typed.letter for one in inside)
+    return SourceStatus(
+        source=name,
+        domain=questions[0].domain if licensed else None,
+        licence=questions[0].licence if licensed else None,
+        questions=len(questions),
+        excluded=dict(sorted(Counter(one.out for one in questions if one.out is not None).items())),
+        left=len(inside),
+        types=dict(sorted(types.items())),
+        origins=dict(sorted(Counter(map(origin, inside)).items())),
+        drawn=dict(drawn),
+    )

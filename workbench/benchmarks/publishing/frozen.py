@@ -8,9 +8,9 @@ from typing import NamedTuple
 from msgspec import Struct, structs
 
 from workbench.benchmarks.card.contents import title_of
-from workbench.benchmarks.publication import PUBLISHABLE
-from workbench.benchmarks.store import published
-from workbench.benchmarks.store.published import Source
+from workbench.benchmarks.records import PUBLISHABLE
+from workbench.benchmarks.store import building
+from workbench.benchmarks.store.building import Source
 from workbench.core.database import sets
 from workbench.core.errors import StoreError, UsageError
 from workbench.core.item import StoredItem
@@ -18,7 +18,7 @@ from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
 from workbench.core.sets import ItemMember, SetKind, SetName, StoredSet
 from workbench.core.taxonomy import UNTYPED, type_display
-from workbench.data.store import exporting
+from workbench.data.store import reading
 from workbench.data.store.columns import ORIGINS
 from workbench.measuring.columns import Columns, columns
 
@@ -102,16 +102,16 @@ def frozen_set(project: Project, name: SetName) -> FrozenSet:
     return FrozenSet(
         stored=stored,
         members=members,
-        types=published.imported_types(reader, stored.id),
-        sources=published.sources(reader),
-        qualified=published.ids_collide(reader, stored.id),
+        types=building.imported_types(reader, stored.id),
+        sources=building.sources(reader),
+        qualified=building.ids_collide(reader, stored.id),
     )
 
 
-def _check_whole(reader: published.Connection, stored: StoredSet, members: tuple[ItemMember, ...], place: str) -> None:
+def _check_whole(reader: building.Connection, stored: StoredSet, members: tuple[ItemMember, ...], place: str) -> None:
     """Refuse what is not the set that was frozen."""
     hint = "Check the database, and take a backup of it: workbench doctor DB"
-    if gone := published.missing(reader, stored.id):
+    if gone := building.missing(reader, stored.id):
         raise StoreError(f"{gone:,} of {len(members):,} items of {place} have lost their texts.", hint)
     if sets.digest(reader, members, sets.questions(reader, stored.id)).hex() != stored.digest:
         raise StoreError(f"The items of {place} are not those that were frozen: their digest is another one.", hint)
@@ -119,7 +119,7 @@ def _check_whole(reader: published.Connection, stored: StoredSet, members: tuple
 
 def frozen_items(project: Project, frozen: FrozenSet) -> Iterator[FrozenItem]:
     """The items one at a time, with gold, types and ids as they are published."""
-    found = exporting.stream_items(project.database.reader(), frozen.selection, "imported")
+    found = reading.stream_items(project.database.reader(), frozen.selection, "imported")
     for member, item in zip(frozen.members, found, strict=True):
         yield FrozenItem(member.item, _as_frozen(frozen, member, item), frozen.sources.get(item.source or ""))
 

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct, structs
 
-from workbench.benchmarks.building.comparing import set_diff
-from workbench.benchmarks.building.described import report_of
-from workbench.benchmarks.card.contents import GuidelineVersion, SetContents
-from workbench.benchmarks.publication import Differing
-from workbench.benchmarks.publishing.annotations import SubjectAnnotations, counted_annotations
+from workbench.benchmarks.building.comparing import report_of, set_diff
+from workbench.benchmarks.card.contents import Annotations, Conflicts, GuidelineVersion, SetContents
 from workbench.benchmarks.publishing.frozen import FrozenSet, frozen_columns, selection_of
 from workbench.benchmarks.publishing.leaderboard import Board, board_of
-from workbench.benchmarks.set_views import SetDiff
-from workbench.benchmarks.store import building, published
-from workbench.core.database import sets
+from workbench.benchmarks.records import Differing, SetDiff
+from workbench.benchmarks.store import building
+from workbench.core.database import events, sets
 from workbench.core.database.selection import chosen_ids
 from workbench.core.errors import UsageError
-from workbench.core.label import Task
+from workbench.core.label import LabelEvent, LabelLine, Task, pseudonym
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.sets import SetName, SetReport, StoredSet
+from workbench.core.states import current_events
 from workbench.core.verdict import Protocol3
-from workbench.data.store import licences
-from workbench.data.store.exporting import annotator_names
-from workbench.labelling import labelling_guidelines
+from workbench.data.store import label_lines, licences, reading
+from workbench.data.store.reading import annotator_names
+from workbench.labelling import guidelines
 from workbench.labelling.agreement.measuring import agreement
+from workbench.labelling.label_export import label_line
 from workbench.measuring.columns import Columns
 from workbench.measuring.records.card import DataCard, NamedCount
 from workbench.measuring.report.card import data_card
@@ -35,6 +35,91 @@ from workbench.measuring.report.contents import Contents, RunFacts
 from workbench.measuring.report.gathering import run_facts, software
 from workbench.measuring.report.people import renamed
 from workbench.statistics.records.agreement import AgreementReport
+
+# -- What people said of a set's items, as it is published: each one's own labels and each third person's decisions.
+
+
+_TASKS: tuple[Task, ...] = ("correctness", "type")
+
+
+class SubjectAnnotations(Struct, frozen=True, kw_only=True):
+    """What people said of one item, or of one question's type: labels and decisions in force, oldest first.
+
+    Attributes:
+        question: What the question is called in the files.
+        completion: What the completion is called; of a type the first completion of the question in the set.
+    """
+
+    question: str
+    completion: str
+    events: tuple[LabelEvent, ...]
+
+
+def aliases(project: Project, *, names: bool) -> dict[int, str]:
+    """What each person is called in the files: a stable pseudonym, or the name."""
+    found = reading.annotator_names(project.database.reader())
+    return found if names else {person: pseudonym(person) for person in found}
+
+
+def said_of(project: Project, frozen: FrozenSet) -> Iterator[SubjectAnnotations]:
+    """Everything that stands, item by item; answers to checks and repeats, and what was taken back, stay here."""
+    reader = project.database.reader()
+    first: dict[int, tuple[str, str]] = {}
+    for row, question, place in label_lines.places(reader, [member.item for member in frozen.members]):
+        names = frozen.id_of(place.dataset, place.question_id), frozen.id_of(place.dataset, place.completion_id)
+        first.setdefault(question, names)
+        if found := _standing(events.of_subject(reader, "correctness", row)):
+            yield SubjectAnnotations(question=names[0], completion=names[1], events=found)
+    for question, names in first.items():
+        if found := _standing(events.of_subject(reader, "type", question)):
+            yield SubjectAnnotations(question=names[0], completion=names[1], events=found)
+
+
+def _standing(stored: Sequence[LabelEvent]) -> tuple[LabelEvent, ...]:
+    return tuple(event for event in current_events(stored) if event.kind in ("label", "adjudication"))
+
+
+def lines_of(said: Iterable[SubjectAnnotations], people: Mapping[int, str]) -> Iterator[LabelLine]:
+    """A line a label or decision, as ``workbench labels DB import`` reads them."""
+    for one in said:
+        for event in one.events:
+            yield _line(one, event, people[event.annotator])
+
+
+def _line(said: SubjectAnnotations, event: LabelEvent, name: str) -> LabelLine:
+    line = label_line(event, name, said.question, said.completion)
+    for key in ("guideline", "open_ms"):
+        if (value := getattr(event, key)) is not None:
+            setattr(line, key, value)
+    return line
+
+
+def counted_annotations(said: Sequence[SubjectAnnotations], frozen_at: str) -> Annotations:
+    """The labels in numbers.
+
+    Args:
+        frozen_at: When the set was frozen.
+    """
+    given = [event for one in said for event in one.events]
+    return Annotations(
+        lines=len(given),
+        people=len({event.annotator for event in given}),
+        guidelines=dict(sorted(Counter(event.guideline or "" for event in given).items())),
+        later=sum(event.created_at > frozen_at for event in given),
+        conflicts=[found for task in _TASKS if (found := _conflicts(task, said)).labelled],
+    )
+
+
+def _conflicts(task: Task, said: Sequence[SubjectAnnotations]) -> Conflicts:
+    labelled = disputed = 0
+    settled: Counter[str] = Counter()
+    for one in said:
+        values = [event.value for event in one.events if event.task == task and event.kind == "label"]
+        labelled += len(values) > 1
+        if len(set(values)) > 1:
+            disputed += 1
+            settled.update(event.value or "" for event in one.events[-1:] if event.kind == "adjudication")
+    return Conflicts(task=task, labelled=labelled, disputed=disputed, settled=dict(sorted(settled.items())))
 
 
 class PublishingOptions(Struct, frozen=True, kw_only=True):
@@ -72,7 +157,7 @@ def gather(
     known = frozen_columns(project, frozen)
     board = board_of(project, frozen, known, asked.protocol)
     called = {name: people[person] for person, name in annotator_names(reader).items()}
-    annotated, drawn = published.annotated_in(reader, stored), published.drawn_from(reader, stored)
+    annotated, drawn = building.annotated_in(reader, stored), building.drawn_from(reader, stored)
     judges = [run_facts(project, run) for run in stored.runs]
     return SetContents(
         config=config,
@@ -149,7 +234,7 @@ def _contents(
 def _drawn(project: Project, card: DataCard, drawn: StoredSet | None) -> list[NamedCount]:
     """The sources with how many questions each gave to choose from; those that gave the set nothing come last."""
     reader = project.database.reader()
-    given, known = published.questions_by_source(reader, None if drawn is None else drawn.id), licences.known(reader)
+    given, known = building.questions_by_source(reader, None if drawn is None else drawn.id), licences.known(reader)
     there = {row.name for row in card.sources}
     unused = [
         NamedCount(name=name, items=0, questions=0, correct=0, licence=known.get(name))
@@ -194,6 +279,6 @@ class _PlannedItems(Struct):
 
 def _guideline(project: Project, version: str) -> GuidelineVersion:
     try:
-        return GuidelineVersion(version=version, text=labelling_guidelines.of_version(project, version).text)
+        return GuidelineVersion(version=version, text=guidelines.of_version(project, version).text)
     except UsageError:
         return GuidelineVersion(version=version, text=None)

@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from workbench.benchmarks.building.showing import flips
-from workbench.benchmarks.publication import LeaderboardLine, TypeScore
+from workbench.benchmarks.building.comparing import flips
 from workbench.benchmarks.publishing.frozen import FrozenSet
+from workbench.benchmarks.records import LeaderboardLine, TypeScore
 from workbench.core.project import Project
 from workbench.core.verdict import Protocol3
-from workbench.measuring.accuracy import accuracy
+from workbench.measuring.accuracy import accuracy, refined
 from workbench.measuring.columns import Columns
 from workbench.measuring.judged import BASELINE, judges_of
-from workbench.measuring.refining import refined
 from workbench.measuring.report.contents import RunFacts
 from workbench.measuring.report.gathering import deciding, run_facts
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import file_digest
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
@@ -12,10 +16,12 @@ import msgspec
 from msgspec import Struct
 
 from workbench.benchmarks.card.contents import CardContents, SetContents
-from workbench.benchmarks.card.document import card_text, data_path
-from workbench.benchmarks.card.licences import licences_text
+from workbench.benchmarks.card.document import card_text, data_path, licences_text
 from workbench.benchmarks.card.methods import leaderboard_table
-from workbench.benchmarks.publication import (
+from workbench.benchmarks.publishing.frozen import FrozenItem, FrozenSet, frozen_items, frozen_set
+from workbench.benchmarks.publishing.gathering import PublishingOptions, aliases, gather, lines_of, said_of
+from workbench.benchmarks.publishing.leaderboard import leaderboard_csv
+from workbench.benchmarks.records import (
     COLUMNS,
     FORMAT,
     FORMAT_VERSION,
@@ -24,18 +30,166 @@ from workbench.benchmarks.publication import (
     PublishedFile,
     PublishedSet,
 )
-from workbench.benchmarks.publishing import folder as folders
-from workbench.benchmarks.publishing.annotations import aliases, lines_of, said_of
-from workbench.benchmarks.publishing.frozen import FrozenItem, FrozenSet, frozen_items, frozen_set
-from workbench.benchmarks.publishing.gathering import PublishingOptions, gather
-from workbench.benchmarks.publishing.leaderboard import leaderboard_csv
 from workbench.core.database.sets import PACKAGE
-from workbench.core.errors import UsageError
+from workbench.core.errors import FormatError, UsageError
+from workbench.core.files import part_folder
 from workbench.core.project import Project
 from workbench.core.sets import SetName
 from workbench.data.formats.writing import Kind, released_line, write_parquet
-from workbench.measuring.store import describing
+from workbench.measuring.store import overview
 from workbench.tables.markdown import markdown_table
+
+# -- A published folder: it appears whole or not at all, and replaces nothing but one of its kind.
+
+
+MANIFEST: Final = "manifest.json"
+CHECKSUMS: Final = "checksums.txt"
+_UNLISTED = {MANIFEST, CHECKSUMS}
+
+
+@contextmanager
+def new_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
+    """A folder to write in, which takes its name when all is written.
+
+    Args:
+        force: Replace a folder that was published, and that nobody has touched since.
+
+    Raises:
+        FormatError: There is something of that name that may not be replaced, or it can't be written or has no name.
+    """
+    if not path.name:
+        raise FormatError(f"{str(path)!r} is no name of a new folder.", "Name one in it.")
+    _put_back(path)
+    _check(path, force=force)
+    try:
+        with part_folder(path) as part:
+            temporary = part / "folder"
+            temporary.mkdir()
+            yield temporary
+            _sync(temporary)
+            _check(path, force=force)
+            _rename(temporary, path)
+    except OSError as error:
+        raise FormatError(f"{path}: {error.strerror or error}.", "Check the folder and the free space.") from error
+
+
+def place(folder: Path, path: str) -> Path:
+    """Where a file of a folder that is being made goes; what it lies in is there."""
+    found = folder / path
+    found.parent.mkdir(parents=True, exist_ok=True)
+    return found
+
+
+def write(folder: Path, path: str, content: bytes) -> None:
+    """Write a file into a folder that is being made."""
+    place(folder, path).write_bytes(content)
+
+
+def write_json(folder: Path, path: str, document: Struct) -> None:
+    """Write a record as JSON that people can read."""
+    write(folder, path, msgspec.json.format(msgspec.json.encode(document)) + b"\n")
+
+
+def described(folder: Path, path: str, rows: int | None = None) -> PublishedFile:
+    """A file that has been written."""
+    written = folder / path
+    return PublishedFile(path=path, sha256=_sha256(written), bytes=written.stat().st_size, rows=rows)
+
+
+def checksums(files: list[PublishedFile]) -> bytes:
+    """A line a file, as ``sha256sum -c`` reads them."""
+    return "".join(f"{file.sha256}  {file.path}\n" for file in sorted(files, key=lambda file: file.path)).encode()
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def _check(path: Path, *, force: bool) -> None:
+    """Refuse to write over what is not ours to replace."""
+    if not os.path.lexists(path):
+        if not path.parent.is_dir():
+            raise FormatError(f"{path}: there is no folder {path.parent}.", "Make it first.")
+        return
+    if path.is_symlink() or not path.is_dir():
+        raise FormatError(f"{path} is there, and is no folder.", "Name another.")
+    there = _files(path)
+    if not there:
+        return
+    if not force:
+        raise FormatError(f"{path} exists.", "Use --force to replace a folder that was published.")
+    if (manifest := _manifest(path)) is None:
+        raise FormatError(f"{path} was not published by this command.", "Name another folder, or remove it yourself.")
+    if odd := _touched(path, manifest, there):
+        names = ", ".join(odd[:5]) + (f" and {len(odd) - 5:,} more" if len(odd) > 5 else "")
+        raise FormatError(f"{path} is not as it was published: {names}.", "Remove it yourself, or name another folder.")
+
+
+def _files(path: Path) -> set[str]:
+    """Everything below a folder that is no folder, and folders without anything in them."""
+    return {
+        found.relative_to(path).as_posix()
+        for found in path.rglob("*")
+        if found.is_symlink() or not found.is_dir() or not any(found.iterdir())
+    }
+
+
+def _manifest(path: Path) -> FolderManifest | None:
+    try:
+        return msgspec.json.decode((path / MANIFEST).read_bytes(), type=FolderManifest)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def _touched(path: Path, manifest: FolderManifest, there: set[str]) -> list[str]:
+    """What is in a folder and not in its manifest, or not as it says."""
+    known = {file.path: file.sha256 for file in manifest.files}
+    return sorted(
+        name
+        for name in (there | known.keys()) - _UNLISTED
+        if name not in known or not _is_plain(path / name) or _sha256(path / name) != known[name]
+    )
+
+
+def _is_plain(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
+
+
+def _sync(folder: Path) -> None:
+    """What is written reaches the disk before the folder has its name."""
+    for written in (*folder.rglob("*"), folder):
+        descriptor = os.open(written, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _old(path: Path) -> Path:
+    return path.with_name(f".{path.name}.replaced")
+
+
+def _rename(temporary: Path, path: Path) -> None:
+    """Give the new folder its name; between the two steps the old one stands beside, and is put back by the next."""
+    old = _old(path)
+    if not os.path.lexists(path) or not _files(path):
+        temporary.rename(path)
+        return
+    if os.path.lexists(old):
+        _check(old, force=True)
+        shutil.rmtree(old)
+    path.rename(old)
+    temporary.rename(path)
+    shutil.rmtree(old)
+
+
+def _put_back(path: Path) -> None:
+    """Undo a replacement that was killed half way."""
+    old = _old(path)
+    if not os.path.lexists(path) and old.is_dir() and _manifest(old) is not None:
+        old.rename(path)
+
 
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
@@ -80,7 +234,7 @@ def publish(
     if not path.exists():
         project.database.require_other(path)
     # All files speak of one state of the database, whatever people label meanwhile.
-    with project.database.reading(), folders.new_folder(path, force=force) as folder:
+    with project.database.reading(), new_folder(path, force=force) as folder:
         found = [frozen_set(project, name) for name in names]
         configs = _configs(found)
         written = _FolderWriter(project, folder, asked)
@@ -146,7 +300,7 @@ class _FolderWriter:
             sets=self.sets,
             files=[],
             workbench=version(PACKAGE),
-            schema=describing.schema_version(self._project.database.reader()),
+            schema=overview.schema_version(self._project.database.reader()),
         )
         self._text("LICENSE.md", licences_text(card))
         self._text("README.md", card_text(msgspec.structs.replace(card, files=list(self._files))))
@@ -160,32 +314,32 @@ class _FolderWriter:
             sets=list(map(_published, self.sets)),
             files=self._files,
         )
-        folders.write_json(self._folder, folders.MANIFEST, manifest)
-        every = [*self._files, folders.described(self._folder, folders.MANIFEST)]
-        folders.write(self._folder, folders.CHECKSUMS, folders.checksums(every))
+        write_json(self._folder, MANIFEST, manifest)
+        every = [*self._files, described(self._folder, MANIFEST)]
+        write(self._folder, CHECKSUMS, checksums(every))
         return manifest
 
     def _items(self, frozen: FrozenSet, config: str) -> None:
         """The items, once as a table and once in the released schema."""
         path = data_path(config)
         kinds: dict[str, Kind] = {name: kind for name, (kind, _) in COLUMNS.items()}
-        with folders.place(self._folder, path).open("wb") as file:
+        with place(self._folder, path).open("wb") as file:
             rows = write_parquet(file, kinds, map(_cells, frozen_items(self._project, frozen)))
-        self._files.append(folders.described(self._folder, path, rows))
+        self._files.append(described(self._folder, path, rows))
         path = f"verifybench/{config}.jsonl"
-        with folders.place(self._folder, path).open("wb") as file:
+        with place(self._folder, path).open("wb") as file:
             for found in frozen_items(self._project, frozen):
                 file.write(released_line(found.item))
-        self._files.append(folders.described(self._folder, path, rows))
+        self._files.append(described(self._folder, path, rows))
 
     def _lines(self, path: str, lines: Iterator[object] | Sequence[object]) -> None:
         encoded = [msgspec.json.encode(line) + b"\n" for line in lines]
-        folders.write(self._folder, path, b"".join(encoded))
-        self._files.append(folders.described(self._folder, path, len(encoded)))
+        write(self._folder, path, b"".join(encoded))
+        self._files.append(described(self._folder, path, len(encoded)))
 
     def _text(self, path: str, text: str, rows: int | None = None) -> None:
-        folders.write(self._folder, path, text.encode())
-        self._files.append(folders.described(self._folder, path, rows))
+        write(self._folder, path, text.encode())
+        self._files.append(described(self._folder, path, rows))
 
 
 def _cells(found: FrozenItem) -> tuple[object, ...]:

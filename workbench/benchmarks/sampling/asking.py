@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
@@ -9,33 +10,106 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec import Struct, field, structs
 
-from workbench.benchmarks.sampling.plan import CompletionPlan, PlannedModel
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
-from workbench.core.project import Project
-from workbench.core.transactions import some_at_a_time
+from workbench.core.project import Project, some_at_a_time
+from workbench.core.sets import SetName
 from workbench.llm.clock import Clock
-from workbench.llm.endings import ending
-from workbench.llm.failures import REPEATED
 from workbench.llm.lane import Lane, PreparedRequest
-from workbench.llm.records import Chat, FailureCode, Reply
-from workbench.llm.waiting import FEWEST_ATTEMPTS
-from workbench.runs.completing import CompletionWish
+from workbench.llm.pace import FEWEST_ATTEMPTS
+from workbench.llm.records import Chat, FailureCode, PromptMessage, Reply, Sampling, ending
+from workbench.llm.server import Limits, ModelServer, Price
+from workbench.llm.transport import REPEATED
+from workbench.runs.generating import CompletionWish
 from workbench.runs.store import completing as stored
 from workbench.runs.store.completing import FailedKey, WrittenCompletion
+from workbench.verifiers.base import SERVER_AT
 
 if TYPE_CHECKING:
     from workbench.runs.lease import Lease
 
+
+# -- What completions are wanted: of which questions, by which models, how drawn.
+
+
+QUESTION: Final = "{question}"
+"""Where the question stands in a prompt; the only placeholder, all else is the prompt's own text."""
+
+
+class QuestionPrompt(Struct, frozen=True, kw_only=True):
+    """What a model is asked.
+
+    Attributes:
+        template: The user's message, with one `QUESTION`.
+        system: The system message, if there is to be one.
+    """
+
+    template: str = QUESTION
+    system: str | None = None
+
+    def messages(self, question: str) -> tuple[PromptMessage, ...]:
+        """The chat about a question."""
+        before, _, after = self.template.partition(QUESTION)
+        asked = PromptMessage("user", f"{before}{question}{after}")
+        return (asked,) if self.system is None else (PromptMessage("system", self.system), asked)
+
+    @property
+    def sha256(self) -> str:
+        """Of both texts."""
+        return hashlib.sha256(f"{self.system or ''}\0{self.template}".encode()).hexdigest()
+
+
+class PlannedModel(Struct, frozen=True, kw_only=True):
+    """A model and how it is asked.
+
+    Attributes:
+        name: What it is called here, in the completions and their ids.
+        samples: Completions of each question.
+        price: None where it is not known.
+    """
+
+    name: str
+    server: ModelServer
+    sampling: Sampling
+    samples: int
+    limits: Limits
+    price: Price | None
+
+    def config(self, prompt: QuestionPrompt) -> dict[str, object]:
+        """All that may change a reply; how hard the server is asked does not."""
+        return {
+            "server": self.server.profile,
+            "model": self.server.model,
+            SERVER_AT: list(self.server.places),
+            "sampling": structs.asdict(self.sampling),
+            "prompt_sha256": prompt.sha256,
+        }
+
+
+class CompletionPlan(Struct, frozen=True, kw_only=True):
+    """What is wanted.
+
+    Attributes:
+        set: A set of questions.
+        dataset: The data set whose questions are asked where no set is named.
+        max_cost: US dollars of all models together, over all starts.
+        own: Whether all of it is the caller's own word, and nothing comes from a file.
+    """
+
+    set: SetName | None
+    dataset: str | None
+    prompt: QuestionPrompt
+    models: tuple[PlannedModel, ...]
+    max_cost: float | None = None
+    own: bool = False
+
+
 PART: Final = 32
 """Questions whose completions are stored together."""
-
 _FINAL: Final[frozenset[FailureCode]] = frozenset({"bad_request", "context_length", "content_filter"})
 """What a server says of one request; a wrong key or a spent quota is about all of them."""
-
 _NOT_THERE: Final = frozenset({404, 405})
 """Statuses of a wrong address or model, which is no single request's fault either."""
-
 _TOGETHER: Final = 500
 
 

@@ -3,28 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
 from workbench.benchmarks.records import CompletionsWritten, ModelWritten
-from workbench.benchmarks.sampling.asking import Asking, PlanQuestions, asked_by
-from workbench.benchmarks.sampling.plan import CompletionPlan, PlannedModel
-from workbench.benchmarks.sampling.runs import begin, runs_of
-from workbench.core.errors import RunError
-from workbench.core.project import Project
+from workbench.benchmarks.sampling.asking import Asking, CompletionPlan, PlannedModel, PlanQuestions, asked_by
+from workbench.core.errors import RunError, UsageError
+from workbench.core.project import Project, some_at_a_time
 from workbench.core.run import RunUsage
-from workbench.core.transactions import some_at_a_time
-from workbench.data.store.unfinished_imports import discard_dead_imports
+from workbench.data.store.importing import discard_dead_imports
 from workbench.llm.server import Limits
-from workbench.runs.generation import GO_ON
+from workbench.runs.configuring import bound_run, require_same
+from workbench.runs.generation import GO_ON, Identity, require_free
+from workbench.runs.store import calls
 from workbench.runs.store import completing as stored
 from workbench.runs.store import runs as stored_runs
-from workbench.runs.store import usage
 from workbench.runs.trust import require_servers
 
 if TYPE_CHECKING:
-    from workbench.runs.completing import ModelProgress, Watch
+    from workbench.runs.generating import ModelProgress, Watch
+
+
+# -- The runs of models that write completions: one a model, so that its calls, costs and limits are its own.
+
+
+PREFIX: Final = "completions/"
+"""What the names of these runs begin with; the model's name follows."""
+
+
+def runs_of(project: Project, plan: CompletionPlan) -> dict[str, int]:
+    """The runs that there are already, by the model's name.
+
+    Raises:
+        UsageError: A model's name stands for another configuration.
+    """
+    reader = project.database.reader()
+    found = {}
+    for model in plan.models:
+        bound = stored_runs.verifier_named(reader, PREFIX + model.name)
+        if bound is None:
+            continue
+        identity = Identity(model.config(plan.prompt))
+        try:
+            require_same(bound, identity)
+        except UsageError as error:
+            raise UsageError(error.message, "Give the model another name: its completions are others.") from error
+        run = stored_runs.find(reader, bound.id, identity.version)
+        if run is not None:
+            found[model.name] = run.id
+    return found
+
+
+def begin(project: Project, plan: CompletionPlan) -> dict[str, int]:
+    """The runs of all models, made if need be.
+
+    Raises:
+        UsageError: A model's name stands for another configuration.
+    """
+    found = {}
+    with project.database.write() as connection:
+        for model in plan.models:
+            require_free(PREFIX + model.name)
+            run = bound_run(connection, PREFIX + model.name, Identity(model.config(plan.prompt)), {})
+            stored_runs.settle(connection, run, "paused", GO_ON)
+            found[model.name] = run
+    return found
+
 
 _TOGETHER = 5_000
 
@@ -49,9 +94,8 @@ def complete(
         StoreError: Nothing can be stored, or an import is running.
     """
     # The client's libraries are for those who call servers.
-    from workbench.runs import completing
-    from workbench.runs.lease import LeaseLost
-    from workbench.runs.standing_in import standing_in
+    from workbench.runs import generating
+    from workbench.runs.lease import LeaseLost, standing_in
 
     asked = asked_by(project, plan)
     runs_of(project, plan)
@@ -61,7 +105,7 @@ def complete(
         discard_dead_imports(project.database)
         runs = begin(project, plan)
         writers = [
-            completing.CompletionWriter(
+            generating.CompletionWriter(
                 name=model.name,
                 run=runs[model.name],
                 server=model.server,
@@ -72,7 +116,7 @@ def complete(
         ]
         asking = Asking(project, plan, asked.questions, runs, again=again, lease=lease)
         try:
-            standings, new = completing.complete(
+            standings, new = generating.complete(
                 project.database, lease, writers, asking, max_cost=plan.max_cost, watch=watch
             )
         except LeaseLost as lost:
@@ -104,7 +148,7 @@ def _settled(
             else:
                 stored_runs.settle(connection, one.run, "paused", one.halted or GO_ON)
     reader = project.database.reader()
-    used = [usage.get(reader, run) or RunUsage() for run in runs.values()]
+    used = [calls.get(reader, run) or RunUsage() for run in runs.values()]
     return CompletionsWritten(
         set=asked.set,
         dataset=asked.dataset,
@@ -122,7 +166,7 @@ def _written(
     reader = project.database.reader()
     survey = left.survey(model.name)
     parts = some_at_a_time(asked.questions, _TOGETHER)
-    used = usage.get(reader, run) or RunUsage()
+    used = calls.get(reader, run) or RunUsage()
     return ModelWritten(
         model=model.name,
         run=run,

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import structs
 
 from workbench.benchmarks.records import CompletionsPlanned, Expected, ModelPlan, PlanTotal
-from workbench.benchmarks.sampling.asking import Asking, Survey, asked_by
-from workbench.benchmarks.sampling.plan import CompletionPlan, PlannedModel
-from workbench.benchmarks.sampling.runs import runs_of
+from workbench.benchmarks.sampling.asking import (
+    QUESTION,
+    Asking,
+    CompletionPlan,
+    PlannedModel,
+    QuestionPrompt,
+    Survey,
+    asked_by,
+)
+from workbench.benchmarks.sampling.completing import runs_of
+from workbench.config.file import read_toml
+from workbench.config.models import named_model, price_in, prices_of
+from workbench.config.verifiers import NAME, options_in
+from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.llm.budget import ASSUMED_REPLY, cost_of
-from workbench.llm.records import Usage
-from workbench.runs.store import usage
+from workbench.core.sets import SetName
+from workbench.llm.pace import ASSUMED_REPLY, cost_of
+from workbench.llm.records import Sampling, Usage
+from workbench.llm.server import Price
+from workbench.runs.store import calls
+from workbench.verifiers.judges.verifier import SAMPLING_OPTIONS, sampling_from
+from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, require_sendable, server_from, whole
 
 _MINUTE_S: Final = 60.0
 
@@ -92,7 +111,7 @@ def _seconds(model: PlannedModel, found: Survey, completion: float) -> float | N
 
 def _mean_reply(project: Project, run: int | None) -> float | None:
     """Tokens of a model's replies up to now; None where it has given none, or doesn't say."""
-    used = None if run is None else usage.get(project.database.reader(), run)
+    used = None if run is None else calls.get(project.database.reader(), run)
     if used is None or not used.answered or not used.completion_tokens:
         return None
     return used.completion_tokens / used.answered
@@ -121,3 +140,198 @@ def _sum(parts: list[Expected]) -> Expected:
         usual=sum(one.usual for one in parts),
         most=None if None in most else sum(one for one in most if one is not None),
     )
+
+
+# -- Plans of completions: TOML that somebody else may have written, or the options of the command line.
+
+
+SAMPLES: Final = "samples"
+MOST_SAMPLES: Final = 1000
+EXAMPLE: Final = '[[models]] name = "qwen", base_url = "http://localhost:8000/v1", model = "Qwen/Qwen2.5-7B-Instruct"'
+_OPTIONS: Final = {*SERVER_OPTIONS, *SAMPLING_OPTIONS, *LIMIT_OPTIONS, SAMPLES}
+_FIELDS: Final = ("set", "dataset", "max_cost", "prompt", "defaults", "models")
+_PROMPT_FIELDS: Final = ("template", "system")
+_MODEL_FIELDS: Final = ("name", "price", *sorted(_OPTIONS))
+_DEFAULTS: Final = tuple(sorted(_OPTIONS - {"model"}))
+_MOST_MODELS: Final = 1000
+_NAME_HINT: Final = "Up to 80 letters, digits and . _ + @ / -"
+_LONGEST_NAME: Final = 80
+
+
+def plan_in(project: Project, file: Path) -> CompletionPlan:
+    """The plan of a file.
+
+    Raises:
+        UsageError: The file can't be read or is no plan; the message names the table and the field.
+    """
+    table = _table(file)
+    _require_known(f"{file}", table, _FIELDS)
+    defaults = _options(f"{file}:defaults", _sub_table(f"{file}:defaults", table.get("defaults", {})), _DEFAULTS)
+    entries = table.get("models", [])
+    if not isinstance(entries, list) or not entries:
+        raise UsageError(f"{file}:models: there is none.", f"Name one at least: {EXAMPLE}")
+    if len(entries) > _MOST_MODELS:
+        raise UsageError(f"{file}:models: there are more than {_MOST_MODELS:,}.")
+    models = [_entry(project, f"{file}:models[{number}]", defaults, one) for number, one in enumerate(entries, 1)]
+    _require_different(f"{file}:models", models)
+    return CompletionPlan(
+        set=_set(f"{file}:set", table.get("set")),
+        dataset=_words(f"{file}:dataset", table.get("dataset")),
+        prompt=_prompt(f"{file}:prompt", _sub_table(f"{file}:prompt", table.get("prompt", {}))),
+        models=tuple(models),
+        max_cost=_money(f"{file}:max_cost", table.get("max_cost")),
+    )
+
+
+def plan_of(project: Project, names: Sequence[str], options: Mapping[str, str], samples: int) -> CompletionPlan:
+    """A plan without a file: models by name, all with the same options.
+
+    Args:
+        names: Tables ``[models.NAME]`` of ``workbench.toml``, or what the server calls them.
+
+    Raises:
+        UsageError: There is no name, or an option is unknown, missing or wrong.
+    """
+    if not names:
+        raise UsageError("No model is named.", "Give a plan file, or say which: --model NAME -o base_url=http://…/v1")
+    known = tuple(sorted(_OPTIONS - {SAMPLES}))
+    _require_known("-o", options, known)
+    models = []
+    for name in names:
+        place = f"--model {name}"
+        models.append(_model(project, place, name, {**options, SAMPLES: str(samples)}, None))
+    _require_different("--model", models)
+    return CompletionPlan(
+        set=None,
+        dataset=None,
+        prompt=QuestionPrompt(),
+        models=tuple(models),
+        own=not any(named_model(project.path, name) for name in names),
+    )
+
+
+def only(plan: CompletionPlan, names: Sequence[str]) -> CompletionPlan:
+    """The plan for some of its models; all where none is named.
+
+    Raises:
+        UsageError: It has no model of such a name.
+    """
+    known = {one.name: one for one in plan.models}
+    for name in names:
+        if name not in known:
+            raise UsageError(f"The plan has no model {name!r}.", f"It has: {', '.join(known)}.")
+    return structs.replace(plan, models=tuple(one for one in plan.models if not names or one.name in names))
+
+
+def _table(file: Path) -> dict[str, Any]:
+    try:
+        return read_toml(file)
+    except FileNotFoundError:
+        raise UsageError(f"There is no file {file}.", "A plan is a TOML file: docs/completions.md") from None
+
+
+def _entry(project: Project, place: str, defaults: Mapping[str, str], entry: object) -> PlannedModel:
+    fields = dict(_sub_table(place, entry))
+    _require_known(place, fields, _MODEL_FIELDS)
+    name = fields.pop("name", None)
+    if not isinstance(name, str):
+        raise UsageError(f"{place}.name: it is missing, or no text.", f"Example: {EXAMPLE}")
+    price = fields.pop("price", None)
+    own = _options(place, fields, _MODEL_FIELDS)
+    return _model(project, place, name, {**defaults, **own}, price)
+
+
+def _model(project: Project, place: str, name: str, options: dict[str, str], price: object) -> PlannedModel:
+    if not NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
+        raise UsageError(f"{place}.name: {name[:_LONGEST_NAME]!r} is no name for a model.", _NAME_HINT)
+    written = named_model(project.path, name) or {}
+    _require_known(f"[models.{name}]", written, sorted(_OPTIONS))
+    chosen = {"model": name, **written, **options}
+    try:
+        server, sampling, limits = server_from(chosen), sampling_from(chosen), limits_from(chosen)
+        require_sendable(server, sampling, Sampling.__struct_fields__)
+        samples = whole(chosen, SAMPLES, least=1, most=MOST_SAMPLES) or 1
+        if samples > 1 and sampling.temperature == 0:
+            raise ValueError("samples: several need a temperature above 0, or all of them are the same")
+    except ValueError as error:
+        raise UsageError(f"{place}.{error}.", f"Example: {EXAMPLE}") from error
+    return PlannedModel(
+        name=name,
+        server=server,
+        sampling=sampling,
+        samples=samples,
+        limits=limits,
+        price=price_in(f"{place}.price", price) if price is not None else _listed(project, server.model),
+    )
+
+
+def _listed(project: Project, model: str) -> Price | None:
+    """The price that the project's or our own table has."""
+    return prices_of(project.path, [model]).get(model)
+
+
+def _require_different(place: str, models: Sequence[PlannedModel]) -> None:
+    """Two of a name would be one, and two with the same requests would get the same replies."""
+    names: set[str] = set()
+    seen: dict[object, str] = {}
+    for one in models:
+        if one.name in names:
+            raise UsageError(f"{place}: two are called {one.name!r}.", "Give each a name of its own.")
+        names.add(one.name)
+        what = (one.server.profile, one.server.model, one.sampling)
+        if what in seen:
+            raise UsageError(
+                f"{place}: {seen[what]!r} and {one.name!r} ask the same model in the same way.",
+                "They would get the same replies: raise samples of one of them.",
+            )
+        seen[what] = one.name
+
+
+def _prompt(place: str, table: Mapping[str, Any]) -> QuestionPrompt:
+    _require_known(place, table, _PROMPT_FIELDS)
+    template = _words(f"{place}.template", table.get("template", QUESTION)) or ""
+    if template.count(QUESTION) != 1:
+        raise UsageError(
+            f"{place}.template: {QUESTION} stands in it {template.count(QUESTION)} times.",
+            "Write it once, where the question is to stand.",
+        )
+    return QuestionPrompt(template=template, system=_words(f"{place}.system", table.get("system")))
+
+
+def _set(place: str, value: object) -> SetName | None:
+    text = _words(place, value)
+    try:
+        return None if text is None else SetName.parse(text)
+    except UsageError as error:
+        raise UsageError(f"{place}: {error.message}", error.hint) from error
+
+
+def _words(place: str, value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"{place}: it must be text.")
+    return value
+
+
+def _money(place: str, value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not (math.isfinite(value) and value >= 0):
+        raise UsageError(f"{place}: it must be a number of US dollars, 0 or more.")
+    return float(value)
+
+
+def _sub_table(place: str, value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UsageError(f"{place}: it must be a table.", f"Example: {EXAMPLE}")
+    return value
+
+
+def _options(place: str, table: dict[str, Any], known: Iterable[str]) -> dict[str, str]:
+    _require_known(place, table, known)
+    return options_in(place, table)
+
+
+def _require_known(place: str, table: Mapping[str, object], known: Iterable[str]) -> None:
+    for name in table:
+        if name not in known:
+            raise UsageError(f"{place}: there is no field {name!r}.", f"There are: {', '.join(known)}.")

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from itertools import chain
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from workbench.care.store.pages import PageFile, Values
-from workbench.care.store.salvage import Salvage
-from workbench.care.store.shapes import DERIVED, IndexShape, RecordShape, Schema
+from workbench.care.store.salvage import DERIVED, IndexShape, RecordShape, Salvage, Schema
+from workbench.core.database import migrations, place
+from workbench.core.database.connection import MINIMUM_SQLITE
+from workbench.core.database.failures import roll_back
+from workbench.core.database.hashes import Checked, wrong_completions, wrong_questions
+from workbench.core.database.place import file_system, is_network
+from workbench.core.database.schema_check import Difference, quoted
+from workbench.core.errors import StoreError
 from workbench.core.health import Finding, Remedy
 from workbench.core.progress import stepping
 
 Connection = sqlite3.Connection
-
 _NAMED: Final = 3
 
 
@@ -162,3 +171,230 @@ def _index(
 
 def _bad(name: str, message: str, remedy: Remedy) -> Finding:
     return Finding(name=name, ok=False, message=message, remedy=remedy)
+
+
+# -- What ``doctor`` says of a database's schema, and how it is put right.
+
+
+_MADE_ANEW = ("trigger", "view", "index")
+
+
+def findings(connection: sqlite3.Connection) -> list[Finding]:
+    """One finding for each difference from what the program makes, with its text."""
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    if not 1 <= version <= migrations.latest_version():
+        return [Finding(name="schema", ok=False, message=f"it says that it is of version {version}")]
+    found = [_finding(difference) for difference in migrations.differences(connection, version)]
+    return found or [Finding(name="schema", ok=True, message="ok")]
+
+
+def _finding(difference: Difference) -> Finding:
+    text = f": {difference.sql}" if difference.sql else ""
+    harm = "; it does no harm" if difference.harmless and difference.sql else ""
+    slow = "; what needs it is slow or stops" if difference.harmless and not difference.sql else ""
+    remedy: Remedy = "repair" if not harm and difference.kind in _MADE_ANEW else ""
+    return Finding(name="schema", ok=bool(harm), message=f"{difference.what}{harm}{slow}{text}", remedy=remedy)
+
+
+def put_right_in(path: Path) -> list[str]:
+    """`put_right` in a transaction of its own; returns what was done."""
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            done = put_right(connection)
+            connection.execute("COMMIT")
+        finally:
+            roll_back(connection)
+        return done
+
+
+def put_right(connection: sqlite3.Connection) -> list[str]:
+    """Drop triggers, indexes and views that are not ours and do harm; make ours anew where they are not as they were.
+
+    Tables are left as they are: rows would be lost. Nothing harmless is touched.
+
+    Args:
+        connection: In a transaction; one that counts would refuse to run what is dropped here.
+
+    Returns:
+        What was done, a line each.
+    """
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    ours = {(row.kind, row.name): row.sql for row in migrations.made(version)}
+    done = []
+    for difference in migrations.differences(connection, version):
+        kind, name = difference.kind, difference.name
+        made = ours.get((kind, name))
+        if kind not in _MADE_ANEW or (difference.harmless and difference.sql):
+            continue
+        if difference.sql is not None:
+            connection.execute(f"DROP {kind} {quoted(name)}")
+        if made is not None:
+            connection.execute(made)
+        done.append(f"{kind} {name}: {'made anew' if made is not None else 'removed'}")
+    return done
+
+
+# -- What ``doctor`` asks the database.
+
+
+WAL_LARGE = 256 * 2**20
+"""A write-ahead log above this many bytes is reported."""
+
+
+SQLError = sqlite3.Error
+"""What SQLite raises, for those that know no SQL."""
+
+
+def about_rows(connection: sqlite3.Connection) -> list[Finding]:
+    """References, schema, triggers and unfinished imports."""
+    checks: tuple[tuple[str, Callable[[], str]], ...] = (
+        ("foreign keys", lambda: _references(connection)),
+        ("schema version", lambda: _version(connection)),
+        ("imports", lambda: _imports(connection)),
+    )
+    found = [_run(name, check) for name, check in stepping(checks, "checking", "parts")]
+    return [*found, *findings(connection)]
+
+
+def about_place(path: Path) -> list[Finding]:
+    """SQLite itself, the write-ahead log's size and the file system."""
+    checks: tuple[tuple[str, Callable[[], str]], ...] = (
+        ("sqlite", _sqlite),
+        ("write-ahead log", lambda: _wal(path)),
+        ("file system", lambda: _file_system(path)),
+    )
+    return [*(_run(name, check) for name, check in checks), *_names(path)]
+
+
+def _names(path: Path) -> list[Finding]:
+    count = place.count(path)
+    if count == 1:
+        return []
+    message = (
+        f"the file has {count} names (hard links): what is written under one stands under all, and a log beside "
+        "another is not seen. That is no copy: workbench backup makes one"
+    )
+    return [Finding(name="names", ok=True, message=message)]
+
+
+def require_file(path: Path) -> None:
+    """Refuse what is no file.
+
+    Raises:
+        StoreError: It is none, or not there.
+    """
+    if not path.is_file():
+        what = "it is no file" if path.exists() else "there is no such database"
+        raise StoreError(f"{path}: {what}.", "Name a workbench database.")
+
+
+def can_read(connection: sqlite3.Connection) -> bool:
+    """Whether SQLite can make anything of the file."""
+    return version(connection) is not None
+
+
+def is_ours(connection: sqlite3.Connection) -> bool:
+    """Whether a file says that it is a workbench database."""
+    try:
+        found: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    except sqlite3.DatabaseError:
+        return False
+    return found == migrations.APPLICATION_ID
+
+
+def version(connection: sqlite3.Connection) -> int | None:
+    """The version of its tables; None where SQLite can't read the file."""
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        found: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
+        return None
+    return found
+
+
+_REMEDIES: Final[dict[str, Remedy]] = {
+    "foreign keys": "rescue",
+    "tables": "repair",
+    "append-only triggers": "repair",
+}
+
+
+def _run(name: str, check: Callable[[], str]) -> Finding:
+    try:
+        trouble = check()
+    except sqlite3.DatabaseError as error:
+        trouble = str(error)
+    remedy = _REMEDIES.get(name, "") if trouble else ""
+    return Finding(name=name, ok=not trouble, message=trouble or "ok", remedy=remedy)
+
+
+def _sqlite() -> str:
+    return "" if sqlite3.sqlite_version_info >= MINIMUM_SQLITE else f"{sqlite3.sqlite_version} is too old"
+
+
+def _references(connection: sqlite3.Connection) -> str:
+    found: Counter[tuple[str, str]] = Counter()
+    for table, _, parent, _ in connection.execute("PRAGMA foreign_key_check"):
+        found[table, parent] += 1
+    return "; ".join(f"table {table}: {n:,} refer to nothing in {parent}" for (table, parent), n in found.items())
+
+
+def _version(connection: sqlite3.Connection) -> str:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    latest = migrations.latest_version()
+    return "" if version == latest else f"version {version}, this program writes {latest}"
+
+
+def _imports(connection: sqlite3.Connection) -> str:
+    rows = connection.execute("SELECT path FROM imports WHERE state = 'running'").fetchall()
+    if not rows:
+        return ""
+    return f"unfinished: {', '.join(row[0] for row in rows)}; its rows are hidden and the next import removes them"
+
+
+def _wal(path: Path) -> str:
+    log = path.with_name(path.name + "-wal")
+    size = log.stat().st_size if log.exists() else 0
+    return "" if size < WAL_LARGE else f"{size / 2**20:.0f} MiB; a reader has kept it from being written back"
+
+
+def _file_system(path: Path) -> str:
+    kind = file_system(path.parent)
+    return f"{kind} is a network file system" if is_network(kind) else ""
+
+
+# -- What ``doctor`` says of the texts: whether they are what was imported.
+
+
+_CHECK_NAMED = 3
+
+
+def finding(connection: sqlite3.Connection) -> Finding:
+    """Every question and item against the hash that was taken when it was imported."""
+    told = list(
+        chain(
+            _told("question", wrong_questions(connection)),
+            _told("item", wrong_completions(connection)),
+        )
+    )
+    return Finding(
+        name="texts",
+        ok=not told,
+        message="; ".join(told) or "ok: every question and item is what was imported",
+        remedy="rescue" if told else "",
+    )
+
+
+def _told(what: str, found: Iterable[Checked]) -> Iterable[str]:
+    all_found = list(found)
+    for words, some in (
+        ("no text", [one.id for one in all_found if one.is_lost]),
+        ("not what was imported (text, gold, model, source or type)", [one.id for one in all_found if not one.is_lost]),
+    ):
+        if some:
+            more = " …" if len(some) > _CHECK_NAMED else ""
+            has = "have" if len(some) > 1 else "has"
+            verb = has if words == "no text" else ("are" if len(some) > 1 else "is")
+            named = ", ".join(map(str, some[:_CHECK_NAMED]))
+            yield f"{len(some):,} {what}{'s' if len(some) > 1 else ''} {verb} {words}: row {named}{more}"

@@ -2,32 +2,114 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from workbench.care.store import lost_rows
 from workbench.care.store.pages import PageFile, Value, Values
-from workbench.care.store.salvage import Salvage
-from workbench.care.store.shapes import DERIVED, Schema, without_triggers
-from workbench.core.database import event_digests, hashes, migrations
+from workbench.care.store.salvage import DERIVED, Salvage, Schema, without_triggers
+from workbench.core.database import events, generation, hashes, migrations
+from workbench.core.database.backup import check
+from workbench.core.database.connection import interruptibly
 from workbench.core.database.failures import explained, roll_back
 from workbench.core.errors import StoreError
 from workbench.core.health import LostLabel, TableRescued
-from workbench.core.progress import stepping
-from workbench.interchange.store.archive_tables import PARTS
+from workbench.core.progress import step, stepping
+from workbench.interchange.store.archiving import PARTS, count
+
+# -- Rows that stand for lost ones, so that what refers to them is kept: labels first of all.
+
+
+Known = Mapping[int, Mapping[str, Value]]
+LOST: Final = "(lost)"
+"""What stands for a text that is lost."""
+_WHEN: Final = "1970-01-01T00:00:00.000000Z"
+_STAND_INS: Final[dict[str, dict[str, Value]]] = {
+    "datasets": {"name": "lost-{id}", "created_at": _WHEN},
+    "sources": {"name": "lost-{id}"},
+    "models": {"name": "lost-{id}"},
+    "annotators": {"name": "lost-{id}", "created_at": _WHEN},
+    "questions": {"dataset_id": 1, "key": "lost-{id}", "hash": b""},
+    "question_text": {"text": LOST, "reference": LOST},
+    "completions": {"question_id": 0, "key": "lost-{id}", "hash": b""},
+    "completion_text": {"text": LOST},
+    "imports": {
+        "dataset_id": 1,
+        "path": "lost-{id}",
+        "format": "lost",
+        "state": "complete",
+        "first_completion_id": 2**62,
+        "first_question_id": 2**62,
+        "started_at": _WHEN,
+    },
+    "batches": {"per_item": 1, "selection": "lost", "created_at": _WHEN},
+    "verifiers": {
+        "name": "lost-{id}",
+        "kind": "lost",
+        "config": "{}",
+        "config_hash": "lost-{id}",
+        "created_at": _WHEN,
+    },
+    "runs": {
+        "verifier_id": 1,
+        "version": "lost-{id}",
+        "selection": "lost",
+        "workers": 1,
+        "state": "failed",
+        "items": 0,
+        "message": "What was asked for is lost.",
+        "created_at": _WHEN,
+    },
+    "requests": {"hash": b"lost-{id}", "profile": "lost", "model": "lost", "body": b"{}"},
+    "suites": {"dataset_id": 1, "name": "lost-{id}", "origin": "imported", "created_at": _WHEN},
+}
+"""Table -> what a row of it says that nobody can read any more; its own id is put in."""
+
+
+def can_stand_in(table: str) -> bool:
+    """Whether there are rows that can stand for lost ones of a table."""
+    return table in _STAND_INS
+
+
+def stand_in(connection: Connection, table: str, ids: Iterable[int], known: Known) -> int:
+    """Put in rows for those that are lost, with what is known of them; returns how many.
+
+    Args:
+        known: What the table's indexes still tell, by row id.
+    """
+    count = 0
+    beyond: int = connection.execute("SELECT coalesce(max(id), 0) FROM questions").fetchone()[0]
+    for number in ids:
+        row: dict[str, Value] = {name: _filled(value, number) for name, value in _STAND_INS[table].items()}
+        row |= {**known.get(number, {}), "id": number}
+        if row.get("question_id") == 0:
+            # Nobody knows what it answered: a question of its own.
+            row["question_id"] = beyond + number
+        names = ", ".join(f'"{name}"' for name in row)
+        marks = ", ".join("?" * len(row))
+        count += connection.execute(
+            f'INSERT OR IGNORE INTO "{table}" ({names}) VALUES ({marks})', list(row.values())
+        ).rowcount
+    return count
+
+
+def _filled(value: Value, number: int) -> Value:
+    if isinstance(value, str):
+        return value.replace("{id}", str(number))
+    return value.replace(b"{id}", str(number).encode()) if isinstance(value, bytes) else value
+
 
 Connection = sqlite3.Connection
-
 _FIRST: Final = ("annotators", "label_events", "reviews", "curation", "guidelines", "guideline_readings")
 _LEFT: Final = frozenset(
     {"runner", "changes", "task_states", "item_states", "generation", "_sqlite_migrations", "sqlite_sequence"}
 )
 """Made anew, derived anew, or about a process that was at work."""
-
 _TOGETHER: Final = 2_000
 _ROUNDS: Final = 6
 
@@ -200,7 +282,7 @@ class Rescue:
         found: dict[str, set[int]] = defaultdict(set)
         for table in self._tables:
             for parent, pairs in _references(connection, table):
-                if len(pairs) == 1 and pairs[0][1] == "id" and lost_rows.can_stand_in(parent):
+                if len(pairs) == 1 and pairs[0][1] == "id" and can_stand_in(parent):
                     column = pairs[0][0]
                     found[parent] |= _ids(
                         connection,
@@ -218,7 +300,7 @@ class Rescue:
         return found
 
     def _stand_in(self, connection: Connection, table: str, ids: Iterable[int]) -> int:
-        made = lost_rows.stand_in(connection, table, sorted(ids), self._listed.get(table, {}))
+        made = stand_in(connection, table, sorted(ids), self._listed.get(table, {}))
         self._stand_ins[table] += made
         return made
 
@@ -237,7 +319,7 @@ class Rescue:
         for table, column, found in (
             ("questions", "hash", list(hashes.wrong_questions(connection))),
             ("completions", "hash", list(hashes.wrong_completions(connection))),
-            ("label_events", "digest", list(event_digests.changed(connection))),
+            ("label_events", "digest", list(events.changed(connection))),
         ):
             connection.executemany(
                 f"UPDATE {table} SET {column} = ? WHERE id = ?", [(one.hash, one.id) for one in found if one.hash]
@@ -308,3 +390,70 @@ def _lost_label(number: int, known: dict[str, Value], names: dict[int, str]) -> 
         task=task if isinstance(task, str) else None,
         item=subject if isinstance(subject, int) else None,
     )
+
+
+# -- A copy of a backup becomes a database of its own: whole, checked, of this program's version.
+
+
+_MAGIC = b"SQLite format 3\0"
+_DAMAGED = "Take an older backup, or write out what can be read of it: workbench rescue {} OUT"
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file begins as SQLite's do; one of no bytes has been a database sooner than an archive."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) in (_MAGIC, b"")
+    except OSError:
+        return False
+
+
+def bring_back(copy: Path, source: Path) -> int:
+    """Check a copy of a backup, take in its own log, and bring it up to date; nobody else has it open.
+
+    Args:
+        source: What it is a copy of, for messages.
+
+    Returns:
+        The version of the tables that it had.
+
+    Raises:
+        SchemaError: Its tables, views or triggers are not as this program makes them.
+        StoreError: It is no workbench database, is damaged, or was written by a newer version.
+    """
+    with explained(source):
+        with closing(sqlite3.connect(copy, isolation_level=None, check_same_thread=False)) as connection:
+            connection.execute("PRAGMA journal_mode = DELETE")
+            version = migrations.checked_version(connection, source)
+            migrations.require_ours(connection, source, version)
+            _require_whole(connection, source)
+        try:
+            migrations.bring_up_to_date(copy, keep_copy=False)
+        except StoreError as error:
+            raise StoreError(error.message.replace(str(copy), str(source)), error.hint) from error
+        generation.name_anew(copy)
+        check(copy)
+    return version
+
+
+def row_counts(path: Path) -> dict[str, int]:
+    """How many rows a whole database has, by what would be the members of an archive."""
+    with closing(sqlite3.connect(path)) as connection:
+        return {part.name: count(connection, part.table, part.rows or "1") for part in PARTS}
+
+
+def _require_whole(connection: sqlite3.Connection, source: Path) -> None:
+    with step("checking the backup"):
+        try:
+            found: str = interruptibly(
+                lambda: connection.execute("PRAGMA integrity_check(1)").fetchone()[0], connection.interrupt
+            )
+            dangling = connection.execute("PRAGMA foreign_key_check").fetchone()
+        except sqlite3.DatabaseError as error:
+            found, dangling = str(error), None
+    if found != "ok":
+        raise StoreError(f"{source} is damaged: {found}.", _DAMAGED.format(shlex.quote(str(source))))
+    if dangling is not None:
+        raise StoreError(
+            f"{source} is damaged: a row of {dangling[0]} refers to nothing.", _DAMAGED.format(shlex.quote(str(source)))
+        )

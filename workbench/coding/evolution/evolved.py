@@ -2,33 +2,208 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
-from workbench.coding.evolution import figures
 from workbench.coding.evolution.evolving import skipped
-from workbench.coding.evolution.filters import columns, perfect, rate, shares_passed
-from workbench.coding.records.evolution import Evolved
-from workbench.coding.records.evolution_report import (
+from workbench.coding.evolution.growing import columns, perfect, rate, shares_passed
+from workbench.coding.evolution.representatives import FIVE
+from workbench.coding.records.evolution import (
+    MODES,
     ChatMessage,
     EvolutionReport,
+    Evolved,
     EvolvedFrom,
     EvolvedLine,
     ExtraInfo,
+    GrowthStep,
+    Mode,
+    ModelRow,
     ProblemEvolution,
     ProblemRound,
     RewardModel,
+    RoundRow,
+    Shares,
+    Snapshot,
+    SourceRow,
+    StepRow,
 )
 from workbench.coding.store import evolutions
 from workbench.coding.store.evolutions import EvolutionRow
 from workbench.core.code import PASS, Problem, counted
 from workbench.core.errors import UsageError
-from workbench.core.project import Project
-from workbench.core.transactions import some_at_a_time
+from workbench.core.project import Project, some_at_a_time
 from workbench.data.store.tests import problems_of
-from workbench.runs.store import provenance
+from workbench.runs.store import runs
+
+# -- What an evolution has come to: the paper's table 2 and figures 4 to 6 as data.
+
+
+KS: Final = (1, 4, 8)
+"""The k of pass@k, as in the paper."""
+_TENTHS = 10
+
+
+def round_rows(found: Sequence[Evolved], rounds: int) -> tuple[RoundRow, ...]:
+    """The set after each round.
+
+    Args:
+        found: Problems that are through all rounds.
+    """
+    same = [one for one in found if _snapshot(one, 0).kept]
+    return tuple(_round_row(found, same, round) for round in range(rounds + 1))
+
+
+def source_rows(found: Sequence[Evolved], rounds: int) -> tuple[SourceRow, ...]:
+    """Each source's share of the set after each round; none where no problem has a source."""
+    sources = sorted({one.source for one in found if one.source is not None})
+    rows = []
+    for round in range(rounds + 1):
+        for source in sources:
+            inside = [one for one in _in_set(found, round) if one.source == source]
+            tests = sum(len(_snapshot(one, round).kept) for one in inside)
+            rows.append(SourceRow(round=round, source=source, problems=len(inside), mean_tests=_over(tests, inside)))
+    return tuple(rows)
+
+
+def step_rows(found: Sequence[Evolved], rounds: int) -> tuple[StepRow, ...]:
+    """What each step brought."""
+    return tuple(_step_row(found, round, mode) for round in range(1, rounds + 1) for mode in MODES)
+
+
+def model_rows(found: Sequence[Evolved], rounds: int, model_of: Mapping[int, str | None]) -> tuple[ModelRow, ...]:
+    """How often each model's solutions pass the final suites.
+
+    Args:
+        model_of: Who wrote a solution, by its row id.
+    """
+    counts: dict[str | None, list[tuple[int, int]]] = defaultdict(list)
+    for one in _in_set(found, rounds):
+        kept = _snapshot(one, rounds).kept
+        by_model: dict[str | None, list[bool]] = defaultdict(list)
+        for item, vector in zip(one.pool.solutions, one.vectors, strict=True):
+            by_model[model_of.get(item)].append(all(vector[place] == "1" for place in kept))
+        for model, passes in by_model.items():
+            counts[model].append((len(passes), sum(passes)))
+    return tuple(
+        ModelRow(
+            model=model,
+            problems=len(pairs),
+            solutions=sum(size for size, _ in pairs),
+            pass_at={str(k): mean_pass_at(k, pairs) for k in KS},
+        )
+        for model, pairs in sorted(counts.items(), key=lambda entry: (entry[0] is None, entry[0] or ""))
+    )
+
+
+def mean_pass_at(k: int, pairs: Iterable[tuple[int, int]]) -> float | None:
+    """The mean over problems of 1 - C(n - c, k) / C(n, k); None where none has k solutions.
+
+    Args:
+        pairs: n and c of each problem: solutions, and those of them that pass.
+    """
+    import numpy as np
+
+    from workbench.statistics.selectors import pass_at
+
+    enough = [pair for pair in pairs if pair[0] >= k]
+    if not enough:
+        return None
+    size, right = np.array(enough, dtype=np.int64).T
+    return float(pass_at(k, size, right).mean())
+
+
+def _round_row(found: Sequence[Evolved], same: Sequence[Evolved], round: int) -> RoundRow:
+    inside = _in_set(found, round)
+    tests = sum(len(_snapshot(one, round).kept) for one in inside)
+    scores = [score for one in same for score in _scores(one, round)]
+    taken = [columns(one.vectors_after(round)) for one in found]
+    kept = [[every[place] for place in _snapshot(one, round).kept] for one, every in zip(found, taken, strict=True)]
+    return RoundRow(
+        round=round,
+        problems=len(inside),
+        tests=tests,
+        mean_tests=_over(tests, inside),
+        taken=sum(map(len, taken)),
+        alike=_alike(taken),
+        kept_alike=_alike(kept),
+        pass_at=_pass_at(same, round),
+        pass_at_set=_pass_at(inside, round),
+        solutions=len(scores),
+        perfect=_over(sum(score == 1 for score in scores), scores),
+        failed=_over(sum(score == 0 for score in scores), scores),
+        mean_score=_over(sum(scores), scores),
+        scores=_tenths(scores),
+        left_out=dict(sorted(Counter(filter(None, (_snapshot(one, round).left_out for one in found))).items())),
+    )
+
+
+def _step_row(found: Sequence[Evolved], round: int, mode: Mode) -> StepRow:
+    pairs = [(one, step) for one in found for step in one.growth if (step.round, step.mode) == (round, mode)]
+    asked = [step for _, step in pairs if step.skipped is None]
+    rejected: Counter[str] = Counter()
+    for step in asked:
+        rejected.update(step.rejected)
+    proposed = sum(step.proposed for step in asked)
+    retained = sum(_retained(one, step) for one, step in pairs)
+    return StepRow(
+        round=round,
+        mode=mode,
+        asked=len(asked),
+        replied=sum(step.replied for step in asked),
+        few_shown=sum(len(step.shown) < FIVE for step in asked),
+        proposed=proposed,
+        rejected=dict(sorted(rejected.items())),
+        taken=sum(len(step.tests) for step in asked),
+        retained=retained,
+        retained_share=retained / proposed if proposed else None,
+    )
+
+
+def _retained(one: Evolved, step: GrowthStep) -> int:
+    """How many of a step's tests the filter leaves after the step's round."""
+    steps = one.origins
+    return sum(steps[place] is step for place in _snapshot(one, step.round).kept)
+
+
+def _snapshot(one: Evolved, round: int) -> Snapshot:
+    assert one.final is not None
+    return one.final.snapshots[round]
+
+
+def _in_set(found: Sequence[Evolved], round: int) -> list[Evolved]:
+    return [one for one in found if _snapshot(one, round).left_out is None]
+
+
+def _scores(one: Evolved, round: int) -> list[float]:
+    return shares_passed(one.vectors, _snapshot(one, round).kept)
+
+
+def _pass_at(found: Sequence[Evolved], round: int) -> Shares:
+    scores = [_scores(one, round) for one in found]
+    pairs = [(len(each), sum(score == 1 for score in each)) for each in scores]
+    return {str(k): mean_pass_at(k, pairs) for k in KS}
+
+
+def _alike(matrices: Sequence[Sequence[str]]) -> float | None:
+    """The share of tests whose column another test of the same problem has."""
+    counts = [Counter(matrix) for matrix in matrices]
+    total = sum(map(len, matrices))
+    repeated = sum(count for each in counts for count in each.values() if count > 1)
+    return repeated / total if total else None
+
+
+def _tenths(scores: Sequence[float]) -> tuple[int, ...]:
+    counts = Counter(min(int(score * _TENTHS + 1e-9), _TENTHS - 1) for score in scores)
+    return tuple(counts[tenth] for tenth in range(_TENTHS))
+
+
+def _over(total: float, things: Sequence[object]) -> float | None:
+    return total / len(things) if things else None
+
 
 _TOGETHER = 200
 _ANSWER: Final = (
@@ -77,12 +252,12 @@ def report(project: Project, row: EvolutionRow) -> EvolutionReport:
         unverified=sum(one.pool.reference is None for one in found),
         wrong_from_start=sum(_missed(one.pool.reference or "") for one in found),
         skipped=skipped(project, row),
-        ks=figures.KS,
-        rounds=figures.round_rows(found, settings.rounds),
-        sources=figures.source_rows(found, settings.rounds),
-        steps=figures.step_rows(found, settings.rounds),
-        models=figures.model_rows(found, settings.rounds, models),
-        provenance=() if run is None else tuple(provenance.of_run(reader, run)),
+        ks=KS,
+        rounds=round_rows(found, settings.rounds),
+        sources=source_rows(found, settings.rounds),
+        steps=step_rows(found, settings.rounds),
+        models=model_rows(found, settings.rounds, models),
+        provenance=() if run is None else tuple(runs.of_run(reader, run)),
     )
 
 
@@ -110,7 +285,7 @@ def problem_evolution(project: Project, row: EvolutionRow, question: int) -> Pro
         name=row.name,
         question=question,
         solutions=one.pool.solutions,
-        steps=figures.step_rows(found, row.settings.rounds) if rounds else (),
+        steps=step_rows(found, row.settings.rounds) if rounds else (),
         rounds=tuple(rounds),
     )
 

@@ -7,36 +7,34 @@ stored for them.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct, structs
 
 from workbench.coding.evolution import growing
 from workbench.coding.evolution.replies import Taken
+from workbench.coding.problems import code_dataset
 from workbench.coding.records.evolution import MODES, EvolutionSettings, Evolved, FinalStep, Mode, PoolStep, Step
 from workbench.coding.store import evolutions
 from workbench.coding.store.evolutions import EvolutionRow
-from workbench.coding.targets import code_dataset
 from workbench.core.code import Execution, Problem, Program
-from workbench.core.database.secrets import secret
+from workbench.core.database.hashes import secret
 from workbench.core.errors import UsageError
-from workbench.core.project import Project
-from workbench.core.transactions import some_at_a_time
-from workbench.data.store import problem_list, solutions, suites
-from workbench.data.store.problem_list import Task
-from workbench.data.store.solutions import SolutionText
-from workbench.data.store.tests import problems_of
-from workbench.runs.generation import Watch
-from workbench.runs.writing import Executor, Writer, WritingRequest
-from workbench.verifiers.execution.programs import EXTRACTORS, code_of, program_of
+from workbench.core.project import Project, some_at_a_time
+from workbench.data.store import problems, tests
+from workbench.data.store import tests as suites
+from workbench.data.store.problems import Task
+from workbench.data.store.tests import SolutionText, problems_of
+from workbench.runs.generation import Executor, Watch, Writer, WritingRequest
+from workbench.verifiers.execution.interpreter import EXTRACTORS, code_of, program_of
 
 FEWEST_SOLUTIONS: Final = 2
 """A pool of one solution has nothing to tell apart."""
-
 SKIPPED: Final[dict[str, str]] = {
     "no_tests": "no tests in the suite it is to start from",
     "stdio": "tests of standard input: write it anew first (workbench code refine)",
@@ -44,10 +42,8 @@ SKIPPED: Final[dict[str, str]] = {
     "few_solutions": "fewer than two solutions in its pool",
 }
 """Why a problem does not evolve, by code."""
-
 _TOGETHER = 32
 """Problems whose requests are under way, and whose solutions are executed, at a time."""
-
 _NEW: Final = "new"
 
 
@@ -133,7 +129,7 @@ def _problems(project: Project, row: EvolutionRow) -> Iterator[tuple[Task, str |
     """The data set's problems, each with why it can't evolve, or None."""
     reader = project.database.reader()
     sizes = evolutions.pool_sizes(reader, row.dataset_id)
-    for one in problem_list.tasks(reader, row.dataset_id, row.settings.suite):
+    for one in problems.tasks(reader, row.dataset_id, row.settings.suite):
         yield one, _unable(one, sizes.get(one.question, 0))
 
 
@@ -261,7 +257,7 @@ def _asked(
 
 def _texts(run: _Evolution, pools: Mapping[int, Sequence[int]]) -> dict[int, list[SolutionText]]:
     """The solutions of pools with their texts, in their order."""
-    texts = solutions.texts(run.project.database.reader(), [item for pool in pools.values() for item in pool])
+    texts = tests.texts(run.project.database.reader(), [item for pool in pools.values() for item in pool])
     return {question: [texts[item] for item in pool] for question, pool in pools.items()}
 
 
@@ -295,3 +291,64 @@ def _executed(
 def _code(run: _Evolution, problem: Problem, solution: SolutionText) -> str:
     extractor = run.row.settings.extractor.partition("-")[0]
     return code_of(problem, solution.text, solution.form, extractor).source
+
+
+# -- Evolutions by name and problem: where the tests of their suites come from, and what they have seen of a pool.
+
+
+class SuiteOrigin(NamedTuple):
+    """A problem's tests in a suite of an evolution.
+
+    Attributes:
+        evolution: Its name.
+        rounds: The round each test came with, in the suite's order; 0 for those it began with.
+        outcomes: Letters of the solutions in its pool, by the completion's row id.
+    """
+
+    evolution: str
+    rounds: tuple[int, ...]
+    outcomes: dict[int, str]
+
+
+class EvolutionName(NamedTuple):
+    """An evolution; its name tells it from others of its data set."""
+
+    dataset: str
+    name: str
+
+
+def evolution_names(project: Project) -> tuple[EvolutionName, ...]:
+    """All evolutions, the oldest first."""
+    return tuple(EvolutionName(row.dataset, row.name) for row in evolutions.every(project.database.reader()))
+
+
+def problems_in(project: Project, wanted: EvolutionName) -> array[int]:
+    """Row ids of the problems that an evolution has begun with, in the order of import."""
+    reader = project.database.reader()
+    rows = [row for row in evolutions.named(reader, wanted.name) if row.dataset == wanted.dataset]
+    return array("q", sorted(question for row in rows for question in evolutions.reached(reader, row.id)))
+
+
+def origin_of(project: Project, question: int, suite: str) -> SuiteOrigin | None:
+    """Where a problem's tests of a suite come from; None where no evolution has made them."""
+    reader = project.database.reader()
+    for row in evolutions.every(reader):
+        names = evolutions.suite_names(row.name, row.settings.rounds)
+        found = evolutions.evolved(reader, row.id, [question]) if suite in names else []
+        if found and found[0].final is not None:
+            return _origin(row, found[0], min(names.index(suite) + 1, row.settings.rounds))
+    return None
+
+
+def _origin(row: EvolutionRow, one: Evolved, round: int) -> SuiteOrigin:
+    assert one.final is not None
+    kept = one.final.snapshots[round].kept
+    steps = one.origins
+    return SuiteOrigin(
+        evolution=row.name,
+        rounds=tuple(0 if (step := steps[place]) is None else step.round for place in kept),
+        outcomes={
+            item: "".join(letters[place] for place in kept)
+            for item, letters in zip(one.pool.solutions, one.outcomes, strict=True)
+        },
+    )

@@ -13,21 +13,19 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from workbench.coding.evolution.prompts import PROMPTS, for_problem
-from workbench.coding.evolution.replies import Rewritten, Taken, checked, rewritten_of
-from workbench.coding.records.refinement import RefinedProblem, RefineReport, RefusedProblem
-from workbench.coding.targets import Dataset
+from workbench.coding.evolution.replies import PROMPTS, Rewritten, Taken, checked, for_problem, rewritten_of
+from workbench.coding.problems import Dataset
+from workbench.coding.records.figures import RefinedProblem, RefineReport, RefusedProblem
 from workbench.core.code import BASE, PASS, CodeTest, Problem, Program
-from workbench.core.database.secrets import secret
-from workbench.core.project import Project
-from workbench.core.transactions import some_at_a_time
+from workbench.core.database.hashes import secret
+from workbench.core.project import Project, some_at_a_time
 from workbench.data.formats.writing import new_file
-from workbench.data.store import problem_list
-from workbench.data.store.problem_list import Task
+from workbench.data.store import problems
+from workbench.data.store.problems import Task
 from workbench.data.store.tests import problems_of
 from workbench.llm.records import Sampling
-from workbench.runs.writing import Executor, Writer, WritingRequest
-from workbench.verifiers.execution.programs import DEFAULT_SECONDS
+from workbench.runs.generation import Executor, Writer, WritingRequest
+from workbench.verifiers.execution.interpreter import DEFAULT_SECONDS
 
 USUAL: Final = Sampling(temperature=0.6, top_p=0.95, max_tokens=8192)
 """How replies are drawn unless somebody says otherwise: as by EvolveCoder's released code."""
@@ -80,7 +78,7 @@ def refine(
     project.database.require_other(path)
     chosen = [
         one
-        for one in problem_list.tasks(project.database.reader(), dataset.id, BASE)
+        for one in problems.tasks(project.database.reader(), dataset.id, BASE)
         if one.stdio and one.language == "python"
     ][:limit]
     written = tests = passed = 0

@@ -7,17 +7,19 @@ than five solutions and fail on fewer than five chosen; here fewer are allowed, 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from random import Random
 from typing import Final
 
-from workbench.coding.records.evolution import Objective
+from workbench.coding.formats import read_vectors
+from workbench.coding.records.evolution import Mode, Objective, Representatives
+from workbench.core.item import Refusal
 
 FIVE: Final = 5
 _BEST: Final = 2
 _MIDDLE: Final = (0.4, 0.9)
 """Pass rates among which the three diverse ones are looked for: at least the first, less than the second."""
-
 _SOME: Final = 0.1
 """Where too few are in the middle: three at random that pass more than this."""
 
@@ -119,3 +121,38 @@ def _nearest(vectors: Sequence[str], group: Sequence[int], wanted: int, draw: Ra
         missing = wanted - len(found)
         found += places if len(places) <= missing else draw.sample(places, missing)
     return found
+
+
+# -- Which five solutions of a problem a model would be shown, for pass vectors in a file.
+
+
+def representatives(
+    path: Path, mode: Mode, *, objective: Objective = "released", seed: int = 0
+) -> Iterator[Representatives | Refusal]:
+    """The choice for each case of a file, in order, and why a line can't be taken.
+
+    Args:
+        objective: By what an adversarial step chooses three beside the two best.
+        seed: Of the draws of each case, so that 0 gives what the released functions return after ``random.seed(0)``.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
+    for line, case in read_vectors(path):
+        if isinstance(case, Refusal):
+            yield case
+            continue
+        chance = Random(seed)
+        chosen = (
+            adversarial(case.vectors, chance, objective)
+            if mode == "adversarial"
+            else discriminative(case.vectors, chance)
+        )
+        yield Representatives(
+            name=case.name or str(line),
+            selected=tuple(chosen),
+            mode=mode,
+            objective=objective if mode == "adversarial" else None,
+            seed=seed,
+            solutions=len(case.vectors),
+        )

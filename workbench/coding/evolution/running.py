@@ -8,17 +8,16 @@ import msgspec
 from msgspec import structs
 
 from workbench.coding.evolution import evolved, evolving
-from workbench.coding.evolution.prompts import PROMPTS
+from workbench.coding.evolution.replies import PROMPTS
 from workbench.coding.evolution.tables import evolution_document
-from workbench.coding.records.evolution import EvolutionSettings
-from workbench.coding.records.evolution_report import EvolutionReport
-from workbench.coding.sandbox import opened_sandbox
+from workbench.coding.problems import opened_sandbox
+from workbench.coding.records.evolution import EvolutionReport, EvolutionSettings
 from workbench.coding.store.evolutions import EvolutionRow, run_name
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.data.formats.writing import new_file, write_lines
 from workbench.runs.generation import Models, Watch, generating
-from workbench.runs.store import provenance
+from workbench.runs.store import runs
 from workbench.tables.html import html
 
 
@@ -67,7 +66,7 @@ def run(
         generating(project, run_name(name), models, config, trust=trust) as writer,
     ):
         with project.database.write() as connection:
-            provenance.note(connection, writer.run, sandbox.provenance())
+            runs.note(connection, writer.run, sandbox.provenance())
         evolving.evolve(project, row, writer, sandbox, problems=problems, only=only, watch=watch)
     return evolved.report(project, row)
 

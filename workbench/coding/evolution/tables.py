@@ -7,14 +7,11 @@ from collections.abc import Iterable
 from msgspec import structs
 
 from workbench.coding.evolution.evolving import SKIPPED
-from workbench.coding.records.evolution import MODES, REJECTIONS
-from workbench.coding.records.evolution_report import EvolutionReport, ModelRow, RoundRow, StepRow
+from workbench.coding.records.evolution import MODES, REJECTIONS, EvolutionReport, ModelRow, RoundRow, StepRow
 from workbench.core.code import Provenance
-from workbench.core.text.columns import number
-from workbench.core.text.figures import NONE
+from workbench.core.text.figures import NONE, number
 from workbench.data.records.duplicates import DuplicateReport, SourceCount
-from workbench.tables.document import Document, Facts, Lines, Section, Series, Table, heads, row
-from workbench.tables.figures import percentage
+from workbench.tables.document import Document, Facts, Lines, Section, Series, Table, heads, percentage, row
 from workbench.tables.table import Column, Columns, column, count, table, word
 from workbench.tables.table_text import lines_text, plain_table
 

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct
 
-from workbench.coding import pass_counts
-from workbench.coding.ranking.truth import Truth, outcomes_by_problem, runs_in_words
-from workbench.coding.records.figures import PassReport, PassRow
+from workbench.coding import formats
+from workbench.coding.ranking.selecting import SelectedSet
+from workbench.coding.ranking.truth import ProblemOutcomes, Truth, outcomes_by_problem, runs_in_words
+from workbench.coding.records.figures import (
+    Bins,
+    HistogramReport,
+    OutcomeShares,
+    PassReport,
+    PassRow,
+    SaturationReport,
+    SaturationRow,
+    SharesOfTests,
+)
+from workbench.core.code import BROKEN, PASS
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome
-from workbench.data.store import solutions
+from workbench.data.store import tests
 from workbench.measuring.columns import columns
 from workbench.measuring.judged import judges_of
-from workbench.statistics.records.candidates import Id
+from workbench.statistics.records.ranking import Id, Picked
+
+if TYPE_CHECKING:
+    from workbench.statistics.confusion import FloatArray
+
 
 K = TypeVar("K")
-
 Counts = dict[tuple[str, Id], tuple[int, int]]
 """Data set and problem -> solutions, and those of them that pass."""
 
@@ -43,7 +58,7 @@ def pass_of_file(path: Path, sizes: Sequence[int]) -> FilePasses:
     counts: Counts = {}
     refused: list[Refusal] = []
     tests: dict[tuple[str, Id, Id | tuple[int]], tuple[int, int]] = {}
-    for number, found in enumerate(pass_counts.read(path)):
+    for number, found in enumerate(formats.read_pass_counts(path)):
         if isinstance(found, Refusal):
             refused.append(found)
         elif found.n is not None:
@@ -87,7 +102,7 @@ def pass_by_verdict(
     known = columns(project)
     outcomes = dict(zip(known.item.tolist(), known.outcome(judge.run).tolist(), strict=True))
     counts: Counts = {}
-    for row in solutions.by_problem(project.database.reader(), selection or Selection()):
+    for row in tests.by_problem(project.database.reader(), selection or Selection()):
         outcome = outcomes.get(row.item, -1)
         _add(counts, (row.dataset, row.task_id), int(outcome >= 0), int(outcome == Outcome.CORRECT))
     return PassReport(rows=_rows(counts, sizes), judge=f"{verifier} (run {judge.run})")
@@ -123,4 +138,171 @@ def _row(dataset: str, k: int, counts: Iterable[tuple[int, int]]) -> PassRow:
         solutions=number,
         value=float(shares.mean()) if there else None,
         ci=mean_interval(shares, number) if there else None,
+    )
+
+
+# -- How many tests are enough to rank the solutions of a database's problems.
+
+
+TARGET: Final = 0.90
+"""Tests are enough where the interval lies at or above it (Scoring Verifiers, appendix B)."""
+LEAST_TESTS: Final = 15
+"""Problems with fewer tests are left out: k of them would be nearly all."""
+SIZES: Final = tuple(range(1, 11))
+"""The k of the paper's table."""
+DEFINITION: Final = "workbench-1"
+"""Name of our definition (`analysis.ranking.saturation`): the paper leaves the drawing open."""
+
+
+def saturation(
+    project: Project,
+    truth: Truth,
+    *,
+    selection: Selection | None = None,
+    sizes: Sequence[int] = SIZES,
+    resamples: int = 100,
+    seed: int = 0,
+) -> SaturationReport:
+    """Spearman's coefficient between scores on k tests and on all tests, for each k.
+
+    Args:
+        truth: Whose outcomes; all its suites together.
+        selection: Only these solutions.
+        sizes: The k, ascending, each from 1 to `LEAST_TESTS`.
+        resamples: How often tests are drawn, at least twice.
+
+    Raises:
+        UsageError: The selection names something unknown.
+    """
+    found: list[FloatArray] = []
+    left_out: Counter[str] = Counter()
+    for problem in outcomes_by_problem(project, truth, selection):
+        run = _counting([one.outcomes for one in problem.solutions if one.complete])
+        why = _useless(run)
+        if why is None:
+            found.append(_correlations(problem, run, sizes, resamples, seed))
+        else:
+            left_out[why] += 1
+    rows = _saturating_rows(found, sizes)
+    return SaturationReport(
+        definition=DEFINITION,
+        problems=len(found),
+        few_tests=left_out["few_tests"],
+        one_score=left_out["one_score"],
+        least_tests=LEAST_TESTS,
+        target=TARGET,
+        enough=next((row.k for row in rows if row.ci[0] >= TARGET), None),
+        rows=rows,
+        suites=list(truth.suites),
+        truth=truth.name,
+        truth_runs=truth.runs,
+        resamples=resamples,
+        seed=seed,
+    )
+
+
+def _counting(run: Sequence[str]) -> list[str]:
+    """Outcomes without tests that are broken."""
+    kept = [place for place, letters in enumerate(zip(*run, strict=True)) if BROKEN not in letters]
+    return ["".join(outcomes[place] for place in kept) for outcomes in run]
+
+
+def _useless(run: Sequence[str]) -> str | None:
+    """Why a problem with these outcomes tells nothing, by the name of its count; None where it does."""
+    if not run or len(run[0]) < LEAST_TESTS:
+        return "few_tests"
+    return "one_score" if len({outcomes.count(PASS) for outcomes in run}) < 2 else None
+
+
+def _correlations(
+    problem: ProblemOutcomes, run: Sequence[str], sizes: Sequence[int], resamples: int, seed: int
+) -> FloatArray:
+    import numpy as np
+
+    from workbench.statistics.ranking import correlations
+
+    passes = np.array([[letter == PASS for letter in outcomes] for outcomes in run], dtype=np.bool_)
+    name = f"{problem.dataset}\0{problem.task_id}"
+    return correlations(passes, sizes, resamples=resamples, seed=seed, name=name)
+
+
+def _saturating_rows(found: Sequence[FloatArray], sizes: Sequence[int]) -> list[SaturationRow]:
+    import numpy as np
+
+    from workbench.statistics.ranking import saturation as of_size
+
+    if not found:
+        return []
+    every = np.stack(found)
+    return [SaturationRow(k=k, **of_size(every[:, :, place])._asdict()) for place, k in enumerate(sizes)]
+
+
+# -- How the scores of a selection are spread, and what came of tests: figures 3 to 5 and appendix C of the paper.
+
+
+BINS: Final = 20
+"""Bins of scores from 0 to 1."""
+
+
+def histograms(sets: Iterable[SelectedSet]) -> list[HistogramReport]:
+    """Histograms of what was selected, one a data set; problems with nothing selected don't count."""
+    by_dataset: dict[str, list[Picked]] = {}
+    for one in sets:
+        if one.picked.ranked:
+            by_dataset.setdefault(one.line.dataset or "", []).append(one.picked)
+    return [_histogram(dataset, picked) for dataset, picked in by_dataset.items()]
+
+
+def outcome_shares(project: Project, selection: Selection | None = None) -> list[OutcomeShares]:
+    """What came of tests, by run that has been complete, suite and data set.
+
+    Raises:
+        UsageError: The selection names something unknown.
+    """
+    found: dict[tuple[str, int, str, str], list[tests.OutcomeCounts]] = {}
+    for one in tests.outcome_counts(project.database.reader(), selection or Selection()):
+        found.setdefault((one.verifier, one.run, one.suite, one.dataset), []).append(one)
+    return [
+        OutcomeShares(
+            verifier=verifier,
+            run=run,
+            suite=suite,
+            dataset=dataset,
+            every=_share(parts),
+            ground_truth=_share(flagged) if (flagged := [part for part in parts if part.flagged]) else None,
+        )
+        for (verifier, run, suite, dataset), parts in found.items()
+    ]
+
+
+def _histogram(dataset: str, picked: Sequence[Picked]) -> HistogramReport:
+    by_problem = [[one.score for one in problem.ranked] for problem in picked]
+    scores = [score for problem in by_problem for score in problem]
+    return HistogramReport(
+        dataset=dataset,
+        problems=len(picked),
+        solutions=len(scores),
+        mean_score=sum(scores) / len(scores),
+        scores=_bins(scores),
+        gaps=_bins([max(problem) - min(problem) for problem in by_problem]),
+        sizes=dict(sorted(Counter(map(len, by_problem)).items())),
+    )
+
+
+def _bins(values: Sequence[float]) -> Bins:
+    """Values by bin; what is a bin's edge but for rounding is in the bin that begins there."""
+    counts = [0] * BINS
+    for value in values:
+        counts[min(int(round(value * BINS, 9)), BINS - 1)] += 1
+    return Bins(edges=[place / BINS for place in range(BINS + 1)], counts=counts)
+
+
+def _share(parts: Sequence[tests.OutcomeCounts]) -> SharesOfTests:
+    tests, passed, assertion = (sum(getattr(part, name) for part in parts) for name in ("tests", "passed", "assertion"))
+    return SharesOfTests(
+        solutions=sum(part.solutions for part in parts),
+        tests=tests,
+        passed=passed / tests if tests else None,
+        assertion=assertion / tests if tests else None,
+        other=(tests - passed - assertion) / tests if tests else None,
     )

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
+from typing import Any, Final
 
+import msgspec
 from msgspec import Struct, structs
 
 from workbench.coding.formats import CandidateLine, read
-from workbench.coding.ranking.scoring import as_scored, letters_of, only_errors, only_stderr, score_of, stderrs_of
-from workbench.coding.ranking.selection import select
+from workbench.coding.ranking.scored import as_scored, letters_of, only_errors, only_stderr, score_of, stderrs_of
 from workbench.coding.ranking.truth import ProblemOutcomes, SolutionOutcomes, Truth, outcomes_by_problem
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
 from workbench.core.project import Project
 from workbench.core.selection import Selection
-from workbench.statistics.records.candidates import (
+from workbench.data.formats.writing import write_lines
+from workbench.data.store import browsing
+from workbench.data.store.tests import problems_of
+from workbench.statistics.records.ranking import (
     RULES_VERSION,
     Candidate,
     CandidateRow,
@@ -24,9 +29,157 @@ from workbench.statistics.records.candidates import (
     GroundTruthFrom,
     Id,
     Picked,
+    Ranked,
     Rules,
     SelectedLine,
+    SetLine,
+    SetRules,
+    SetSolution,
+    Shortfall,
 )
+
+# -- Which solutions of a problem make a set for ranking: k of them, spread over the scores.
+
+
+LOW: Final = Fraction(1, 10)
+"""A positive score below it takes the place of the lowest one."""
+Number = float | Fraction
+
+
+def select(candidates: Sequence[Candidate], k: int, *, rules: Rules, exact: bool, place: str) -> Picked:
+    """Select from the candidates of one problem: out with errors, one of each score, k of those, ranked.
+
+    Args:
+        candidates: In the order of the input; scores as the rules want them (see `scoring.as_scored`).
+        k: How many, the ground truth included.
+        exact: Compare distances as decimal fractions. As floats, which is what the released code does, 0.25 - 0.1 is
+            less than 0.4 - 0.25, and of what should be a tie the lower score is taken.
+        place: The problem's name, for messages.
+
+    Raises:
+        FormatError: Two candidates are the ground truth.
+    """
+    if sum(one.ground_truth for one in candidates) > 1:
+        raise FormatError(f"{place}: two solutions are the ground truth.", "Leave rank 1 to one of them.")
+    kept = [one for one in candidates if one.ground_truth or not one.only_errors]
+    distinct = one_of_each_score(kept)
+    chosen = (_released if rules == "released" else _paper)(distinct, k, exact=exact)
+    ordered = sorted(chosen, key=lambda one: -one.score)
+    return Picked(
+        ranked=tuple(_selection_ranked(one, rank) for rank, one in enumerate(ordered, 1)),
+        dropped=_dropped(candidates, kept, distinct, chosen),
+        shortfall=None if len(chosen) >= k else _shortfall(candidates, distinct, chosen),
+    )
+
+
+def one_of_each_score(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """One candidate a score, best first: the ground truth even if it is slower, else the fastest, the first of ties."""
+    best: dict[float, Candidate] = {}
+    for one in candidates:
+        held = best.get(one.score)
+        if held is None or _preferred(one) < _preferred(held):
+            best[one.score] = one
+    return sorted(best.values(), key=lambda one: -one.score)
+
+
+def _preferred(one: Candidate) -> tuple[bool, float]:
+    return not one.ground_truth, one.seconds
+
+
+def _released(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Candidate]:
+    """The ground truth, and k - 1 of the others: the lowest, then the nearest to each target.
+
+    With m the least score in (0, 0.1), else the least: T_i = 1 - i / (k - 1) (1 - m), i = 1 ... k - 2. A tie takes the
+    higher score. All others stay where there are no more than k - 1.
+    """
+    truth = [one for one in distinct if one.ground_truth]
+    others = [one for one in distinct if not one.ground_truth]
+    wanted = k - len(truth)
+    if wanted >= len(others):
+        return [*truth, *others]
+    if wanted < 1:
+        return truth
+    scores = [_number(one.score, exact=exact) for one in others]
+    low = _lowest(scores)
+    taken = [low]
+    for target in _targets(scores[low], wanted, exact=exact):
+        taken.append(_nearest(scores, target, taken))
+    return [*truth, *(others[place] for place in taken)]
+
+
+def _paper(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Candidate]:
+    """The nearest to each target of all, the ground truth among them, then the lowest, which may be there already.
+
+    k' = min(n, k); T_i = 1 - i / k' (1 - m), i = 1 ... k' - 1. Nothing keeps the ground truth.
+    """
+    if not distinct:
+        return []
+    scores = [_number(one.score, exact=exact) for one in distinct]
+    low = _lowest(scores)
+    taken: list[int] = []
+    for target in _targets(scores[low], min(len(scores), k), exact=exact):
+        taken.append(_nearest(scores, target, taken))
+    return [distinct[place] for place in dict.fromkeys([*taken, low])]
+
+
+def _number(score: float, *, exact: bool) -> Number:
+    """The score as it is reckoned with: its shortest decimal spelling as a fraction, or the float."""
+    return Fraction(repr(score)) if exact else score
+
+
+def _lowest(scores: Sequence[Number]) -> int:
+    """Place of the least score in (0, 0.1), else of the least; scores descend."""
+    low = [place for place, score in enumerate(scores) if 0 < score < LOW]
+    return low[-1] if low else len(scores) - 1
+
+
+def _targets(low: Number, count: int, *, exact: bool) -> list[Number]:
+    """``count - 1`` targets between 1 and the lowest score; floats in the order the released code reckons them."""
+    if exact:
+        return [1 - Fraction(step, count) * (1 - Fraction(low)) for step in range(1, count)]
+    return [1.0 - step / count * (1.0 - float(low)) for step in range(1, count)]
+
+
+def _nearest(scores: Sequence[Number], target: Number, taken: Sequence[int]) -> int:
+    """Place of the nearest score that isn't taken; of ties the higher score."""
+    free = (place for place in range(len(scores)) if place not in taken)
+    return min(free, key=lambda place: _distance(scores[place], target))
+
+
+def _distance(score: Number, target: Number) -> Number:
+    return score - target if score > target else target - score
+
+
+def _selection_ranked(one: Candidate, rank: int) -> Ranked:
+    return Ranked(id=one.id, score=one.score, rank=rank, seconds=one.seconds, ground_truth=one.ground_truth)
+
+
+def _dropped(
+    candidates: Sequence[Candidate],
+    kept: Sequence[Candidate],
+    distinct: Sequence[Candidate],
+    chosen: Sequence[Candidate],
+) -> dict[Dropped, list[Id]]:
+    """Ids of those not chosen, by the step that took them out."""
+    steps: list[tuple[Dropped, Sequence[Candidate], Sequence[Candidate]]] = [
+        ("only_errors", candidates, kept),
+        ("same_score", kept, distinct),
+        ("not_chosen", distinct, chosen),
+    ]
+    found: dict[Dropped, list[Id]] = {}
+    for why, before, after in steps:
+        left = {id(one) for one in after}
+        if out := [one.id for one in before if id(one) not in left]:
+            found[why] = out
+    return found
+
+
+def _shortfall(
+    candidates: Sequence[Candidate], distinct: Sequence[Candidate], chosen: Sequence[Candidate]
+) -> Shortfall:
+    if not candidates:
+        return "no_solutions"
+    return "few_scores" if len(chosen) == len(distinct) else "one_twice"
 
 
 class How(Struct, frozen=True, kw_only=True):
@@ -191,3 +344,85 @@ def _selected(
         dataset=dataset,
     )
     return line, picked
+
+
+# -- Selected solutions as a set for scoring and ranking: JSON lines in the shape of the released HE-R and MBPP-R
+# sets.
+
+
+def write_stored(project: Project, truth: Truth, sets: Iterable[SelectedSet], path: Path, *, force: bool) -> int:
+    """Write what was selected from a database; problems with nothing selected are left out.
+
+    Returns:
+        How many problems were written.
+
+    Raises:
+        StoreError: The file is the database's own.
+        FormatError: The file exists and ``force`` is not set, or can't be written.
+    """
+    project.database.require_other(path)
+    return write_lines(path, _stored_lines(project, truth, sets), force=force)
+
+
+def write_rows(sets: Iterable[SelectedSet], path: Path, *, force: bool) -> int:
+    """Write what was selected from a file: its lines with the selected candidates and their new ranks.
+
+    Raises:
+        FormatError: The file exists and ``force`` is not set, or can't be written.
+    """
+    return write_lines(path, filter(None, map(_row, sets)), force=force)
+
+
+def _stored_lines(project: Project, truth: Truth, sets: Iterable[SelectedSet]) -> Iterator[SetLine]:
+    for one in sets:
+        if one.problem is not None and one.picked.ranked:
+            yield _line(project, truth, one, one.problem)
+
+
+def _line(project: Project, truth: Truth, one: SelectedSet, stored: ProblemOutcomes) -> SetLine:
+    problem = problems_of(project.database, [stored.question], ())[stored.question]
+    items: dict[str | int, int] = {solution.solution_id: solution.item for solution in stored.solutions}
+    goes_on = problem.canonical.startswith(problem.prompt)
+    return SetLine(
+        dataset=stored.dataset,
+        task_id=problem.task_id,
+        prompt=problem.prompt,
+        entry_point=problem.entry_point,
+        canonical_solution=problem.canonical.removeprefix(problem.prompt) if goes_on else None,
+        code=None if goes_on else problem.canonical,
+        all_solutions=[
+            SetSolution(**_ranked(each), solution=browsing.detail(project.database.reader(), items[each.id]).completion)
+            for each in one.picked.ranked
+        ],
+        selection=_rules(one.line, truth.runs),
+    )
+
+
+def _ranked(one: Ranked) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "rank": one.rank,
+        "average_test_score": one.score,
+        "average_time_taken": one.seconds,
+        "ground_truth": one.ground_truth,
+    }
+
+
+def _row(one: SelectedSet) -> dict[str, Any] | None:
+    """The file's own line with the selected candidates alone; what else it says of them stays."""
+    if one.source is None or not one.picked.ranked:
+        return None
+    line: dict[str, Any] = msgspec.json.decode(one.source.json)
+    given = dict(zip((row.id for row in one.source.candidates), line.pop(one.source.key), strict=True))
+    return {
+        "task_id": one.line.task_id,
+        **line,
+        "all_solutions": [{**given[each.id], **_ranked(each)} for each in one.picked.ranked],
+        "selection": _rules(one.line, {}),
+    }
+
+
+def _rules(line: SelectedLine, suites: dict[str, int]) -> SetRules:
+    """What a set was selected by, so that it can be made again."""
+    said = {name: getattr(line, name) for name in SetRules.__struct_fields__ if name != "suites"}
+    return SetRules(**said, suites=suites)

@@ -16,8 +16,7 @@ from workbench.coding.records.figures import (
     SaturationRow,
     SharesOfTests,
 )
-from workbench.core.text.columns import aligned, interval, number, percent_interval
-from workbench.core.text.figures import bar, counted, interval_bar, percent
+from workbench.core.text.figures import aligned, bar, counted, interval, interval_bar, number, percent, percent_interval
 from workbench.core.text.inert import inert
 from workbench.statistics.records.ranking import Ends, ProblemRow, RankingReport, RankingRow
 from workbench.tables.document import Cell, Table

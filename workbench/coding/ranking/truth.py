@@ -9,15 +9,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.coding.results import KIND
+from workbench.coding.problems import KIND
 from workbench.core.code import BASE, Execution
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection
-from workbench.data.store import solutions, suites
+from workbench.data.store import tests
 from workbench.runs.store import runs as stored_runs
-from workbench.runs.store import test_results
-from workbench.statistics.records.candidates import GroundTruthFrom
+from workbench.runs.store import verdicts
+from workbench.statistics.records.ranking import GroundTruthFrom
 
 TOGETHER: Final = (BASE, "plus")
 """Suites that are counted together unless others are named: a "+" set has both."""
@@ -120,7 +120,7 @@ def truth_of(project: Project, name: str | None = None, suites: Sequence[str] = 
         for row in stored_runs.every(reader)
         if row.completed_at is not None and (row.verifier.kind == KIND if name is None else row.verifier.name == name)
     }
-    found = {suite: run for _, run, suite in sorted(solutions.run_sizes(reader)) if run in names}
+    found = {suite: run for _, run, suite in sorted(tests.run_sizes(reader)) if run in names}
     wanted = tuple(dict.fromkeys(suites)) or tuple(suite for suite in TOGETHER if suite in found)
     missing = [suite for suite in wanted if suite not in found]
     if missing or not wanted:
@@ -149,8 +149,8 @@ def outcomes_by_problem(
     Raises:
         UsageError: The selection names something unknown.
     """
-    rows = solutions.by_problem(project.database.reader(), selection or Selection(), questions)
-    block: list[list[solutions.SolutionRow]] = []
+    rows = tests.by_problem(project.database.reader(), selection or Selection(), questions)
+    block: list[list[tests.SolutionRow]] = []
     for _, group in groupby(rows, key=attrgetter("question")):
         block.append(list(group))
         if sum(map(len, block)) >= _AT_ONCE:
@@ -159,14 +159,12 @@ def outcomes_by_problem(
     yield from _read(project, truth, block)
 
 
-def _read(
-    project: Project, truth: Truth, block: Sequence[Sequence[solutions.SolutionRow]]
-) -> Iterator[ProblemOutcomes]:
+def _read(project: Project, truth: Truth, block: Sequence[Sequence[tests.SolutionRow]]) -> Iterator[ProblemOutcomes]:
     reader = project.database.reader()
     items = [row.item for rows in block for row in rows]
-    known = solutions.ground_truths(reader, items)
-    counts = suites.test_counts(reader, "question", [rows[0].question for rows in block], truth.suites)
-    results = {run: test_results.of_run(reader, run, items) for run in sorted(set(truth.runs.values()))}
+    known = tests.ground_truths(reader, items)
+    counts = tests.test_counts(reader, "question", [rows[0].question for rows in block], truth.suites)
+    results = {run: verdicts.of_run(reader, run, items) for run in sorted(set(truth.runs.values()))}
     for rows in block:
         expected = counts[rows[0].question]
         yield ProblemOutcomes(
@@ -179,7 +177,7 @@ def _read(
 
 
 def _tested(
-    row: solutions.SolutionRow,
+    row: tests.SolutionRow,
     truth: Truth,
     expected: dict[str, int],
     results: dict[int, dict[int, dict[str, Execution]]],

@@ -10,11 +10,10 @@ from typing import Final, NamedTuple
 import msgspec
 
 from workbench.coding.records.evolution import EvolutionSettings, Evolved, FinalStep, GrowthStep, PoolStep, Step
-from workbench.core.database.documents import stored
 from workbench.core.database.selection import STATE, VISIBLE
-from workbench.core.database.values import now
+from workbench.core.database.values import now, stored
 from workbench.core.errors import UsageError
-from workbench.data.store import suites
+from workbench.data.store import tests
 
 _STEP: Final = msgspec.json.Decoder(Step)
 _SETTINGS: Final = msgspec.json.Decoder(EvolutionSettings)
@@ -70,10 +69,10 @@ def bind(connection: sqlite3.Connection, dataset: int, name: str, settings: Evol
     )
     rounds = (*range(1, settings.rounds + 1), settings.rounds)
     for round, suite in zip(rounds, suite_names(name, settings.rounds), strict=True):
-        if suites.named(connection, dataset, suite) is not None:
+        if tests.named(connection, dataset, suite) is not None:
             raise UsageError(f"There is a suite {suite!r} already.", "Give the evolution another --name.")
         about = {"evolution": name, "round": round, "settings": settings}
-        suites.add(connection, dataset, suite, "evolved", _json(about))
+        tests.add(connection, dataset, suite, "evolved", _json(about))
     return next(row for row in named(connection, name) if row.dataset_id == dataset)
 
 

@@ -5,23 +5,32 @@ Source: Scoring Verifiers, figures 8, 13 and 14.
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Final, get_args
 
-from workbench.coding.records.synthesis import SolutionKind
-from workbench.core.code import Problem
-from workbench.llm.records import PromptMessage
-from workbench.verifiers.judges.case import JudgeCase
-from workbench.verifiers.judges.prompt import Prompt, prompt
-from workbench.verifiers.judges.told import told
+import msgspec
+
+from workbench.coding.problems import EVERY_PROBLEM, Dataset, Targets, code_dataset, problems_for
+from workbench.coding.records.figures import PoolReport, SolutionKind
+from workbench.core.code import Problem, SolutionRecord
+from workbench.core.database.hashes import secret
+from workbench.core.errors import UsageError
+from workbench.core.project import Project, some_at_a_time
+from workbench.data.store import importing
+from workbench.data.store.tests import problems_of
+from workbench.llm.records import PromptMessage, Sampling
+from workbench.runs.generation import Models, Watch, WritingRequest, generating
+from workbench.verifiers.judges.case import JudgeCase, told
+from workbench.verifiers.judges.template import Prompt, prompt
 
 KINDS: Final[tuple[SolutionKind, ...]] = get_args(SolutionKind)
-
 _HERE: Final = Path(__file__).parent
 _TEXTS: Final = frozenset({"question", "solution"})
 _TESTS: Final = prompt(_HERE / "tests.txt", "tests", _TEXTS)
 _SOLUTIONS: Final = {kind: prompt(_HERE / f"{kind}.txt", kind, frozenset({"question"})) for kind in KINDS}
-
 PROMPTS: Final[dict[str, str]] = {
     "tests": _TESTS.sha256,
     **{kind: one.sha256 for kind, one in _SOLUTIONS.items()},
@@ -54,3 +63,114 @@ def _request(
     if not texts.get("solution"):
         call = told(call, solution="")
     return JudgeCase(item=0, texts=texts, secret=secret, neutralise=True).prepare(call).chat.messages
+
+
+# -- Solutions that models wrote join a data set, as an import of their own.
+
+
+def join(project: Project, dataset: Dataset, place: str, records: Sequence[SolutionRecord]) -> int:
+    """Add solutions to a data set; returns how many are new.
+
+    Args:
+        place: What stands for the file they came in, such as ``pools/NAME``.
+
+    Raises:
+        UsageError: There is another solution of the same id.
+        StoreError: An import is running.
+    """
+    if not records:
+        return 0
+    content = hashlib.blake2b(msgspec.json.encode(records), digest_size=32)
+    file = importing.ImportKey(path=place, format="generated", mapping="{}")
+    with importing.import_session(project.database, dataset.name) as session, session.file(file) as target:
+        for refused in target.add(records, []):
+            raise UsageError(refused.message, "Give these solutions another --name.")
+        target.complete(content.digest())
+        return target.counts.imported
+
+
+# -- A pool of solutions: of several models some each, whatever they are worth (EvolveCoder 2.3).
+
+
+USUAL: Final = Sampling(temperature=0.6, top_p=0.95)
+"""How solutions are drawn unless somebody says otherwise (EvolveCoder 4.1)."""
+_TOGETHER: Final = 32
+
+
+def fill(
+    project: Project,
+    name: str,
+    models: Models,
+    samples: int,
+    *,
+    targets: Targets = EVERY_PROBLEM,
+    trust: bool = False,
+    watch: Watch | None = None,
+) -> PoolReport:
+    """Ask every model for so many solutions of each problem, and add all replies to the data set as they are.
+
+    The same call goes on after a kill, and asks nothing twice.
+
+    Args:
+        name: What they are called: their ids begin with it.
+        samples: Solutions of each model.
+        targets: Which problems.
+        trust: Whether the user accepts servers that ``workbench.toml`` names.
+        watch: Is told how far the calls are.
+
+    Raises:
+        UsageError: The name was used for something else, or it is not clear which problems are meant.
+        NotTrustedError: The user has not accepted the servers.
+        RunError: No call can succeed now, or another process is at work; what was answered is stored.
+    """
+    dataset = code_dataset(project, targets.dataset)
+    chosen, skipped = problems_for(project, dataset, targets, needs_calls=False)
+    added = failed = 0
+    with generating(
+        project, f"pools/{name}", models, {"prompt_sha256": PROMPTS["correct"]}, trust=trust, watch=watch
+    ) as writer:
+        for some in some_at_a_time(chosen, _TOGETHER):
+            wanted = list(_wanted(project, some, models, samples))
+            replies = writer.ask([asked for _, asked in wanted])
+            records = [
+                _record(name, task_id, models.models[asked.model].server.model, asked, reply)
+                for (task_id, asked), reply in zip(wanted, replies, strict=True)
+                if reply is not None
+            ]
+            failed += len(replies) - len(records)
+            added += join(project, dataset, f"pools/{name}", records)
+    return PoolReport(
+        dataset=dataset.name,
+        run=writer.run,
+        problems=len(chosen),
+        models=len(models.models),
+        samples=samples,
+        added=added,
+        failed=failed,
+        skipped=skipped,
+    )
+
+
+def _wanted(
+    project: Project, questions: Sequence[int], models: Models, samples: int
+) -> Iterator[tuple[str, WritingRequest]]:
+    """Each problem's id with a request, in order."""
+    key = secret(project.database.reader())
+    problems = problems_of(project.database, questions, [])
+    for question in questions:
+        messages = request_for_solution(problems[question], "correct", key)
+        for model, sample in product(models.models, range(samples)):
+            yield (
+                problems[question].task_id,
+                WritingRequest(messages=messages, sample=sample, step="solutions", model=model),
+            )
+
+
+def _record(name: str, task_id: str, model: str, asked: WritingRequest, reply: str) -> SolutionRecord:
+    return SolutionRecord(
+        task_id=task_id,
+        solution_id=f"{name}-{asked.model}-{asked.sample + 1}",
+        code=reply,
+        form="reply",
+        model=model,
+    )

@@ -6,9 +6,30 @@ ones is there; a problem that doesn't get there is supplemented by hand or disca
 
 from __future__ import annotations
 
-from workbench.coding.ranking.scoring import as_scored, only_errors
-from workbench.core.code import PASS, counted
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from workbench.coding.problems import EVERY_PROBLEM, Targets, code_dataset, problems_for
+from workbench.coding.ranking.scored import as_scored, only_errors
+from workbench.coding.ranking.truth import TOGETHER
+from workbench.coding.records.figures import ProblemSolutions, SolutionKind, SolutionsWritten
+from workbench.coding.synthesis.asking import KINDS, PROMPTS, join, request_for_solution
+from workbench.core.code import BROKEN, PASS, CodeTest, Problem, Program, Provenance, SolutionRecord, counted
 from workbench.core.code_tests.assertion import parsed
+from workbench.core.database.hashes import secret
+from workbench.core.errors import UsageError
+from workbench.core.project import Project, some_at_a_time
+from workbench.core.selection import Selection
+from workbench.data.store import tests
+from workbench.data.store.tests import problems_of
+from workbench.llm.records import Sampling
+from workbench.runs.generation import Executor, Models, ServerGeneration, Watch, WritingRequest, generating
+from workbench.runs.store import runs as stored_provenance
+from workbench.verifiers.execution.interpreter import EXTRACTORS, code_of, program_with
 
 
 class Gathering:
@@ -60,3 +81,288 @@ class Gathering:
         score = as_scored(outcomes.count(PASS) / counted(outcomes), "released")
         self.scores.add(score)
         return score
+
+
+# -- Solutions written by models, right and wrong ones, until each problem has enough different scores.
+
+
+USUAL: Final = Sampling(temperature=1.0)
+"""How solutions are drawn unless somebody says otherwise: they are to differ."""
+_TOGETHER: Final = 32
+"""Problems that are worked on at a time; their solutions are stored together."""
+_CODE: Final = "fence"
+
+
+class SolutionOptions(Struct, frozen=True, kw_only=True):
+    """What solutions are wanted.
+
+    Attributes:
+        name: What they are called: their ids begin with it.
+        kinds: What models are asked for, each in every round.
+        k: Different scores that a problem is to have, the reference's among them.
+        rounds: Rounds at most.
+        suites: The tests that solutions are scored by, as far as a problem has them.
+    """
+
+    name: str
+    kinds: tuple[SolutionKind, ...] = KINDS
+    k: int = 5
+    rounds: int = 5
+    suites: tuple[str, ...] = TOGETHER
+
+    def about(self) -> dict[str, object]:
+        """What the requests depend on besides the models; how long they go on may change."""
+        return {
+            "kinds": list(self.kinds),
+            "prompts_sha256": {kind: PROMPTS[kind] for kind in self.kinds},
+            "extractor": str(EXTRACTORS[_CODE]),
+        }
+
+
+def kinds_of(text: str) -> tuple[SolutionKind, ...]:
+    """The kinds that are named with commas between them.
+
+    Raises:
+        UsageError: There is no such kind.
+    """
+    words = [word.strip() for word in text.split(",")]
+    for word in words:
+        if word not in KINDS:
+            raise UsageError(f"There is no kind of solution {word!r}.", f"There are: {', '.join(KINDS)}.")
+    return tuple(kind for kind in KINDS if kind in words)
+
+
+def write_solutions(
+    project: Project,
+    wish: SolutionOptions,
+    models: Models,
+    executor: Executor,
+    *,
+    provenance: Provenance | None = None,
+    targets: Targets = EVERY_PROBLEM,
+    trust: bool = False,
+    watch: Watch | None = None,
+) -> SolutionsWritten:
+    """Have models write solutions of problems until each has enough different scores, and add them to the data set.
+
+    What is written is executed and scored by the problem's tests; solutions that are there already count. A problem
+    without a ground truth among its solutions gets its reference as one (Scoring Verifiers, 2.2). The same call goes
+    on after a kill, asks nothing twice, and comes to the same solutions with the same ids.
+
+    Args:
+        models: All are asked in every round.
+        executor: Runs solutions.
+        provenance: What its outcomes depend on; kept with the calls.
+        targets: Which problems.
+        trust: Whether the user accepts servers that ``workbench.toml`` names.
+        watch: Is told how far the calls are.
+
+    Raises:
+        UsageError: The name was used for something else, or it is not clear which problems are meant.
+        NotTrustedError: The user has not accepted the servers.
+        RunError: No call can succeed now, or another process is at work; what was answered is stored.
+    """
+    dataset = code_dataset(project, targets.dataset)
+    chosen, skipped = problems_for(project, dataset, targets, needs_calls=False)
+    done: list[ProblemSolutions] = []
+    imported = 0
+    with generating(project, f"solutions/{wish.name}", models, wish.about(), trust=trust, watch=watch) as writer:
+        if provenance is not None:
+            with project.database.write() as connection:
+                stored_provenance.note(connection, writer.run, provenance)
+        for some in some_at_a_time(chosen, _TOGETHER):
+            desk = _SolutionWriting(project, wish, models, writer, executor, some)
+            desk.write()
+            imported += join(project, dataset, f"solutions/{wish.name}", desk.records())
+            done += desk.report()
+            skipped["no_tests"] = skipped.get("no_tests", 0) + desk.untested
+    return SolutionsWritten(
+        dataset=dataset.name,
+        run=writer.run,
+        k=wish.k,
+        suites=wish.suites,
+        imported=imported,
+        problems=tuple(done),
+        skipped={code: count for code, count in skipped.items() if count},
+    )
+
+
+class _RepliedSolution(Struct, frozen=True):
+    """A reply's code.
+
+    Attributes:
+        score: By the problem's tests, rounded; None where all failed by errors alone.
+        passed: Whether it passes every test.
+    """
+
+    model: str
+    kind: SolutionKind
+    sample: int
+    code: str
+    score: float | None
+    passed: bool
+
+
+class _ProblemAtWork(Struct):
+    """A problem at work.
+
+    Attributes:
+        reference: None where the data set has a ground truth already, or the problem no reference; else whether the
+            reference, which is to be one, passes every test.
+    """
+
+    problem: Problem
+    tests: tuple[CodeTest, ...]
+    gathering: Gathering
+    solutions: list[_RepliedSolution] = []
+    reference: bool | None = None
+
+    def program(self, code: str) -> Program:
+        """Code against all the tests."""
+        return program_with(self.problem, code, self.tests)
+
+
+class _SolutionWriting:
+    """Works on some problems at a time.
+
+    Attributes:
+        untested: How many of them have no tests to score solutions by.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        wish: SolutionOptions,
+        models: Models,
+        writer: ServerGeneration,
+        executor: Executor,
+        questions: Sequence[int],
+    ) -> None:
+        self._project, self._wish, self._models = project, wish, models
+        self._writer, self._executor = writer, executor
+        self._secret = secret(project.database.reader())
+        found = problems_of(project.database, questions, wish.suites)
+        self._at_work = {
+            question: _ProblemAtWork(problem, tests, Gathering(wish.k))
+            for question, problem in found.items()
+            if (tests := tuple(test for suite in wish.suites for test in problem.suites.get(suite, ())))
+        }
+        self.untested = len(questions) - len(self._at_work)
+
+    def write(self) -> None:
+        """Score what is there, then ask round by round for what has too few scores."""
+        self._score_stored()
+        for number in range(self._wish.rounds):
+            short = {question: one for question, one in self._at_work.items() if not one.gathering.reached}
+            if not short:
+                break
+            self._round(number, short)
+
+    def records(self) -> list[SolutionRecord]:
+        """The new solutions as a file of them would have them, the ground truths that there were none of first."""
+        references = [
+            _reference(self._wish, one.problem, passes=one.reference)
+            for one in self._at_work.values()
+            if one.reference is not None
+        ]
+        written = [
+            _record(self._wish, self._models, one.problem, solution)
+            for one in self._at_work.values()
+            for solution in one.solutions
+        ]
+        return [*references, *written]
+
+    def report(self) -> Iterator[ProblemSolutions]:
+        """What each problem has come to."""
+        for one in self._at_work.values():
+            found = one.gathering
+            yield ProblemSolutions(
+                task_id=one.problem.task_id,
+                scores=tuple(sorted(found.scores, reverse=True)),
+                reached=found.reached,
+                rounds=found.rounds,
+                written=found.written,
+                repeated=found.repeated,
+                empty=found.empty,
+                failed=found.failed,
+            )
+
+    def _score_stored(self) -> None:
+        """The reference and the solutions that are there."""
+        reader = self._project.database.reader()
+        rows = tests.by_problem(reader, Selection(), list(self._at_work))
+        texts = tests.texts(reader, [row.item for row in rows])
+        jobs = [
+            ((question, 0), one.program(one.problem.oracle))
+            for question, one in self._at_work.items()
+            if one.problem.oracle
+        ]
+        for row in rows:
+            one, found = self._at_work[row.question], texts[row.item]
+            jobs.append(((row.question, row.item), one.program(code_of(one.problem, found.text, found.form).source)))
+        for (question, _), program in jobs:
+            self._at_work[question].gathering.know(program.source)
+        true = tests.ground_truths(reader, [row.item for row in rows])
+        have = {row.question for row in rows if row.item in true}
+        for (question, item), execution in self._executor.run(jobs):
+            one = self._at_work[question]
+            one.gathering.ran(execution.outcomes)
+            if not item and question not in have:
+                one.reference = _passes(execution.outcomes)
+
+    def _round(self, number: int, short: dict[int, _ProblemAtWork]) -> None:
+        """One request of each kind to each model for each of the problems, and what comes of their replies."""
+        wanted = list(product(short, self._models.models, self._wish.kinds))
+        replies = self._writer.ask(
+            [
+                WritingRequest(
+                    messages=request_for_solution(short[question].problem, kind, self._secret),
+                    sample=number,
+                    step=f"round {number + 1}",
+                    model=model,
+                )
+                for question, model, kind in wanted
+            ]
+        )
+        jobs = []
+        for place, ((question, _, _), reply) in enumerate(zip(wanted, replies, strict=True)):
+            one = short[question]
+            if reply is None:
+                one.gathering.failed += 1
+            elif one.gathering.takes(code := code_of(one.problem, reply, "reply", _CODE).source):
+                jobs.append((place, one.program(code)))
+        outcomes = {place: execution.outcomes for place, execution in self._executor.run(jobs)}
+        for place, program in jobs:
+            question, model, kind = wanted[place]
+            one, found = short[question], outcomes[place]
+            score = one.gathering.ran(found)
+            one.solutions.append(_RepliedSolution(model, kind, number, program.source, score, _passes(found)))
+        for one in short.values():
+            one.gathering.rounds = number + 1
+
+
+def _passes(outcomes: str) -> bool:
+    return set(outcomes) - {BROKEN} == {PASS}
+
+
+def _reference(wish: SolutionOptions, problem: Problem, *, passes: bool) -> SolutionRecord:
+    return SolutionRecord(
+        task_id=problem.task_id,
+        solution_id=f"{wish.name}-reference",
+        code=problem.oracle,
+        gold=passes,
+        ground_truth=True,
+    )
+
+
+def _record(wish: SolutionOptions, models: Models, problem: Problem, solution: _RepliedSolution) -> SolutionRecord:
+    parts = [wish.name, *([solution.model] if len(models.models) > 1 else []), solution.kind, str(solution.sample + 1)]
+    about = {"kind": solution.kind, "sample": solution.sample, "score": solution.score, "suites": wish.suites}
+    return SolutionRecord(
+        task_id=problem.task_id,
+        solution_id="-".join(parts),
+        code=solution.code,
+        gold=solution.passed,
+        model=models.models[solution.model].server.model,
+        extra=msgspec.json.encode(about).decode(),
+    )

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Collection
-from typing import Final
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Final
 
-from msgspec import Struct
+import msgspec
+from msgspec import Struct, field, structs
 
+from workbench.coding.problems import EVERY_PROBLEM, Dataset, Targets, code_dataset, problems_for
+from workbench.coding.records.figures import TestsWritten
+from workbench.coding.synthesis.asking import PROMPTS, request_for_tests
 from workbench.core.code import CodeTest, Problem
 from workbench.core.code_tests.assertion import form_of
-from workbench.core.code_tests.spelling import bound_names, spelling, tree_of
+from workbench.core.code_tests.broken import bound_names, spelling, tree_of
+from workbench.core.database.hashes import secret
+from workbench.core.errors import UsageError
 from workbench.core.final_answer import reply_start
+from workbench.core.project import Project, some_at_a_time
+from workbench.core.selection import Selection
+from workbench.data.store import tests
+from workbench.data.store import tests as suites
+from workbench.data.store.tests import problems_of
+from workbench.llm.records import Sampling
+from workbench.runs.generation import Models, Watch, Writer, WritingRequest, generating
+from workbench.verifiers.execution.interpreter import EXTRACTORS, code_of
 
 EXTRACTOR: Final = "assertion-tags-1"
 """How tests are taken from a reply: name and version, which goes up when the same reply would be read differently."""
-
 FILTERS: Final[dict[str, str]] = {
     "no_python": "no Python, too long or nested too deeply",
     "no_assert": "no assert statement in it",
@@ -24,13 +37,10 @@ FILTERS: Final[dict[str, str]] = {
     "duplicate": "there already, in the same spelling or another",
 }
 """Why a test may be left out, by code."""
-
 SURPLUS: Final = "surplus"
 """The code of tests behind the first n."""
-
 MOST_FOUND: Final = 1_000
 """Tests of a reply that are looked at."""
-
 _OPEN, _CLOSE = "<assertion>", "</assertion>"
 
 
@@ -113,3 +123,227 @@ def _faults(problem: Problem, filters: Collection[str]) -> dict[str, Callable[[a
 
 def _named(tree: ast.Module) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+# -- Tests written by a model, as a suite of their own: of each problem, or of each solution by a writer who sees
+# it.
+
+
+USUAL: Final = Sampling(temperature=1.0)
+"""How tests are drawn unless somebody says otherwise (Scoring Verifiers, 4.1)."""
+_TOGETHER: Final = 64
+"""Problems whose requests are under way at a time; what they are answered is stored together."""
+_CODE: Final = "fence"
+"""How code is taken from a solution that is a reply."""
+
+
+class SuiteOptions(Struct, frozen=True, kw_only=True):
+    """What tests are wanted.
+
+    Attributes:
+        suite: The name of the suite they make.
+        with_solution: For each solution, by a writer who sees it; else for each problem.
+        reading: How many, and how they are taken from a reply.
+    """
+
+    suite: str
+    with_solution: bool = False
+    reading: ReplyReading = ReplyReading()
+
+    def about(self, models: Models) -> dict[str, object]:
+        """How the suite is made; another way is another suite."""
+        return {
+            "models": models.config(),
+            "asked": self.reading.count,
+            "with_solution": self.with_solution,
+            "prompt_sha256": PROMPTS["tests"],
+            "extractor": EXTRACTOR,
+            "strip": self.reading.strip,
+            "filters": sorted(self.reading.filters),
+            "code_extractor": str(EXTRACTORS[_CODE]) if self.with_solution else None,
+        }
+
+
+class _Target(Struct, frozen=True):
+    """What tests are to be written for.
+
+    Attributes:
+        owner: Row id of the question, or of the completion.
+        code: What the writer sees of the solution; "" for nothing.
+    """
+
+    owner: int
+    problem: Problem
+    code: str
+
+
+class _WritingCounts(Struct):
+    """What has come of the replies, over all starts; see `TestsWritten`."""
+
+    found: int = 0
+    kept: int = 0
+    dropped: dict[str, int] = {}
+
+
+class _About(Struct):
+    """What is stored of how a suite was made.
+
+    Attributes:
+        made: See `SuiteOptions.about`.
+        empty: Row ids of what has a reply without a test that is kept.
+    """
+
+    made: dict[str, Any]
+    counts: _WritingCounts = field(default_factory=_WritingCounts)
+    empty: list[int] = []
+
+
+def reading_of(count: int, filters: str | None, *, strip: bool) -> ReplyReading:
+    """How replies are read.
+
+    Args:
+        filters: Codes of `FILTERS` with commas between them, ``none``, or None for all.
+
+    Raises:
+        UsageError: There is no such filter.
+    """
+    words = [] if filters == "none" else [*FILTERS] if filters is None else [one.strip() for one in filters.split(",")]
+    for word in words:
+        if word not in FILTERS:
+            raise UsageError(f"There is no filter {word!r}.", f"There are: {', '.join(FILTERS)}, or none.")
+    return ReplyReading(count=count, strip=strip, filters=frozenset(words))
+
+
+def write_tests(
+    project: Project,
+    wish: SuiteOptions,
+    models: Models,
+    *,
+    targets: Targets = EVERY_PROBLEM,
+    trust: bool = False,
+    watch: Watch | None = None,
+) -> TestsWritten:
+    """Have a model write a suite of tests, or go on with it; what has its tests keeps them.
+
+    Args:
+        models: The one that writes.
+        targets: Which problems; with solutions it is those of them.
+        trust: Whether the user accepts servers that ``workbench.toml`` names.
+        watch: Is told how far the calls are.
+
+    Raises:
+        UsageError: Several models are named, the name is another suite's, or it is not clear which problems are meant.
+        NotTrustedError: The user has not accepted the servers.
+        RunError: No call can succeed now, or another process is at work; what was answered is stored.
+    """
+    if len(models.models) != 1:
+        raise UsageError("One model writes a suite.", "Give each model a suite of its own.")
+    dataset = code_dataset(project, targets.dataset)
+    chosen, skipped = problems_for(project, dataset, targets, needs_calls=True)
+    about = wish.about(models)
+    suite, stored = _suite(project, dataset, wish.suite, about)
+    with generating(project, f"tests/{wish.suite}", models, about, trust=trust, watch=watch) as writer:
+        desk = _SuiteWriting(project, wish, suite, stored, writer)
+        for some in some_at_a_time(chosen, _TOGETHER):
+            desk.write(_targets(project, some, wish.with_solution))
+    return TestsWritten(
+        suite=wish.suite,
+        dataset=dataset.name,
+        run=writer.run,
+        model=next(iter(models.models)),
+        with_solution=wish.with_solution,
+        targets=desk.targets,
+        unchanged=desk.unchanged,
+        failed=dict(writer.failed),
+        empty=len(stored.empty),
+        skipped=skipped,
+        **structs.asdict(stored.counts),
+    )
+
+
+def _suite(project: Project, dataset: Dataset, name: str, made: dict[str, object]) -> tuple[int, _About]:
+    """The suite's row id, made if need be, and what is stored of it.
+
+    Raises:
+        UsageError: There is another suite of that name.
+    """
+    with project.database.write() as connection:
+        found = suites.named(connection, dataset.id, name)
+        if found is None:
+            new = _About(made=made)
+            return suites.add(connection, dataset.id, name, "generated", _json(new)), new
+    if found.origin != "generated":
+        raise UsageError(f"There is a suite {name!r} already; it was {found.origin}.", "Choose another --suite.")
+    stored = msgspec.json.decode(found.about, type=_About)
+    if differing := [key for key, value in made.items() if stored.made.get(key) != value]:
+        raise UsageError(
+            f"There is a suite {name!r} already, made with other settings: {', '.join(differing)}.",
+            "Choose another --suite.",
+        )
+    return found.id, stored
+
+
+def _targets(project: Project, some: Sequence[int], with_solution: bool) -> list[_Target]:
+    """What tests are wanted for, problem by problem."""
+    problems = problems_of(project.database, some, ())
+    if not with_solution:
+        return [_Target(question, problems[question], "") for question in some]
+    reader = project.database.reader()
+    rows = tests.by_problem(reader, Selection(), some)
+    texts = tests.texts(reader, [row.item for row in rows])
+    return [
+        _Target(row.item, problems[row.question], code_of(problems[row.question], found.text, found.form, _CODE).source)
+        for row in rows
+        if (found := texts[row.item]).text
+    ]
+
+
+class _SuiteWriting:
+    """Has the tests of some problems at a time written, and stores them.
+
+    Attributes:
+        targets: What tests were wanted for.
+        unchanged: What had its tests before.
+    """
+
+    def __init__(self, project: Project, wish: SuiteOptions, suite: int, stored: _About, writer: Writer) -> None:
+        reader = project.database.reader()
+        self._project, self._wish, self._suite, self._stored, self._writer = project, wish, suite, stored, writer
+        self._secret = secret(reader)
+        self._owner: suites.Owner = "completion" if wish.with_solution else "question"
+        self._done = suites.with_tests(reader, self._owner, suite).union(stored.empty)
+        self.targets = self.unchanged = 0
+
+    def write(self, targets: Sequence[_Target]) -> None:
+        """Ask for what has no tests yet; one transaction stores all that came."""
+        wanted = [one for one in targets if one.owner not in self._done]
+        self.targets += len(targets)
+        self.unchanged += len(targets) - len(wanted)
+        replies = self._writer.ask([self._asked(one) for one in wanted])
+        tests = {
+            target.owner: self._read(reply, target)
+            for target, reply in zip(wanted, replies, strict=True)
+            if reply is not None
+        }
+        self._stored.empty += (owner for owner, some in tests.items() if not some)
+        with self._project.database.write() as connection:
+            suites.put_tests(connection, self._owner, self._suite, tests)
+            suites.put_about(connection, self._suite, _json(self._stored))
+
+    def _asked(self, target: _Target) -> WritingRequest:
+        count = self._wish.reading.count
+        return WritingRequest(
+            messages=request_for_tests(target.problem, count, self._secret, target.code), step="tests"
+        )
+
+    def _read(self, reply: str, target: _Target) -> tuple[CodeTest, ...]:
+        written = read_tests(reply, target.problem, self._wish.reading)
+        counts = self._stored.counts
+        counts.found += written.found
+        counts.kept += len(written.tests)
+        counts.dropped = dict(Counter(counts.dropped) + written.dropped)
+        return written.tests
+
+
+def _json(about: _About) -> str:
+    return msgspec.json.encode(about).decode()

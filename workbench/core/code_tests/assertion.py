@@ -8,41 +8,219 @@ on the plain value. In anything else an object of the program's own meets the li
 from __future__ import annotations
 
 import ast
+import operator
+import re
 import warnings
+from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec import Struct
 
 from workbench.core.code import Form
-from workbench.core.code_tests.bombs import is_bomb
-from workbench.core.code_tests.constants import constant, is_literal
-from workbench.core.code_tests.sources import Sources
+
+# -- Texts that Python's parser takes time and memory for in proportion to the square of their length.
+
+
+_SHORT: Final = 1 << 12
+_MOST: Final = 1 << 28
+"""Characters that the parser may copy or pass over besides."""
+_STRING: Final = re.compile(
+    r"#[^\n]*|(?P<prefix>[bBfFrRuU]{0,2})(?P<quote>'''|\"\"\"|'|\")(?:[^\\]|\\.)*?(?P=quote)", re.DOTALL
+)
+"""A string, or a comment, which no string begins in."""
+_LINE: Final = re.compile(r"(?:[^\n;\\]|\\.)+", re.DOTALL)
+_IMPORT: Final = re.compile(r"\b(?:import|from)\b")
+
+
+def is_bomb(source: str) -> bool:
+    """Whether a text takes far longer to parse than others of its length.
+
+    Each dot in the name of an imported module copies what stands before it, and up to Python 3.11 each field of a
+    formatted string passes over that string from its start.
+    """
+    if len(source) <= _SHORT or len(source) * max(source.count("{"), source.count(".")) <= _MOST:
+        return False
+    if any("f" in found["prefix"].lower() and _squared(found[0], "{") for found in _strings(source)):
+        return True
+    lines = (line for line in _LINE.findall(_STRING.sub("", source)) if len(line) > _SHORT)
+    return any(_squared(line, ".") for line in lines if _IMPORT.search(line))
+
+
+def _strings(source: str) -> list[re.Match[str]]:
+    return [found for found in _STRING.finditer(source) if found["prefix"] and len(found[0]) > _SHORT]
+
+
+def _squared(text: str, counted: str) -> bool:
+    return text.count(counted) * len(text) > _MOST
+
+
+# -- Values that a test writes down, as literals or computed of such; nothing that could take long is computed.
+
+
+_CHECKED: Final = 100
+"""Nesting up to which a literal is evaluated: far below where the interpreter's own stack ends."""
+_MOST_KEYS: Final = 5_000
+"""Keys of a dictionary or set that is evaluated: they may all hash alike, and then take time with their square."""
+_LARGEST: Final = 10**300
+"""Whole numbers in sums and products."""
+_CONTAINERS: Final[dict[str, Callable[[Any], Any]]] = {
+    "list": list,
+    "tuple": tuple,
+    "sorted": sorted,
+    "set": set,
+    "frozenset": set,
+}
+"""Built-ins around a literal; a frozen set equals the set of the same members."""
+_SUMS: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+
+
+def constant(node: ast.expr) -> tuple[Any, frozenset[str]]:
+    """The value that an expression of literals has, and the names of the built-ins in it.
+
+    It is a literal, ``set([1, 2])`` and its like, a sum or product of numbers, or a tuple or list of such.
+
+    Raises:
+        ValueError: It is none of these.
+    """
+    if not _is_modest(node):
+        raise ValueError("nested too deeply, or of too many keys")
+    return _constant(node)
+
+
+def constant_of(source: str) -> Any:
+    """The value of an expression's text, as with `constant`.
+
+    Raises:
+        ValueError: It has none.
+    """
+    # Brackets let an expression go over several lines, as it may where it comes from.
+    return constant(ast.parse(f"(\n{source}\n)", mode="eval").body)[0]
+
+
+def is_literal(node: ast.expr) -> bool:
+    """Whether an expression is a Python literal that is neither nested too deeply nor of too many keys."""
+    if not _is_modest(node):
+        return False
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def _constant(node: ast.expr) -> tuple[Any, frozenset[str]]:
+    try:
+        return ast.literal_eval(node), frozenset()
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        pass
+    match node:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            found = [_constant(part) for part in parts]
+            values = [value for value, _ in found]
+            used = frozenset[str]().union(*(names for _, names in found))
+            return (tuple(values) if isinstance(node, ast.Tuple) else values), used
+        case ast.Call(func=ast.Name(id=name), args=[held], keywords=[]) if name in _CONTAINERS:
+            value, used = _constant(held)
+            return _contained(name, value), used | {name}
+        case ast.BinOp(left=one, op=sign, right=other) if type(sign) in _SUMS:
+            (left, used), (right, more) = _constant(one), _constant(other)
+            return _sum(_SUMS[type(sign)], left, right), used | more
+        case ast.UnaryOp(op=ast.USub(), operand=held):
+            value, used = _constant(held)
+            return _sum(operator.sub, 0, value), used
+    raise ValueError("no constant")
+
+
+def _contained(name: str, value: Any) -> Any:
+    if not isinstance(value, list | tuple | set | dict | str) or len(value) > _MOST_KEYS:
+        raise ValueError("nothing to be held")
+    try:
+        return _CONTAINERS[name](value)
+    except TypeError as error:
+        raise ValueError("these don't go together") from error
+
+
+def _sum(combined: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    for part in (left, right):
+        if type(part) not in (int, float) or (type(part) is int and abs(part) > _LARGEST):
+            raise ValueError("no number")
+    try:
+        return combined(left, right)
+    except ArithmeticError as error:
+        raise ValueError("no sum") from error
+
+
+def _is_modest(node: ast.AST) -> bool:
+    """Whether a tree can be evaluated, seen without recursion; ends as soon as it can't."""
+    level: list[ast.AST] = [node]
+    for _ in range(_CHECKED + 1):
+        if any(isinstance(parent, ast.Dict | ast.Set) and _keys(parent) > _MOST_KEYS for parent in level):
+            return False
+        level = [child for parent in level for child in ast.iter_child_nodes(parent)]
+        if not level:
+            return True
+    return False
+
+
+def _keys(node: ast.Dict | ast.Set) -> int:
+    return len(node.keys if isinstance(node, ast.Dict) else node.elts)
+
+
+# -- The text of a syntax tree's nodes, in time that does not grow with the text around them.
+
+
+_SOURCES_LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+"""A line as the parser counts them, with its end: form feeds and other separators end none."""
+
+
+class Sources:
+    """Cuts nodes out of the text they were parsed from, where `ast.get_source_segment` takes half a minute a megabyte.
+
+    Args:
+        text: That text.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._lines: list[bytes] = _SOURCES_LINE.findall(text.encode("utf-8", "surrogatepass"))
+
+    def of(self, node: ast.stmt | ast.expr) -> str:
+        """The node as it is written; a statement that holds others is written anew, without its indentation."""
+        if isinstance(node, ast.For | ast.While | ast.If | ast.With | ast.Try | ast.FunctionDef | ast.ClassDef):
+            return ast.unparse(node)
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        lines = self._lines[first : last + 1]
+        lines[-1] = lines[-1][: node.end_col_offset]
+        lines[0] = lines[0][node.col_offset :]
+        return b"".join(lines).decode("utf-8", "surrogatepass")
+
 
 LONGEST: Final = 1 << 20
 """Characters of a test that are looked at; a longer one is run as it stands."""
-
 AS_LIST: Final = "as_list"
 AS_LIST_DEFINITION: Final = f"""\
 def {AS_LIST}(found):
     return list(found) if isinstance(found, tuple) else found
 """
 """What files of contests put around a call, since JSON has no tuples."""
-
 ISCLOSE: Final = "isclose"
 NEAR: Final = {ast.Lt: "<", ast.LtE: "<="}
-
 _CONVERSIONS: Final = frozenset(
     ("list", "tuple", "sorted", "set", "frozenset", "len", "str", "repr", "int", "float", "bool", "abs", AS_LIST)
 )
 _MOST_DIGITS: Final = 50
 _FLIPPED: Final = {ast.Gt: ast.Lt, ast.GtE: ast.LtE}
-
 _ARGUMENTS_USE: Final = frozenset(
     """abs all any bin bool bytearray bytes chr complex dict divmod enumerate filter float frozenset hex int iter len
     list map max min oct ord pow range repr reversed round set slice sorted str sum tuple zip""".split()  # noqa: SIM905
 )
 """Built-ins that arguments of a call may be made of: none of them gives hold of the program."""
-
 _HIDDEN: Final = ("_", "f_", "gi_", "cr_", "ag_", "tb_", "co_")
 """How attributes begin through which an expression could get hold of frames, code and globals."""
 

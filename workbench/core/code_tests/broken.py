@@ -13,24 +13,19 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from workbench.core.code import CodeTest, Problem
-from workbench.core.code_tests.assertion import LONGEST, parsed
-from workbench.core.code_tests.bombs import is_bomb
-from workbench.core.code_tests.constants import constant
+from workbench.core.code_tests.assertion import LONGEST, constant, is_bomb, parsed
 
 Fault = Literal["syntax", "nothing", "constant"]
 """What is wrong with a test."""
-
 FAULTS: Final[dict[Fault, str]] = {
     "syntax": "no Python",
     "nothing": "a name that neither it, the setup, the problem nor its reference solution has",
     "constant": "false whatever a solution does",
 }
 """What is wrong with a test, in words."""
-
 _BUILTINS: Final = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _BINDS_UNSEEN: Final = frozenset(("exec", "eval", "globals", "locals", "vars", "setattr", "__import__"))
-
 _LONGEST_COMPILED: Final = 1 << 14
 
 
@@ -156,3 +151,51 @@ def _read(tree: ast.AST) -> tuple[set[str], set[str]]:
             case ast.MatchMapping(rest=str(name)):
                 bound.add(name)
     return loaded, bound
+
+
+# -- One spelling for tests that differ in blanks, quotes or brackets alone; nothing of a test is run here.
+
+
+LONGEST_TEST: Final = 20_000
+"""Characters of a test that a model may write."""
+_MOST_NODES: Final = 20_000
+_DEEPEST: Final = 60
+
+
+def tree_of(source: str) -> ast.Module | None:
+    """The syntax tree of a test; None where it is no Python, or too long or too deep to be walked."""
+    tree = parsed(source) if len(source) <= LONGEST_TEST else None
+    return tree if tree is not None and _is_small(tree) else None
+
+
+def spelling(source: str) -> str:
+    """A test's text as its syntax tree would be written; the text itself where it has none.
+
+    The message of an assert says nothing of what is tested, and is left out.
+    """
+    tree = tree_of(source)
+    if tree is None:
+        return source.strip()
+    for node in tree.body:
+        if isinstance(node, ast.Assert):
+            node.msg = None
+    return ast.unparse(tree)
+
+
+def bound_names(setup: str) -> list[str]:
+    """Names that a problem's setup binds, such as ``candidate`` in ``candidate = add``."""
+    tree = tree_of(setup)
+    if tree is None:
+        return []
+    return [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+
+
+def _is_small(tree: ast.AST) -> bool:
+    level: list[ast.AST] = [tree]
+    count = 0
+    for _ in range(_DEEPEST):
+        count += len(level)
+        if not level or count > _MOST_NODES:
+            break
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return not level and count <= _MOST_NODES

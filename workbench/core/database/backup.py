@@ -3,18 +3,210 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import NamedTuple, NoReturn
 
-from workbench.core.database import generation
-from workbench.core.database.comparing_copies import require_no_less
-from workbench.core.database.connection import Database
-from workbench.core.database.interrupting import interruptibly
-from workbench.core.database.replacing import put_in_place
+from workbench.core.database import generation, logs
+from workbench.core.database.connection import Database, interruptibly
+from workbench.core.database.logs import KEPT
+from workbench.core.database.migrations import APPLICATION_ID, give_name, latest_version
+from workbench.core.database.place import ENDS, beside, unused, waited_for
 from workbench.core.errors import StoreError
 from workbench.core.files import part_folder
 from workbench.core.progress import BYTES, step
+
+# -- What a copy of a database holds, set against another copy that it is to replace.
+
+
+_COUNTED = {
+    "items": "completions",
+    "label events": "label_events",
+    "people": "annotators",
+    "verdicts": "verdicts",
+    "replies": "responses",
+    "reviews": "reviews",
+    "decisions on questions": "curation",
+    "sets": "sets",
+}
+"""What a person would miss -> its table; older versions have fewer."""
+_ARCHIVE = b"PK\x03\x04"
+
+
+class _CopyContents(NamedTuple):
+    version: int
+    project: bytes | None
+    rows: dict[str, int]
+    newest: str
+
+
+def require_no_less(new: Path, old: Path) -> None:
+    """Refuse to put a copy in the place of a good one that holds what it doesn't. What is damaged is no good copy.
+
+    Raises:
+        StoreError: The old one has more of anything, newer events, is of another project or a newer version.
+    """
+    with old.open("rb") as file:
+        begins = file.read(4)
+    if begins == _ARCHIVE:
+        _refuse(old, "it is an archive, or another zip file")
+    held = _held(old)
+    if held is None:
+        return
+    if isinstance(held, str):
+        _refuse(old, held)
+    now = _held(new)
+    if not isinstance(now, _CopyContents):
+        raise StoreError(f"{new}: the copy can't be read.", "Run workbench doctor on the database.")
+    if held.project is not None and held.project != now.project:
+        _refuse(old, "it is a copy of another project")
+    if held.version > now.version:
+        _refuse(old, f"it has schema version {held.version}")
+    more = [f"{number - now.rows.get(what, 0)} more {what}" for what, number in held.rows.items()]
+    more = [text for text in more if not text.startswith(("0 ", "-"))]
+    if more:
+        _refuse(old, f"it has {', '.join(more)} than the database has now")
+    if held.newest > now.newest:
+        _refuse(old, f"its newest label event is of {held.newest}, that of the database is of {now.newest or 'never'}")
+
+
+def _refuse(old: Path, why: str) -> NoReturn:
+    raise StoreError(
+        f"{old} is not replaced: {why}.", "Name another file, or replace it all the same: --force --discard"
+    )
+
+
+def _held(path: Path) -> _CopyContents | str | None:
+    """What a database holds; None for what is no good copy of any, a text for what must not be looked into."""
+    if any(log.exists() and log.stat().st_size for log in (beside(path, end) for end in logs.ENDS)):
+        return "it has been written to since it was made, and its log has not been written back"
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)) as connection:
+            if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+                return None
+            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version > latest_version():
+                return f"it was written by a newer workbench (schema version {version})"
+            if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+                return None
+            tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            rows = {
+                what: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+                for what, table in _COUNTED.items()
+                if table in tables
+            }
+            project = connection.execute("SELECT secret FROM secrets").fetchone() if "secrets" in tables else None
+            newest = connection.execute("SELECT max(created_at) FROM label_events").fetchone()[0]
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
+        return None
+    return _CopyContents(version, project and project[0], rows, newest or "")
+
+
+# -- Putting a database in the place of another one, which is kept.
+
+
+_INDEX = "-shm"
+"""SQLite makes it anew; it is locked, which to read it would end."""
+
+
+def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: str = "restore") -> tuple[Path, ...]:
+    """Give a finished database its name.
+
+    Args:
+        keep: Keep what stood there, and the logs beside it, under other names.
+        before: What is done, which their names say.
+
+    Returns:
+        What was kept.
+
+    Raises:
+        StoreError: Somebody has what stands there open, or made something there just now.
+    """
+    log = beside(temporary, "-wal")
+    if log.exists() and log.stat().st_size:
+        # A full disk: what was made stands in the log still, which does not go along.
+        raise StoreError(f"{target}: the disk is full.", "Make room on it, then try again.", "space")
+    if not any(os.path.lexists(beside(target, end)) for end in ENDS):
+        if not give_name(temporary, target):
+            raise StoreError(f"{target} exists.", "Somebody else has just made it.")
+        temporary.unlink(missing_ok=True)
+        _store_names(target.parent)
+        return ()
+    with unused(target), waited_for(temporary, target):
+        _drop_second_names(target)
+        place = _free_name(target, before) if keep else None
+        kept = _keep(target, place) if place is not None else ()
+        _store_names(target.parent)
+        temporary.replace(target)
+        _store_names(target.parent)
+        for end in ENDS[1:]:
+            if not beside(target, end).exists():
+                continue
+            if place is None or end == _INDEX:
+                beside(target, end).unlink()
+            else:
+                beside(target, end).replace(beside(place, end))
+        _store_names(target.parent)
+    return kept
+
+
+def _keep(target: Path, place: Path) -> tuple[Path, ...]:
+    """Give what stands there a second name; where there are no links, another one."""
+    kept = []
+    for end in ENDS:
+        file, second = beside(target, end), beside(place, end)
+        if end == _INDEX or not file.exists():
+            continue
+        kept.append(second)
+        if end:
+            # A log with two names is refused when it is opened.
+            _replacing_copy(file, second)
+            continue
+        try:
+            os.link(file, second)
+        except FileExistsError:
+            raise
+        except OSError:
+            file.rename(second)
+    return tuple(kept)
+
+
+def _replacing_copy(file: Path, second: Path) -> None:
+    shutil.copy(file, second)
+    with second.open("rb") as copy:
+        os.fsync(copy.fileno())
+
+
+def _free_name(target: Path, before: str) -> Path:
+    number = 1
+    while any(os.path.lexists(beside(target, f"{KEPT}{before}-{number}{end}")) for end in ENDS):
+        number += 1
+    return beside(target, f"{KEPT}{before}-{number}")
+
+
+def _drop_second_names(target: Path) -> None:
+    """Undo what a replacement that was killed has begun: names that lead to the file that still stands there."""
+    for name in os.listdir(target.parent):
+        second = target.parent / name
+        if not name.startswith(f"{target.name}{KEPT}") or not second.exists():
+            continue
+        if target.exists() and second.samefile(target):
+            # Of its logs these are copies, and it has been written to since.
+            for end in reversed(ENDS):
+                beside(second, end).unlink(missing_ok=True)
+
+
+def _store_names(folder: Path) -> None:
+    """Have the disk hold the folder's names."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        # Some file systems can't, and need not.
+        with suppress(OSError):
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def backup(database: Database, target: Path, *, force: bool = False, discard: bool = False) -> int:

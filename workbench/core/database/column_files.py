@@ -18,9 +18,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from workbench.core.database.changes import ChangeMark
-from workbench.core.files import whole_file
-from workbench.core.own_files import read_own, require_own_folder
+from workbench.core.database.generation import ChangeMark
+from workbench.core.files import read_own, require_own_folder, whole_file
 
 SUFFIX = ".columns"
 

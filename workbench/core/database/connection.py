@@ -7,24 +7,23 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
-from workbench.core.database import column_files, generation, logs, migrations, names
-from workbench.core.database.contents import FileContents, keep_open
+from workbench.core.database import column_files, generation, logs, migrations, place
 from workbench.core.database.counted import CountedConnection
 from workbench.core.database.failures import explained, go_back, roll_back
-from workbench.core.database.filesystem import require_local
-from workbench.core.database.place import Place
-from workbench.core.database.unlocked import OPENING, release
+from workbench.core.database.logs import FileContents, keep_open
+from workbench.core.database.place import OPENING, Place, release, require_local
 from workbench.core.errors import StoreError
 from workbench.core.files import sweep
+from workbench.core.progress import Listener, heard_by, listening
 
 Durability = Literal["full", "normal"]
 """``full`` survives a power cut at once (labels); ``normal`` may lose its last commits then (bulk rows)."""
-
 BUSY_MS = 10_000
 _GLANCE_MS = 20
 _LOOK_S = 0.1
@@ -337,7 +336,7 @@ def open_connection(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         try:
             # Of two that open it under two names at the same moment both see the other now.
-            names.require_not_open_elsewhere(path)
+            place.require_not_open_elsewhere(path)
         except StoreError:
             connection.close()
             raise
@@ -383,7 +382,7 @@ def _check_place(path: Path, *, create: bool) -> None:
     if not path.parent.is_dir():
         raise StoreError(f"{path.parent}: there is no such folder.", "Make it first.")
     require_local(path.parent)
-    names.require_logs(path)
+    place.require_logs(path)
 
 
 def _check_sqlite() -> None:
@@ -393,3 +392,80 @@ def _check_sqlite() -> None:
             f"This Python carries SQLite {sqlite3.sqlite_version}; {wanted} or newer is needed.",
             "Install a newer Python, or a libsqlite3 that it uses.",
         )
+
+
+# -- SQL that takes long, where ctrl-C and whoever waits no more are heeded at once.
+
+
+T = TypeVar("T")
+_INTERRUPTING_LOOK_S = 0.05
+
+
+def interruptibly(work: Callable[[], T], interrupt: Callable[[], None], look: Callable[[], None] | None = None) -> T:
+    """Do the work in a thread of its own: SQLite lets no signal through to the thread that it is called from.
+
+    Args:
+        interrupt: Ends the SQL under way; called until the work has ended.
+        look: Called now and then while it lasts; what it raises ends the work.
+    """
+    listener = listening() or Listener()
+    found: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            with heard_by(listener):
+                found.append(work())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=copy_context().run, args=(run,))
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(_INTERRUPTING_LOOK_S)
+            listener.heed()
+            if look is not None:
+                look()
+    except BaseException:
+        listener.stop()
+        while thread.is_alive():
+            interrupt()
+            thread.join(_INTERRUPTING_LOOK_S)
+        raise
+    if failed:
+        raise failed[0]
+    return found[0]
+
+
+# -- Long reads that another thread may end: a newer query makes the older one useless.
+
+
+_STEPS = 20_000
+"""Virtual-machine steps of SQLite between two looks: well under a millisecond."""
+
+
+class Cancelled(StoreError):
+    """A read was ended before it was through."""
+
+
+@contextmanager
+def cancellable(connection: sqlite3.Connection, cancelled: Callable[[], bool]) -> Iterator[None]:
+    """While inside, reads on the connection end soon after ``cancelled()`` has become true.
+
+    Unlike ``Connection.interrupt`` this also ends a read that begins just after the call.
+
+    Raises:
+        Cancelled: The read was ended.
+    """
+    connection.set_progress_handler(cancelled, _STEPS)
+    try:
+        if cancelled():
+            raise Cancelled("The read was cancelled.")
+        yield
+    except sqlite3.OperationalError as error:
+        if cancelled():
+            raise Cancelled("The read was cancelled.") from error
+        raise
+    finally:
+        connection.set_progress_handler(None, 0)

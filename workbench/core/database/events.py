@@ -3,23 +3,79 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 from uuid_utils import uuid7
 
-from workbench.core.database import event_digests
+from workbench.core.database.hashes import content_hash
+from workbench.core.health import Finding
 from workbench.core.label import EventKind, LabelEvent, Task
+from workbench.core.progress import stepping
+
+# -- Whether label events are what was given: a digest beside each, against decay of the file, not against forgery.
+
+
+COLUMNS: Final = (
+    "uuid, kind, task, subject, annotator_id, round, verdict, exclusion_reason, subtype, unsure, flagged, tags, "
+    "partial, note, supersedes, seen, unblinded, guideline, schema, content_hash, open_ms, focused_ms, wait_ms, keys, "
+    "view, created_at, merged"
+)
+"""What a digest covers: all that an event says, as it is stored."""
+_NAMED: Final = 3
+SINCE: Final = 10
+"""Version of the schema that has it first."""
+
+
+class ChangedEvent(NamedTuple):
+    """An event that is not what was given.
+
+    Attributes:
+        hash: What its digest would have to be; None where there can't be one.
+    """
+
+    id: int
+    hash: bytes | None
+
+
+def digest(values: Sequence[object]) -> bytes | None:
+    """The digest of an event's columns; None where one of them is no text any more."""
+    try:
+        return content_hash(values)
+    except UnicodeEncodeError:
+        return None
+
+
+def changed(connection: Connection) -> Iterator[ChangedEvent]:
+    """Events that are not what their digests say; none in a database of an older version."""
+    if all(row[1] != "digest" for row in connection.execute("PRAGMA table_info(label_events)").fetchall()):
+        return
+    total = connection.execute("SELECT count(*) FROM label_events").fetchone()[0]
+    rows = connection.execute(f"SELECT id, digest, {COLUMNS} FROM label_events ORDER BY id")
+    for number, stored, *values in stepping(rows, "checking label events", "events", total):
+        found = digest(values)
+        if found is None or found != stored:
+            yield ChangedEvent(number, found)
+
+
+def finding(connection: Connection) -> Finding:
+    """What ``doctor`` says of them."""
+    found = [one.id for one in changed(connection)]
+    if not found:
+        return Finding(name="labels", ok=True, message="ok: every label event is what was given")
+    what = "label events are" if len(found) > 1 else "label event is"
+    named = ", ".join(map(str, found[:_NAMED])) + (" …" if len(found) > _NAMED else "")
+    message = f"{len(found):,} {what} not what was given (value, note, person, time, round …): row {named}"
+    return Finding(name="labels", ok=False, message=message, remedy="rescue")
+
 
 Connection = sqlite3.Connection
-
 Refused = sqlite3.IntegrityError
 """What ``append`` raises when the database refuses an event."""
-
 ANSWERS: tuple[EventKind, ...] = ("label", "check", "repeat")
 """Kinds of what a person says of an item served to them, whatever it is for."""
-
-_COLUMNS = event_digests.COLUMNS
+_COLUMNS = COLUMNS
 _INSERT = f"INSERT INTO label_events ({_COLUMNS}, digest) VALUES ({', '.join('?' * 28)})"
 
 
@@ -63,7 +119,7 @@ def append(connection: sqlite3.Connection, event: LabelEvent) -> None:
         event.created_at,
         int(event.merged),
     )
-    connection.execute(_INSERT, (*values, event_digests.digest(values)))
+    connection.execute(_INSERT, (*values, digest(values)))
 
 
 def _list(codes: tuple[str, ...]) -> str | None:
@@ -121,20 +177,17 @@ IN_FORCE = (
     "AND x.annotator_id = e.annotator_id AND x.supersedes = e.uuid)"
 )
 """No other event of the same person supersedes the event with the alias e."""
-
 OF_THIS_ROUND = (
     "e.round = coalesce((SELECT max(r.round) FROM label_events AS r WHERE r.task = e.task AND r.subject = e.subject "
     "AND r.kind = 'reopen'), 1)"
 )
 """The event with the alias e was given in the round that is under way."""
-
 LONGEST_LOOK = (
     "(SELECT max({0}) FROM label_events AS look WHERE look.task = e.task AND look.subject = e.subject "
     "AND look.annotator_id = e.annotator_id AND look.kind = e.kind AND look.round = e.round)"
 )
 """The longest that the maker of the event with the alias e looked at its subject in its round, by the events' own
 measure (``look.focused_ms``): what an undo took back and what corrects it are one decision, not a fast second one."""
-
 FLAG_STANDS = (
     "f.kind = 'flag' AND f.flagged AND NOT EXISTS (SELECT 1 FROM label_events AS o WHERE o.kind = 'flag' "
     "AND o.subject = f.subject AND o.annotator_id = f.annotator_id AND (o.created_at, o.uuid) > (f.created_at, f.uuid))"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from hashlib import blake2b
 from pathlib import Path
@@ -20,17 +20,14 @@ from typing import NamedTuple
 _WORD = "workbench-generation "
 _FIRST = 2**32
 """SQLite stores numbers from here to 2**47 in six bytes."""
-
 SINCE = 9
 """Version of the schema that has it first; without states."""
-
 TABLE = """CREATE TABLE generation (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     name TEXT NOT NULL,
     writes INTEGER NOT NULL
 ) STRICT"""
 BEGIN = f"INSERT INTO generation (id, name, writes) VALUES (1, '{_WORD}' || hex(randomblob(16)), {_FIRST})"
-
 _DRAWN = "UPDATE generation SET state = randomblob(8), before = zeroblob(8), header = zeroblob(8)"
 STATES: tuple[str, ...] = (
     # ``state``: this transaction's own; ``before``: that of the one before it; ``header``: digest of the file's header
@@ -41,13 +38,10 @@ STATES: tuple[str, ...] = (
     _DRAWN,
 )
 """What version 10 adds."""
-
 HEADER = 100
 """Bytes of the header of a file's first page; a disk writes them together."""
-
 UNKNOWN = bytes(8)
 """The digest of a header that nobody looked at."""
-
 _TEXT, _NUMBER, _STATE = 13 + 2 * (len(_WORD) + 32), 5, 12 + 2 * 8
 # A row as SQLite's record format has it: the header (its length, NULL for the row id, the kinds), then the values.
 _RECORD = re.compile(
@@ -161,3 +155,72 @@ def _generation(found: re.Match[bytes]) -> Generation:
     if found[0][0] != 7 or found[3] is None:
         return Generation(name, writes)
     return Generation(name, writes, found[3][:8], found[3][8:16], found[3][16:])
+
+
+# -- What has changed since a copy of the columns was made: versions, and the ranges of rows behind them.
+
+
+class ChangeMark(NamedTuple):
+    """A point in a database's history of changes; two databases never share one."""
+
+    version: int
+    token: bytes
+
+
+class Change(NamedTuple):
+    """Rows that may differ from what they were: items (no run) or verdicts of a run, by completion row id."""
+
+    run: int | None
+    first: int
+    last: int
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """First and last row id."""
+        return self.first, self.last
+
+
+_APART = 500
+"""Items further apart than this are noted as separate ranges: what lies between them need not be read again."""
+
+
+def note(connection: sqlite3.Connection, run: int, items: Iterable[int]) -> None:
+    """Note that verdicts of a run on these items came or went, in the caller's transaction."""
+    connection.executemany(
+        "INSERT INTO changes (run_id, first_id, last_id) VALUES (?, ?, ?)",
+        [(run, first, last) for first, last in ranges((item, item) for item in items)],
+    )
+
+
+def note_items(connection: sqlite3.Connection, first: int, last: int) -> None:
+    """Note that items from one row id to another are new without an import, in the caller's transaction."""
+    connection.execute("INSERT INTO changes (first_id, last_id) VALUES (?, ?)", (first, last))
+
+
+def ranges(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges of rows, first and last, in order; those that lie close together become one."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(found):
+        if joined and first - joined[-1][1] <= _APART:
+            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+        else:
+            joined.append((first, last))
+    return joined
+
+
+def mark(connection: sqlite3.Connection) -> ChangeMark:
+    """Where the history stands."""
+    return ChangeMark(
+        *connection.execute("SELECT version, token FROM changes ORDER BY version DESC LIMIT 1").fetchone()
+    )
+
+
+def since(connection: sqlite3.Connection, known: ChangeMark) -> list[Change] | None:
+    """What has changed after a mark, in order; None where the mark is not of this history, or too old to tell."""
+    row = connection.execute("SELECT token FROM changes WHERE version = ?", (known.version,)).fetchone()
+    if row is None or row[0] != known.token:
+        return None
+    rows = connection.execute(
+        "SELECT run_id, first_id, last_id FROM changes WHERE version > ? ORDER BY version", (known.version,)
+    )
+    return [Change(*row) for row in rows]

@@ -12,12 +12,9 @@ import msgspec
 from workbench.core.progress import stepping
 
 Connection = sqlite3.Connection
-
 COVERED: Final = frozenset({"questions", "question_text", "completions", "completion_text", "sources", "models"})
 """Tables whose values the hashes cover; nothing but structure and rules tells of the others' values."""
-
 _encode = msgspec.msgpack.Encoder().encode
-
 _QUESTIONS: Final = """
     SELECT q.id, q.hash, t.text, t.reference, s.name, q.type, q.subtype
     FROM questions AS q LEFT JOIN question_text AS t ON t.id = q.id LEFT JOIN sources AS s ON s.id = q.source_id"""
@@ -82,3 +79,12 @@ def _hash_of(content: tuple[object, ...]) -> bytes | None:
     except UnicodeEncodeError:
         # The bytes are no text any more.
         return None
+
+
+# -- The database's own secret, from which delimiters follow that no author of a text can guess.
+
+
+def secret(connection: sqlite3.Connection) -> bytes:
+    """32 random bytes that were drawn when the database was made; they never leave it."""
+    row: tuple[bytes] = connection.execute("SELECT secret FROM secrets").fetchone()
+    return row[0]

@@ -10,6 +10,7 @@ the two counters in the header, as far as these tell.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shlex
 import sqlite3
@@ -20,10 +21,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.core.database import generation, names
+from workbench.core.database import generation, place
 from workbench.core.database.failures import go_back
 from workbench.core.database.generation import Generation
-from workbench.core.database.unlocked import OPENING, close_beside, opened_beside
+from workbench.core.database.place import OPENING, close_beside, opened_beside
 from workbench.core.errors import StoreError
 
 _WAL_HEAD = struct.Struct(">6I")
@@ -37,10 +38,8 @@ _OVERLAP = 128
 _TRIES = 20
 _WAIT_S = 0.005
 _CHANGES, _SIZE, _COOKIE, _VALID_FOR = slice(24, 28), slice(28, 32), slice(40, 44), slice(92, 96)
-
 KEPT = ".before-"
 """What follows a database's name in those of its copies that were kept."""
-
 ENDS = ("-wal", "-journal")
 """Of the names of the logs, beside the database's own."""
 
@@ -58,7 +57,7 @@ def require_own(path: Path) -> None:
             "Nothing was read or written.",
             f"Open {second} instead, then remove one of the two names.",
         )
-    names.require_not_open_elsewhere(path)
+    place.require_not_open_elsewhere(path)
     found = foreign_log(path)
     if found is not None:
         raise StoreError(
@@ -331,3 +330,102 @@ def _journal_is_foreign(path: Path, log: Path) -> bool:
 def _page_size(field: bytes) -> int:
     size = int.from_bytes(field)
     return 1 << 16 if size == 1 else size
+
+
+# -- Whether an open database's file has been overwritten in place: the same file, but another copy's bytes.
+
+
+_CONTENTS_TRIES = 5
+_CONTENTS_WAIT_S = 0.002
+
+
+class FileContents:
+    """The generation that an open database's own file bears; asked before every write, so it costs microseconds.
+
+    Args:
+        connection: A connection to it.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._file = -1
+        self._path = Path(os.path.realpath(path))
+        found = generation.read(connection)
+        self._name = None if found is None else found.name
+        self._size: int = connection.execute("PRAGMA page_size").fetchone()[0]
+        row = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'generation'").fetchone()
+        self._page: int = 0 if row is None else row[0]
+        self._seen = 0
+        self._state: bytes | None = None
+        self._file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        self.are_others()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._file >= 0:
+            file, self._file = self._file, -1
+            status = os.fstat(file)
+            close_beside((status.st_dev, status.st_ino), lambda: os.close(file))
+
+    def require(self) -> None:
+        """Make sure that the file is no other copy by now.
+
+        Raises:
+            StoreError: It was overwritten.
+        """
+        if self.are_others():
+            raise StoreError(
+                f"{self._path} was overwritten with another copy while it was open.",
+                f"Nothing is written. End this program, then: {go_on(self._path)}",
+                "overwritten",
+            )
+
+    def are_others(self) -> bool:
+        """Whether the file was overwritten."""
+        if self._name is None or self._file < 0:
+            return False
+        # Another thread may see more while this one reads.
+        seen = self._seen
+        place = (self._page - 1) * self._size
+        here = generation.in_page(os.pread(self._file, self._size, place))
+        return self._stands_elsewhere() if here is None else self._differs(here, seen)
+
+    def header(self) -> bytes:
+        """What a transaction says of the file that it is made on."""
+        return generation.header_digest(os.pread(self._file, generation.HEADER, 0))
+
+    def _differs(self, here: generation.Generation, seen: int) -> bool:
+        """Another copy's name, fewer transactions than the file has been seen to have, or others than its log has.
+
+        Args:
+            seen: How many it had been seen to have before it was read.
+        """
+        if here.name != self._name or here.writes < seen:
+            return True
+        if here.state != self._state:
+            if seen and foreign_log(self._path) is not None:
+                return True
+            self._state = here.state
+        self._seen = max(self._seen, here.writes)
+        return False
+
+    def _stands_elsewhere(self) -> bool:
+        """The page is another one now: by a VACUUM of this database, or because it is another copy."""
+        for _ in range(_CONTENTS_TRIES):
+            seen = self._seen
+            try:
+                stored = alone(self._path)
+            except (sqlite3.Error, OSError):
+                # It is being written.
+                time.sleep(_CONTENTS_WAIT_S)
+                continue
+            # A file of an older version has none until the log of its migration is written back.
+            return seen > 0 if stored is None else self._differs(stored, seen)
+        return False
+
+
+def keep_open(connection: sqlite3.Connection) -> None:
+    """Never close a connection: SQLite would write the log back into the file, which is another copy's."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))

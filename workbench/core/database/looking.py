@@ -20,7 +20,6 @@ from workbench.core.errors import StoreError
 from workbench.core.files import temporary_folder
 
 _CACHE_KIB = 64 * 1024
-
 _Standing = list[tuple[int, int, int] | None]
 
 
@@ -212,3 +211,29 @@ def _no_copy(path: Path, where: str, error: OSError) -> StoreError:
         f"{path}: its log can only be read from a copy in {where}: {error.strerror}.",
         "Make room there, or name another folder in TMPDIR.",
     )
+
+
+# -- Whether a database may be written where it stands: SQLite writes a log and an index of it beside the file.
+
+
+_BESIDE = ("-wal", "-shm")
+
+
+def why_unwritable(path: Path) -> str | None:
+    """Why SQLite can't write a database here, in words; None where it can, or where there is none."""
+    # It keeps its log beside the file itself, not beside a link to it.
+    file = Path(os.path.realpath(path))
+    if not file.is_file():
+        return None
+    beside = [file.with_name(f"{file.name}{end}") for end in _BESIDE]
+    refused = [place for place in (file, *(one if one.exists() else file.parent for one in beside)) if not _may(place)]
+    if not refused:
+        return None
+    if os.statvfs(file).f_flag & os.ST_RDONLY:
+        return "its disk is read-only"
+    return f"you may not write {refused[0]}"
+
+
+def _may(place: Path) -> bool:
+    wanted = os.W_OK | os.X_OK if place.is_dir() else os.W_OK
+    return os.access(place, wanted, effective_ids=os.access in os.supports_effective_ids)

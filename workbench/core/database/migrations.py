@@ -12,33 +12,95 @@ import shlex
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from workbench.core.database import (
-    generation,
-    logs,
-    schema,
-    schema_added,
-    schema_amended,
-    schema_analysis,
-    schema_check,
-    schema_code,
-    schema_digests,
-    schema_guarded,
-    schema_labelling,
-    schema_replies,
-    schema_sets,
-)
+from workbench.core.database import generation, logs, schema, schema_added, schema_amended, schema_check
 from workbench.core.database.failures import roll_back
-from workbench.core.database.templates import SchemaTemplate, applied_at, built
-from workbench.core.database.unlocked import OPENING
+from workbench.core.database.place import OPENING
+from workbench.core.database.schema_check import NAMES, quoted
 from workbench.core.errors import SchemaError, StoreError
 from workbench.core.files import part_folder, sweep
 
-Migration = Callable[[Any], None]
+# -- Databases without a row, each made once in a process: a new database begins as a copy of one.
 
+
+Connection = sqlite3.Connection
+_DRAWN: Final = {"secrets": schema_added.SECRET, "changes": schema_added.FIRST_CHANGE}
+"""The row that a table begins with, beside the file's mark, which `generation` draws."""
+
+
+class SchemaTemplate(NamedTuple):
+    """One version's.
+
+    Attributes:
+        content: The whole file.
+        statements: Those that made it, in order.
+    """
+
+    content: bytes
+    statements: tuple[str, ...]
+
+    def in_memory(self) -> Connection:
+        """A copy that is in no file; the caller closes it."""
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        connection.deserialize(self.content)
+        return connection
+
+    def write(self, path: Path) -> None:
+        """Make a database of it that shares no value with another, where no file is yet."""
+        with closing(self.in_memory()) as made:
+            made.execute("BEGIN IMMEDIATE")
+            _draw(made)
+            made.execute("COMMIT")
+            with OPENING:
+                file = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rwc", uri=True, isolation_level=None)
+            with closing(file):
+                made.backup(file)
+                file.execute("PRAGMA journal_mode = WAL")
+
+
+def built(make: Callable[[Connection], None]) -> SchemaTemplate:
+    """A template of what is made of an empty database.
+
+    Args:
+        make: Makes it; what it puts into tables is left out.
+    """
+    statements: list[str] = []
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        # Nothing of what is taken out is left in the file.
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.set_trace_callback(statements.append)
+        connection.execute("BEGIN IMMEDIATE")
+        make(connection)
+        connection.set_trace_callback(None)
+        # Tables' triggers write the numbers that SQLite keeps.
+        for table in sorted(_tables(connection) - {NAMES}, key=lambda name: name.startswith("sqlite_")):
+            connection.execute(f"DELETE FROM {quoted(table)}")
+        connection.execute(f"UPDATE {NAMES} SET applied_at = NULL")
+        connection.execute("COMMIT")
+        return SchemaTemplate(connection.serialize(), tuple(statements))
+
+
+def _draw(connection: Connection) -> None:
+    for table in _DRAWN.keys() & _tables(connection):
+        connection.execute(_DRAWN[table])
+    generation.draw(connection)
+    connection.execute(f"UPDATE {NAMES} SET applied_at = ?", (applied_at(),))
+
+
+def applied_at() -> str:
+    """The present, as the table of applied migrations has it."""
+    return str(datetime.now(UTC))
+
+
+def _tables(connection: Connection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
+Migration = Callable[[Any], None]
 APPLICATION_ID = 0x57424E43
 """Marks a file as a workbench database (``PRAGMA application_id``)."""
 
@@ -59,22 +121,22 @@ def _m003_model_calls(db: Any) -> None:
 
 
 def _m004_labelling(db: Any) -> None:
-    _make_anew(db, schema_labelling.REBUILT, schema_labelling.VERSION_4)
+    _make_anew(db, schema_added.REBUILT, schema_added.VERSION_4)
 
 
 def _m005_analysis(db: Any) -> None:
-    for statement in schema_analysis.VERSION_5:
+    for statement in schema_added.VERSION_5:
         db.execute(statement)
-    db.execute(schema_analysis.LENGTHS)
+    db.execute(schema_added.LENGTHS)
 
 
 def _m006_code(db: Any) -> None:
-    for statement in schema_code.VERSION_6:
+    for statement in schema_amended.VERSION_6:
         db.execute(statement)
 
 
 def _m007_sets(db: Any) -> None:
-    for statement in schema_sets.VERSION_7:
+    for statement in schema_amended.VERSION_7:
         db.execute(statement)
 
 
@@ -82,20 +144,20 @@ def _m008_amended(db: Any) -> None:
     for view in schema_amended.VIEWS_MADE_AGAIN:
         db.execute(f"DROP VIEW {view}")
     _make_anew(db, schema_amended.REBUILT, schema_amended.VERSION_8)
-    for statement in schema_replies.VERSION_8:
+    for statement in schema_amended.REPLIES_VERSION_8:
         db.execute(statement)
-    schema_replies.give_to_servers(db)
+    schema_amended.give_to_servers(db)
 
 
 def _m009_guarded(db: Any) -> None:
-    for statement in schema_guarded.VERSION_9:
+    for statement in schema_amended.VERSION_9:
         db.execute(statement)
 
 
 def _m010_digests(db: Any) -> None:
-    for statement in schema_digests.VERSION_10:
+    for statement in schema_amended.VERSION_10:
         db.execute(statement)
-    schema_digests.give_digests(db)
+    schema_amended.give_digests(db)
 
 
 def _make_anew(db: Any, tables: tuple[str, ...], statements: tuple[str, ...]) -> None:
@@ -134,10 +196,8 @@ _TABLE_OF_NAMES = (
     ON "{schema_check.NAMES}" ("migration_set", "name")""",
 )
 """In sqlite-utils' words: it takes it for its own."""
-
 _SHOWN = 3
 """Differences that a message names."""
-
 MIGRATIONS: list[Migration] = [
     _m001_initial,
     _m002_rules_and_cache,
@@ -382,8 +442,8 @@ def _run(connection: sqlite3.Connection, steps: Sequence[Migration]) -> None:
 
 def _bring_triggers_back(connection: sqlite3.Connection, steps: Sequence[Migration]) -> None:
     """A migration that makes a table anew (sqlite-utils' transform) loses its triggers without a word."""
-    kept = schema_labelling.TRIGGERS if _m004_labelling in steps else ()
-    noted = schema_analysis.TRIGGERS if _m005_analysis in steps else ()
-    frozen = schema_sets.TRIGGERS if _m007_sets in steps else ()
+    kept = schema_added.TRIGGERS if _m004_labelling in steps else ()
+    noted = schema_added.ANALYSIS_TRIGGERS if _m005_analysis in steps else ()
+    frozen = schema_amended.TRIGGERS if _m007_sets in steps else ()
     for statement in (*kept, *noted, *frozen):
         connection.execute(statement.replace("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS", 1))

@@ -11,10 +11,9 @@ from msgspec import Struct
 from workbench.core.database.connection import Database
 from workbench.core.database.values import now as now
 from workbench.core.errors import UsageError
-from workbench.core.look_alikes import is_mixed, looks_like
+from workbench.core.label import is_mixed, looks_like
 
 Connection = sqlite3.Connection
-
 COORDINATOR = "coordinator"
 """Role of a person who coordinates, and who it was where nobody is named."""
 
@@ -121,3 +120,34 @@ def is_paused(connection: sqlite3.Connection, annotator: int) -> bool:
         "SELECT paused_at FROM annotators WHERE id = ?", (annotator,)
     ).fetchone()
     return row[0] is not None
+
+
+# -- Notes a person has begun and not submitted.
+
+
+def keep(connection: sqlite3.Connection, annotator: int, completion: int, note: str) -> None:
+    """Keep a note; an empty one drops it."""
+    if not note:
+        drop(connection, annotator, completion)
+        return
+    connection.execute("INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?)", (annotator, completion, note, now()))
+
+
+def drop(connection: sqlite3.Connection, annotator: int, completion: int, until: str | None = None) -> None:
+    """Forget a note: its label has been stored.
+
+    Args:
+        until: When the label was given; a note begun later stays.
+    """
+    connection.execute(
+        "DELETE FROM drafts WHERE annotator_id = ?1 AND completion_id = ?2 AND (?3 IS NULL OR updated_at <= ?3)",
+        (annotator, completion, until),
+    )
+
+
+def of(connection: sqlite3.Connection, annotator: int, completion: int) -> str:
+    """The note a person had begun on a completion; empty without one."""
+    row = connection.execute(
+        "SELECT note FROM drafts WHERE annotator_id = ? AND completion_id = ?", (annotator, completion)
+    ).fetchone()
+    return row[0] if row else ""

@@ -7,13 +7,8 @@ be recomputed at any time.
 
 from __future__ import annotations
 
-from workbench.core.database.schema_added import VERSION_3
-from workbench.core.database.schema_amended import VERSION_8
-from workbench.core.database.schema_analysis import VERSION_5
-from workbench.core.database.schema_code import VERSION_6
-from workbench.core.database.schema_guarded import VERSION_9
-from workbench.core.database.schema_labelling import VERSION_4
-from workbench.core.database.schema_sets import VERSION_7
+from workbench.core.database.schema_added import VERSION_3, VERSION_4, VERSION_5
+from workbench.core.database.schema_amended import VERSION_6, VERSION_7, VERSION_8, VERSION_9
 
 _DATA = (
     """CREATE TABLE datasets (

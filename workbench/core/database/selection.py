@@ -5,18 +5,92 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from workbench.core.breakdown import LENGTH_BOUNDS, LENGTHS, UNKNOWN
 from workbench.core.database import sets
 from workbench.core.database.events import FLAG_STANDS
-from workbench.core.database.vocabularies import check_values
-from workbench.core.errors import UsageError, nearest
+from workbench.core.errors import UsageError, did_you_mean, nearest
 from workbench.core.label import FLAG_STATES, Task
-from workbench.core.selection import Condition, Selection
+from workbench.core.selection import LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Selection
 from workbench.core.sets import SetName
-from workbench.core.taxonomy import UNTYPED, parse_type
+from workbench.core.taxonomy import SUBTYPES, TYPES, UNTYPED, parse_type, type_display
 from workbench.core.verdict import Outcome
+
+# -- What the values of a condition may be, where a field has a closed vocabulary: the taxonomy's and the
+# database's.
+
+
+SHOWN_DATASET: Final = (
+    "(NOT EXISTS (SELECT 1 FROM imports AS n WHERE n.dataset_id = d.id AND n.state = 'running') "
+    "OR EXISTS (SELECT 1 FROM questions AS k WHERE k.dataset_id = d.id AND k.id < (SELECT question_id FROM horizon)))"
+)
+"""A data set ``d`` of which there is nothing yet but what an unfinished import has brought is hidden, as that is."""
+_NAMES: Final = {
+    "dataset": f"SELECT d.name FROM datasets AS d WHERE {SHOWN_DATASET} ORDER BY d.name",
+    "domain": "SELECT DISTINCT domain FROM sources WHERE domain IS NOT NULL ORDER BY domain",
+    "source": "SELECT name FROM sources ORDER BY name",
+    "model": "SELECT name FROM models ORDER BY name",
+}
+"""Field -> the names there are in the database; "" is an item without any."""
+_TYPED: Final = {
+    "type": """SELECT EXISTS (SELECT 1 FROM questions WHERE type = ?1)
+        OR EXISTS (SELECT 1 FROM item_states WHERE substr(subtype, 1, 1) = ?1)""",
+    "subtype": """SELECT EXISTS (SELECT 1 FROM questions WHERE subtype = ?1)
+        OR EXISTS (SELECT 1 FROM item_states WHERE subtype = ?1)""",
+}
+"""Field -> whether an item has a code that the taxonomy does not know."""
+
+
+def dataset_names(connection: sqlite3.Connection) -> list[str]:
+    """All data sets by name."""
+    return [name for (name,) in connection.execute(_NAMES["dataset"])]
+
+
+def check_values(connection: sqlite3.Connection, conditions: Iterable[Condition]) -> None:
+    """Refuse what no item could be, such as a subtype that neither the taxonomy nor the data has.
+
+    Raises:
+        UsageError: A value is not of its field; the message names the nearest one.
+    """
+    for condition in conditions:
+        if condition.operator not in ("=", "!="):
+            continue
+        if condition.field in _NAMES and condition.value:
+            _check_name(connection, condition)
+        elif condition.field in _TYPED and condition.value != UNTYPED:
+            _check_type(connection, condition)
+
+
+def _check_name(connection: sqlite3.Connection, condition: Condition) -> None:
+    known = [name for (name,) in connection.execute(_NAMES[condition.field])]
+    if condition.value not in known:
+        raise UsageError(
+            f"No item has the {condition.field} {condition.value!r}.",
+            nearest(condition.value, known, f"{condition.field.capitalize()}s"),
+        )
+
+
+def _check_type(connection: sqlite3.Connection, condition: Condition) -> None:
+    parsed = parse_type(condition.value)
+    wants_subtype = condition.field == "subtype"
+    known = SUBTYPES if wants_subtype else TYPES
+    if parsed is not None and parsed.code in known:
+        return
+    if parsed is not None and parsed.code in {**SUBTYPES, **TYPES}:
+        other = "type" if wants_subtype else "subtype"
+        raise UsageError(
+            f"{type_display(parsed.code)} is no {condition.field}.",
+            f"Write {other}{condition.operator}{parsed.code}.",
+        )
+    code = condition.value if parsed is None else parsed.code
+    if not connection.execute(_TYPED[condition.field], (code,)).fetchone()[0]:
+        raise UsageError(
+            f"{condition.value!r} is no {condition.field}, and no item has it.",
+            did_you_mean(condition.value, [*known, *known.values()])
+            or nearest("", [*known, UNTYPED], f"{condition.field.capitalize()}s"),
+        )
+
 
 _JOINS = (
     ("q", "JOIN questions AS q ON q.id = c.question_id"),
@@ -27,7 +101,6 @@ _JOINS = (
     ("qt", "JOIN question_text AS qt ON qt.id = c.question_id"),
     ("ct", "JOIN completion_text AS ct ON ct.id = c.id"),
 )
-
 FROM_ITEMS = " ".join(["completions AS c", *(join for alias, join in _JOINS if alias not in ("qt", "ct"))])
 """Every item with its names and state (not its long texts)."""
 
@@ -42,7 +115,6 @@ def items_for(*texts: str) -> str:
 
 VISIBLE = "c.id < (SELECT completion_id FROM horizon)"
 """Items of an import that is still running are hidden."""
-
 SUBTYPE = "coalesce(i.subtype, q.subtype)"
 TYPE = "coalesce(substr(i.subtype, 1, 1), q.type)"
 STATE = "coalesce(i.state, 'unlabelled')"
@@ -66,7 +138,6 @@ LENGTH = " ".join(
     ]
 )
 GOLD_WORD = f"CASE {GOLD} WHEN 1 THEN 'correct' WHEN 0 THEN 'incorrect' ELSE 'none' END"
-
 _FLAGGED = f"SELECT f.subject FROM label_events AS f WHERE {FLAG_STANDS}"
 _UNANSWERED = (
     "NOT EXISTS (SELECT 1 FROM label_events AS x, json_each(x.seen) AS n WHERE x.kind = 'answer' "
@@ -76,7 +147,6 @@ FLAGGED = (
     f"CASE WHEN c.id IN ({_FLAGGED} AND {_UNANSWERED}) THEN 'open' WHEN c.id IN ({_FLAGGED}) THEN 'answered' "
     "ELSE 'none' END"
 )
-
 COLUMNS: dict[str, str] = {
     "dataset": "d.name",
     "type": f"coalesce({TYPE}, '{UNTYPED}')",
@@ -96,12 +166,10 @@ COLUMNS: dict[str, str] = {
 # The newest run that has been complete, by the verifier's name.
 NEWEST_RUN = """(SELECT r.id FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id
     WHERE v.name = ? AND r.completed_at IS NOT NULL ORDER BY r.id DESC LIMIT 1)"""
-
 VERDICT = (
     f"(SELECT x.outcome FROM verdicts AS x WHERE x.run_id = {NEWEST_RUN} AND x.completion_id = c.id AND x.sample = 0)"
 )
 """An item's outcome by the verifier whose name is bound to the one parameter."""
-
 _OPERATORS = {"=": "=", "!=": "<>", "<": "<", ">": ">"}
 _GOLD = ("correct", "incorrect", "none")
 _STATES = ("unlabelled", "labelled", "conflict", "final", "excluded")

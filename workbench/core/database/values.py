@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from array import array
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from workbench.core.errors import StoreError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 def now() -> str:
@@ -17,3 +27,55 @@ def stamp(at: float) -> str:
 
 def _text(time: datetime) -> str:
     return time.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+# -- JSON that is stored in a column: a file of somebody else's may hold anything there.
+
+
+T = TypeVar("T")
+
+
+def stored(decoder: msgspec.json.Decoder[T], document: str, what: str) -> T:
+    """The value of a stored document.
+
+    Args:
+        what: What it tells, for the message.
+
+    Raises:
+        StoreError: It is none of the decoder's.
+    """
+    try:
+        return decoder.decode(document)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise StoreError(
+            f"{what} in the database can't be read: {error}.", "Go back to a backup: workbench restore DB BACKUP"
+        ) from error
+
+
+# -- Whole columns of integers, which SQLite gathers into one text.
+
+
+_PIECE = 65_536
+
+
+def integers(text: str | None) -> array[int]:
+    """What ``group_concat`` made of integers; nothing for the NULL it makes of no rows.
+
+    That costs a third of a row-by-row read and leaves other threads free. The text is read in pieces: one list of
+    a million would take fifty megabytes.
+    """
+    found = array("q")
+    text, at = text or "", 0
+    while at < len(text):
+        end = text.find(",", at + _PIECE)
+        end = len(text) if end < 0 else end
+        found.extend(msgspec.json.decode(f"[{text[at:end]}]", type=list[int]))
+        at = end + 1
+    return found
+
+
+def vector(text: str | None) -> npt.NDArray[np.int64]:
+    """The same as an array of numpy's, which reads the text three times as fast."""
+    import numpy as np
+
+    return np.fromstring(text or "", dtype=np.int64, sep=",")

@@ -11,24 +11,22 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from workbench.core.final_answer.ending import (
-    Stretch,
-    breaks_off,
-    is_closed,
-    last_sentence,
-    last_sentences,
-    names_an_answer,
-    substance_end,
-)
 from workbench.core.final_answer.extraction import (
     MAX_ANSWER,
     SHORT_REFERENCE,
     FinalAnswer,
+    Stretch,
     boxed_spans,
+    breaks_off,
     completion_answer,
+    is_closed,
+    last_sentence,
+    last_sentences,
+    names_an_answer,
     reference_answer,
     reply_start,
     stripped,
+    substance_end,
 )
 
 Quirk = Literal["think_unopened", "several_boxed", "repeated_line", "no_closing_punctuation"]

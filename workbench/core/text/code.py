@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Final, Literal, NamedTuple
+
+from workbench.core.errors import UsageError
 from workbench.core.text.document import Span, StyleName
 from workbench.core.text.inert import inert
 
@@ -67,3 +74,142 @@ _STYLES: tuple[tuple[str, StyleName], ...] = (
 
 def _style(kind: str) -> StyleName:
     return next((style for prefix, style in _STYLES if kind.startswith(prefix)), "code")
+
+
+# -- Two texts line by line: what is the same, what was changed, removed or added, and the words that differ.
+
+
+Kind = Literal["same", "changed", "removed", "added"]
+Stretch = tuple[int, int]
+"""Start and end of characters in a line."""
+MOST_LINES: Final = 2_000
+"""Longer texts are not compared: the time would go with the square of their lines."""
+_LONGEST: Final = 2_000  # characters of a line whose words are compared
+_ALIKE: Final = 0.4  # share of words that two lines must have in common to be one line that was changed
+_BLOCK: Final = 4_000  # pairs of lines in a block up to which the most similar ones are sought
+_WORD = re.compile(r"\w+|\s+|[^\w\s]")
+
+
+class DiffSide(NamedTuple):
+    """A line of one of the texts.
+
+    Attributes:
+        number: From 1.
+        differs: The stretches that the other line has not.
+    """
+
+    number: int
+    text: str
+    differs: tuple[Stretch, ...] = ()
+
+
+class DiffLine(NamedTuple):
+    """One row of a comparison; a side is None where only the other text has a line."""
+
+    kind: Kind
+    left: DiffSide | None
+    right: DiffSide | None
+
+
+def diff_rows(left: str, right: str) -> list[DiffLine]:
+    """Compare two texts line by line, and changed lines word by word.
+
+    The left sides of the rows, in order, are the lines of ``left``; the right ones those of ``right``.
+
+    Raises:
+        UsageError: One of them is too long.
+    """
+    old, new = left.split("\n"), right.split("\n")
+    if max(len(old), len(new)) > MOST_LINES:
+        raise UsageError(f"Texts of more than {MOST_LINES:,} lines are not compared.", "Compare shorter ones.")
+    rows: list[DiffLine] = []
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for tag, first, last, start, end in matcher.get_opcodes():
+        if tag == "equal":
+            pairs: Iterator[tuple[int | None, int | None]] = zip(range(first, last), range(start, end), strict=True)
+        else:
+            pairs = _paired(old, new, range(first, last), range(start, end))
+        rows.extend(_row(old, new, *pair) for pair in pairs)
+    return rows
+
+
+def _row(old: Sequence[str], new: Sequence[str], left: int | None, right: int | None) -> DiffLine:
+    if left is None or right is None:
+        if right is not None:
+            return DiffLine("added", None, DiffSide(right + 1, new[right]))
+        assert left is not None
+        return DiffLine("removed", DiffSide(left + 1, old[left]), None)
+    if old[left] == new[right]:
+        return DiffLine("same", DiffSide(left + 1, old[left]), DiffSide(right + 1, new[right]))
+    gone, come = _differing(old[left], new[right])
+    return DiffLine("changed", DiffSide(left + 1, old[left], gone), DiffSide(right + 1, new[right], come))
+
+
+def _paired(
+    old: Sequence[str], new: Sequence[str], left: range, right: range
+) -> Iterator[tuple[int | None, int | None]]:
+    """Lines of a block that differ, each beside the one it is most like; the order stays on both sides."""
+    together = _most_alike(old, new, left, right) if len(left) * len(right) <= _BLOCK else []
+    at_left, at_right = left.start, right.start
+    for first, second in [*together, (left.stop, right.stop)]:
+        yield from ((line, None) for line in range(at_left, first))
+        yield from ((None, line) for line in range(at_right, second))
+        if first < left.stop:
+            yield first, second
+        at_left, at_right = first + 1, second + 1
+
+
+def _most_alike(old: Sequence[str], new: Sequence[str], left: range, right: range) -> list[tuple[int, int]]:
+    """The pairs of lines, without crossings, that have most in common in all."""
+    words = [_words(new[line]) for line in right]
+    gains = [[_alike(one, other) for other in words] for one in (_words(old[line]) for line in left)]
+    best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for row in reversed(range(len(left))):
+        for column in reversed(range(len(right))):
+            taken = gains[row][column] + best[row + 1][column + 1] if gains[row][column] else 0.0
+            best[row][column] = max(taken, best[row + 1][column], best[row][column + 1])
+    pairs: list[tuple[int, int]] = []
+    row = column = 0
+    while row < len(left) and column < len(right):
+        if gains[row][column] and best[row][column] == gains[row][column] + best[row + 1][column + 1]:
+            pairs.append((left[row], right[column]))
+            row, column = row + 1, column + 1
+        elif best[row][column] == best[row + 1][column]:
+            row += 1
+        else:
+            column += 1
+    return pairs
+
+
+def _words(line: str) -> Counter[str]:
+    return Counter(_WORD.findall(line[:_LONGEST]))
+
+
+def _alike(one: Counter[str], other: Counter[str]) -> float:
+    """Share of the words of two lines that both have, blanks left out; 0 where it is too small for one changed line."""
+    inked = [sum(count for word, count in words.items() if not word.isspace()) for words in (one, other)]
+    common = sum(count for word, count in (one & other).items() if not word.isspace())
+    share = 2 * common / sum(inked) if sum(inked) else 0.0
+    return share if share >= _ALIKE else 0.0
+
+
+def _differing(left: str, right: str) -> tuple[tuple[Stretch, ...], tuple[Stretch, ...]]:
+    """The stretches of two lines that the other one has not, words whole."""
+    if max(len(left), len(right)) > _LONGEST:
+        return ((0, len(left)),), ((0, len(right)),)
+    old, new = _WORD.findall(left), _WORD.findall(right)
+    at_left, at_right = _starts(old), _starts(new)
+    gone: list[Stretch] = []
+    come: list[Stretch] = []
+    for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            gone.append((at_left[first], at_left[last]))
+            come.append((at_right[start], at_right[end]))
+    return tuple(one for one in gone if one[0] < one[1]), tuple(one for one in come if one[0] < one[1])
+
+
+def _starts(words: Sequence[str]) -> list[int]:
+    starts = [0]
+    for word in words:
+        starts.append(starts[-1] + len(word))
+    return starts

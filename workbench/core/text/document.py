@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
+
+from workbench.core.text.inert import inert
 
 StyleName = Literal[
     "",
@@ -70,3 +73,54 @@ class RenderedText(NamedTuple):
     def text(self) -> str:
         """All lines without their styles."""
         return "\n".join(line.text for line in self.lines)
+
+
+# -- Pieces of one line: text with its offsets, and the final answer cut out of it.
+
+
+ANSWER_SIGN = "▶ "
+"""Stands before the line that holds the final answer, so that colour is not alone."""
+
+
+class Piece(NamedTuple):
+    """A stretch of one line.
+
+    Attributes:
+        text: What is shown.
+        style: How it is shown.
+        start: Offset of its source.
+        end: Offset behind its source.
+        literal: True when ``text`` is the source itself, character by character.
+    """
+
+    text: str
+    style: StyleName
+    start: int
+    end: int
+    literal: bool = True
+
+
+def to_line(pieces: Sequence[Piece], source: tuple[int, int], answer: tuple[int, int] | None) -> RenderedLine:
+    """Make a line of pieces, the part within the answer marked by its style and a sign before the line."""
+    if answer is None or answer[0] >= source[1] or answer[1] <= source[0]:
+        return RenderedLine(tuple(Span(inert(piece.text), piece.style) for piece in pieces), source)
+    spans: list[Span] = []
+    for piece in pieces:
+        spans.extend(_with_answer(piece, *answer))
+    if answer[0] >= source[0] and any(span.style == "answer" for span in spans):
+        spans.insert(0, Span(ANSWER_SIGN, "success"))
+    return RenderedLine(tuple(spans), source)
+
+
+def _with_answer(piece: Piece, start: int, end: int) -> list[Span]:
+    if end <= piece.start or start >= piece.end:
+        return [Span(inert(piece.text), piece.style)]
+    if not piece.literal:
+        return [Span(inert(piece.text), "answer")]
+    first, last = max(start - piece.start, 0), end - piece.start
+    parts: list[tuple[str, StyleName]] = [
+        (piece.text[:first], piece.style),
+        (piece.text[first:last], "answer"),
+        (piece.text[last:], piece.style),
+    ]
+    return [Span(inert(text), style) for text, style in parts if text]

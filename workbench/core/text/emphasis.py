@@ -9,36 +9,31 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Literal, NamedTuple
+from collections.abc import Collection, Iterator
+from typing import Final, Literal, NamedTuple
 
-from workbench.core.text.document import StyleName
-from workbench.core.text.pieces import Piece
+from workbench.core.code import Level, Provenance
+from workbench.core.run import RunInfo
+from workbench.core.text.document import Piece, StyleName
 from workbench.core.text.symbols import WORDS
 
 MAX_OPEN = 6
 """How many unclosed emphasis marks are kept in mind."""
-
 _FAR = 40
 """Characters beside a mark that are looked at."""
-
 _BY_LENGTH: dict[int, StyleName] = {1: "italic", 2: "bold", 3: "bold"}
-
 _STARS = re.compile(r"\*+")
 _BEFORE = frozenset("([{\"'“‘«¡¿—:,;_~")
 _AFTER = frozenset(")]}\"'”’».,;:!?…—_~$\\`")
-
 _NUMERALS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _GREEK = "\u0370-\u03ff"
 _FUNCTIONS = "|".join(sorted(WORDS, key=len, reverse=True))
 _SYMBOL = re.compile(rf"(?:{_FUNCTIONS})?[^\W\d_]?|[A-Z]{{1,3}}|[a-z]{{0,2}}[{_GREEK}]+|{'|'.join(_NUMERALS)}")
 """A run of letters that may be a quantity: a variable, a function of one, a segment such as AB, a numeral."""
-
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _OPERATOR = re.compile(r"[+=^<>×·÷±∓√∑∏∫≤≥≠≈∈&#@|\\~$*]|(?<![^\W\d_])[-−/!]|[-−/](?![^\W\d_])")
-
 _OPENING, _CLOSING = frozenset("([{|√$\\"), frozenset(")]}|′°%!$\\")
 _BULLETS = ("-", "+", "*")
-
 _Side = Literal["word", "operand", "number", "operator"]
 
 
@@ -192,3 +187,49 @@ def _side_after(text: str) -> _Side:
 def _side_of(word: str) -> _Side:
     """A run of letters: a word, or what may be a quantity."""
     return "operand" if _SYMBOL.fullmatch(word) is not None and not _is_wide(word[-1]) else "word"
+
+
+# -- The mark at names of judges whose verdicts, or whose model's, chose the items a table is about.
+
+
+CHOSE: Final = "†"
+
+
+def with_mark(verifier: str, chose: Collection[str]) -> str:
+    """A verifier's name, with the mark if it is one of those that chose the items."""
+    return f"{verifier} {CHOSE}" if verifier in chose else verifier
+
+
+def what_marks_mean(chose: Collection[str]) -> tuple[str, ...]:
+    """The sentence that says whom the mark is at; none where nobody has it."""
+    if not chose:
+        return ()
+    names = ", ".join(chose)
+    return (f"{names}: verdicts of this judge, or of its model, decided what belongs to the data (marked {CHOSE}).",)
+
+
+# -- How the programs of a run were kept in and what their outcomes depend on, in lines.
+
+
+_LEVELS: Final[dict[Level, str]] = {
+    "L3": "namespaces, Landlock and seccomp",
+    "L2": "Landlock and seccomp",
+    "L1": "limits alone",
+}
+
+
+def isolation_lines(run: RunInfo) -> Iterator[str]:
+    """Lines on a run of programs; none for any other run."""
+    if run.isolations:
+        counts = (f"{level} {count:,} ({_LEVELS[level]})" for level, count in run.isolations.items())
+        yield f"isolation: {', '.join(counts)}"
+    for found in run.provenance:
+        yield from _provenance(found)
+
+
+def _provenance(found: Provenance) -> Iterator[str]:
+    yield f"interpreter: {' '.join((found.interpreter, *found.flags))}"
+    yield f"PYTHONHASHSEED={found.hash_seed}, packages {found.packages[:12]}, code of replies by {found.extractor}"
+    limits = ", ".join(f"{name} {limit:,.12g}" for name, limit in found.limits.items())
+    if limits:
+        yield f"limits: {limits}"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from workbench.core.text.inert import inert
+
 NONE = "–"
 """What stands for a figure that does not exist."""
-
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
@@ -72,3 +76,104 @@ def dollars(cost: float) -> str:
 def counted(number: int, noun: str) -> str:
     """A number of things in words: ``1 item``, ``1,234 items``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+# -- Reports as aligned columns of plain text.
+
+
+def aligned(lines: Sequence[tuple[str, ...]], left: Collection[int] = (0,)) -> str:
+    """Cells in columns, those in ``left`` to the left; control characters are shown, not obeyed."""
+    safe = [[inert(cell) for cell in line] for line in lines]
+    widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if place in left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in safe
+    )
+
+
+def number(value: float | None) -> str:
+    """A figure at three decimals."""
+    return NONE if value is None else f"{value:z.3f}"
+
+
+def interval(ci: tuple[float, float] | None) -> str:
+    """An interval at three decimals."""
+    return NONE if ci is None else f"[{ci[0]:z.3f}, {ci[1]:z.3f}]"
+
+
+def percent_interval(ci: tuple[float, float] | None) -> str:
+    """A share's interval in percent."""
+    return NONE if ci is None else f"[{percent(ci[0])}, {percent(ci[1])}]"
+
+
+def p_value(p: float | None) -> str:
+    """A p- or q-value as it is read: three digits, and no false precision near 0."""
+    return NONE if p is None else "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"
+
+
+def one_decimal(value: float | None) -> str:
+    """An expected count."""
+    return NONE if value is None else f"{value:,.1f}"
+
+
+def signed(value: float | None) -> str:
+    """A difference to three digits, with its sign."""
+    return NONE if value is None else f"{value:+.3f}"
+
+
+def signed_interval(ends: tuple[float, float] | None) -> str:
+    """A difference's interval."""
+    return NONE if ends is None else f"[{ends[0]:+.3f}, {ends[1]:+.3f}]"
+
+
+def whole(value: float | None) -> str:
+    """A count that was estimated."""
+    return NONE if value is None else f"{value:,.0f}"
+
+
+# -- Heat cells: a figure's step between two ends, as a glyph beside its number and as a tint behind it.
+
+
+GLYPHS: Final = "▁▂▃▄▅▆▇█"
+"""One glyph a step; its height tells the step where there is no colour."""
+STEPS: Final = len(GLYPHS)
+"""Steps of a heat cell."""
+
+
+def shade(value: float, low: float, high: float) -> int:
+    """The step a value falls into when the way from `low` to `high` is cut into `STEPS` equal parts.
+
+    Args:
+        value: A figure; what lies outside counts as the nearer end.
+        low: The lower end of the first step.
+        high: The upper end of the last step.
+
+    Returns:
+        From 0 to ``STEPS - 1``; a value on the border of two steps belongs to the upper one.
+
+    Raises:
+        ValueError: `low` is not below `high`, or a number is not one.
+    """
+    if not low < high or value != value:
+        raise ValueError(f"no step for {value} between {low} and {high}")
+    share = min(max((value - low) / (high - low), 0.0), 1.0)
+    return min(int(share * STEPS), STEPS - 1)
+
+
+def tint(step: int, *, rising: bool) -> float:
+    """How good a step is: from -1, the worst, to 1, the best.
+
+    Args:
+        step: As `shade` gives it.
+        rising: Whether more of the figure is better.
+    """
+    height = 2 * step / (STEPS - 1) - 1
+    return height if rising else -height
+
+
+def scale_words(low: str, high: str) -> str:
+    """What the glyphs stand for: ``"▁ 0 … █ 100"``."""
+    return f"{GLYPHS[0]} {low} … {GLYPHS[-1]} {high}"

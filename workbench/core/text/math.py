@@ -11,18 +11,160 @@ import unicodedata
 from functools import lru_cache
 
 from workbench.core.text import symbols as table
-from workbench.core.text.chemistry import formula_of
-from workbench.core.text.math_row import MathRow, is_atom, is_product
+from workbench.core.text.symbols import SCRIPT_CHARACTERS, SUBSCRIPTS, SUPERSCRIPTS
+
+# -- One row of rendered math being written: where it needs spaces and parentheses to keep its meaning.
+
+
+_OPENING = "([{√∫∑∏∮⌊⌈⟨|"
+_CLOSING = ")]}′!°"
+
+
+class MathRow:
+    """What has been written of one group, and what the next piece must know about it."""
+
+    def __init__(self, *, argument: bool = False) -> None:
+        self.parts: list[str] = []
+        self.argument = argument
+        """It holds one macro that is an argument without braces."""
+        self.word = False
+        """The last visible piece is a function name."""
+        self.compound: int | None = None
+        """Index of the last visible piece if it needs parentheses when something is attached to it."""
+        self.as_typed = False
+        """The last piece is an unknown macro: its arguments keep their braces."""
+
+    def text(self) -> str:
+        """All that has been written."""
+        return "".join(self.parts)
+
+    def last(self) -> str:
+        """The last visible character, or an empty string."""
+        for part in reversed(self.parts):
+            if not part.isspace():
+                return part.rstrip()[-1]
+        return ""
+
+    def space(self, spaces: str = " ") -> None:
+        """Add blanks, unless the row is empty or ends in one."""
+        if self.parts and not self.parts[-1][-1:].isspace():
+            self.parts.append(spaces)
+
+    def add(self, piece: str, *, word: bool = False) -> None:
+        """Add a piece, with a space where a word and a letter would run together."""
+        if not piece:
+            return
+        first = piece[0]
+        operand = first.isalnum() or first in _OPENING
+        if operand:
+            self._attach(scripts=False)
+        last = self.parts[-1][-1] if self.parts else ""
+        apart = (word and (last.isalnum() or (last != "" and last in _CLOSING))) or (
+            self.word and (first.isalnum() or first in "√∫∑∏")
+        )
+        if apart and not last.isspace():
+            self.parts.append(" ")
+        self.parts.append(piece)
+        self.word, self.compound, self.as_typed = word, None, False
+
+    def add_compound(self, piece: str, *, mixed: bool = False) -> None:
+        """Add a fraction or root; parenthesised where it would run into what stands before it."""
+        last = self.last()
+        if mixed and last.isdecimal():
+            self.space()
+        elif not piece.startswith("√") and (self.word or last == "/" or last.isalnum() or (last and last in _CLOSING)):
+            piece = f"({piece})"
+        word, self.word = self.word, False
+        self.add(piece)
+        if word and piece.startswith("√"):
+            self.parts[-1:] = [" ", piece]
+        self.compound = None if piece.startswith("(") and encloses(piece) else len(self.parts) - 1
+
+    def script(self, piece: str) -> None:
+        """Attach a super- or subscript to what stands last."""
+        if not piece:
+            return
+        self._attach(scripts=True)
+        while self.parts and self.parts[-1].isspace():
+            self.parts.pop()
+        self.parts.append(piece)
+        self.as_typed = False
+
+    def _attach(self, *, scripts: bool) -> None:
+        if self.compound is None:
+            return
+        piece = self.parts[self.compound]
+        if scripts or not (piece.startswith("√") and piece.endswith(")")):
+            self.parts[self.compound] = f"({piece})"
+        self.compound = None
+
+
+def is_atom(text: str) -> bool:
+    """True for a number, one letter with its scripts, a differential like ``dx``, or a text in parentheses."""
+    core = text.rstrip(SCRIPT_CHARACTERS)
+    if len(core) == 1 or encloses(core.removeprefix("√")):
+        return True
+    if core[:1] in ("d", "∂", "√") and len(core) == 2:
+        return core[1].isalnum()
+    core = core.removeprefix("√")
+    return core.isdecimal() or (core.count(".") == 1 and core.replace(".", "").isdecimal())
+
+
+def is_product(text: str) -> bool:
+    """True for factors side by side: no operator and no blank outside brackets."""
+    depth = 0
+    for character in text:
+        if character in "([{⟨⌊⌈▌":
+            depth += 1
+        elif character in ")]}⟩⌋⌉▐":
+            depth -= 1
+        elif not depth and not (character.isalnum() or character in "√!.∞" or character in SCRIPT_CHARACTERS):
+            return False
+    return bool(text) and depth == 0
+
+
+def encloses(text: str) -> bool:
+    """True when the first parenthesis is closed by the last character."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return False
+    depth = 0
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return at == len(text) - 1
+    return False
+
+
+# -- Chemical formulas as mhchem's ``\ce`` takes them: counts below, charges above, arrows as arrows.
+
+
+_ARROWS = (("<=>>", "⇌"), ("<<=>", "⇌"), ("<=>", "⇌"), ("<-->", "⇄"), ("<->", "↔"), ("->", "→"), ("<-", "←"))
+_COUNT = re.compile(r"(?<=[A-Za-z)\]])([0-9]+)(?![0-9.])")
+_CHARGE = re.compile(r"\^(?:\{([0-9+\-−]+)\}|([0-9]*[+\-−]|[0-9]+))")
+_BELOW = re.compile(r"_(?:\{([0-9+\-−a-z]+)\}|([0-9]+))")
+_ION = re.compile(r"(?<=[A-Za-z0-9)\]])([+\-−])(?=[\s)\]},;.]|$)")
+
+
+def formula_of(typed: str) -> str:
+    """A formula or an equation of reaction as it is read; what is not understood stays as typed."""
+    for mark, arrow in _ARROWS:
+        typed = typed.replace(mark, f" {arrow} ")
+    typed = _CHARGE.sub(lambda found: (found[1] or found[2]).translate(SUPERSCRIPTS), typed)
+    typed = _ION.sub(lambda found: found[1].translate(SUPERSCRIPTS), typed)
+    typed = _BELOW.sub(lambda found: _below(found[1] or found[2], found[0]), typed)
+    return " ".join(_COUNT.sub(lambda found: found[1].translate(SUBSCRIPTS), typed).split())
+
+
+def _below(text: str, typed: str) -> str:
+    return text.translate(SUBSCRIPTS) if all(ord(character) in SUBSCRIPTS for character in text) else typed
+
 
 MAX_LENGTH = 20_000
 """Longer fragments (characters) stay as typed."""
-
 MAX_DEPTH = 40
 """Fragments nested deeper stay as typed."""
-
 FRAME = ("▌", "▐")
 """What stands for the frame of a ``\\boxed``: like no bracket, so that ``[0, 1)`` inside keeps its own."""
-
 _TOKEN = re.compile(r"\\(?:operatorname|tag)\*|\\[A-Za-z]+|\\.|[{}\[\]^_&~\\]|\s+|[^\\{}\[\]^_&~\s]+", re.DOTALL)
 _ASCII_DIGITS = re.compile(r"[0-9]+")
 _ROW_GAP = re.compile(

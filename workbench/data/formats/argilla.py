@@ -27,7 +27,7 @@ from workbench.data.formats.carried import (
     texts_of,
     whole_row,
 )
-from workbench.data.formats.explain import RefusedError
+from workbench.data.formats.lines import RefusedError
 
 _SEVERAL = "tags"
 

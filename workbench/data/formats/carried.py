@@ -17,7 +17,7 @@ from msgspec import UNSET, Struct, structs
 from workbench.core.item import StoredItem
 from workbench.core.label import LabelLine
 from workbench.core.taxonomy import parse_type
-from workbench.data.formats.explain import RefusedError, explain_document
+from workbench.data.formats.lines import RefusedError, explain_document
 from workbench.data.formats.writing import released_line
 
 T = TypeVar("T")

@@ -18,8 +18,7 @@ from msgspec import Struct
 
 from workbench.core.errors import FormatError
 from workbench.core.item import KEPT_RAW, Refusal
-from workbench.data.formats.explain import RefusedError, explain_document, refusal
-from workbench.data.formats.lines import NumberedLine, Stream, read_lines
+from workbench.data.formats.lines import NumberedLine, RefusedError, Stream, explain_document, read_lines, refusal
 from workbench.data.formats.source import FileFormat, refuse_bomb
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.item import Refusal
-from workbench.core.numbers import is_figure
+from workbench.core.selection import is_figure
 from workbench.data.formats.documents import TABLES, SourceDocument, documents
-from workbench.data.formats.explain import RefusedError, explain_document, refusal
+from workbench.data.formats.lines import RefusedError, explain_document, refusal
 from workbench.data.formats.source import detect_format, open_stream
-from workbench.statistics.records.downstream import DownstreamLine
+from workbench.statistics.records.combined import DownstreamLine
 
 FORM: Final = 'A line is {"verifier": …, "benchmark": …, "score": …}, optionally with step, seed and n.'
 

@@ -12,12 +12,12 @@ from msgspec import Struct
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
 from workbench.data.formats.documents import whole
-from workbench.data.formats.records import read_checked
+from workbench.data.formats.rows import read_checked
 from workbench.data.formats.source import detect_format, open_stream
 from workbench.data.records.duplicates import EmbeddingLine
 
 if TYPE_CHECKING:
-    from workbench.statistics.arrays import FloatArray
+    from workbench.statistics.confusion import FloatArray
 
 _HINT = (
     'Lines are {"task_id": …, "vector": [numbers]}, optionally with source; or the file is one object '

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from workbench.core.errors import FormatError, UsageError
+from workbench.core.taxonomy import TypeCode, parse_type
 
 FIELDS: dict[str, tuple[str, ...]] = {
     "question_id": ("question_id", "qid", "problem_id", "prompt_id"),
@@ -27,19 +29,15 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "subtype": ("subtype", "answer_subtype"),
 }
 """Our field -> columns recognised for it, the first one present wins."""
-
 QUESTION_FIELDS: dict[str, tuple[str, ...]] = {
     **{name: FIELDS[name] for name in ("question_id", "question", "reference", "source", "licence", "type", "subtype")},
     "domain": ("domain",),
 }
 """The same of a file of questions without completions."""
-
 KNOWN = frozenset(name for names in FIELDS.values() for name in names)
 """Every column that is recognised."""
-
 REQUIRED = ("question", "reference", "completion")
 _OF_COMPLETIONS = ("completion", "completion_id", "gold", "model")
-
 RELEASED: dict[str, str] = {
     "question_id": "question_id",
     "completion_id": "completion_id",
@@ -53,14 +51,10 @@ RELEASED: dict[str, str] = {
     "subtype": "answer_subtype",
 }
 """Our field -> key of the released schema, in the released order (``annotator`` follows as an extra key)."""
-
 RELEASED_KEYS = tuple(RELEASED.values())
-
 _NO_LICENCE = frozenset(("", "/", "-", "–", "?", "none", "null", "n/a", "na", "unknown", "unspecified"))
-
 _ALSO_CALLED = {key: field for field, key in RELEASED.items() if key not in FIELDS}
 _ENOUGH = 6
-
 _SHOWN = 40
 """Columns that an error names."""
 
@@ -172,3 +166,98 @@ def _columns_there(found: Sequence[str]) -> str:
 
 def _fold(column: str) -> str:
     return column.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+# -- Answer-type fields of a file: which column holds the type and which the subtype.
+
+
+Pair = tuple[str | None, str | None]
+_REMEMBERED = 10_000
+
+
+class TypeFields(NamedTuple):
+    """Codes and the source's own strings of one row, the right way round."""
+
+    type: str | None
+    subtype: str | None
+    type_text: str | None
+    subtype_text: str | None
+
+
+class TypeMismatch(Exception):
+    """A row whose type fields contradict the file's others, or each other."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def looks_swapped(pairs: Iterable[Pair]) -> bool:
+    """Whether most rows hold the subtype in the type column (a tie: no).
+
+    Args:
+        pairs: (type column, subtype column) of the rows at the beginning of a file.
+    """
+    balance = 0
+    for first, second in pairs:
+        kinds = (_is_subtype(first), _is_subtype(second))
+        if kinds in ((True, False), (True, None)):
+            balance += 1
+        elif kinds in ((False, True), (None, True)):
+            balance -= 1
+    return balance > 0
+
+
+class TypeReader:
+    """Reads the type fields of a file's rows, which repeat a few pairs.
+
+    Args:
+        one_column: The file has only one of the two columns: either kind of code may stand in it.
+    """
+
+    def __init__(self, *, one_column: bool = False) -> None:
+        self._one_column = one_column
+        self._known: dict[Pair, TypeFields] = {}
+
+    def read(self, type_text: str | None, subtype_text: str | None) -> TypeFields:
+        """The fields of one row.
+
+        Raises:
+            TypeMismatch: A subtype stands where types stand, or the reverse, or their letters differ.
+        """
+        pair = (type_text, subtype_text)
+        fields = self._known.get(pair)
+        if fields is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            fields = self._known[pair] = _either(*pair) if self._one_column else _both(*pair)
+        return fields
+
+
+def _either(type_text: str | None, subtype_text: str | None) -> TypeFields:
+    text = subtype_text if type_text is None else type_text
+    code = _parse(text)
+    if code is not None and code.is_subtype:
+        return TypeFields(code.code[0], code.code, None, text)
+    return TypeFields(code.code if code else None, None, text, None)
+
+
+def _both(type_text: str | None, subtype_text: str | None) -> TypeFields:
+    kind, subkind = _parse(type_text), _parse(subtype_text)
+    if kind is not None and kind.is_subtype:
+        raise TypeMismatch("type", f"{type_text!r} is a subtype, but the other rows have types in this column.")
+    if subkind is not None and not subkind.is_subtype:
+        raise TypeMismatch("subtype", f"{subtype_text!r} is a type, but the other rows have subtypes in this column.")
+    if kind is not None and subkind is not None and kind.code != subkind.code[0]:
+        raise TypeMismatch("subtype", f"{subtype_text!r} does not belong to the type {type_text!r}.")
+    letter = kind.code if kind else subkind.code[0] if subkind else None
+    return TypeFields(letter, subkind.code if subkind else None, type_text, subtype_text)
+
+
+def _is_subtype(text: str | None) -> bool | None:
+    code = _parse(text)
+    return None if code is None else code.is_subtype
+
+
+def _parse(text: str | None) -> TypeCode | None:
+    return None if text is None else parse_type(text)

@@ -30,8 +30,8 @@ from workbench.data.formats.carried import (
     texts_of,
     whole_row,
 )
-from workbench.data.formats.explain import RefusedError
 from workbench.data.formats.fields import KNOWN
+from workbench.data.formats.lines import RefusedError
 from workbench.data.formats.logs.logged import Grade, verifier_name
 
 _PLUMBING = frozenset(

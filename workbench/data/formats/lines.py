@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import zlib
-from collections.abc import Iterator
-from typing import Literal, Protocol
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, Protocol
 
+import msgspec
 from msgspec import Struct
 
-from workbench.core.item import KEPT_RAW
+from workbench.core.item import KEPT_RAW, Refusal
+from workbench.data.formats.fields import REQUIRED
 
 BLOCK = 1 << 20
 DEFAULT_MAX_LINE = 16 << 20
-
 Fault = Literal["too_long", "unterminated", "damaged"]
 """``too_long``: only the first 64 KiB are there; ``unterminated``: the file ends without a line end;
 ``damaged``: the compressed stream breaks off here."""
@@ -75,3 +77,164 @@ def read_lines(stream: Stream, max_line: int = DEFAULT_MAX_LINE) -> Iterator[Num
             rest, too_long = rest[:KEPT_RAW], True
     if rest:
         yield NumberedLine(number + 1, rest, "too_long" if too_long else "unterminated")
+
+
+# -- Why a row was refused, in words; runs on failed rows only, so it may take its time.
+
+
+class RefusedError(Exception):
+    """One field of a row can't be taken."""
+
+    def __init__(self, code: str, field: str | None, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.field = field
+        self.message = message
+
+
+def refusal(line: int, raw: bytes, error: RefusedError) -> Refusal:
+    """The quarantine row of a refused row."""
+    field = None if error.field is None else _storable(error.field)
+    return Refusal(line=line, code=error.code, field=field, message=_storable(error.message), raw=raw[:KEPT_RAW])
+
+
+def _storable(text: str) -> str:
+    """A text without halves of characters, which a row's own keys may have."""
+    return text.encode(errors="replace").decode()
+
+
+def explain_document(document: bytes) -> RefusedError:
+    """Why bytes are no JSON object that can be taken."""
+    try:
+        text = document.decode()
+    except UnicodeDecodeError as error:
+        return bad_utf8(None, error)
+    if "\0" in text:
+        return RefusedError("nul", None, f"NUL byte at position {text.index(chr(0)) + 1}. Remove it from the file.")
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        return RefusedError("bad_json", None, "The JSON is nested too deeply. Flatten the extra keys.")
+    except json.JSONDecodeError as error:
+        message = f"Not valid JSON at character {error.pos + 1}: {error.msg}. Mend the row and try again."
+        return RefusedError("bad_json", None, message)
+    except ValueError as error:
+        message = f"Not valid JSON: {error}. Mend the row and try again."
+        return RefusedError("bad_json", _field_of_constant(text), message)
+    if not isinstance(value, dict):
+        kind = json_kind(document.strip())
+        return RefusedError("wrong_type", None, f"The row is {kind}, not an object. Write one object a line.")
+    if has_surrogate(text, value):
+        return RefusedError(
+            "bad_utf8", None, "A \\ud800–\\udfff escape stands alone: it is no character. Remove or pair it."
+        )
+    return RefusedError("bad_json", None, "The JSON can't be read. Mend the row and try again.")
+
+
+def explain_cells(
+    cells: Mapping[str, msgspec.Raw], columns: Mapping[str, str], types: Mapping[str, Any]
+) -> RefusedError:
+    """Why an object's values are not those of an item.
+
+    Args:
+        columns: Our field -> their key.
+        types: Our field -> the type its value must have.
+    """
+    for field, column in columns.items():
+        token = cells.get(column)
+        if field in REQUIRED and (token is None or bytes(token) == b"null"):
+            message = f"{column} is missing. Add it, or name its column with --map {field}=COLUMN."
+            return RefusedError("missing_field", column, message)
+        if token is None:
+            continue
+        try:
+            msgspec.json.decode(token, type=types[field])
+        except UnicodeDecodeError as error:
+            return bad_utf8(column, error)
+        except (msgspec.MsgspecError, ValueError):
+            wanted = "true or false (or 1 or 0)" if field == "gold" else "text, in quotes"
+            kind = json_kind(bytes(token))
+            return RefusedError("wrong_type", column, f"{column} is {kind}. Write it as {wanted}.")
+    return RefusedError("bad_json", None, "The row can't be read. Mend the row and try again.")
+
+
+def bad_utf8(field: str | None, error: UnicodeDecodeError) -> RefusedError:
+    """Bytes that are not UTF-8, with their position."""
+    byte = error.object[error.start]
+    return RefusedError(
+        "bad_utf8", field, f"Byte 0x{byte:02x} at position {error.start + 1} is not UTF-8. Save the file as UTF-8."
+    )
+
+
+_NO_TEXTS = ("nan", "NaN", "<NA>", "NaT")
+NO_TEXT_TOKENS = tuple(f'"{text}"'.encode() for text in _NO_TEXTS)
+"""How they stand in a row."""
+
+
+def is_no_text(text: str) -> bool:
+    """Whether a text is how tables of pandas and numpy spell a missing value.
+
+    ``None`` and ``null`` are not among them: they are answers to questions about programs.
+    """
+    return text in _NO_TEXTS
+
+
+def no_text(column: str, text: str) -> RefusedError:
+    """A missing value that was written as a text."""
+    return RefusedError(
+        "missing_field",
+        column,
+        f"{column} is {text!r}, as tables spell a missing value. Write the text; if it is this word, add a full stop "
+        "or a box: \\boxed{NaN}.",
+    )
+
+
+def json_kind(token: bytes) -> str:
+    """What kind of value a JSON token is, in words."""
+    return {
+        b'"': "text",
+        b"{": "an object",
+        b"[": "a list",
+        b"t": "true",
+        b"f": "false",
+        b"n": "null",
+    }.get(token[:1], "a number")
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON number")
+
+
+class _Constant:
+    """Stands where a row has a number that JSON lacks."""
+
+    def __init__(self, _name: str) -> None: ...
+
+
+def _field_of_constant(text: str) -> str | None:
+    """The field that holds the first NaN or Infinity, as in ``candidates[2].score``."""
+    left: list[tuple[str, object]] = [("", json.loads(text, parse_constant=_Constant, parse_int=float))]
+    while left:
+        path, value = left.pop()
+        if isinstance(value, _Constant):
+            return path or None
+        if isinstance(value, dict):
+            left += [(f"{path}.{key}" if path else key, inner) for key, inner in reversed(value.items())]
+        elif isinstance(value, list):
+            left += [(f"{path}[{place}]", inner) for place, inner in reversed(list(enumerate(value)))]
+    return None
+
+
+def has_surrogate(text: str, value: object) -> bool:
+    """Whether JSON has an escape of half a character, which can't be stored.
+
+    Args:
+        value: What it decodes to.
+    """
+    if "\\ud" not in text.lower():
+        return False
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False

@@ -10,7 +10,7 @@ from types import ModuleType
 from workbench.core.item import Refusal
 from workbench.data.formats import argilla, label_studio
 from workbench.data.formats.documents import Row, SourceDocument
-from workbench.data.formats.explain import RefusedError, refusal
+from workbench.data.formats.lines import RefusedError, refusal
 from workbench.data.formats.source import FileFormat, first_element
 
 TOOLS: dict[FileFormat, ModuleType] = {"label-studio": label_studio, "argilla": argilla}

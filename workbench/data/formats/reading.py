@@ -11,19 +11,26 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import Struct
 
-from workbench.core.code_record import CodeRecord, Record, SolutionRecord
+from workbench.core.code import CodeRecord, Record, SolutionRecord
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.item import ItemRecord, QuestionRecord, Refusal
 from workbench.data.formats import label_studio, peers
 from workbench.data.formats.code import kinds
 from workbench.data.formats.documents import TABLES, Row, SourceDocument, documents, header_of, keys_of
-from workbench.data.formats.fields import FIELDS, QUESTION_FIELDS, holds_questions, is_released, resolve_columns
+from workbench.data.formats.fields import (
+    FIELDS,
+    QUESTION_FIELDS,
+    Pair,
+    TypeReader,
+    holds_questions,
+    is_released,
+    looks_swapped,
+    resolve_columns,
+)
 from workbench.data.formats.lines import DEFAULT_MAX_LINE, Stream
 from workbench.data.formats.logs import kinds as logs
-from workbench.data.formats.logs.kind import LogKind
-from workbench.data.formats.logs.logged import Grade
-from workbench.data.formats.question_rows import QuestionBuilder
-from workbench.data.formats.rows import RowBuilder
+from workbench.data.formats.logs.logged import Grade, LogKind
+from workbench.data.formats.rows import QuestionBuilder, RowBuilder
 from workbench.data.formats.source import (
     CODE_FORMATS,
     PLAIN_FORMATS,
@@ -36,7 +43,6 @@ from workbench.data.formats.source import (
     first_bytes,
     open_stream,
 )
-from workbench.data.formats.types import Pair, TypeReader, looks_swapped
 
 AUTO: Final = "auto"
 """For a format: the one the file's content tells."""

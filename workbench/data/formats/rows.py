@@ -9,16 +9,28 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from workbench.core.errors import FormatError
-from workbench.core.item import ItemRecord, Refusal
-from workbench.data.formats.explain import (
+from workbench.core.item import ItemRecord, QuestionRecord, Refusal
+from workbench.data.formats.documents import documents
+from workbench.data.formats.fields import (
+    FIELDS,
+    QUESTION_FIELDS,
+    RELEASED,
+    RELEASED_KEYS,
+    REQUIRED,
+    TypeMismatch,
+    TypeReader,
+    known_licence,
+)
+from workbench.data.formats.lines import (
+    DEFAULT_MAX_LINE,
     NO_TEXT_TOKENS,
     RefusedError,
     bad_utf8,
@@ -28,13 +40,11 @@ from workbench.data.formats.explain import (
     no_text,
     refusal,
 )
-from workbench.data.formats.fields import FIELDS, RELEASED, RELEASED_KEYS, REQUIRED, known_licence
-from workbench.data.formats.types import TypeMismatch, TypeReader
+from workbench.data.formats.source import open_stream
 
 FIXED_KEY = "schema_version"
 FIXED_VERSION = "verifybench-fixed-1"
 """Marks rows of our ``verifybench-fixed`` export; it is dropped when such a file is read."""
-
 _FIXED_TOKEN = msgspec.Raw(f'"{FIXED_VERSION}"'.encode())
 _REMEMBERED = 10_000
 GOLD: dict[bool | int | str | None, bool | None] = {
@@ -46,7 +56,6 @@ GOLD: dict[bool | int | str | None, bool | None] = {
     **dict.fromkeys(("false", "False", "FALSE", "0", "incorrect"), False),
 }
 """How files spell a label."""
-
 R = TypeVar("R")
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _hashed = msgspec.msgpack.Encoder()
@@ -315,3 +324,150 @@ def licence_in(value: object) -> str | None:
 def derived(*parts: str | None) -> str:
     """The id of what comes without one: a hash of its content."""
     return blake2b(_hashed.encode(parts), digest_size=16).hexdigest()
+
+
+# -- From one JSON object to a checked question of a pool: as `rows` does it for items, without a completion.
+
+
+_REQUIRED: Final = ("question", "reference")
+_TYPES: Final[dict[str, Any]] = {
+    **dict.fromkeys(QUESTION_FIELDS, str | None),
+    "question_id": str | int | None,
+    "question": str,
+    # Many sets write a reference that is a number as one; it is kept as it is spelled.
+    "reference": str | int | float,
+    "licence": Any,
+}
+
+
+class QuestionBuilder(Builder[QuestionRecord]):
+    """Makes questions of the rows of one file.
+
+    Args:
+        columns: Our field -> their key.
+        types: Reads the type fields.
+        place: The file, for messages.
+        blank_is_none: An empty id, name or type is an absent one, as in a table's cells.
+        usual: The source and the licence of rows that name none.
+
+    Raises:
+        FormatError: A column's name can't be read.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, str],
+        types: TypeReader,
+        *,
+        place: Path,
+        blank_is_none: bool = False,
+        usual: Mapping[str, str] = {},
+    ) -> None:
+        super().__init__(columns, types, fields=_TYPES, required=_REQUIRED, place=place, usual=usual)
+        self._absent = (None, "") if blank_is_none else (None,)
+
+    def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> QuestionRecord:
+        question, reference = row.question, row.reference
+        if not isinstance(reference, str):
+            reference = bytes(cells[self._columns["reference"]]).decode()
+        kind, subtype, type_text, subtype_text = self._types.read(
+            self._said(row, "type") or None, self._said(row, "subtype") or None
+        )
+        record = QuestionRecord(
+            line=line,
+            raw=raw,
+            key=self._key(row, question, reference),
+            question=question,
+            reference=reference,
+            source=self._source(row),
+            licence=licence_in(row.licence) or self._usual_licence,
+            type=kind,
+            subtype=subtype,
+            type_text=type_text,
+            subtype_text=subtype_text,
+            extra=extra_text(cells, extras) if (extras := self._extras(cells)) else None,
+        )
+        for field, text in (("question", question), ("reference", reference), ("question_id", record.key)):
+            if "\0" in text:
+                raise self._nul(field)
+        if record.source is not None and "\0" in record.source:
+            raise self._nul("source")
+        return record
+
+    def _said(self, row: Any, field: str) -> Any:
+        """A field's value; None where it is absent."""
+        value = getattr(row, field)
+        return None if value in self._absent else value
+
+    def _key(self, row: Any, question: str, reference: str) -> str:
+        key = self._said(row, "question_id")
+        if key is None:
+            return derived(question, reference)
+        if key == "":
+            raise self._empty_id("question_id")
+        return str(key)
+
+    def _source(self, row: Any) -> str | None:
+        """``domain/name``: the domain may stand in a column of its own."""
+        source, domain = self._said(row, "source"), self._said(row, "domain")
+        if source is None:
+            return self._usual_source
+        return f"{domain}/{source}" if domain and "/" not in source else str(source)
+
+
+# -- Files of records: JSON Lines, one record of a kind a line.
+
+
+T = TypeVar("T")
+
+
+def read_records(path: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, bytes, T | Refusal]]:
+    """Line numbers (from 1) with the line and its record each, or why the line can't be taken.
+
+    Raises:
+        FormatError: The file can't be opened.
+    """
+    with open_stream(path) as (stream, _):
+        for row in documents(stream, "jsonl", path, DEFAULT_MAX_LINE):
+            if isinstance(row, Refusal):
+                yield row.line, row.raw, row
+            else:
+                record = decoded(row.line, row.raw, decoder)
+                yield row.line, row.raw, record
+
+
+def read_checked(
+    path: Path, decoder: msgspec.json.Decoder[T], fault: Callable[[T], tuple[str, str] | None]
+) -> Iterator[tuple[int, T | Refusal]]:
+    """Line numbers (from 1) with a record each, or why the line can't be taken.
+
+    Args:
+        fault: A field of a record and what is wrong with it, which its types don't tell; None for a good one.
+
+    Raises:
+        FormatError: The file can't be opened.
+    """
+    for number, raw, record in read_records(path, decoder):
+        found = None if isinstance(record, Refusal) else fault(record)
+        if found is None:
+            yield number, record
+        else:
+            yield number, Refusal(line=number, code="wrong_type", message=found[1], raw=raw, field=found[0])
+
+
+def decoded(number: int, raw: bytes, decoder: msgspec.json.Decoder[T]) -> T | Refusal:
+    """The record that a line holds, or why the line can't be taken."""
+    try:
+        return decoder.decode(raw)
+    except msgspec.ValidationError as error:
+        return Refusal(line=number, code="wrong_type", message=f"{error}", raw=raw, field=_field(str(error)))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return refusal(number, raw, explain_document(raw))
+
+
+def _field(message: str) -> str | None:
+    """The field a msgspec message names, as in "Expected `str` - at `$.annotator`"."""
+    _, at, path = message.rpartition("`$.")
+    _, lacks, rest = message.partition("missing required field `")
+    parts = ([path.rstrip("`")] if at else []) + ([rest.split("`", 1)[0]] if lacks else [])
+    return ".".join(parts) or None

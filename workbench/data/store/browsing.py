@@ -9,9 +9,8 @@ from array import array
 from collections.abc import Sequence
 from contextlib import suppress
 
-from workbench.core.database.cancelling import Cancelled, cancellable
+from workbench.core.database.connection import Cancelled, cancellable
 from workbench.core.database.events import FLAG_STANDS, IN_FORCE, OF_THIS_ROUND
-from workbench.core.database.gathered import integers
 from workbench.core.database.selection import (
     COLUMNS,
     FROM_ITEMS,
@@ -21,6 +20,7 @@ from workbench.core.database.selection import (
     compile_selection,
     items_for,
 )
+from workbench.core.database.values import integers
 from workbench.core.errors import UsageError
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import sqlite3
 from array import array
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
-from workbench.core.database.gathered import vector
 from workbench.core.database.selection import COLUMNS, GOLD, GOLD_FROM, IMPORTED_GOLD, VISIBLE, items_for
+from workbench.core.database.values import vector
+from workbench.core.errors import UsageError
 from workbench.core.progress import heed
 from workbench.statistics.records.report import NO_REASON
 
@@ -20,24 +21,18 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+
 Connection = sqlite3.Connection
-
 Vector: TypeAlias = "npt.NDArray[np.int64]"
-
 FIELDS = ("dataset", "source", "domain", "type", "subtype", "model")
 """Properties of items that are names."""
-
 ORIGINS = ("none", "imported", "agreed", "adjudicated")
 """Where an item's gold comes from, by code."""
-
 EVERY_ROW = (0, 2**63 - 1)
-
 OF_QUESTION = FIELDS[:5]
 """Those that an item has from its question, unless people say otherwise."""
-
 _PIECE = 50_000
 """Verdicts read at once: their reasons are a list of texts."""
-
 _FINAL = f"coalesce({GOLD}, -1)"
 # An excluded item is in no table, whatever its file said.
 _IMPORTED = f"CASE WHEN i.state = 'excluded' THEN -1 ELSE coalesce({IMPORTED_GOLD}, -1) END"
@@ -193,3 +188,76 @@ def _scores(connection: Connection, run: int, first: int, last: int) -> tuple[ar
         keys.extend(scored)
         values.extend(scores)
     return keys, values
+
+
+# -- Whole results of a query, for frames; nothing but reading is possible while it runs.
+
+
+View = Literal[
+    "items", "item_texts", "counted_runs", "run_verdicts", "judged", "current_labels", "current_reviews", "verdicts"
+]
+"""The views of `schema_views`; ``verdicts`` is ``judged`` with the verdicts on items without gold."""
+_COUNTED = """
+    SELECT n.verifier, i.*,
+           CASE x.outcome WHEN 0 THEN 'incorrect' WHEN 1 THEN 'correct' WHEN 2 THEN 'abstain' ELSE 'error' END
+               AS verdict,
+           x.score, x.reason,
+           CASE WHEN x.outcome < 2 THEN x.outcome = i.gold ELSE i.gold = 0 END AS right_forced,
+           CASE WHEN x.outcome < 2 THEN x.outcome = i.gold WHEN i.gold IS NOT NULL THEN 0 END AS right_strict,
+           CASE WHEN x.outcome < 2 THEN x.outcome = i.gold END AS right_decided
+    FROM counted_runs AS n
+    JOIN verdicts AS x ON x.run_id = n.run AND x.sample = 0
+    JOIN items AS i ON i.item = x.completion_id"""
+_BEYOND = frozenset(
+    {sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_SAVEPOINT}
+)
+"""What a connection that can't write to its tables may do to other files, or to those who read after."""
+_LOOKS = frozenset({"table_info", "table_list", "table_xinfo"})
+"""Pragmas that tell something and change nothing."""
+
+
+class Result(NamedTuple):
+    """Columns by name and the rows beneath them."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+
+
+def view(connection: sqlite3.Connection, name: View, items: Sequence[int] | None = None) -> Result:
+    """All rows of a view, or those of some items (by row id)."""
+    rows = f"({_COUNTED})" if name == "verdicts" else name
+    if items is None:
+        return query(connection, f"SELECT * FROM {rows}")
+    return query(
+        connection, f"SELECT * FROM {rows} WHERE item IN (SELECT value FROM json_each(?))", (json.dumps(list(items)),)
+    )
+
+
+def query(connection: sqlite3.Connection, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> Result:
+    """What a statement gives.
+
+    The connection can't write to its tables; SQLite's authorizer denies what goes beyond: to attach or write other
+    files, transactions, and the pragma that would make it writable.
+
+    Raises:
+        UsageError: It is no statement that reads, or its parameters don't fit.
+    """
+    connection.set_authorizer(_authorize)
+    try:
+        cursor = connection.execute(sql, parameters)
+        if cursor.description is None:
+            raise UsageError("The statement gives no rows.", "Only reading is possible here.")
+        return Result([column[0] for column in cursor.description], cursor.fetchall())
+    except (sqlite3.OperationalError, sqlite3.ProgrammingError, sqlite3.InterfaceError) as error:
+        raise UsageError(f"SQLite: {error}.", "The views and their columns stand in docs/sql.md.") from error
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_AUTH:
+            raise
+        raise UsageError("The statement does more than read.", "Only reading is possible here.") from error
+    finally:
+        connection.set_authorizer(None)
+
+
+def _authorize(action: int, name: str | None, *_: str | None) -> int:
+    beyond = action in _BEYOND or (action == sqlite3.SQLITE_PRAGMA and name not in _LOOKS)
+    return sqlite3.SQLITE_DENY if beyond else sqlite3.SQLITE_OK

@@ -3,13 +3,117 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from workbench.core.code_record import ProblemRecord, Record, SolutionRecord
-from workbench.core.item import ItemRecord, QuestionRecord
+from workbench.core.code import ProblemRecord, Record, SolutionRecord
+from workbench.core.item import KEPT_RAW, ItemRecord, QuarantinedRow, QuestionRecord, Refusal
 from workbench.data.store.item_rows import ItemInserter, Matched
 from workbench.data.store.problems import ProblemRows
-from workbench.data.store.question_rows import QuestionRows
+
+# -- Questions of a pool as rows: what is new, what is stored already, what contradicts it.
+
+
+_EXTRA: Final = "SELECT extra FROM question_text WHERE id = ?"
+
+
+class QuestionRows:
+    """Compares the questions of one import with what is stored, and inserts the new ones.
+
+    A question that came with a completion is the same question; it takes on the keys that only the pool's file has.
+
+    Args:
+        items: Where questions go.
+        connection: Where they are compared with; None where nothing is stored yet (a dry run).
+    """
+
+    def __init__(self, items: ItemInserter, connection: sqlite3.Connection | None) -> None:
+        self._items = items
+        self._connection = connection
+        # Extra keys by question: of those that are not written yet, and of those that are written at the end.
+        self._pending: dict[int, str | None] = {}
+        self._held: dict[int, str] = {}
+
+    def add(self, records: Iterable[QuestionRecord]) -> Matched:
+        """Insert the new ones of a batch, in the caller's transaction."""
+        unchanged = imported = 0
+        refused: list[Refusal] = []
+        for record in records:
+            item = _item(record)
+            found = self._items.other_licence(item) or self._take(item, record.extra)
+            if isinstance(found, Refusal):
+                refused.append(found)
+            elif found == "new":
+                imported += 1
+            else:
+                unchanged += 1
+        self._items.flush()
+        self._pending.clear()
+        return Matched(imported, unchanged, refused)
+
+    def complete(self, connection: sqlite3.Connection) -> None:
+        """Write what was held back until now, in the transaction that shows the import."""
+        connection.executemany(
+            "UPDATE question_text SET extra = ? WHERE id = ? AND extra IS NULL",
+            [(extra, question) for question, extra in self._held.items()],
+        )
+        self._held.clear()
+
+    def _take(self, item: ItemRecord, extra: str | None) -> Refusal | str:
+        """``new``, ``unchanged``, or why the question can't be taken."""
+        newest = self._items.last_question_id
+        contradiction = self._items.take_question(item, extra)
+        if contradiction is not None:
+            return _refused(item, contradiction)
+        question = self._items.asked_id
+        if question > newest:
+            self._pending[question] = extra
+            return "new"
+        stored = self._extra(question)
+        if extra is not None and stored is None and question < self._items.first_question_id:
+            self._held[question] = extra
+            return "new"
+        if stored != extra and extra is not None:
+            return _refused(item, "conflict" if question < self._items.first_question_id else "duplicate_key")
+        return "unchanged"
+
+    def _extra(self, question: int) -> str | None:
+        if question in self._pending:
+            return self._pending[question]
+        if question in self._held or self._connection is None:
+            return self._held.get(question)
+        row: tuple[str | None] | None = self._connection.execute(_EXTRA, (question,)).fetchone()
+        return row[0] if row else None
+
+
+def _item(record: QuestionRecord) -> ItemRecord:
+    return ItemRecord(
+        line=record.line,
+        raw=record.raw,
+        question_key=record.key,
+        completion_key="",
+        question=record.question,
+        reference=record.reference,
+        completion="",
+        source=record.source,
+        licence=record.licence,
+        type=record.type,
+        subtype=record.subtype,
+        type_text=record.type_text,
+        subtype_text=record.subtype_text,
+    )
+
+
+def _refused(item: ItemRecord, code: str) -> Refusal:
+    where = "is stored with" if code == "conflict" else "stands in this file with"
+    return Refusal(
+        line=item.line,
+        code=code,
+        field="question_id",
+        message=f"Question {item.question_key[:80]!r} {where} other content. "
+        "Give the row an id of its own, or import the file as another --dataset.",
+        raw=item.raw[:KEPT_RAW],
+    )
 
 
 class ImportRows:
@@ -58,3 +162,58 @@ class ImportRows:
         self._items.complete(connection)
         self._questions.complete(connection)
         self._problems.complete(connection)
+
+
+# -- Refused rows of imports.
+
+
+def put(connection: sqlite3.Connection, import_id: int, refused: Iterable[Refusal]) -> None:
+    """Keep refused rows of an import, in the caller's transaction."""
+    connection.executemany(
+        "INSERT INTO quarantine (import_id, line, code, field, message, raw) VALUES (?, ?, ?, ?, ?, ?)",
+        [(import_id, row.line, row.code, row.field, row.message, row.raw) for row in refused],
+    )
+
+
+def reasons(connection: sqlite3.Connection, import_id: int) -> dict[str, int]:
+    """How many rows of an import were refused, by code."""
+    rows = connection.execute(
+        "SELECT code, count(*) FROM quarantine WHERE import_id = ? GROUP BY code ORDER BY code", (import_id,)
+    )
+    return dict(rows.fetchall())
+
+
+def first(connection: sqlite3.Connection, import_id: int, most: int) -> list[QuarantinedRow]:
+    """The first refused rows of an import, by line."""
+    rows = connection.execute(
+        "SELECT line, field, code, message FROM quarantine WHERE import_id = ? ORDER BY line, id LIMIT ?",
+        (import_id, most),
+    )
+    return [QuarantinedRow(line=line, field=field, code=code, message=message) for line, field, code, message in rows]
+
+
+def lines(connection: sqlite3.Connection, import_id: int) -> frozenset[int]:
+    """The lines of an import that were refused."""
+    rows = connection.execute("SELECT DISTINCT line FROM quarantine WHERE import_id = ?", (import_id,))
+    return frozenset(line for (line,) in rows)
+
+
+_ID = "json_extract(CAST(k.raw AS TEXT), '$.\"' || json_extract(n.mapping, '$.columns.{0}') || '\"')"
+_MENDED = f"""
+    SELECT k.id FROM quarantine AS k JOIN imports AS n ON n.id = k.import_id
+    JOIN imports AS now ON now.id = ? AND now.dataset_id = n.dataset_id AND now.id > n.id
+    WHERE (n.path = now.path AND n.format = now.format AND (now.unchanged > 0 OR n.imported = 0)
+           AND k.line <= now.rows_read + 1
+           AND NOT EXISTS (SELECT 1 FROM quarantine AS q WHERE q.import_id = now.id AND q.line = k.line))
+       OR CASE WHEN json_valid(CAST(k.raw AS TEXT)) THEN EXISTS (
+            SELECT 1 FROM completions AS c JOIN questions AS o ON o.id = c.question_id
+            WHERE c.key = {_ID.format("completion_id")} AND o.key = {_ID.format("question_id")}
+            AND o.dataset_id = n.dataset_id AND c.id >= now.first_completion_id) END"""
+
+
+def release(connection: sqlite3.Connection, import_id: int) -> int:
+    """Let rows of earlier imports go that a complete import has taken since; returns how many.
+
+    They are known by their ids; without them, by their line in the same file, mended and imported again.
+    """
+    return connection.execute(f"DELETE FROM quarantine WHERE id IN ({_MENDED})", (import_id,)).rowcount

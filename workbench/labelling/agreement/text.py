@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import fill
 
-from workbench.core.breakdown import NAMELESS
+from workbench.core.selection import NAMELESS
 from workbench.core.taxonomy import UNTYPED, type_display
-from workbench.core.text.columns import number
-from workbench.core.text.figures import NONE, counted, percent
+from workbench.core.text.figures import NONE, counted, number, percent
 from workbench.core.text.inert import inert
 from workbench.statistics.records.agreement import (
     AgreementReport,

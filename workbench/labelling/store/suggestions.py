@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from workbench.core.database.selection import SUBTYPE, VISIBLE
-from workbench.core.suggestion import TypeSuggestion
+from workbench.core.taxonomy import TypeSuggestion
 
 # Completions of one question have one suggestion, unless a call failed for some of them: one that has it comes first.
 _QUERY = f"""

@@ -2,18 +2,222 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from msgspec import Struct, structs
 
-from workbench.llm.dialects import anthropic, openai, scoring
-from workbench.llm.dialects.fields import decoded
-from workbench.llm.journal import Response
-from workbench.llm.profiles import PROFILES, Profile
-from workbench.llm.records import Chat, PromptMessage, Reply, Request, Sampling
+from workbench.llm.dialects import openai
+from workbench.llm.dialects.openai import (
+    decoded,
+    drop,
+    entries,
+    mapping,
+    number,
+    optional_count,
+    optional_text,
+    prefilled,
+    usage,
+)
+from workbench.llm.profiles import PROFILES, Profile, plain_model
+from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, Request, Response, Sampling, Scoring, Usage
+from workbench.llm.transport import malformed
+
+# -- Anthropic's messages.
+
+
+MAX_TOKENS = 4096
+"""Sent when nobody says otherwise: the field is mandatory."""
+_REASONS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": REFUSAL,
+    "tool_use": "tool_calls",
+}
+
+
+def build_anthropic(profile: Profile, model: str, chat: Chat, notes: list[str]) -> bytes:
+    """The body of a call; what can't be sent as asked is said in ``notes``."""
+    plain = plain_model(model)
+    messages = prefilled(profile, plain, chat.messages, notes)
+    if messages[-1].role == "assistant":
+        # Blanks at the end of a prefill are refused.
+        messages = (*messages[:-1], PromptMessage("assistant", messages[-1].content.rstrip()))
+    system = "\n\n".join(message.content for message in messages if message.role == "system")
+    body: dict[str, Any] = {"model": model}
+    if system:
+        body["system"] = system
+    body["messages"] = [{"role": one.role, "content": one.content} for one in messages if one.role != "system"]
+    body["max_tokens"] = chat.sampling.max_tokens or MAX_TOKENS
+    return msgspec.json.encode(body | _sampling(profile, plain, chat, notes))
+
+
+def _sampling(profile: Profile, plain: str, chat: Chat, notes: list[str]) -> dict[str, Any]:
+    asked = chat.sampling
+    fields: dict[str, Any] = {"temperature": asked.temperature, "top_p": asked.top_p, "top_k": asked.top_k}
+    if profile.fixed_sampling is not None and profile.fixed_sampling.match(plain):
+        drop(fields, notes, f"{plain} of {profile.title}")
+    elif asked.temperature is not None and asked.top_p is not None:
+        del fields["top_p"]
+        notes.append(f"top_p is not sent to {profile.title}: newer models take it or temperature, not both.")
+    if asked.seed is not None:
+        notes.append(f"seed is not sent to {profile.title}: it is no field of its messages.")
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def read_anthropic(data: Any) -> Reply:
+    """What the decoded JSON says.
+
+    Raises:
+        AttemptFailed: It is no message.
+    """
+    data = mapping(data, "the reply")
+    blocks = [mapping(block, "a block of the content") for block in entries(data.get("content"), "content")]
+    thoughts = [text for block in blocks if (text := optional_text(block, "thinking")) is not None]
+    reason = optional_text(data, "stop_reason")
+    return Reply(
+        text="".join(optional_text(block, "text") or "" for block in blocks if block.get("type") == "text"),
+        reasoning="\n\n".join(thoughts) or None,
+        finish_reason=_REASONS.get(reason or "", reason),
+        model=optional_text(data, "model"),
+        usage=_usage(data.get("usage")),
+    )
+
+
+def _usage(data: Any) -> Usage:
+    """Tokens in OpenAI's sense: those read from and written to the cache belong to the prompt."""
+    prompt = optional_count(data, "input_tokens")
+    cached = optional_count(data, "cache_read_input_tokens")
+    if prompt is not None:
+        prompt += (cached or 0) + (optional_count(data, "cache_creation_input_tokens") or 0)
+    return Usage(prompt_tokens=prompt, cached_tokens=cached, completion_tokens=optional_count(data, "output_tokens"))
+
+
+# -- Numbers instead of text: vLLM's score, classify, pooling and rerank, SGLang's classify and rerank, and
+# embeddings.
+
+
+Vector = tuple[float, ...]
+
+
+def build_scoring(profile: Profile, model: str, request: Scoring) -> tuple[bytes, str, bool]:
+    """The body of a call, its path, and whether that lies beside the base URL's ``/v1``.
+
+    Raises:
+        ValueError: The server has no such call or option, or the query is missing.
+    """
+    if request.task == "embeddings":
+        return _embeddings(profile, model, request)
+    if request.task not in profile.scores:
+        known = ", ".join(sorted(profile.scores)) or "none"
+        raise ValueError(f"{profile.title} has no {request.task!r} call (of these it has: {known})")
+    if request.query is None and request.task in {"score", "rerank"}:
+        raise ValueError(f"{request.task!r} needs a query")
+    if request.activate is not None and profile.name == "sglang":
+        raise ValueError(f"{profile.title} applies what activation it likes; leave activation to the server")
+    texts = list(request.texts)
+    match request.task:
+        case "score":
+            body: dict[str, Any] = {"model": model, "text_1": request.query, "text_2": texts}
+        case "rerank":
+            body = {"model": model, "query": request.query, "documents": texts}
+        case _:
+            # SGLang's own call takes ``text``.
+            body = {"model": model, "text" if profile.name == "sglang" else "input": texts}
+    if request.activate is not None:
+        body["use_activation"] = request.activate
+    return msgspec.json.encode(body), request.task, request.task != "rerank"
+
+
+def _embeddings(profile: Profile, model: str, request: Scoring) -> tuple[bytes, str, bool]:
+    """OpenAI's call, which every server of its dialect has."""
+    if profile.dialect != "openai-chat":
+        raise ValueError(f"{profile.title} has no 'embeddings' call")
+    body = {"model": model, "input": list(request.texts)}
+    return msgspec.json.encode(body), request.task, False
+
+
+def read_scoring(data: Any, task: str, count: int | None) -> Reply:
+    """One number a text, in the order of the texts; of a vector the last value counts, and the whole is kept.
+
+    Raises:
+        AttemptFailed: Scores are missing, too many or no numbers.
+    """
+    rows = [mapping(row, "a result") for row in _rows(data)]
+    vectors = [_vector(row, task) for row in rows]
+    places = [_place(row, position) for position, row in enumerate(rows)]
+    if sorted(places) != list(range(len(rows))) or not rows or (count is not None and len(rows) != count):
+        raise malformed(f"{len(rows)} results of indexes {str(places)[:80]} for {count or 'some'} texts")
+    ordered = tuple(vector for _, vector in sorted(zip(places, vectors, strict=True)))
+    whole = data if isinstance(data, dict) else {}
+    return Reply(
+        scores=tuple(vector[-1] for vector in ordered),
+        vectors=ordered if any(len(vector) > 1 for vector in ordered) else (),
+        activation=_activation(task, rows, ordered),
+        model=optional_text(whole, "model"),
+        usage=_scoring_usage(whole, rows),
+    )
+
+
+def _rows(data: Any) -> list[Any]:
+    if isinstance(data, dict):
+        data = data.get("results" if "results" in data else "data")
+    return entries(data, "the list of results")
+
+
+def _place(row: dict[str, Any], position: int) -> int:
+    if "index" not in row:
+        return position
+    index = row["index"]
+    if isinstance(index, bool) or not isinstance(index, int):
+        raise malformed("an index is no number")
+    return index
+
+
+def _vector(row: dict[str, Any], task: str) -> Vector:
+    names = {"score": ("score",), "rerank": ("relevance_score", "score"), "classify": ("probs", "embedding")}
+    for name in names.get(task, ("data", "embedding")):
+        if name in row:
+            return _numbers(row[name], f"{name} of a result")
+    raise malformed(f"a result without {' or '.join(names.get(task, ('data',)))}")
+
+
+def _numbers(value: Any, what: str) -> Vector:
+    """A number, a vector, or of a list of vectors (one a token) one number each or else the last."""
+    if not isinstance(value, list):
+        return (number(value, what),)
+    if not value:
+        raise malformed(f"{what} is empty")
+    if isinstance(value[0], list):
+        inner: Sequence[Any] = [entries(one, what) for one in value]
+        value = [one[0] for one in inner] if all(len(one) == 1 for one in inner) else inner[-1]
+        if not value:
+            raise malformed(f"{what} is empty")
+    return tuple(number(one, what) for one in value)
+
+
+def _activation(task: str, rows: list[dict[str, Any]], vectors: tuple[Vector, ...]) -> str | None:
+    """vLLM's classify sends probabilities: a softmax over several classes, a sigmoid of one. Others don't say."""
+    if task == "classify" and all("probs" in row for row in rows):
+        return "softmax" if len(vectors[0]) > 1 else "sigmoid"
+    return None
+
+
+def _scoring_usage(whole: dict[str, Any], rows: list[dict[str, Any]]) -> Usage:
+    said = usage(whole.get("usage"))
+    if said.prompt_tokens is not None:
+        return said
+    total = optional_count(whole.get("usage"), "total_tokens")
+    counts = [optional_count(row.get("meta_info"), "prompt_tokens") for row in rows]
+    if total is None and all(one is not None for one in counts):
+        total = sum(one for one in counts if one is not None)
+    return Usage(prompt_tokens=total, completion_tokens=0 if total is not None else None)
+
 
 __all__ = ["Built", "build", "read", "reread", "sendable", "unsent"]
-
 _SOME: dict[str, Any] = {"temperature": 0.5, "top_p": 0.5, "top_k": 5, "max_tokens": 5, "seed": 5}
 """A value of each setting."""
 
@@ -47,11 +251,11 @@ def build(profile: Profile, model: str, request: Request, sample: int = 0) -> Bu
         ValueError: The server has no such call.
     """
     if not isinstance(request, Chat):
-        body, path, beside = scoring.build(profile, model, request)
+        body, path, beside = build_scoring(profile, model, request)
         return Built(task=request.task, path=path, beside_version=beside, body=body)
     notes: list[str] = []
     if profile.dialect == "anthropic-messages":
-        body = anthropic.build(profile, model, request, notes)
+        body = build_anthropic(profile, model, request, notes)
         return Built(task="chat", path="messages", body=body, notes=tuple(notes))
     body = openai.build(profile, model, request, sample, notes)
     return Built(task="chat", path="chat/completions", body=body, notes=tuple(notes))
@@ -90,9 +294,9 @@ def read(body: bytes, task: str, profile: str, count: int | None = None) -> Repl
     """
     data = decoded(body)
     if task != "chat":
-        return scoring.read(data, task, count)
+        return read_scoring(data, task, count)
     dialect = PROFILES[profile].dialect if profile in PROFILES else "openai-chat"
-    return anthropic.read(data) if dialect == "anthropic-messages" else openai.read(data)
+    return read_anthropic(data) if dialect == "anthropic-messages" else openai.read(data)
 
 
 def reread(response: Response) -> Reply:

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from workbench.core.sets import SetReport
-from workbench.core.suggestion import TypeReport
+from workbench.core.taxonomy import TypeReport
 
 DUPLICATE: Final = "duplicate"
 """Why a question is out that says what another one says; people's reasons are `EXCLUSION_REASONS`."""

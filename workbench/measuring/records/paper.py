@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.statistics.records.probe import PairReport
 from workbench.statistics.records.report import AccuracyRow
-from workbench.statistics.records.reward import PairReport
 
 PaperNumber = Literal[1, 2, 3, 4, 5]
 PAPER_NUMBERS: tuple[PaperNumber, ...] = (1, 2, 3, 4, 5)

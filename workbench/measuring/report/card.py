@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from workbench.core.database.events import Connection
 from workbench.core.project import Project
@@ -13,16 +14,128 @@ from workbench.core.taxonomy import SUBTYPES, UNTYPED
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice
 from workbench.data.store import licences
-from workbench.measuring import selected_by
+from workbench.measuring import notes
 from workbench.measuring.columns import Columns, columns
 from workbench.measuring.records.card import DataCard, ImportedFile, LengthRow, NamedCount
-from workbench.measuring.records.paper import CountRow, CountsTable
-from workbench.measuring.report.counting import GoldItems, PartCounts, count_order, count_part
-from workbench.measuring.store import describing
-from workbench.measuring.store.describing import TextHashes
+from workbench.measuring.records.paper import COUNTS, CountOf, CountRow, CountsTable
+from workbench.measuring.scores import unpaired_in_words
+from workbench.measuring.store import overview
+from workbench.measuring.store.overview import TextHashes
 
 if TYPE_CHECKING:
-    from workbench.statistics.arrays import BoolArray, IntArray
+    from workbench.statistics.confusion import BoolArray, IntArray
+
+
+# -- What is in a part of the data: counts of what has gold, and whether its questions are pairs.
+
+
+CountKey = tuple[CountOf, str | None]
+"""What is counted, and the answer type or domain it is counted in."""
+
+
+class GoldItems(Struct, frozen=True, kw_only=True, eq=False):
+    """The items of a part that have gold.
+
+    Attributes:
+        rows: Their places among all items (int64).
+        question: Row ids of their questions.
+        gold: 1 correct, 0 incorrect.
+        without_gold: How many items of the part have none.
+    """
+
+    rows: IntArray
+    question: IntArray
+    gold: IntArray
+    without_gold: int
+
+    @classmethod
+    def of(
+        cls, everything: Columns, gold: GoldChoice, kept: BoolArray | None = None, *, dataset: str | None = None
+    ) -> GoldItems:
+        """All items, those that are kept, or those of a data set."""
+        import numpy as np
+
+        truth = everything.gold(gold)
+        members = np.ones(len(truth), dtype=bool) if kept is None else kept
+        if dataset is not None:
+            groups = everything.groups("dataset")
+            members = members & (groups.code == (groups.names.index(dataset) if dataset in groups.names else -1))
+        rows = np.flatnonzero(members & (truth >= 0))
+        return cls(
+            rows=rows,
+            question=everything.question[rows],
+            gold=truth[rows],
+            without_gold=int(members.sum()) - len(rows),
+        )
+
+
+class PartCounts(Struct, frozen=True, kw_only=True):
+    """A part in numbers.
+
+    Attributes:
+        counts: How many have gold; a type or domain without any is left out.
+        without_gold: Completions that have none.
+    """
+
+    counts: dict[CountKey, int]
+    without_gold: int
+
+    @property
+    def items(self) -> int:
+        """All completions."""
+        return self.counts[("completions", None)] + self.without_gold
+
+
+def count_part(everything: Columns, part: GoldItems) -> PartCounts:
+    """Count a part as the paper's table 1 does."""
+    import numpy as np
+
+    from workbench.statistics.intervals import distinct
+
+    counts: dict[CountKey, int] = {
+        ("questions", None): distinct(part.question),
+        ("completions", None): len(part.rows),
+        ("correct", None): int((part.gold == 1).sum()),
+        ("wrong", None): int((part.gold == 0).sum()),
+    }
+    fields: tuple[CountOf, ...] = ("type", "domain")
+    for field in fields:
+        groups = everything.groups(field)
+        found = np.bincount(groups.code[part.rows], minlength=len(groups.names)).tolist()
+        counts |= {(field, name): number for name, number in zip(groups.names, found, strict=True) if number}
+    return PartCounts(counts=counts, without_gold=part.without_gold)
+
+
+def count_order(keys: Iterable[CountKey]) -> list[CountKey]:
+    """Distinct keys in the order of the paper's table."""
+    from workbench.statistics.accuracy import group_order
+
+    return sorted(set(keys), key=lambda key: (COUNTS.index(key[0]), group_order(key[1] or "")))
+
+
+def unpaired(part: GoldItems) -> str:
+    """Why the questions of a part are no pairs of one correct and one incorrect completion; "" where all are."""
+    import numpy as np
+
+    from workbench.statistics.intervals import distinct
+    from workbench.statistics.scores import pair_up
+
+    found = pair_up(np.zeros(len(part.rows)), part.gold, part.question)
+    questions = distinct(part.question)
+    if questions and len(found.row) == questions:
+        return ""
+    return (
+        f"{len(found.row):,} of {questions:,} questions with gold have exactly one correct and one incorrect "
+        f"completion ({unpaired_in_words(found.unpaired)})."
+    )
+
+
+def has_scores(everything: Columns, run: int | None, part: GoldItems) -> bool:
+    """Whether a run has a score for any item of a part."""
+    import numpy as np
+
+    score = everything.score(run)
+    return score is not None and bool(np.isfinite(score[part.rows]).any())
 
 
 def data_card(
@@ -49,8 +162,8 @@ def data_card(
     kept = everything.chosen(selection)
     part = GoldItems.of(everything, gold, kept)
     counts = counts_table(everything, gold, kept)
-    files = [file for file in describing.imported_files(reader) if file.dataset in counts.datasets]
-    texts = describing.text_hashes(reader) if texts is None else texts
+    files = [file for file in overview.imported_files(reader) if file.dataset in counts.datasets]
+    texts = overview.text_hashes(reader) if texts is None else texts
     return DataCard(
         counts=counts if together is None else _counts({together: count_part(everything, part)}, gold),
         crossing=_crossing(everything, part),
@@ -58,10 +171,10 @@ def data_card(
         sources=_with_licences(reader, _named(everything, part, "source")),
         models=_named(everything, part, "model"),
         lengths=_lengths(everything.characters[part.rows], part.gold),
-        exclusions=describing.exclusions(reader),
+        exclusions=overview.exclusions(reader),
         files=files,
-        quarantined=describing.quarantined(reader),
-        selection_judges=selected_by.judges(project),
+        quarantined=overview.quarantined(reader),
+        selection_judges=notes.judges(project),
         quirks=[*_odd_files(files), *_odd_items(everything, part), *_odd_texts(reader, everything, kept, texts)],
     )
 
@@ -167,12 +280,12 @@ def _odd_texts(reader: Connection, everything: Columns, kept: BoolArray | None, 
     items, found = None, []
     if kept is not None:
         items, texts = everything.item[kept].tolist(), texts.of(everything.item[kept])
-    if number := describing.long_references(reader, items):
+    if number := overview.long_references(reader, items):
         found.append(
-            f"{counted(number, 'reference')} above {describing.LONG_REFERENCE:,} characters: whole solutions, "
+            f"{counted(number, 'reference')} above {overview.LONG_REFERENCE:,} characters: whole solutions, "
             "of which only the final answer is compared."
         )
-    if number := describing.repeated_completions(texts):
+    if number := overview.repeated_completions(texts):
         found.append(
             f"{counted(number, 'completion')} repeat another one of the same question, character by character."
         )

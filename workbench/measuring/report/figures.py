@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from workbench.core.breakdown import group_name
+from workbench.core.selection import group_name
 from workbench.core.taxonomy import UNTYPED
+from workbench.core.text.figures import NONE, p_value, shade
 from workbench.measuring.accuracy_tables import accuracy_tables
+from workbench.measuring.records.validity import COMPARING, Finding
 from workbench.measuring.report.common import (
     ColourScale,
+    accuracy_plot,
     by_cell,
+    decimal,
+    interval,
     is_baseline,
     own,
     plots,
@@ -18,22 +23,33 @@ from workbench.measuring.report.common import (
     sizes,
     verifier_name,
 )
-from workbench.measuring.report.contents import Contents
-from workbench.measuring.report.summary import accuracy_plot
-from workbench.statistics.records.comparison import LEVEL
+from workbench.measuring.report.contents import ConfusionCounts, Contents, Scores
+from workbench.statistics.records.comparison import LEVEL, FamilyMember, FamilyPair, FamilyReport
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
-from workbench.tables.document import Block, Cell, Group, Head, Row, Section, Table
-from workbench.tables.figures import difference
+from workbench.tables.document import (
+    Block,
+    Cell,
+    Dot,
+    Facts,
+    Group,
+    Head,
+    Histogram,
+    Paragraph,
+    Row,
+    Scatter,
+    Section,
+    Table,
+    difference,
+    percentage,
+)
+from workbench.tables.table import Columns, column, count, ends, table, text, word
 
 _OPEN = ("subtype", "domain")
 """Breakdowns that are not folded away."""
-
 _MARK = "*"
 """Stands at a q-value below `LEVEL`."""
-
 _ABREAST = 5
 """Verifiers side by side in one table; baselines come beside them."""
-
 _MOST_GROUPS = 60
 _WORDS = {
     "type": "answer type",
@@ -42,7 +58,6 @@ _WORDS = {
     "length": "length of the completion (characters)",
     "dataset": "data set",
 }
-
 _IN_FULL = ("type", "subtype", "domain")
 
 
@@ -195,3 +210,178 @@ def tables_section(contents: Contents) -> Section | None:
         if by in contents.by
     ]
     return Section("appendix", "Appendix: figures in full", tuple(groups)) if groups else None
+
+
+# -- Verifiers against each other.
+
+
+_MOST_PAIRS = 40
+"""Rows of pairs above which they are folded away."""
+
+
+def comparison_section(contents: Contents) -> Section | None:
+    """Who can be told apart, then every pair."""
+    found = contents.family
+    if found is None or not found.family:
+        return None
+    blocks: list[Block] = [Paragraph(_verdict(found)), _members(found)]
+    pairs = _pairs(found)
+    blocks.append(Group(title="Every pair", blocks=(pairs,), folded=len(found.family) > _MOST_PAIRS))
+    return Section("comparison", "Comparison", tuple(blocks))
+
+
+def _verdict(found: FamilyReport) -> str:
+    apart = sum(pair.holm_p < found.level for pair in found.family)
+    total = len(found.family)
+    return (
+        f"{apart} of {total} pairs differ: their p-value of the paired permutation test by question is below "
+        f"{found.level} after Holm’s correction over all pairs. {found.common:,} items count for every verifier."
+    )
+
+
+def _members(found: FamilyReport) -> Table:
+    lettered = any(member.letters for member in found.members)
+    columns: Columns[FamilyMember] = (
+        word("Verifier", lambda member: member.verifier),
+        count("n", lambda member: member.n),
+        column("Accuracy", lambda member: member.accuracy, percentage),
+        ends(lambda member: member.ci, interval),
+        text("Letters", lambda member: member.letters, there=lettered),
+    )
+    caption = f"Verifiers by accuracy (%). Protocol {found.protocol}, gold {found.gold_choice}."
+    note = "Verifiers that share a letter can’t be told apart on these items."
+    return table(caption, columns, found.members, notes=(note,) if lettered else ())
+
+
+_PAIRS: Columns[FamilyPair] = (
+    word("A", lambda pair: pair.a),
+    word("B", lambda pair: pair.b),
+    count("n", lambda pair: pair.n),
+    count("Only A", lambda pair: pair.only_a),
+    count("Only B", lambda pair: pair.only_b),
+    column("A − B", lambda pair: pair.difference, difference),
+    text("95 % interval", lambda pair: " to ".join(map(difference, pair.ci))),
+    column("McNemar p", lambda pair: pair.mcnemar_p, p_value),
+    column("Permutation p", lambda pair: pair.permutation_p, p_value),
+    column("Holm p", lambda pair: pair.holm_p, p_value),
+    column("Detectable", lambda pair: pair.detectable, percentage),
+)
+
+
+def _pairs(found: FamilyReport) -> Table:
+    caption = "Accuracy of A less that of B in points, on the items both have judged."
+    notes = (
+        "Intervals are clustered by question. McNemar’s exact test takes items as independent; the permutation "
+        "test swaps A and B in all items of a question at once.",
+        "Detectable: the true difference in points that such data would show in four of five cases.",
+    )
+    return table(caption, _PAIRS, found.family, notes=notes)
+
+
+# -- Whether verdicts follow what they should not.
+
+
+def validity_section(contents: Contents) -> Section | None:
+    """What stands out, then every check with its interval."""
+    found = contents.validity
+    if found is None or not found.findings:
+        return None
+    striking = [finding for finding in found.findings if finding.stands_out]
+    blocks: list[Block] = [Paragraph(note) for note in found.notes]
+    if striking:
+        blocks.append(Facts(tuple((_of(finding), finding.sentence) for finding in striking)))
+    else:
+        blocks.append(Paragraph("No check stands out."))
+    columns: Columns[Finding] = (
+        word("Check", _of),
+        count("n", lambda finding: finding.n),
+        text("Figure", lambda finding: _shown(finding)(finding.estimate)),
+        text("95 % interval", _ends),
+    )
+    caption = "Every check: a share in per cent, or a difference of shares in points, with its 95 % interval."
+    every = table(caption, columns, found.findings)
+    blocks.append(Group(title="Every check", blocks=(every,), folded=True))
+    return Section("validity", "Bias and validity", tuple(blocks))
+
+
+def _of(finding: Finding) -> str:
+    return f"{finding.check}, {finding.verifier or 'labels'}"
+
+
+def _shown(finding: Finding) -> Callable[[float | None], str]:
+    return difference if finding.check in COMPARING else percentage
+
+
+def _ends(finding: Finding) -> str:
+    return NONE if finding.ci is None else " to ".join(map(_shown(finding), finding.ci))
+
+
+# -- What each verifier said of correct and of incorrect completions: its verdicts, and its scores.
+
+
+def confusion_section(contents: Contents) -> Section | None:
+    """A small table a verifier."""
+    known = {found.verifier: found for found in contents.confusions}
+    tables = tuple(_table(known[row.verifier]) for row in own(contents) if row.verifier in known)
+    if not tables:
+        return None
+    title = "Verdicts by gold, and in small print the share of the row (%)"
+    return Section("confusion", "Confusion matrices", (Group(title=title, blocks=tables, layout="grid"),))
+
+
+def _table(found: ConfusionCounts) -> Table:
+    rows = (("correct", found.of_correct), ("incorrect", found.of_incorrect))
+    return Table(
+        caption=found.verifier,
+        head=((Head("Gold"), Head("correct"), Head("incorrect"), Head("undecided")),),
+        rows=tuple(Row((Cell(name), *(_cell(number, sum(counts)) for number in counts))) for name, counts in rows),
+    )
+
+
+def _cell(number: int, whole: int) -> Cell:
+    if not whole:
+        return Cell("0")
+    return Cell(f"{number:,}", shade(number / whole, 0.0, 1.0), percentage(number / whole))
+
+
+# -- scores ------------------------------------------------------------------------------------------
+
+
+def scores_section(contents: Contents) -> Section | None:
+    """Plots for each verifier that gives scores."""
+    if not contents.scores:
+        return None
+    plots: list[Block] = []
+    for found in contents.scores:
+        plots.append(_spread(found))
+        if found.probability:
+            plots.append(_calibration(found))
+    group = Group(title="Scores by gold", blocks=tuple(plots), layout="grid")
+    return Section("scores", "Scores", (group,))
+
+
+def _spread(found: Scores) -> Histogram:
+    return Histogram(
+        caption=f"{found.verifier}: scores of {found.n:,} items with gold, AUROC {decimal(found.auroc)}.",
+        edges=(found.bins[0].low, *(one.high for one in found.bins)),
+        first=tuple(one.correct for one in found.bins),
+        second=tuple(one.incorrect for one in found.bins),
+        names=("gold correct", "gold incorrect"),
+        mark=found.threshold,
+    )
+
+
+def _calibration(found: Scores) -> Scatter:
+    dots = tuple(
+        Dot(f"{one.correct + one.incorrect:,}", one.mean, one.rate)
+        for one in found.bins
+        if one.mean is not None and one.rate is not None
+    )
+    return Scatter(
+        caption=f"{found.verifier}: share correct (%) against the mean score, by tenths, each with its items. On the "
+        "line a score is the chance of being correct.",
+        x_label="mean score",
+        y_label="share correct",
+        dots=dots,
+        diagonal=True,
+    )

@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from importlib.metadata import version
+from pathlib import Path
+from typing import Literal, get_args
 
 from workbench.core.errors import UsageError
-from workbench.core.progress import stepping
+from workbench.core.progress import step, stepping
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.data.formats.writing import new_file
 from workbench.labelling.agreement.measuring import agreement
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import columns
 from workbench.measuring.family import family
 from workbench.measuring.judged import BASELINE, JudgedSelection, VerifierRun, judged, judges_of
-from workbench.measuring.report.card import data_card
+from workbench.measuring.report.card import GoldItems, data_card
 from workbench.measuring.report.contents import ConfusionCounts, Contents, RunFacts, Software
-from workbench.measuring.report.counting import GoldItems
-from workbench.measuring.report.errors import errors_of
-from workbench.measuring.report.scoring import scores_of
-from workbench.measuring.store import describing
+from workbench.measuring.report.page import report_document
+from workbench.measuring.report.scoring import errors_of, scores_of
+from workbench.measuring.store import overview
 from workbench.measuring.validity import validity
 from workbench.runs.store import runs
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.comparison import FamilyReport
 from workbench.statistics.records.report import AccuracyReport
+from workbench.tables.document import Document
+from workbench.tables.html import html
+from workbench.tables.markdown import markdown
 
 BREAKDOWNS = ("type", "subtype", "domain", "source", "model", "length", "dataset")
 """What accuracy is broken down by, where there is more than one group of it."""
-
 _DISTRIBUTION = "verifier-workbench"
 _IDENTITY = ("strategy", "template", "template_sha256", "parser", "model", "samples", "reference", "threshold", "of")
 
@@ -65,7 +69,7 @@ def gather(
     found = judged(project, names, gold=gold, selection=wanted) if names else None
     configured = {known.name: known for known in runs.verifiers(project.database.reader())}
     part = GoldItems.of(everything, gold, everything.chosen(wanted))
-    texts = describing.text_hashes(project.database.reader())
+    texts = overview.text_hashes(project.database.reader())
     scores = [scores_of(everything, part, judge, configured.get(judge.name), everyone) for judge in judges]
     breakdowns = stepping(BREAKDOWNS, "breaking down", "ways")
     return Contents(
@@ -173,7 +177,7 @@ def run_facts(project: Project, run: int) -> RunFacts:
     )
 
 
-def software(project: Project, found: JudgedSelection | None, texts: describing.TextHashes | None = None) -> Software:
+def software(project: Project, found: JudgedSelection | None, texts: overview.TextHashes | None = None) -> Software:
     """What figures are made with, and a hash of what they are counted from."""
     reader = project.database.reader()
     return Software(
@@ -181,8 +185,8 @@ def software(project: Project, found: JudgedSelection | None, texts: describing.
         python=platform.python_version(),
         numpy=version("numpy"),
         scipy=version("scipy"),
-        schema=describing.schema_version(reader),
-        content_hash=_content_hash(describing.texts_digest(reader, texts or describing.text_hashes(reader)), found),
+        schema=overview.schema_version(reader),
+        content_hash=_content_hash(overview.texts_digest(reader, texts or overview.text_hashes(reader)), found),
     )
 
 
@@ -193,3 +197,52 @@ def _content_hash(texts: bytes, found: JudgedSelection | None) -> str:
         for judge, outcome in zip(found.judges, found.outcomes, strict=True):
             digest.update(judge.name.encode() + b"\0" + outcome.tobytes())
     return digest.hexdigest()
+
+
+# -- The report as a file.
+
+
+ReportFormat = Literal["html", "markdown"]
+FORMATS: tuple[ReportFormat, ...] = get_args(ReportFormat)
+_WRITERS: dict[ReportFormat, Callable[[Document], str]] = {"html": html, "markdown": markdown}
+
+
+def write_report(
+    project: Project,
+    path: Path,
+    *,
+    format: ReportFormat = "html",
+    verifiers: Sequence[str] = (),
+    selection: Selection | None = None,
+    protocol: Protocol3 = "forced",
+    gold: GoldChoice = "final",
+    examples: int = 3,
+    generated_at: str,
+    force: bool = False,
+) -> int:
+    """Write the report to a file, which appears whole or not at all; its size in bytes.
+
+    Two reports of the same database differ in nothing but ``generated_at``.
+
+    Args:
+        verifiers: Names; empty for all that have a complete run and judge completions.
+        examples: Examples at most of each kind of error of each verifier.
+        force: Replace an existing file.
+
+    Raises:
+        FormatError: The file exists, or can't be written.
+        StoreError: The file belongs to the database itself.
+        UsageError: An unknown verifier, or the selection names something unknown.
+    """
+    project.database.require_other(path)
+    with new_file(path, force=force) as file, step("counting"):
+        contents = gather(
+            project,
+            verifiers=verifiers,
+            selection=selection,
+            protocol=protocol,
+            gold=gold,
+            examples=examples,
+            generated_at=generated_at,
+        )
+        return file.write(_WRITERS[format](report_document(contents)).encode())

@@ -6,16 +6,23 @@ from collections.abc import Callable
 from typing import Final
 
 from workbench.core.text.figures import counted
-from workbench.measuring.report.comparison import comparison_section
+from workbench.measuring.report.common import summary_section
 from workbench.measuring.report.contents import Contents
-from workbench.measuring.report.data import data_section
-from workbench.measuring.report.examples import examples_section
-from workbench.measuring.report.figures import breakdown_section, tables_section
-from workbench.measuring.report.methods import methods_section, provenance_section
-from workbench.measuring.report.people import people_section
-from workbench.measuring.report.summary import summary_section
-from workbench.measuring.report.validity import validity_section
-from workbench.measuring.report.verdicts import confusion_section, scores_section
+from workbench.measuring.report.figures import (
+    breakdown_section,
+    comparison_section,
+    confusion_section,
+    scores_section,
+    tables_section,
+    validity_section,
+)
+from workbench.measuring.report.people import (
+    data_section,
+    examples_section,
+    methods_section,
+    people_section,
+    provenance_section,
+)
 from workbench.tables.document import Document, Section
 
 SECTIONS: Final[tuple[Callable[[Contents], Section | None], ...]] = (

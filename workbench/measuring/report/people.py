@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import structs
 
-from workbench.core.label import Task
-from workbench.measuring.report.common import decimal, interval
-from workbench.measuring.report.contents import Contents
-from workbench.statistics.records.agreement import AgreementReport, Ends, PairAgreement
-from workbench.tables.document import Block, Paragraph, Section, Table, heads, row
-from workbench.tables.figures import percentage
-from workbench.tables.table import Columns, column, count, ends, table, word
+from workbench.core.label import EXCLUSION_REASONS, Task
+from workbench.core.taxonomy import type_display
+from workbench.core.text.figures import NONE, counted
+from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.measuring.paper import paper_counts
+from workbench.measuring.records.card import DataCard, ImportedFile, NamedCount
+from workbench.measuring.report.common import best_constant, decimal, interval, share
+from workbench.measuring.report.contents import Contents, ErrorExample, ErrorKind, Errors, RunFacts
+from workbench.statistics.records.agreement import AgreementReport, Ceiling, Ends, PairAgreement
+from workbench.tables.document import (
+    Block,
+    Case,
+    Facts,
+    Group,
+    Paragraph,
+    Passage,
+    Section,
+    Table,
+    heads,
+    percentage,
+    row,
+)
+from workbench.tables.table import Column, Columns, column, count, ends, table, text, word
 
 _OF: Final[dict[Task, str]] = {"correctness": "correctness", "type": "the answer subtype"}
 
@@ -98,3 +114,285 @@ def _pairs(found: AgreementReport) -> Table:
 
 def _ends(ci: Ends | None) -> str:
     return "" if ci is None else f"{decimal(ci[0])} to {decimal(ci[1])}"
+
+
+# -- How the figures were made, in words that follow from them, and what it takes to make the same again.
+
+
+_PROTOCOLS: dict[Protocol3, str] = {
+    "forced": "an abstention or an error counts as the verdict “incorrect”",
+    "strict": "an abstention or an error counts as wrong, whatever gold is",
+    "decided": "abstentions and errors are left out",
+}
+_GOLDS: dict[GoldChoice, str] = {
+    "final": "the adjudicated label, else the one annotators agree on, else the one the data came with",
+    "people": "the adjudicated label, else the one annotators agree on",
+    "imported": "the label the data came with",
+}
+
+
+def methods_section(contents: Contents) -> Section:
+    """A paragraph that can be quoted."""
+    parts = [_items(contents), _verdicts(contents), _intervals(), *_tests(contents), *_people(contents)]
+    return Section("methods", "Methods", (Paragraph(" ".join(parts)),))
+
+
+def _items(contents: Contents) -> str:
+    counts = {row.of: sum(row.counts.values()) for row in contents.card.counts.rows if row.group is None}
+    return (
+        f"The figures are of {counts.get('completions', 0):,} completions of {counts.get('questions', 0):,} questions, "
+        f"{counts.get('correct', 0):,} of them correct (items: {contents.selection}). Gold is "
+        f"{_GOLDS[contents.gold_choice]}; items in conflict, excluded items and checks have none."
+    )
+
+
+def _verdicts(contents: Contents) -> str:
+    return (
+        "Each verifier’s newest complete run counts. Under the protocol "
+        f"{contents.protocol}, {_PROTOCOLS[contents.protocol]}. “Correct” is the positive class; MCC is 0 where it "
+        "has no denominator; averages are over items (micro) unless they say otherwise. Baselines are verifiers "
+        "that look at no completion."
+    )
+
+
+def _intervals() -> str:
+    return (
+        "Intervals have a nominal coverage of 95 %: Wilson’s, with the number of items divided by the design effect of "
+        "clustering by question."
+    )
+
+
+def _tests(contents: Contents) -> list[str]:
+    said = []
+    tested = [report.tests for report in contents.by.values() if report.tests is not None]
+    if tested:
+        said.append(
+            f"A group is tested against the rest of its type or of all items by {tested[0].method}; q-values are "
+            "Benjamini and Hochberg’s over all cells of the table."
+        )
+    if contents.family is not None and contents.family.family:
+        said.append(
+            "Two verifiers are compared on the items that count for both: difference with Agresti and Min’s "
+            "interval for effective counts, McNemar’s exact test, and the exact paired permutation test by "
+            "question with Holm’s correction over all pairs."
+        )
+    return said
+
+
+def _people(contents: Contents) -> list[str]:
+    found = contents.agreement
+    if found is None:
+        return []
+    return [
+        f"Agreement is of first-pass labels given blind; its bootstrap draws {found.interval_by}s "
+        f"({found.bootstrap:,} samples, seed {found.seed})."
+    ]
+
+
+def provenance_section(contents: Contents) -> Section:
+    """The software, the data's content, and every run."""
+    software = contents.software
+    facts = (
+        ("workbench", software.workbench),
+        ("Python", software.python),
+        ("numpy, scipy", f"{software.numpy}, {software.scipy}"),
+        ("Database", f"{contents.database}, tables of version {software.schema}"),
+        ("Content (BLAKE2b-128 of texts, gold and verdicts)", software.content_hash),
+        ("Made", contents.generated_at),
+    )
+    caption = "Runs the figures come from, with the BLAKE2b of their verifiers' configurations."
+    return Section("provenance", "Versions and hashes", (Facts(facts), runs_table(contents.runs, caption)))
+
+
+def runs_table(runs: Sequence[RunFacts], caption: str) -> Table:
+    """Runs with what identifies their verifiers."""
+    columns: Columns[RunFacts] = (
+        word("Verifier", lambda run: run.verifier),
+        word("Kind", lambda run: run.kind),
+        word("Version", lambda run: run.version),
+        word("Configuration", lambda run: run.config_hash),
+        word("What it is", _identity, there=any(run.identity for run in runs)),
+        word("Completed", lambda run: run.completed_at.replace("T", " ")[:19]),
+        text("Run", lambda run: str(run.run)),
+        count("Verdicts", lambda run: run.items),
+    )
+    return table(caption, columns, runs)
+
+
+def _identity(run: RunFacts) -> str:
+    return ", ".join(f"{key} {value}" for key, value in run.identity.items())
+
+
+# -- The data card.
+
+
+_MOST_NAMES = 60
+
+
+def data_section(contents: Contents) -> Section:
+    """What is in the data, where it comes from, and what is odd about it."""
+    card = contents.card
+    blocks: list[Block] = [
+        paper_counts(card.counts, "Items with gold; completions by answer type and domain."),
+        Facts(tuple(_facts(contents))),
+    ]
+    if len(card.crossing) > 1:
+        blocks.append(_crossing(card))
+    named = [(title, rows) for title, rows in (("Source", card.sources), ("Model", card.models)) if rows]
+    tables = tuple(_named(title, rows) for title, rows in named)
+    blocks.append(Group(title="Sources and models", blocks=tables, folded=any(len(rows) > 12 for _, rows in named)))
+    if card.files:
+        caption = "Files the items came from, with the BLAKE2b-128 of their bytes."
+        blocks.append(table(caption, _FILES, card.files))
+    return Section("data", "Data card", tuple(blocks))
+
+
+def _facts(contents: Contents) -> list[tuple[str, str]]:
+    card = contents.card
+    gold = ", ".join(f"{number:,} {name}" for name, number in card.gold.items() if number)
+    rows = [("Gold from", gold or "nothing")]
+    if (found := best_constant(contents.overall.rows)) is not None:
+        said = found.verifier.removeprefix("always-")
+        rows.append((f"Accuracy of always “{said}”", f"{percentage(found.accuracy)}\u00a0%"))
+    for name, judges in card.selection_judges.items():
+        rows.append((f"Judges that chose {name}", ", ".join(judges)))
+    for length in card.lengths:
+        quarters = f"{length.low:,.0f} / {length.median:,.0f} / {length.high:,.0f} characters"
+        rows.append((f"Length where gold is {length.gold}", f"quartiles {quarters}"))
+    rows.append(("Excluded", _listed({EXCLUSION_REASONS.get(code, code): n for code, n in card.exclusions.items()})))
+    if card.quarantined:
+        rows.append(("Rows refused at import", _listed(card.quarantined)))
+    rows.append(("Label noise", _noise(contents)))
+    rows += [("Known quirk", quirk) for quirk in card.quirks]
+    return rows
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{number:,} {name}" for name, number in counts.items()) or "none"
+
+
+def _noise(contents: Contents) -> str:
+    """The ceiling that people's errors put on accuracy."""
+    ceilings = contents.agreement.ceiling if contents.agreement is not None else []
+    if not ceilings:
+        return "The data holds no two people's labels of an item, so the ceiling it puts on accuracy can't be told."
+    return " ".join(map(_ceiling, ceilings))
+
+
+def _ceiling(one: Ceiling) -> str:
+    source = "people’s agreement" if one.source == "agreement" else "items with a known answer"
+    low, high = (percentage(end, 2) for end in one.highest_ci)
+    return (
+        f"From {source}: one person alone is right on {percentage(one.annotator_accuracy)} %, two and a third leave "
+        f"{percentage(one.wrong, 2)} % of labels wrong, and no verifier can be measured above "
+        f"{percentage(one.highest_accuracy, 2)} % ({low}–{high})."
+    )
+
+
+def _crossing(card: DataCard) -> Table:
+    def of_domain(domain: str) -> Column[str]:
+        return count(domain or "no domain", lambda kind: card.crossing.get((kind, domain), 0))
+
+    domains = dict.fromkeys(domain for _, domain in sorted(card.crossing, key=lambda key: key[1]))
+    columns: Columns[str] = (word("Answer type", type_display), *map(of_domain, domains))
+    caption = "Completions with gold by answer type and domain."
+    return table(caption, columns, dict.fromkeys(kind for kind, _ in sorted(card.crossing)))
+
+
+def _named(title: str, rows: list[NamedCount]) -> Table:
+    left = rows[_MOST_NAMES:]
+    drawn = any(row.drawn is not None for row in rows)
+    licensed = drawn or any(row.licence for row in rows)
+    columns: Columns[NamedCount] = (
+        word(title, lambda one: one.name or "(none)"),
+        word("Licence", lambda one: one.licence or "unknown", there=licensed),
+        text("Questions drawn", lambda one: NONE if one.drawn is None else f"{one.drawn:,}", there=drawn),
+        count("Questions", lambda one: one.questions),
+        count("Completions", lambda one: one.items),
+        share("Correct (%)", lambda one: one.correct / one.items if one.items else None),
+    )
+    more = f"{len(left):,} more with {counted(sum(row.items for row in left), 'item')}."
+    caption = f"Items with gold by {title.lower()}."
+    return table(caption, columns, rows[:_MOST_NAMES], notes=(more,) if left else ())
+
+
+_FILES: Columns[ImportedFile] = (
+    word("File", lambda file: file.name),
+    word("Data set", lambda file: file.dataset),
+    word("BLAKE2b-128", lambda file: file.blake2b or NONE),
+    word("Format", lambda file: file.format),
+    count("Rows", lambda file: file.read),
+    count("Taken", lambda file: file.imported + file.unchanged),
+)
+
+
+# -- Items that verifiers judge wrongly, with what the verdict rests on.
+
+
+_KINDS: dict[ErrorKind, str] = {
+    "accepted": "wrong completion accepted",
+    "refused": "right completion refused",
+    "undecided": "without a verdict",
+}
+_MANY: dict[ErrorKind, str] = {
+    "accepted": "wrong completions accepted",
+    "refused": "right completions refused",
+    "undecided": "without a verdict",
+}
+
+
+def examples_section(contents: Contents) -> Section | None:
+    """The errors of each verifier, a few of each kind."""
+    found = [errors for errors in contents.errors if errors.examples]
+    if not found:
+        return None
+    groups: list[Block] = [
+        Paragraph(
+            f"At most {contents.examples} of each kind of each verifier, first those that most other verifiers judge "
+            "rightly. Texts stand as they are stored; where one was cut, it says by how much."
+        )
+    ]
+    for name in dict.fromkeys(errors.verifier for errors in found):
+        own = [errors for errors in found if errors.verifier == name]
+        counts = ", ".join(_counted(errors) for errors in own)
+        cases = tuple(_case(errors, example) for errors in own for example in errors.examples)
+        groups.append(Group(title=f"{name}: {counts}", blocks=cases, folded=True))
+    return Section("examples", "Examples of errors", tuple(groups))
+
+
+def _counted(errors: Errors) -> str:
+    return f"{errors.count:,} {(_KINDS if errors.count == 1 else _MANY)[errors.kind]}"
+
+
+def _case(errors: Errors, example: ErrorExample) -> Case:
+    facts = [
+        ("Item", f"{example.completion_id} of question {example.question_id}, {example.dataset}"),
+        ("Type", type_display(example.subtype)),
+        ("Source", " · ".join(text for text in (example.source, example.model) if text) or "unknown"),
+        ("Gold", example.gold),
+        (
+            "Verdict",
+            " · ".join(text for text in (example.verdict, _score(example), example.reason, example.rule) if text),
+        ),
+    ]
+    if example.why:
+        facts.append(("Why", example.why))
+    if example.others:
+        facts.append(("Others", f"{example.others_right} of {example.others} other verifiers judge it rightly"))
+    passages = [
+        ("Question", example.question),
+        ("Reference’s final answer", example.answer),
+        ("Read in the reference", example.reference_read if example.reference_read != example.answer else ""),
+        ("Read in the completion", example.completion_read),
+        ("The completion’s end", example.ending),
+        ("Detail", example.detail),
+    ]
+    return Case(
+        title=_KINDS[errors.kind].capitalize(),
+        facts=tuple(facts),
+        passages=tuple(Passage(name, text) for name, text in passages if text),
+    )
+
+
+def _score(example: ErrorExample) -> str:
+    return "" if example.score is None else f"score {example.score:g}"

@@ -11,7 +11,7 @@ from msgspec import Struct
 from workbench.core.project import Project
 from workbench.core.taxonomy import type_display
 from workbench.measuring.records.review import ERROR_CATEGORIES, ErrorCategory
-from workbench.measuring.reviewing.decided import Part, error_counts
+from workbench.measuring.reviewing.deciding import Part, error_counts
 from workbench.tables.document import Table
 from workbench.tables.files import SUFFIXES, WRITERS, write_beside
 from workbench.tables.table import Column, Columns, count, table, word

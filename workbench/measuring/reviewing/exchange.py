@@ -5,24 +5,53 @@ An import records what was decided and does nothing else: an item that was sent 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 from msgspec import structs
 
 from workbench.core.database import people
 from workbench.core.database.events import Connection
 from workbench.core.errors import UsageError
 from workbench.core.item import Refusal
-from workbench.core.project import Project
+from workbench.core.project import Parts, Project, some_at_a_time
 from workbench.core.run import RefusedLine
-from workbench.core.transactions import Parts, some_at_a_time
 from workbench.data.formats.lines import LineRefusedError
+from workbench.data.formats.rows import read_checked
 from workbench.data.formats.writing import write_lines
 from workbench.data.store import label_lines
 from workbench.measuring.records.review import Review, ReviewLine, ReviewsImported
-from workbench.measuring.reviewing import reviews as review_files
-from workbench.measuring.reviewing.decided import line_of
+from workbench.measuring.reviewing.deciding import line_of
 from workbench.measuring.store import reviews
+
+# -- Review files: JSON Lines, one decision a line.
+
+
+_DECODER = msgspec.json.Decoder(ReviewLine)
+
+
+def read(path: Path) -> Iterator[tuple[int, ReviewLine | Refusal]]:
+    """Line numbers (from 1) with a review each, or why the line can't be taken.
+
+    Raises:
+        FormatError: The file can't be opened.
+    """
+    return read_checked(path, _DECODER, _fault)
+
+
+def _fault(line: ReviewLine) -> tuple[str, str] | None:
+    """A field, and what is wrong with it."""
+    is_error = line.kind == "error"
+    if (line.verifier is not None) != is_error:
+        return "verifier", "an error is a verifier's, and nothing else is"
+    if (line.category is not None) != is_error:
+        return "category", "an error has a category, and nothing else has one"
+    if line.category == "other" and not (line.note or "").strip():
+        return "note", "another kind of error needs a note that says which"
+    if (line.supersedes is not None) != (line.kind == "retraction"):
+        return "supersedes", "a retraction takes something back, and nothing else does"
+    return None
 
 
 def export_reviews(project: Project, path: Path, *, force: bool = False) -> int:
@@ -45,7 +74,7 @@ def import_reviews(project: Project, path: Path) -> ReviewsImported:
     """
     report = ReviewsImported()
     parts = Parts("lines")
-    for some in some_at_a_time(list(review_files.read(path))):
+    for some in some_at_a_time(list(read(path))):
         with parts.storing(len(some)), project.database.write("full") as connection:
             for number, line in some:
                 try:
@@ -106,3 +135,23 @@ def _require_taken_back(connection: Connection, uuid: str, completion: int) -> N
     taken_back = reviews.by_uuid(connection, uuid)
     if taken_back is None or taken_back.kind == "retraction" or taken_back.completion != completion:
         raise LineRefusedError("supersedes", f"there is no decision {uuid!r} on this item to take back")
+
+
+# -- Items by the ids that people know them by.
+
+
+def named(
+    project: Project, ids: Sequence[str], dataset: str | None = None, question: str | None = None
+) -> Iterator[tuple[str, int | str]]:
+    """Each completion's id, once, with its row id, or with why it can't be told which item is meant."""
+    reader = project.database.reader()
+    for key in dict.fromkeys(ids):
+        found = label_lines.find_completions(reader, key, question, dataset)
+        if len(found) == 1:
+            yield key, found[0][0]
+        elif not found:
+            yield key, "There is no completion of this id here."
+        elif found[0][2] != found[1][2]:
+            yield key, "Several data sets have a completion of this id: add --dataset NAME."
+        else:
+            yield key, "Several questions have a completion of this id: add --question ID."

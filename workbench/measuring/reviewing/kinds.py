@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from msgspec import Struct
+
+from workbench.core.database import people
 from workbench.core.errors import UsageError
+from workbench.core.label import Task
 from workbench.core.verdict import Outcome
+from workbench.labelling.store import agreement
 from workbench.measuring.judged import VerifierRun
-from workbench.measuring.reviewing.asked import QueueContents, QueueItem, QueueQuery
-from workbench.measuring.reviewing.wording import gold_says, runs_of, who_says
-from workbench.measuring.store import disagreements
+from workbench.measuring.reviewing.asked import (
+    QueueContents,
+    QueueItem,
+    QueueQuery,
+    gold_says,
+    listed,
+    runs_of,
+    who_says,
+)
+from workbench.measuring.store import reviews
 
 if TYPE_CHECKING:
-    from workbench.statistics.arrays import FloatArray, IntArray
-    from workbench.statistics.patterns import Feature
+    from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
+    from workbench.statistics.disagreement import Feature
+
 
 _TEXTS: Final = ("text_equal", "text_differs")
 """Reason codes of verifiers that compare final answers as texts."""
-
 _EQUAL: Final[dict[str | None, tuple[float, str]]] = {
     None: (3.0, "Both final answers are the same text"),
     "text.exact": (3.0, "Both final answers are the same text"),
@@ -27,7 +41,6 @@ _EQUAL: Final[dict[str | None, tuple[float, str]]] = {
     "number.exact": (2.0, "Both final answers are the same number"),
 }
 """Rules by which answers are exactly equal (None: of a verifier without rules): score and words."""
-
 _OTHER_LETTER: Final = (1.0, "They choose different options")
 _SHOWN = 60
 _SUSPECT = 0.1
@@ -40,14 +53,14 @@ class _Sure(NamedTuple):
     score: float
     words: str
     verifier: str
-    compared: disagreements.ComparedAnswers
+    compared: reviews.ComparedAnswers
 
 
 def exact_label(asked: QueueQuery) -> QueueContents:
     """The final answers are exactly equal but gold says incorrect, or name other options but it says correct."""
     import numpy as np
 
-    from workbench.statistics.votes import falling
+    from workbench.statistics.disagreement import falling
 
     known = [judge for judge in asked.judges if set(_TEXTS) & set(asked.columns.reasons(judge.run).names)]
     if not known:
@@ -77,7 +90,7 @@ def _without_doubt(asked: QueueQuery, judge: VerifierRun) -> dict[int, _Sure]:
     """Position -> what a run's rules leave no doubt of, against gold."""
     import numpy as np
 
-    from workbench.statistics.votes import of
+    from workbench.statistics.disagreement import of
 
     outcome, truth = asked.columns.outcome(judge.run), asked.truth
     reasons = asked.columns.reasons(judge.run)
@@ -85,10 +98,10 @@ def _without_doubt(asked: QueueQuery, judge: VerifierRun) -> dict[int, _Sure]:
     against = ((outcome == Outcome.CORRECT) & (truth == 0)) | ((outcome == Outcome.INCORRECT) & (truth == 1))
     places = of(against & np.isin(reasons.code, wanted), asked.kept)
     items = asked.columns.item[places].tolist()
-    rests = disagreements.compared(asked.project.database.reader(), judge.run or 0, items)
+    rests = reviews.compared(asked.project.database.reader(), judge.run or 0, items)
     found = {}
     for place, item in zip(places.tolist(), items, strict=True):
-        compared = rests.get(item, disagreements.ComparedAnswers(None, None, None))
+        compared = rests.get(item, reviews.ComparedAnswers(None, None, None))
         if outcome[place] == Outcome.CORRECT:
             score, words = _EQUAL.get(compared.rule, (0.0, ""))
         else:
@@ -112,8 +125,7 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
     """The verifiers together make the label improbable."""
     import numpy as np
 
-    from workbench.statistics.disagreement import improbable, outvoted
-    from workbench.statistics.votes import falling
+    from workbench.statistics.disagreement import falling, improbable, outvoted
 
     said = np.zeros(len(asked.truth), dtype=np.bool_)
     for vote in asked.votes:
@@ -148,7 +160,7 @@ def _features(asked: QueueQuery, rows: IntArray) -> list[Feature]:
     """What a label may follow from: verdicts and scores of every verifier, the type, the completion's length."""
     import numpy as np
 
-    from workbench.statistics.patterns import Feature, quantiles
+    from workbench.statistics.disagreement import Feature, quantiles
 
     types = asked.columns.groups("type")
     lengths: FloatArray = asked.columns.characters[rows].astype(np.float64)
@@ -159,3 +171,231 @@ def _features(asked: QueueQuery, rows: IntArray) -> list[Feature]:
         if score is not None:
             found.append(quantiles(score[rows], 5))
     return found
+
+
+# -- The queue of items on which people disagree, settled or not.
+
+
+_TASKS: Final[tuple[Task, ...]] = "correctness", "type"
+
+
+class _DisputedSubject(Struct, frozen=True, kw_only=True):
+    """A subject on which people's labels differ.
+
+    Attributes:
+        score: The share of pairs of people who differ; 1 more where nobody has settled it.
+        said: Who says what, in plain words.
+    """
+
+    score: float
+    said: str
+
+
+def annotators(asked: QueueQuery) -> QueueContents:
+    """Two people's labels of the round under way differ: in conflict, or settled by a third person already."""
+    import numpy as np
+
+    from workbench.statistics.disagreement import falling
+
+    differing: dict[int, list[_DisputedSubject]] = {}
+    for task in _TASKS:
+        for completion, one in _differing(asked, task):
+            differing.setdefault(completion, []).append(one)
+    items = np.array(sorted(differing), dtype=np.int64)
+    place = np.searchsorted(asked.columns.item, items)
+    there = asked.columns.item[np.minimum(place, len(asked.columns.item) - 1)] == items
+    place = place[there] if asked.kept is None else place[there][asked.kept[place[there]]]
+    score = [max(one.score for one in differing[item]) for item in asked.columns.item[place].tolist()]
+
+    def why(cases: Sequence[QueueItem]) -> list[str]:
+        return [f"{'; '.join(one.said for one in differing[case.id])}; {gold_says(case)}." for case in cases]
+
+    return QueueContents(
+        ranking=falling(place, np.array(score, dtype=np.float64)),
+        text="Labels of the round under way that differ, on the verdict or on the answer type. Score: the share of "
+        "pairs of people who differ, and 1 more where nobody has settled it.",
+        why=why,
+    )
+
+
+def _differing(asked: QueueQuery, task: Task) -> list[tuple[int, _DisputedSubject]]:
+    reader = asked.project.database.reader()
+    about = agreement.subjects(reader, task, None)
+    names = {person.id: person.name for person in people.everyone(asked.project.database)}
+    found = []
+    for subject, labels in groupby(agreement.labels(reader, task), key=lambda label: label.subject):
+        by_value: dict[str, list[str]] = {}
+        for label in labels:
+            by_value.setdefault(label.value, []).append(names[label.annotator])
+        if len(by_value) < 2:
+            continue
+        ruling = about[subject].ruling
+        sizes = Counter({value: len(makers) for value, makers in by_value.items()})
+        total = sizes.total()
+        same = sum(size * (size - 1) for size in sizes.values())
+        said = ", ".join(f"{listed(makers)} {_say(makers)} {value}" for value, makers in by_value.items())
+        settled = f", settled as {ruling}" if ruling else ", not settled"
+        score = 1 - same / (total * (total - 1)) + (ruling is None)
+        found.append((about[subject].completion, _DisputedSubject(score=score, said=said + settled)))
+    return found
+
+
+def _say(makers: Sequence[str]) -> str:
+    return "says" if len(makers) == 1 else "say"
+
+
+# -- The queue of verdicts that do not repeat: a verifier differs between its samples, or between its newest two
+# runs.
+
+
+_DECIDED = Outcome.CORRECT, Outcome.INCORRECT
+
+
+class _Repeated(Struct, frozen=True, kw_only=True, eq=False):
+    """Several verdicts of one verifier on each item.
+
+    Attributes:
+        judge: The verifier and its newest run.
+        before: The run before it; None for the samples of one run.
+        yes: How many of an item's verdicts are "correct".
+        no: How many are "incorrect".
+    """
+
+    judge: VerifierRun
+    before: int | None
+    yes: IntArray
+    no: IntArray
+
+    def words(self, place: int) -> str:
+        """What flips on an item; "" where nothing does."""
+        yes, no = int(self.yes[place]), int(self.no[place])
+        if not yes or not no:
+            return ""
+        if self.before is None:
+            return f"of {self.judge.name}'s samples {yes} say correct and {no} incorrect"
+        return f"{self.judge.name} differs between run {self.before} and run {self.judge.run}"
+
+    def rate(self, kept: BoolArray | None) -> str:
+        """How often it flips, of the items with two decided verdicts."""
+        import numpy as np
+
+        twice, flips = self.yes + self.no > 1, (self.yes > 0) & (self.no > 0)
+        if kept is not None:
+            twice, flips = twice & kept, flips & kept
+        items, flipped = int(np.count_nonzero(twice)), int(np.count_nonzero(flips))
+        share = f" ({flipped / items:.1%})" if items else ""
+        between = "between samples" if self.before is None else f"from run {self.before} to run {self.judge.run}"
+        return f"{self.judge.name} {flipped:,} of {items:,}{share} {between}"
+
+
+def flips(asked: QueueQuery) -> QueueContents:
+    """A decided verdict of a verifier is contradicted by another of its own."""
+    import numpy as np
+
+    from workbench.statistics.disagreement import falling, of
+
+    repeated = list(_repeated(asked))
+    score = np.zeros(len(asked.columns.item))
+    for one in repeated:
+        score += 2 * np.minimum(one.yes, one.no) / np.maximum(one.yes + one.no, 1)
+    place = of(score > 0, asked.kept)
+
+    def why(cases: Sequence[QueueItem]) -> list[str]:
+        return [
+            f"{', '.join(filter(None, (one.words(case.place) for one in repeated)))}; {gold_says(case)}."
+            for case in cases
+        ]
+
+    rates = "; ".join(one.rate(asked.kept) for one in repeated)
+    return QueueContents(
+        ranking=falling(place, score[place]),
+        text=f"Decided verdicts of one verifier that contradict each other. Flip rate, of items with two of them: "
+        f"{rates}. Score: twice the minority's share, summed over verifiers and kinds of repetition."
+        if repeated
+        else f"Nothing repeats: {runs_of(asked) or 'no verifier'} took one sample in one complete run.",
+        why=why,
+    )
+
+
+def _repeated(asked: QueueQuery) -> Iterator[_Repeated]:
+    import numpy as np
+
+    from workbench.statistics.confusion import align
+
+    reader = asked.project.database.reader()
+    for judge, vote in zip(asked.judges, asked.votes, strict=True):
+        if judge.run is None:
+            continue
+        found = reviews.samples(reader, judge.run)
+        if found.item:
+            yes, no = (align(asked.columns.item, found.item, said, np.int16(0)) for said in (found.yes, found.no))
+            yield _Repeated(judge=judge, before=None, yes=yes, no=no)
+        before = reviews.run_before(reader, judge.run)
+        if before is not None:
+            both = vote, asked.columns.outcome(before)
+            yes, no = (sum((one == said).astype(np.int16) for one in both) for said in _DECIDED)
+            yield _Repeated(judge=judge, before=before, yes=yes, no=no)
+
+
+# -- Queues counted from verdicts: against gold, against each other, and k against n - k.
+
+
+def verifier_gold(asked: QueueQuery) -> QueueContents:
+    """A decided verdict differs from gold."""
+    from workbench.statistics.disagreement import against_gold
+
+    types = asked.columns.groups("type")
+    found = against_gold(asked.votes, asked.truth, types.code, len(types.names), asked.kept)
+
+    return QueueContents(
+        ranking=found,
+        text=f"A decided verdict differs from gold ({asked.gold}), of {runs_of(asked)}. Ordered by how far all "
+        "verdicts on the item speak against gold: a log-likelihood ratio, by each verifier's rates on the item's type.",
+        why=_sides,
+    )
+
+
+def verifiers(asked: QueueQuery) -> QueueContents:
+    """Decided verdicts differ, whatever gold says."""
+    from workbench.statistics.disagreement import uneven
+
+    _require(asked, 2)
+    return QueueContents(
+        ranking=uneven(asked.votes, len(asked.columns.item), asked.kept),
+        text=f"Decided verdicts differ, of {runs_of(asked)}. The most evenly split first (the score is twice "
+        "the minority's share), then those with more verdicts.",
+        why=_sides,
+    )
+
+
+def split(asked: QueueQuery) -> QueueContents:
+    """Exactly k verifiers stand against all the others."""
+    from workbench.statistics.disagreement import splits
+
+    _require(asked, 2)
+    many = len(asked.judges)
+    k = many // 2 if asked.k is None else asked.k
+    if not 1 <= k < many:
+        raise UsageError(f"{k} of {many} verifiers can't stand against the others.", f"Use 1 to {many - 1}.")
+    k = min(k, many - k)
+    found = splits(asked.votes, len(asked.columns.item), k, asked.kept)
+    sizes = ", ".join(f"{many - fewer}:{fewer} {number:,}" for fewer, number in enumerate(found.sizes))
+    return QueueContents(
+        ranking=found.ranking,
+        text=f"{k} against {many - k} of {runs_of(asked)}. Items by split: {sizes}; not fully voted "
+        f"{found.unvoted:,} (an abstention or an error is no vote). First where the weaker side weighs nearly as much "
+        "as the stronger: a verifier weighs the more, the more often it sides with the others' majority.",
+        why=_sides,
+    )
+
+
+def _require(asked: QueueQuery, least: int) -> None:
+    if len(asked.judges) < least:
+        raise UsageError(
+            f"{len(asked.judges)} verifier can't disagree with another.",
+            "Run one more, or name more: --verifier A --verifier B",
+        )
+
+
+def _sides(cases: Sequence[QueueItem]) -> list[str]:
+    return [f"{who_says(case.votes)}; {gold_says(case)}." for case in cases]

@@ -9,35 +9,35 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from workbench.core.errors import UsageError
-from workbench.core.project import Project
+from workbench.core.project import Project, some_at_a_time
 from workbench.core.selection import Selection
 from workbench.core.taxonomy import UNTYPED
-from workbench.core.text.marks import what_marks_mean
-from workbench.core.transactions import some_at_a_time
+from workbench.core.text.emphasis import what_marks_mean
 from workbench.core.verdict import GoldChoice, Outcome
 from workbench.data.records.browse import BrowseQuery
 from workbench.measuring.browsing import ItemTable
 from workbench.measuring.columns import Columns, columns
 from workbench.measuring.judged import BASELINE, VerifierRun, judges_of
-from workbench.measuring.records.review import QUEUES, Disagreement, GoldWord, Queue, Vote
-from workbench.measuring.reviewing import by_people, by_repetition, by_votes, kinds
+from workbench.measuring.notes import among
+from workbench.measuring.records.review import QUEUES, Disagreement, ErrorCategory, GoldWord, Queue, Vote
+from workbench.measuring.reviewing import kinds
 from workbench.measuring.reviewing.asked import QueueContents, QueueItem, QueueQuery
-from workbench.measuring.selected_by import among
+from workbench.measuring.reviewing.deciding import Part
 from workbench.measuring.store import reviews
 
 if TYPE_CHECKING:
-    from workbench.statistics.arrays import BoolArray, IntArray
+    from workbench.statistics.confusion import BoolArray, IntArray
+
 
 _FINDERS: Final[dict[Queue, Callable[[QueueQuery], QueueContents]]] = {
-    "verifier-gold": by_votes.verifier_gold,
-    "verifiers": by_votes.verifiers,
-    "split": by_votes.split,
+    "verifier-gold": kinds.verifier_gold,
+    "verifiers": kinds.verifiers,
+    "split": kinds.split,
     "exact-label": kinds.exact_label,
     "suspect-gold": kinds.suspect_gold,
-    "flips": by_repetition.flips,
-    "annotators": by_people.annotators,
+    "flips": kinds.flips,
+    "annotators": kinds.annotators,
 }
-
 _GOLDS: Final[tuple[GoldWord, ...]] = ("incorrect", "correct", "none")
 
 
@@ -183,3 +183,36 @@ def _without_reviewed(project: Project, everything: Columns, kept: BoolArray | N
 
 def _typed(name: str) -> str | None:
     return None if name in ("", UNTYPED) else name
+
+
+# -- Which items have been reviewed: those with a decision, and those behind a count of errors.
+
+
+def reviewed_items(project: Project) -> set[int]:
+    """Row ids of the items of which something stands decided, unless gold has become another since."""
+    return set(reviews.settled_items(project.database.reader()))
+
+
+def marked_items(
+    project: Project,
+    verifier: str,
+    category: ErrorCategory | None = None,
+    by: Part | None = None,
+    group: str | None = None,
+) -> array[int]:
+    """Row ids of the items behind a figure of `error_counts`, in the order in which they were marked.
+
+    Args:
+        category: None for all categories.
+        by: What the figure was counted by; None for all items.
+        group: Its group.
+    """
+    marks = [mark for mark in reviews.marks(project.database.reader()) if mark.verifier == verifier]
+    return array(
+        "q",
+        [
+            mark.completion
+            for mark in marks
+            if not mark.outdated and category in (None, mark.category) and (by is None or getattr(mark, by) == group)
+        ],
+    )

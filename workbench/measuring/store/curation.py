@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
 from workbench.core.database.values import now
-from workbench.core.suggestion import TypeSuggestion
+from workbench.core.taxonomy import TypeSuggestion
 from workbench.measuring.records.curation import DUPLICATE, UNREADABLE, OutQuestion, PoolQuestion, Scope
 
 _FROM: Final = """

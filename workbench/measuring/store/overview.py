@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from hashlib import blake2b
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.core.database.connection import Database
 from workbench.core.database.events import count_own
 from workbench.core.database.people import COORDINATOR, everyone
-from workbench.core.database.vocabularies import SHOWN_DATASET
+from workbench.core.database.selection import SHOWN_DATASET, VISIBLE
+from workbench.core.database.values import vector
 from workbench.core.status import DatasetInfo, PersonProgress
 from workbench.labelling.store import claiming, conflicts
-from workbench.labelling.store.batches import members
+from workbench.labelling.store.assignments import members
+from workbench.measuring.records.card import ImportedFile
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
@@ -58,3 +68,144 @@ def totals(connection: sqlite3.Connection) -> dict[str, int]:
         "(SELECT count(*) FROM quarantine)"
     ).fetchone()
     return dict(zip(("questions", "runs", "running", "quarantined"), row, strict=True))
+
+
+# -- What a data card says that stands in no column of figures: files, refused rows, exclusions, odd texts.
+
+
+LONG_REFERENCE = 2_000
+"""Characters above which a reference is more than an answer."""
+_HASH_BYTES = 16
+_MIX = 0x9E3779B97F4A7C15
+
+
+class TextHashes(NamedTuple):
+    """Completions in order of row id, with their questions' row ids and their texts' hashes (rows x bytes)."""
+
+    item: npt.NDArray[np.int64]
+    question: npt.NDArray[np.int64]
+    content: npt.NDArray[np.uint8]
+
+    def of(self, items: npt.NDArray[np.integer[Any]]) -> TextHashes:
+        """Those of some completions."""
+        import numpy as np
+
+        kept = np.isin(self.item, items)
+        return TextHashes(self.item[kept], self.question[kept], self.content[kept])
+
+
+def imported_files(connection: sqlite3.Connection) -> list[ImportedFile]:
+    """The files items came from, in the order they were read."""
+    rows = connection.execute(
+        "SELECT d.name, n.path, n.format, n.file_hash, n.rows_read, n.imported, n.unchanged, n.quarantined, n.mapping "
+        "FROM imports AS n JOIN datasets AS d ON d.id = n.dataset_id WHERE n.state = 'complete' ORDER BY n.id"
+    )
+    return [
+        ImportedFile(
+            dataset=row[0],
+            name=PurePath(row[1]).name,
+            format=row[2],
+            blake2b=row[3].hex() if row[3] else "",
+            read=row[4],
+            imported=row[5],
+            unchanged=row[6],
+            quarantined=row[7],
+            swapped_types=_swapped(row[8]),
+        )
+        for row in rows
+    ]
+
+
+def _swapped(mapping: str) -> bool:
+    try:
+        found = json.loads(mapping)
+    except ValueError:
+        return False
+    return isinstance(found, dict) and found.get("swapped_types") is True
+
+
+def quarantined(connection: sqlite3.Connection) -> dict[str, int]:
+    """Refused rows by code."""
+    return dict(connection.execute("SELECT code, count(*) FROM quarantine GROUP BY code ORDER BY code").fetchall())
+
+
+def exclusions(connection: sqlite3.Connection) -> dict[str, int]:
+    """Excluded items by reason, the most frequent first."""
+    rows = connection.execute(
+        "SELECT coalesce(reason, ''), count(*) FROM item_states WHERE state = 'excluded' "
+        "GROUP BY 1 ORDER BY count(*) DESC, 1"
+    )
+    return dict(rows.fetchall())
+
+
+_PIECE = 50_000
+_AMONG = "(?1 IS NULL OR c.id IN (SELECT value FROM json_each(?1)))"
+
+
+def long_references(connection: sqlite3.Connection, items: list[int] | None = None) -> int:
+    """Questions of these items, or of all, whose reference is longer than `LONG_REFERENCE`."""
+    row: tuple[int] = connection.execute(
+        "SELECT count(*) FROM question_text AS t WHERE length(t.reference) > ?2 "
+        "AND t.id < (SELECT question_id FROM horizon) "
+        f"AND (?1 IS NULL OR t.id IN (SELECT c.question_id FROM completions AS c WHERE {_AMONG}))",
+        (_json(items), LONG_REFERENCE),
+    ).fetchone()
+    return row[0]
+
+
+def text_hashes(connection: sqlite3.Connection) -> TextHashes:
+    """Read the hashes of all completions."""
+    import numpy as np
+
+    items, questions, contents = [vector(None)], [vector(None)], [b""]
+    last = connection.execute("SELECT max(id) FROM completions").fetchone()[0] or 0
+    for first in range(1, last + 1, _PIECE):
+        # Whole stretches as one text: row by row they would take four times as long.
+        item, question, content = connection.execute(
+            "SELECT group_concat(id), group_concat(question_id), group_concat(hex(hash), '') "
+            "FROM (SELECT c.id, c.question_id, c.hash "
+            f"FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ? AND ? ORDER BY c.id)",
+            (first, first + _PIECE - 1),
+        ).fetchone()
+        items.append(vector(item))
+        questions.append(vector(question))
+        contents.append(bytes.fromhex(content or ""))
+    content = np.frombuffer(b"".join(contents), dtype=np.uint8).reshape(-1, _HASH_BYTES)
+    return TextHashes(np.concatenate(items), np.concatenate(questions), content)
+
+
+def repeated_completions(texts: TextHashes) -> int:
+    """Completions whose text another one of the same question has too, beyond the first."""
+    import numpy as np
+
+    low, high = texts.content.view(np.uint64).T
+    mixed = (texts.question.astype(np.uint64) * np.uint64(_MIX) ^ low) * np.uint64(_MIX) ^ high
+    ordered = np.sort(mixed)
+    perhaps = np.isin(mixed, ordered[1:][ordered[1:] == ordered[:-1]])
+    rows = np.stack([texts.question[perhaps].astype(np.uint64), low[perhaps], high[perhaps]], axis=1)
+    return len(rows) - len(np.unique(rows, axis=0))
+
+
+def _json(items: list[int] | None) -> str | None:
+    return None if items is None else json.dumps(items)
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    """The version of the database's tables."""
+    row: tuple[int] = connection.execute("PRAGMA user_version").fetchone()
+    return row[0]
+
+
+def texts_digest(connection: sqlite3.Connection, texts: TextHashes) -> bytes:
+    """BLAKE2b-128 over the content hashes of all questions (with references) and completions, in order."""
+    import numpy as np
+
+    known = connection.execute("SELECT id, hash FROM questions ORDER BY id").fetchall()
+    ids = np.array([question for question, _ in known], dtype=np.int64)
+    asked = np.frombuffer(b"".join(content for _, content in known), dtype=np.uint8).reshape(-1, _HASH_BYTES)
+    digest = blake2b(digest_size=16)
+    for first in range(0, len(texts.question), _PIECE):
+        rows = slice(first, first + _PIECE)
+        of_questions = asked[np.searchsorted(ids, texts.question[rows])]
+        digest.update(np.hstack([of_questions, texts.content[rows]]).tobytes())
+    return digest.digest()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
-from msgspec import Struct
+import msgspec
+from msgspec import Struct, structs
 
-from workbench.core.calls import OpenAttempt
-from workbench.llm.journal import JournaledCall, Response
-from workbench.llm.records import Usage
+from workbench.core.run import OpenAttempt, RunUsage
+from workbench.llm.records import JournaledCall, Response, Usage
 
 AttemptState = Literal["unsent", "sent", "failed", "done"]
 
@@ -35,7 +35,6 @@ class AttemptOutcome(Struct, frozen=True):
 
 NOBODY: Final = "*"
 """Stands for all readers where a response is not to be used any more."""
-
 _USAGE = "prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost"
 
 
@@ -166,3 +165,192 @@ def open_attempts(connection: sqlite3.Connection, run: int, *, lost: bool) -> li
         (run, int(lost)),
     )
     return [OpenAttempt(completion_id=key, attempt=number, sent_at=at, url=url) for key, number, at, url in rows]
+
+
+# -- What verdicts of model servers rest on: the calls in their order, and the verifier's own account.
+
+
+class MadeCall(Struct, frozen=True):
+    """One call that a verdict rests on; ``key`` says which stored response answered it."""
+
+    key: bytes
+    step: str
+    role: str
+    reused: bool
+
+
+class CallRow(Struct, frozen=True):
+    """One call of a verdict with its request and response, as stored."""
+
+    step: str
+    role: str
+    reused: bool
+    sample: int
+    profile: str
+    model: str
+    request: bytes
+    task: str
+    response: bytes
+    ms: float
+    origin: str | None
+    created_at: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    reasoning_tokens: int | None
+    cost: float | None
+
+
+def put_calls(connection: sqlite3.Connection, run: int, made: Sequence[tuple[int, Sequence[MadeCall]]]) -> None:
+    """Store the calls of verdicts, by the item's row id; the responses are stored already."""
+    connection.executemany(
+        "INSERT INTO verdict_calls (run_id, completion_id, position, response_id, step, role, reused) "
+        "SELECT ?, ?, ?, id, ?, ?, ? FROM responses WHERE key = ?",
+        [
+            (run, item, position, call.step, call.role, call.reused, call.key)
+            for item, calls in made
+            for position, call in enumerate(calls)
+        ],
+    )
+
+
+def mark_unread(connection: sqlite3.Connection, run: int, items: Sequence[int], reader: str) -> None:
+    """Note that nothing could be made of the responses behind some items' verdicts.
+
+    Args:
+        reader: Who could make nothing of them: others may. `calls.NOBODY` where nobody is to use them.
+    """
+    connection.executemany(
+        "UPDATE responses SET unread_by = ? "
+        "WHERE id IN (SELECT response_id FROM verdict_calls WHERE run_id = ? AND completion_id = ?)",
+        [(reader, run, item) for item in items],
+    )
+
+
+def drop(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> None:
+    """Have nobody use the responses any more that some items' verdicts rest on, and no other item's."""
+    chosen = msgspec.json.encode(list(items)).decode()
+    connection.execute(
+        "UPDATE responses SET unread_by = ?3 WHERE id IN (SELECT response_id FROM verdict_calls WHERE run_id = ?1 "
+        "AND completion_id IN (SELECT value FROM json_each(?2)) EXCEPT SELECT response_id FROM verdict_calls "
+        "WHERE run_id <> ?1 OR completion_id NOT IN (SELECT value FROM json_each(?2)))",
+        (run, chosen, NOBODY),
+    )
+
+
+def put_traces(connection: sqlite3.Connection, run: int, traces: Sequence[tuple[int, str]]) -> None:
+    """Store accounts of verdicts as JSON, by the item's row id."""
+    connection.executemany(
+        "INSERT INTO verdict_traces (run_id, completion_id, trace) VALUES (?, ?, ?)",
+        [(run, item, trace) for item, trace in traces],
+    )
+
+
+def calls_of(connection: sqlite3.Connection, run: int, item: int) -> list[CallRow]:
+    """The calls a verdict rests on, in order."""
+    rows = connection.execute(
+        "SELECT v.step, v.role, v.reused, r.sample, q.profile, q.model, q.body, r.task, r.body, r.ms, r.origin, "
+        "r.created_at, r.prompt_tokens, r.completion_tokens, r.reasoning_tokens, r.cost "
+        "FROM verdict_calls AS v CROSS JOIN responses AS r ON r.id = v.response_id "
+        "CROSS JOIN requests AS q ON q.id = r.request_id "
+        "WHERE v.run_id = ? AND v.completion_id = ? ORDER BY v.position",
+        (run, item),
+    )
+    return [CallRow(step, role, bool(reused), *rest) for step, role, reused, *rest in rows]
+
+
+def replies_of(
+    connection: sqlite3.Connection, run: int
+) -> Iterator[tuple[bytes, bytes, str, str | None, int, str | None]]:
+    """Every reply that a run's verdicts rest on, once, as they came.
+
+    Each is (request, response, model, server, sample, origin).
+    """
+    return connection.execute(
+        "SELECT q.body, r.body, q.model, r.server, r.sample, r.origin FROM responses AS r "
+        "JOIN requests AS q ON q.id = r.request_id "
+        "WHERE r.id IN (SELECT response_id FROM verdict_calls WHERE run_id = ?) ORDER BY r.id",
+        (run,),
+    )
+
+
+def has_recorded(connection: sqlite3.Connection, run: int) -> bool:
+    """Whether any verdict of a run rests on a recorded reply."""
+    row: tuple[int] = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM verdict_calls AS v CROSS JOIN responses AS r ON r.id = v.response_id "
+        "WHERE v.run_id = ? AND r.origin IS NOT NULL)",
+        (run,),
+    ).fetchone()
+    return bool(row[0])
+
+
+def trace_of(connection: sqlite3.Connection, run: int, item: int) -> str | None:
+    """The verifier's own account of a verdict, as JSON."""
+    row: tuple[str] | None = connection.execute(
+        "SELECT trace FROM verdict_traces WHERE run_id = ? AND completion_id = ?", (run, item)
+    ).fetchone()
+    return None if row is None else row[0]
+
+
+def votes_of(connection: sqlite3.Connection, run: int, item: int) -> list[tuple[int, float | None, str | None]]:
+    """The verdicts that an item's verdict was made of: (outcome, score, reason) each, in order."""
+    return connection.execute(
+        "SELECT outcome, score, reason FROM verdicts WHERE run_id = ? AND completion_id = ? AND sample > 0 "
+        "ORDER BY sample",
+        (run, item),
+    ).fetchall()
+
+
+# -- What runs have asked of model servers: one row of sums a run.
+
+
+_COLUMNS = RunUsage.__struct_fields__
+_PUT = f"INSERT OR REPLACE INTO run_usage (run_id, {', '.join(_COLUMNS)}) VALUES (?{', ?' * len(_COLUMNS)})"
+_GET = f"SELECT {', '.join(_COLUMNS)} FROM run_usage WHERE run_id = ?"
+
+
+def get(connection: sqlite3.Connection, run: int) -> RunUsage | None:
+    """A run's sums; None for one that has asked no server."""
+    row = connection.execute(_GET, (run,)).fetchone()
+    if row is None:
+        return None
+    values = dict(zip(_COLUMNS, row, strict=True))
+    return RunUsage(**values | {name: msgspec.json.decode(values[name]) for name in ("errors", "warnings")})
+
+
+def put(connection: sqlite3.Connection, run: int, usage: RunUsage) -> None:
+    """Write a run's sums, in the caller's transaction."""
+    values = structs.asdict(usage)
+    for name in ("errors", "warnings"):
+        values[name] = msgspec.json.encode(values[name]).decode()
+    connection.execute(_PUT, (run, *values.values()))
+
+
+# -- What verdicts rest on, counted over a run: replies and tokens, by step.
+
+
+class StepSums(Struct, frozen=True):
+    """The replies of one step, each counted once for each item that rests on it.
+
+    Attributes:
+        prompt_tokens: None where a reply doesn't say.
+        completion_tokens: None where a reply doesn't say.
+    """
+
+    step: str
+    role: str
+    calls: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
+
+
+def by_step(connection: sqlite3.Connection, run: int) -> list[StepSums]:
+    """The sums over all verdicts of a run, wherever and whenever the replies were asked for."""
+    rows = connection.execute(
+        "SELECT c.step, c.role, count(*), "
+        "iif(count(r.prompt_tokens) = count(*), sum(r.prompt_tokens), NULL), "
+        "iif(count(r.completion_tokens) = count(*), sum(r.completion_tokens), NULL) "
+        "FROM (SELECT DISTINCT completion_id, response_id, step, role FROM verdict_calls WHERE run_id = ?) AS c "
+        "JOIN responses AS r ON r.id = c.response_id GROUP BY c.step, c.role ORDER BY c.step, c.role",
+        (run,),
+    )
+    return [StepSums(*row) for row in rows]

@@ -9,8 +9,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.core.database import changes
-from workbench.core.database.vocabularies import dataset_names
+from workbench.core.database import generation
+from workbench.core.database.selection import dataset_names
 from workbench.core.errors import StoreError, UsageError
 from workbench.core.item import ItemRecord
 from workbench.data.store.item_rows import ItemInserter
@@ -133,7 +133,7 @@ def add(connection: sqlite3.Connection, completions: Sequence[WrittenCompletion]
         new += contradiction is None
     rows.flush()
     if new:
-        changes.note_items(connection, rows.first_completion_id, rows.last_completion_id)
+        generation.note_items(connection, rows.first_completion_id, rows.last_completion_id)
     return new
 
 

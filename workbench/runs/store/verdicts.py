@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
 
-from workbench.core.database import changes
+from workbench.core.code import Execution, Failure, Level
+from workbench.core.database import generation
 from workbench.core.database.connection import Database
 from workbench.core.database.selection import FROM_ITEMS, SUBTYPE, compile_selection
+from workbench.core.database.values import stored
+from workbench.core.run import VerdictEvidence, VerdictLine
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome, OutcomeWord, Verdict, VerifierInput
-from workbench.runs.store import verdict_calls
+from workbench.runs.store import calls
 
 _WINDOW = 5_000
 """Items looked at in one read."""
-
 _TEXTS = 64
 """Items whose texts are read at once: a few hundred kB, tens of MB where texts are very long."""
 
 # The items are walked by id; the planner must not begin with another table and sort each window.
 _IN_ORDER = FROM_ITEMS.replace("JOIN questions", "CROSS JOIN questions", 1)
-
 _EXAMPLE = "CASE json_type(ct.extra, '$.example') WHEN 'text' THEN json_extract(ct.extra, '$.example') END"
 """A row's own field for public examples."""
-
 _IS_CODE = "EXISTS (SELECT 1 FROM code_solutions AS s WHERE s.completion_id = c.id)"
-
 _SUMS = ", ".join(f"coalesce(sum(v.outcome = {int(outcome)}), 0)" for outcome in Outcome)
 
 
@@ -71,7 +72,7 @@ def put_samples(connection: sqlite3.Connection, run: int, results: Sequence[tupl
             for item, sample, found in results
         ],
     )
-    changes.note(connection, run, [item for item, _, _ in results])
+    generation.note(connection, run, [item for item, _, _ in results])
     connection.executemany(
         "INSERT INTO verdict_evidence (run_id, completion_id, sample, rule, reference_final, candidate_final, "
         "reference_start, reference_end, span_start, span_end, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -93,7 +94,7 @@ def take_back_errors(connection: sqlite3.Connection, run: int) -> int:
         "SELECT completion_id, reason FROM verdicts WHERE run_id = ? AND sample = 0 AND outcome = ?",
         (run, int(Outcome.ERROR)),
     ).fetchall()
-    verdict_calls.drop(connection, run, [item for item, reason in rows if reason in _OF_REPLIES])
+    calls.drop(connection, run, [item for item, reason in rows if reason in _OF_REPLIES])
     return _take_back(connection, run, [item for item, _ in rows])
 
 
@@ -110,7 +111,7 @@ def take_back_unread(connection: sqlite3.Connection, run: int) -> int:
         (run, *_NO_VERDICT, int(Outcome.ABSTAIN)),
     )
     items = [item for (item,) in rows]
-    verdict_calls.drop(connection, run, items)
+    calls.drop(connection, run, items)
     return _take_back(connection, run, items)
 
 
@@ -167,16 +168,14 @@ def _take_back(connection: sqlite3.Connection, run: int, items: list[int]) -> in
         connection.executemany(
             f"DELETE FROM {table} WHERE run_id = ? AND completion_id = ?", [(run, item) for item in items]
         )
-    changes.note(connection, run, items)
+    generation.note(connection, run, items)
     return len(items)
 
 
 _OF_REPLIES = ("malformed", "content_filter")
 """Reasons of errors that follow from a reply which is stored."""
-
 _NO_VERDICT = ("unparsed", "truncated", "refused", *_OF_REPLIES)
 """Reasons of verdicts that follow from replies without one."""
-
 _NO_EVIDENCE = (None,) * 8
 
 
@@ -337,3 +336,223 @@ def inputs(database: Database, items: list[int]) -> list[VerifierInput]:
         )
         for row in rows
     ]
+
+
+# -- What workers found, by a hash of what they compared: equal comparisons are made once.
+
+
+def get(connection: sqlite3.Connection, key: bytes) -> Verdict | None:
+    """The outcome, score, reason, rule and detail that were found for a key, if any."""
+    row = connection.execute(
+        "SELECT outcome, score, reason, rule, detail FROM verdict_cache WHERE key = ?", (key,)
+    ).fetchone()
+    if row is None:
+        return None
+    return Verdict(outcome=Outcome(row[0]), score=row[1], reason=row[2], rule=row[3], detail=row[4])
+
+
+def remember(connection: sqlite3.Connection, run: int, found: Mapping[bytes, Verdict]) -> None:
+    """Keep what was found, in the caller's transaction."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO verdict_cache (key, run_id, outcome, score, reason, rule, detail) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (key, run, int(verdict.outcome), verdict.score, verdict.reason, verdict.rule, verdict.detail)
+            for key, verdict in found.items()
+        ],
+    )
+
+
+def drop_older(connection: sqlite3.Connection, run: int) -> None:
+    """Drop what older runs of the run's verifier found: their version's keys are never asked for again."""
+    older = connection.execute(
+        "SELECT o.id FROM runs AS r JOIN runs AS o ON o.verifier_id = r.verifier_id AND o.id < r.id WHERE r.id = ?",
+        (run,),
+    ).fetchall()
+    if older:
+        marks = ", ".join("?" * len(older))
+        connection.execute(f"DELETE FROM verdict_cache WHERE run_id IN ({marks})", [other for (other,) in older])
+
+
+# -- A run's verdicts with the keys of their items, in the order of import and in short reads.
+
+
+_LINES = 2_000
+_COLUMNS = (
+    "v.completion_id, q.key, c.key, d.name, v.outcome, v.score, v.reason, v.ms, e.rule, e.reference_final, "
+    "e.candidate_final, e.reference_start, e.reference_end, e.span_start, e.span_end, e.detail, "
+    "(SELECT max(r.origin) FROM verdict_calls AS m CROSS JOIN responses AS r ON r.id = m.response_id "
+    "WHERE m.run_id = v.run_id AND m.completion_id = v.completion_id)"
+)
+_FROM = (
+    "verdicts AS v CROSS JOIN completions AS c ON c.id = v.completion_id "
+    "CROSS JOIN questions AS q ON q.id = c.question_id CROSS JOIN datasets AS d ON d.id = q.dataset_id "
+    "LEFT JOIN verdict_evidence AS e ON e.run_id = v.run_id AND e.completion_id = v.completion_id "
+    "AND e.sample = v.sample"
+)
+_WITH_TEXTS = f"{_FROM} CROSS JOIN question_text AS qt ON qt.id = q.id CROSS JOIN completion_text AS ct ON ct.id = c.id"
+
+
+def lines(database: Database, run: int, verifier: str) -> Iterator[VerdictLine]:
+    """Every verdict of a run."""
+    for row in _rows(database, run, _COLUMNS, _FROM, _LINES):
+        yield _line(row, run, verifier)
+
+
+def evidence(database: Database, run: int, verifier: str) -> Iterator[VerdictEvidence]:
+    """Every verdict of a run with the texts that its offsets point into."""
+    for row in _rows(database, run, f"{_COLUMNS}, qt.reference, ct.text", _WITH_TEXTS, _TEXTS):
+        yield VerdictEvidence(line=_line(row, run, verifier), reference=row[-2], completion=row[-1])
+
+
+def line_of(database: Database, run: int, verifier: str, item: int) -> VerdictLine | None:
+    """A run's verdict on one item, by its row id."""
+    row = (
+        database.reader()
+        .execute(
+            f"SELECT {_COLUMNS} FROM {_FROM} WHERE v.run_id = ? AND v.completion_id = ? AND v.sample = 0", (run, item)
+        )
+        .fetchone()
+    )
+    return None if row is None else _line(row, run, verifier)
+
+
+def said(connection: sqlite3.Connection, run: int, items: list[int]) -> dict[int, Verdict]:
+    """Outcome and score of a run's verdicts on some items, by row id, where it has one."""
+    rows = connection.execute(
+        "SELECT completion_id, outcome, score FROM verdicts WHERE run_id = ? AND sample = 0 "
+        "AND completion_id IN (SELECT value FROM json_each(?))",
+        (run, json.dumps(items)),
+    )
+    return {item: Verdict(outcome=Outcome(outcome), score=score) for item, outcome, score in rows}
+
+
+def _rows(database: Database, run: int, columns: str, tables: str, at_once: int) -> Iterator[tuple[Any, ...]]:
+    after = 0
+    while True:
+        rows = (
+            database.reader()
+            .execute(
+                f"SELECT {columns} FROM {tables} "
+                "WHERE v.run_id = ? AND v.completion_id > ? AND v.sample = 0 ORDER BY v.completion_id LIMIT ?",
+                (run, after, at_once),
+            )
+            .fetchall()
+        )
+        if not rows:
+            return
+        yield from rows
+        after = rows[-1][0]
+
+
+def _line(row: tuple[Any, ...], run: int, verifier: str) -> VerdictLine:
+    return VerdictLine(
+        question_id=row[1],
+        completion_id=row[2],
+        verifier=verifier,
+        verdict=Outcome(row[4]).word,
+        score=row[5],
+        reason=row[6],
+        rule=row[8],
+        ms=row[7],
+        run=run,
+        dataset=row[3],
+        reference_final=row[9],
+        candidate_final=row[10],
+        reference_span=None if row[11] is None else (row[11], row[12]),
+        candidate_span=None if row[13] is None else (row[13], row[14]),
+        detail=row[15],
+        origin=row[16],
+    )
+
+
+# -- Outcomes of tests, one row a solution and suite of a run, written with the verdict and never again.
+
+
+_FAILURES = msgspec.json.Decoder(tuple[Failure, ...])
+
+
+class TestResult(Struct, frozen=True):
+    """What came of one solution against one suite.
+
+    Attributes:
+        item: The completion's row id.
+    """
+
+    __test__ = False
+
+    item: int
+    suite: str
+    execution: Execution
+
+
+def put_outcomes(connection: sqlite3.Connection, run: int, rows: Sequence[TestResult]) -> None:
+    """Store outcomes in the caller's transaction.
+
+    Raises:
+        sqlite3.IntegrityError: A solution has outcomes of this suite in this run.
+    """
+    connection.executemany(
+        "INSERT INTO test_results (run_id, completion_id, suite, outcomes, isolation, forgeable, ms, failures) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                run,
+                row.item,
+                row.suite,
+                row.execution.outcomes,
+                int(row.execution.level[1:]),
+                row.execution.forgeable,
+                row.execution.ms,
+                msgspec.json.encode(row.execution.failures).decode() if row.execution.failures else None,
+            )
+            for row in rows
+        ],
+    )
+
+
+def of_run(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> dict[int, dict[str, Execution]]:
+    """A run's outcomes of some completions, by row id and suite."""
+    rows = connection.execute(
+        "SELECT r.completion_id, r.suite, r.outcomes, r.isolation, r.forgeable, r.ms, r.failures "
+        "FROM json_each(?) AS wanted CROSS JOIN test_results AS r ON r.run_id = ? AND r.completion_id = wanted.value",
+        (msgspec.json.encode(list(items)).decode(), run),
+    )
+    found: dict[int, dict[str, Execution]] = {}
+    for item, suite, outcomes, isolation, forgeable, ms, failures in rows:
+        found.setdefault(item, {})[suite] = Execution(
+            outcomes=outcomes,
+            level=cast("Level", f"L{isolation}"),
+            forgeable=forgeable,
+            ms=ms,
+            failures=() if failures is None else stored(_FAILURES, failures, f"Why tests failed in run {run}"),
+        )
+    return found
+
+
+def items_of(connection: sqlite3.Connection, run: int) -> list[int]:
+    """Row ids of the completions a run has outcomes of, in the order of import."""
+    rows = connection.execute(
+        "SELECT DISTINCT completion_id FROM test_results WHERE run_id = ? ORDER BY completion_id", (run,)
+    )
+    return [item for (item,) in rows]
+
+
+def suites_of(connection: sqlite3.Connection, run: int) -> list[str]:
+    """The suites a run has outcomes of, by name."""
+    rows = connection.execute("SELECT DISTINCT suite FROM test_results WHERE run_id = ? ORDER BY suite", (run,))
+    return [suite for (suite,) in rows]
+
+
+def levels(connection: sqlite3.Connection, run: int) -> dict[Level, int]:
+    """How many of a run's outcomes were found at each level of isolation, the highest first."""
+    rows = connection.execute(
+        "SELECT isolation, count(*) FROM test_results WHERE run_id = ? GROUP BY isolation ORDER BY isolation DESC",
+        (run,),
+    )
+    return {cast("Level", f"L{isolation}"): count for isolation, count in rows}
+
+
+def runs_with(connection: sqlite3.Connection) -> set[int]:
+    """Numbers of the runs that have outcomes."""
+    return {run for (run,) in connection.execute("SELECT DISTINCT run_id FROM test_results")}

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from workbench.statistics.agreement.arithmetic import divided
-from workbench.statistics.agreement.ratings import Units
-from workbench.statistics.arrays import FloatArray
+from workbench.statistics.agreement.ratings import Ratings, Units
+from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, align
+from workbench.statistics.intervals import Z95, clustering, wilson
 from workbench.statistics.records.agreement import Level
+
+# -- Sums by place, and division that is undefined where there is nothing to divide by.
+
+
+def divided(above: FloatArray, below: FloatArray, *, where: BoolArray | None = None) -> FloatArray:
+    """``above / below``; NaN where ``below`` is not positive, or where ``where`` does not hold."""
+    above, below = np.broadcast_arrays(above, below)
+    quotient: FloatArray = np.full(above.shape, np.nan)
+    np.divide(above, below, out=quotient, where=below > 0 if where is None else where)
+    return quotient
+
+
+def summed(place: IntArray, values: FloatArray, places: int) -> FloatArray:
+    """The sum of the values at each place, from 0 to ``places - 1``."""
+    sums: FloatArray = np.asarray(np.bincount(place, weights=values, minlength=places), dtype=np.float64)
+    return sums
+
 
 MOST_RATIOS = 1_000
 """Distinct values the ratio level takes: its distances have no closed form and fill a square table."""
-
 _BLOCK = 4_096
 _NEVER = 1e-300
 _ROUNDING = 1e-12
@@ -102,3 +119,302 @@ _DISAGREEMENT: dict[Level, Callable[[Units, FloatArray, FloatArray], Disagreemen
     "interval": _interval,
     "ratio": _ratio,
 }
+
+
+# -- Agreement as it is observed, and what was said how often.
+
+
+def agreeing(units: Units) -> FloatArray:
+    """The share of agreeing pairs of ratings, a value a kind; NaN where there is only one rating.
+
+    sum_c n_uc (n_uc - 1) / (m_u (m_u - 1)), with n_uc ratings of category c among the m_u of unit u.
+    """
+    squares = np.asarray(units.counts.power(2).sum(axis=1))
+    return divided(squares - units.sizes, units.sizes * (units.sizes - 1))
+
+
+def percent(units: Units, weights: FloatArray) -> FloatArray:
+    """Percent agreement, from 0 to 1: the mean over items with two ratings or more of their share of agreeing pairs.
+
+    Args:
+        weights: How many items are of each kind, samples x kinds.
+
+    Returns:
+        A value a sample; NaN without such items.
+    """
+    return mean(agreeing(units), weights)
+
+
+def mean(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """The weighted mean of the values that are no NaN, one a row of the weights; NaN without any weight."""
+    there = ~np.isnan(values)
+    return divided(weights[:, there] @ values[there], weights[:, there].sum(axis=1))
+
+
+def percent_interval(units: Units, cluster: IntArray) -> tuple[float, float] | None:
+    """Wilson's 95 % interval for percent agreement, the number of items divided by the design effect.
+
+    The items' shares of agreeing pairs stand in place of right and wrong; that a share of more than one pair
+    varies less than a coin is not counted on, as the design effect is at least 1. See `analysis.intervals`.
+
+    Args:
+        cluster: Each item's cluster (its question), at least 0.
+
+    Returns:
+        The interval; None without an item that has two ratings.
+    """
+    there = units.kind >= 0
+    shares = np.full(len(units.kind), np.nan)
+    shares[there] = agreeing(units)[units.kind[there]]
+    paired = ~np.isnan(shares)
+    if not paired.any():
+        return None
+    kept = shares[paired]
+    deff = float(clustering(kept, cluster[paired], np.zeros(len(kept), dtype=np.int64), 1).deff[0])
+    return wilson(float(kept.sum()) / deff, len(kept) / deff)
+
+
+def prevalence(units: Units) -> FloatArray:
+    """The share of each category among all ratings; NaN without ratings."""
+    totals = (units.often @ units.counts)[0]
+    return divided(totals, totals.sum())
+
+
+# -- Gwet's AC1 and AC2: agreement beyond chance that stays in sight where one category prevails.
+
+
+Weighting = Literal["linear", "quadratic", "ordinal"]
+WEIGHTINGS: tuple[Weighting, ...] = get_args(Weighting)
+MOST_CATEGORIES = 200
+"""More categories than this are measurements: chance agreement by category then says nothing, and AC2 is undefined."""
+
+
+def ac1(units: Units, weights: FloatArray) -> FloatArray:
+    """AC1 = (pa - pe) / (1 - pe), a value a sample; NaN with one category only.
+
+    pa is percent agreement; pe = sum_q pi_q (1 - pi_q) / (K - 1), pi_q the mean over all rated items of the share of
+    category q, K the number of categories. Missing ratings are allowed; items with one rating count in pi alone.
+    Source: Gwet, "Computing inter-rater reliability and its variance in the presence of high agreement", British
+    Journal of Mathematical and Statistical Psychology 61, 2008; "Handbook of Inter-Rater Reliability", 4th edition,
+    2014, chapter 5.
+
+    Args:
+        weights: How many items are of each kind, samples x kinds.
+    """
+    squares = np.asarray(units.counts.power(2).sum(axis=1))
+    credit = squares - units.sizes
+    categories = units.counts.shape[1]
+    return _coefficient(units, weights, credit, categories)
+
+
+def ac2(units: Units, weights: FloatArray, weighting: Weighting, values: FloatArray) -> FloatArray:
+    """AC2: AC1 with credit w_ck for near categories, a value a sample; NaN with one category only.
+
+    pa is the mean of sum_q r_q (sum_l w_ql r_l - 1) / (m (m - 1)) over the items with m > 1 ratings, r_q of category
+    q; pe = sum_ql w_ql / (K (K - 1)) sum_q pi_q (1 - pi_q). Weights are 1 - |v_c - v_k| / (v_max - v_min) (linear),
+    1 - (v_c - v_k)² / (v_max - v_min)² (quadratic), 1 - C(|c - k| + 1, 2) / C(K, 2) of the categories' ranks (ordinal).
+    Source: Gwet, "Handbook of Inter-Rater Reliability", 4th edition, 2014, chapters 3 and 5.
+
+    Args:
+        values: Each category's number, ascending.
+    """
+    categories = len(values)
+    if not 1 < categories <= MOST_CATEGORIES:
+        return np.full(len(weights), np.nan)
+    table = credits(weighting, values)
+    credit = np.asarray(units.counts.multiply(units.counts @ table).sum(axis=1)) - units.sizes
+    return _coefficient(units, weights, credit, float(table.sum()))
+
+
+def credits(weighting: Weighting, values: FloatArray) -> FloatArray:
+    """The credit of each two of at least two categories, from 0 to 1, categories x categories."""
+    if weighting == "ordinal":
+        ranks = np.arange(len(values), dtype=float)
+        apart = np.abs(ranks[:, None] - ranks)
+        ordinal: FloatArray = 1 - apart * (apart + 1) / (len(values) * (len(values) - 1))
+        return ordinal
+    apart = np.abs(values[:, None] - values) / (values[-1] - values[0])
+    by_values: FloatArray = 1 - (apart if weighting == "linear" else apart**2)
+    return by_values
+
+
+def _coefficient(units: Units, weights: FloatArray, credit: FloatArray, total: float) -> FloatArray:
+    """The coefficient of credits that are m (m - 1) for full agreement; ``total`` is the sum of their table."""
+    categories = units.counts.shape[1]
+    if categories < 2:
+        return np.full(len(weights), np.nan)
+    observed = mean(divided(credit, units.sizes * (units.sizes - 1)), weights)
+    shares = divided((weights / units.sizes) @ units.counts, weights.sum(axis=1, keepdims=True))
+    expected = total / (categories * (categories - 1)) * (shares * (1 - shares)).sum(axis=1)
+    return divided(observed - expected, 1 - expected)
+
+
+# -- Kappa: Cohen's for two people, Fleiss' for a fixed number of ratings an item, and what prevalence does to both.
+
+
+_NOTHING = 1e-9
+
+
+class LabelPairs(NamedTuple):
+    """Every two people with an item in common, arrays of one length, in order of their numbers.
+
+    Attributes:
+        a: The first person.
+        b: The second person, of a higher number.
+        items: Items both rated.
+        agreement: The share of them on which they agree.
+        kappa: Cohen's kappa; NaN where both used one and the same category only.
+        error: Its standard error; NaN where kappa is.
+    """
+
+    a: IntArray
+    b: IntArray
+    items: IntArray
+    agreement: FloatArray
+    kappa: FloatArray
+    error: FloatArray
+
+
+def pairs(ratings: Ratings) -> LabelPairs:
+    """Cohen's kappa of every two people, on the items both have rated.
+
+    kappa = (po - pe) / (1 - pe), pe = sum_c p_c. p_.c. Standard error: sqrt((A + B - C) / n) / (1 - pe) with
+    A = sum_c p_cc (1 - (p_c. + p_.c) (1 - kappa))², B = (1 - kappa)² sum_{c != d} p_cd (p_.c + p_d.)² and
+    C = (kappa - pe (1 - kappa))².
+    Sources: Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20,
+    1960; Fleiss, Cohen and Everitt, "Large sample standard errors of kappa and weighted kappa", Psychological
+    Bulletin 72, 1969, formula 13.
+
+    One sparse product counts all tables at once, so that it costs the ratings that meet, not people squared.
+    """
+    from scipy import sparse
+
+    cell = ratings.annotator.astype(np.int64) * ratings.categories + ratings.value
+    shape = (ratings.items, ratings.annotators * ratings.categories)
+    said = sparse.csr_array((np.ones(len(cell)), (ratings.item, cell)), shape=shape)
+    met = (said.T @ said).tocoo()
+    row, column = (np.asarray(side, dtype=np.int64) for side in (met.row, met.col))
+    kept = row // ratings.categories < column // ratings.categories
+    row, column, count = row[kept], column[kept], met.data[kept]
+    both = row // ratings.categories * ratings.annotators + column // ratings.categories
+    keys, pair = np.unique(both, return_inverse=True)
+    tables = _Tables(pair, row % ratings.categories, column % ratings.categories, count, ratings.categories)
+    n, observed, kappa, error = _cohen(tables, len(keys))
+    a, b = np.divmod(keys, ratings.annotators)
+    return LabelPairs(a, b, n.astype(np.int64), observed, kappa, error)
+
+
+class Cohen(NamedTuple):
+    """Cohen's kappa of many tables, arrays of one length.
+
+    Attributes:
+        n: Items of each table.
+        agreement: The share of them both put into the same category; NaN without items.
+        kappa: NaN without items, and where both used one and the same category only.
+        error: Its standard error, items taken as independent; NaN where kappa is.
+    """
+
+    n: FloatArray
+    agreement: FloatArray
+    kappa: FloatArray
+    error: FloatArray
+
+
+def of_tables(counts: FloatArray) -> Cohen:
+    """Cohen's kappa of tables of two raters, see `pairs`.
+
+    Args:
+        counts: How often the first said one thing and the second another; tables x categories x categories.
+    """
+    there = counts.any(axis=(1, 2))
+    filled = counts[there]
+    table, first, second = np.nonzero(filled)
+    cells = _Tables(table, first, second, filled[table, first, second], counts.shape[1])
+    found = Cohen(np.zeros(len(counts)), *np.full((3, len(counts)), np.nan))
+    for figure, values in zip(found, _cohen(cells, len(filled)), strict=True):
+        figure[there] = values
+    return found
+
+
+class _Tables(NamedTuple):
+    """Cells of many tables of two people: the pair, what the first and the second said, how often."""
+
+    pair: IntArray
+    first: IntArray
+    second: IntArray
+    often: FloatArray
+    categories: int
+
+
+def _cohen(cells: _Tables, tables: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Of each table n, po, kappa and its standard error."""
+
+    def total(values: FloatArray) -> FloatArray:
+        return summed(cells.pair, values, tables)
+
+    n = total(cells.often)
+    share = cells.often / n[cells.pair]
+    rows, columns = _Margin(cells, cells.first, share), _Margin(cells, cells.second, share)
+    same = cells.first == cells.second
+    observed = total(share * same)
+    table, category = np.divmod(rows.keys, cells.categories)
+    expected = summed(table, rows.shares * columns.of(table, category), tables)
+    varies = expected < 1 - 1e-12
+    kappa = divided(observed - expected, 1 - expected, where=varies)
+    beside = (1 - kappa)[cells.pair]
+    diagonal = share * (1 - (rows.of(cells.pair, cells.first) + columns.of(cells.pair, cells.first)) * beside) ** 2
+    others = share * beside**2 * (columns.of(cells.pair, cells.first) + rows.of(cells.pair, cells.second)) ** 2
+    variance = total(np.where(same, diagonal, others)) - (kappa - expected * (1 - kappa)) ** 2
+    return n, observed, kappa, divided(np.sqrt(np.maximum(variance, 0) / n), 1 - expected, where=varies)
+
+
+class _Margin:
+    """Shares of what one of the two people said, by table and category."""
+
+    def __init__(self, cells: _Tables, said: IntArray, share: FloatArray) -> None:
+        self._categories = cells.categories
+        self.keys, place = np.unique(cells.pair * cells.categories + said, return_inverse=True)
+        self.shares = summed(place, share, len(self.keys))
+
+    def of(self, table: IntArray, category: IntArray) -> FloatArray:
+        """The share of each category in its table, 0 where it was never said."""
+        found: FloatArray = align(table * self._categories + category, self.keys, self.shares, np.float64(0))
+        return found
+
+
+def interval(kappa: float, error: float) -> tuple[float, float] | None:
+    """The 95 % interval kappa ± z error, cut at -1 and 1.
+
+    None without an error: where two people never differ, or one always says the same, the formula has no width, and
+    that is no certainty.
+    """
+    if not error > _NOTHING:
+        return None
+    return max(-1.0, kappa - Z95 * error), min(1.0, kappa + Z95 * error)
+
+
+def fleiss(units: Units, weights: FloatArray) -> FloatArray:
+    """Fleiss' kappa, a value a sample; NaN where items differ in their number of ratings, or with one category.
+
+    (P - Pe) / (1 - Pe), P percent agreement and Pe = sum_c p_c² with p_c the share of category c in all ratings.
+    Source: Fleiss, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76, 1971.
+
+    Args:
+        weights: How many items are of each kind, samples x kinds.
+    """
+    if len(np.unique(units.sizes)) != 1 or units.sizes[0] < 2:
+        return np.full(len(weights), np.nan)
+    totals = weights @ units.counts
+    expected = (divided(totals, totals.sum(axis=1, keepdims=True)) ** 2).sum(axis=1)
+    several = np.count_nonzero(totals, axis=1) > 1
+    return divided(percent(units, weights) - expected, 1 - expected, where=several)
+
+
+def pabak(observed: float, categories: int) -> float:
+    """Prevalence- and bias-adjusted kappa: 2 po - 1 for two categories, (K po - 1) / (K - 1) for K.
+
+    Sources: Byrt, Bishop and Carlin, "Bias, prevalence and kappa", Journal of Clinical Epidemiology 46, 1993; for
+    more than two categories it is the coefficient of Brennan and Prediger, Educational and Psychological Measurement
+    41, 1981. NaN with one category.
+    """
+    return float("nan") if categories < 2 else (categories * observed - 1) / (categories - 1)

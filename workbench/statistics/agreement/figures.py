@@ -2,24 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from math import sqrt
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from msgspec import Struct, structs
 
-from workbench.statistics.agreement import gwet, observed
-from workbench.statistics.agreement.ceiling import accuracy_behind, ceiling
-from workbench.statistics.agreement.coefficients import alpha
-from workbench.statistics.agreement.kappa import fleiss, pabak
+from workbench.statistics import bootstrap
+from workbench.statistics.agreement import coefficients
+from workbench.statistics.agreement.coefficients import alpha, fleiss, pabak, summed
 from workbench.statistics.agreement.ratings import Ratings, Units, units
-from workbench.statistics.agreement.resampling import intervals
-from workbench.statistics.arrays import BoolArray, FloatArray, IntArray, defined
+from workbench.statistics.bootstrap import Interval
+from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, defined
 from workbench.statistics.intervals import wilson
-from workbench.statistics.records.agreement import Ceiling, Figures, Level, Share
+from workbench.statistics.records.agreement import Ceiling, Ends, Figures, Level, Share, Source
+
+# -- The ceiling that label noise puts on what a verifier can be measured to reach.
+
+
+class Residue(NamedTuple):
+    """What "two agree, else a third" leaves.
+
+    Attributes:
+        wrong: The share of final labels that are wrong.
+        conflicts: The share of items the two disagree on.
+    """
+
+    wrong: float
+    conflicts: float
+
+
+def residue(accuracy: float) -> Residue:
+    """The share of wrong final labels and of conflicts, for people who are right with this chance.
+
+    wrong = (1 - a)² + 2 a (1 - a) (1 - a) = (1 - a)² (1 + 2 a), conflicts = 2 a (1 - a).
+    """
+    miss = 1 - accuracy
+    return Residue(wrong=miss * miss * (1 + 2 * accuracy), conflicts=2 * accuracy * miss)
+
+
+def accuracy_behind(agreement: float) -> float:
+    """The accuracy of two people alike who agree so often: a = (1 + sqrt(2 po - 1)) / 2.
+
+    One half for an agreement below one half, which no accuracy explains.
+    """
+    return (1 + sqrt(max(2 * agreement - 1, 0.0))) / 2
+
+
+def ceiling(source: Source, accuracy: float, ends: Ends) -> Ceiling:
+    """What people of this accuracy leave, and what a verifier without any error would then be measured to have.
+
+    Args:
+        ends: The accuracy's 95 % interval.
+    """
+    left = residue(accuracy)
+    low, high = (1 - residue(end).wrong for end in ends)
+    return Ceiling(
+        source=source,
+        annotator_accuracy=accuracy,
+        accuracy_ci=ends,
+        wrong=left.wrong,
+        conflicts_per_1000=1000 * left.conflicts,
+        highest_accuracy=1 - left.wrong,
+        highest_ci=(low, high),
+    )
+
+
+# -- Bootstrap intervals of agreement: questions are drawn again, with all that people said of them.
+
+
+def intervals(
+    units: Units,
+    cluster: IntArray,
+    figures: Mapping[str, Callable[[FloatArray], FloatArray]],
+    *,
+    samples: int,
+    seed: int,
+) -> dict[str, Interval]:
+    """95 % percentile intervals of figures of people's agreement; see `workbench.statistics.bootstrap.intervals`.
+
+    Both observed and expected (dis)agreement follow the sample, and the order of people changes nothing either.
+
+    Args:
+        cluster: Each item's cluster, at least 0: its question, or the item itself.
+        figures: Name -> what gives a value a sample from weights (how many items are of each kind, samples x kinds).
+    """
+    return bootstrap.intervals(units.kind, len(units.sizes), cluster, figures, samples=samples, seed=seed)
+
 
 AnyFigures = TypeVar("AnyFigures", bound=Figures)
-
 MOST_LISTED = 100
 """Categories whose shares are listed; with more, prevalence is left out."""
 
@@ -48,19 +120,21 @@ def figures(rated: Rated) -> Figures:
     """All figures with a closed form; those of the bootstrap come with `with_intervals`."""
     found = units(rated.ratings)
     often = found.often
-    percent = defined(observed.percent(found, often)[0])
+    percent = defined(coefficients.percent(found, often)[0])
     values, categories = rated.values, len(rated.values)
-    ac2: dict[str, float | None] = {name: defined(gwet.ac2(found, often, name, values)[0]) for name in gwet.WEIGHTINGS}
-    shares = observed.prevalence(found).tolist() if found.sizes.size else []
+    ac2: dict[str, float | None] = {
+        name: defined(coefficients.ac2(found, often, name, values)[0]) for name in coefficients.WEIGHTINGS
+    }
+    shares = coefficients.prevalence(found).tolist() if found.sizes.size else []
     return Figures(
         items=int(often.sum()),
         paired=int(often[0, found.sizes > 1].sum()),
         labels=len(rated.ratings.item),
         percent_agreement=percent,
-        percent_ci=observed.percent_interval(found, rated.cluster),
+        percent_ci=coefficients.percent_interval(found, rated.cluster),
         fleiss_kappa=defined(fleiss(found, often)[0]),
         krippendorff_alpha=defined(alpha(found, often, rated.level, values)[0]),
-        gwet_ac1=defined(gwet.ac1(found, often)[0]),
+        gwet_ac1=defined(coefficients.ac1(found, often)[0]),
         gwet_ac2=None if rated.level == "nominal" else ac2,
         pabak=None if percent is None else defined(pabak(percent, categories)),
         prevalence=dict(zip(rated.names, shares, strict=False)) if categories <= MOST_LISTED else None,
@@ -75,7 +149,7 @@ def with_intervals(rated: Rated, closed: AnyFigures, samples: int, seed: int) ->
         rated.cluster,
         {
             "alpha": lambda weights: alpha(found, weights, rated.level, rated.values),
-            "ac1": lambda weights: gwet.ac1(found, weights),
+            "ac1": lambda weights: coefficients.ac1(found, weights),
             "fleiss": lambda weights: fleiss(found, weights),
         },
         samples=samples,
@@ -120,3 +194,133 @@ def blocks(completed: Sequence[str], size: int, most: int) -> list[IntArray]:
     order = np.argsort(np.asarray(completed, dtype=np.str_), kind="stable")
     number = max(1, min(most, len(order) // size))
     return [part for part in np.array_split(order, number) if len(part)]
+
+
+# -- Dawid and Skene's model: everyone's confusion matrix, and the consensus that follows from it.
+
+
+MOST_CATEGORIES = 50
+"""More categories than this are measurements; a confusion matrix of them says nothing."""
+_ROUNDS = 100
+_CLOSE = 1e-6
+_SMALLEST = 1e-12
+
+
+class Consensus(NamedTuple):
+    """What the model finds.
+
+    Attributes:
+        probability: Of each category being an item's true one, items x categories; uniform without ratings.
+        confusion: Of each person's saying c where k is true, people x true x said.
+        share: Of each category among the truths.
+    """
+
+    probability: FloatArray
+    confusion: FloatArray
+    share: FloatArray
+
+    @property
+    def labels(self) -> IntArray:
+        """The likeliest category of each item, the first of equally likely ones."""
+        likeliest: IntArray = np.argmax(self.probability, axis=1)
+        return likeliest
+
+
+def consensus(ratings: Ratings, often: IntArray | None = None) -> Consensus:
+    """Fit by expectation and maximisation, from the shares of votes; nothing in it is random.
+
+    M: share_k = mean_i T_ik, confusion_akc = sum_i T_ik [a said c of i] / sum_i T_ik [a rated i].
+    E: T_ik proportional to share_k prod_a confusion_a,k,said(a, i). It ends when no T moves by more than 1e-6, or
+    after 100 rounds. Source: Dawid and Skene, "Maximum likelihood estimation of observer error-rates using the EM
+    algorithm", Applied Statistics 28, 1979.
+
+    Args:
+        often: How many items with the same ratings each item stands for; None for one each.
+    """
+    items, people, categories = ratings.items, ratings.annotators, ratings.categories
+    said = ratings.annotator * categories + ratings.value
+    truth = np.bincount(ratings.item * categories + ratings.value, minlength=items * categories).astype(float)
+    truth = _normal(truth.reshape(items, categories))
+    weight = (np.bincount(ratings.item, minlength=items) > 0) * (1.0 if often is None else often)
+    for _ in range(_ROUNDS):
+        counted = truth * weight[:, None]
+        share = _normal(counted.sum(axis=0))
+        votes = [summed(said, counted[ratings.item, true], people * categories) for true in range(categories)]
+        confusion = _normal(np.stack([vote.reshape(people, categories) for vote in votes], axis=1))
+        likely = np.log(np.maximum(confusion, _SMALLEST))[ratings.annotator, :, ratings.value]
+        scores = [summed(ratings.item, likely[:, true], items) for true in range(categories)]
+        score = np.stack(scores, axis=1) + np.log(np.maximum(share, _SMALLEST))
+        before, truth = truth, _normal(np.exp(score - score.max(axis=1, keepdims=True)))
+        if np.abs(truth - before).max(initial=0) < _CLOSE:
+            break
+    return Consensus(truth, confusion, share)
+
+
+def _normal(values: FloatArray) -> FloatArray:
+    """Values divided by their sum along the last axis; alike where all are 0."""
+    total = values.sum(axis=-1, keepdims=True)
+    shares: FloatArray = np.full(values.shape, 1 / values.shape[-1])
+    np.divide(values, total, out=shares, where=total > 0)
+    return shares
+
+
+# -- Each person's labels, held against the others and against a consensus.
+
+
+FEWEST = 3
+"""With fewer people a consensus can't say who is right."""
+
+
+def with_others(ratings: Ratings) -> list[Share]:
+    """For each person, the mean share of the others who say the same, over the items others labelled too."""
+    size = np.bincount(ratings.item, minlength=ratings.items)[ratings.item]
+    cell = ratings.item * ratings.categories + ratings.value
+    same = np.unique(cell, return_inverse=True, return_counts=True)
+    alike = same[2][same[1]]
+    paired = size > 1
+    share = (alike[paired] - 1) / (size[paired] - 1)
+    return _shares(ratings.annotator[paired], share, ratings.annotators)
+
+
+class Modelled(NamedTuple):
+    """What Dawid and Skene's model says of people.
+
+    Attributes:
+        agreement: For each person, how many labels of items others labelled too equal the consensus.
+        hit: The chance of each person to say category k where k is true, people x categories; NaN where the model
+            expects no such item among theirs.
+    """
+
+    agreement: list[Share]
+    hit: FloatArray
+
+
+def modelled(ratings: Ratings) -> Modelled | None:
+    """Everyone by the model; None with fewer than three people, or too many categories for it."""
+    if np.count_nonzero(np.bincount(ratings.annotator)) < FEWEST or not 1 < ratings.categories <= MOST_CATEGORIES:
+        return None
+    found = consensus(ratings)
+    paired = np.bincount(ratings.item, minlength=ratings.items)[ratings.item] > 1
+    right = (found.labels[ratings.item] == ratings.value)[paired].astype(float)
+    hit = np.diagonal(found.confusion, axis1=1, axis2=2).copy()
+    for category in range(ratings.categories):
+        expected = summed(ratings.annotator, found.probability[ratings.item, category], ratings.annotators)
+        hit[expected < 1, category] = np.nan
+    return Modelled(_shares(ratings.annotator[paired], right, ratings.annotators), hit)
+
+
+def _shares(person: IntArray, right: FloatArray, people: int) -> list[Share]:
+    n = np.bincount(person, minlength=people).tolist()
+    total = summed(person, right, people).tolist()
+    return [share_of(k, of) for k, of in zip(total, n, strict=True)]
+
+
+def median(person: IntArray, times: IntArray, people: int) -> FloatArray:
+    """Each person's median time; NaN without any."""
+    middle: FloatArray = np.full(people, np.nan)
+    order = np.argsort(person, kind="stable")
+    ends = np.cumsum(np.bincount(person, minlength=people))
+    for number, part in enumerate(np.split(times[order], ends[:-1])):
+        if len(part):
+            middle[number] = np.median(part)
+    return middle

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec import Struct
 
-from workbench.statistics.arrays import BoolArray, FloatArray, IntArray
+from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Final, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from workbench.core.item import QuarantinedRow
 from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.statistics.records.comparison import PairedFigures
+from workbench.statistics.records.report import BatchSample
 
 PicksBy = Literal["score", "verdict"]
 
@@ -71,3 +74,347 @@ class BestOfReport(Struct, frozen=True, kw_only=True):
     gold: dict[str, int]
     gold_choice: GoldChoice
     selection_judges: list[str] = []
+
+
+# -- Verifiers that vote together, as they are reported: fractions, and null where a figure is undefined.
+
+
+RuleKind = Literal["member", "baseline", "best_single", "k_of_n", "chosen_k", "weighted"]
+"""``best_single``, ``chosen_k`` and ``weighted`` are fitted: chosen on some questions, judged on the others."""
+ENSEMBLES: Final[tuple[RuleKind, ...]] = ("k_of_n", "chosen_k", "weighted")
+"""The kinds that are made of several members' votes."""
+
+
+class EnsembleRow(Struct, frozen=True, kw_only=True):
+    """One way to make a verdict of the members' votes, on one group of items.
+
+    Attributes:
+        rule: Its name, such as ``"2 of 3"``, or the verifier's.
+        kind: What it is.
+        k: How many members must accept; None for a rule without such a number, and for one that differs by fold.
+        group: A type, a name ...; None for all items.
+        n: Rows counted under the protocol.
+        questions: Questions those rows belong to; the interval's clusters.
+        accuracy: Share of counted rows that are right; None without rows.
+        ci: The accuracy's 95 % interval, clustered by question; None without rows.
+        balanced_accuracy: Mean of both classes' accuracy; None when gold lacks a class.
+        mcc: Matthews' correlation; None where gold lacks a class, 0 where all verdicts are the same.
+        fpr: Share of wrong completions accepted; None when there are none.
+        fnr: Share of right completions refused; None when there are none.
+        coverage: Rows the rule decides over all rows; None without rows.
+        against: The rule (A) against the best single verifier (B); None for single verifiers and where no row counts
+            for both.
+        q: ``against.permutation_p`` after Benjamini and Hochberg, over all comparisons of the report.
+    """
+
+    rule: str
+    kind: RuleKind
+    k: int | None
+    group: str | None
+    n: int
+    questions: int
+    accuracy: float | None
+    ci: tuple[float, float] | None
+    balanced_accuracy: float | None
+    mcc: float | None
+    fpr: float | None
+    fnr: float | None
+    coverage: float | None
+    against: PairedFigures | None = None
+    q: float | None = None
+
+
+class FoldRow(Struct, frozen=True, kw_only=True):
+    """What was chosen on the questions outside a fold, to be judged on those inside.
+
+    Attributes:
+        fold: Its number, from 1.
+        questions: Questions in it.
+        items: Their items.
+        best_single: The verifier that is right most often outside.
+        k: The number of acceptances that is right most often outside.
+    """
+
+    fold: int
+    questions: int
+    items: int
+    best_single: str
+    k: int
+
+
+class MemberRow(Struct, frozen=True, kw_only=True):
+    """What an ensemble loses without one of its members.
+
+    Attributes:
+        run: The run whose verdicts are its votes.
+        voted: Share of the items on which it votes: it neither abstains nor fails.
+        without: Accuracy of the ensemble of the others, fitted anew; None where no row counts.
+        help: The whole ensemble (A) against that of the others (B); None where no row counts for both.
+        accepts: Log-odds that its acceptance adds, with weights fitted on all items; None without weights.
+        refuses: Log-odds that its refusal adds; negative speaks against the completion.
+    """
+
+    verifier: str
+    run: int | None
+    voted: float
+    without: float | None
+    help: PairedFigures | None
+    accepts: float | None = None
+    refuses: float | None = None
+
+
+class EnsembleReport(Struct, frozen=True, kw_only=True):
+    """Ensembles beside their members, with everything a reader needs to repeat the figures.
+
+    Attributes:
+        items: Items with gold and a verdict of every member.
+        questions: Their questions.
+        unjudged: Items with gold that lack a member's verdict, and are left out.
+        seed: Seed of the folds; a question is in one fold with all its items.
+        folds: What was chosen for each fold.
+        headline: The rule that ``members`` speaks of.
+        intercept: Log-odds where nobody votes, with weights fitted on all items; None without weights.
+        rows: For each rule the row of all items, then one row a group.
+        protocol: How undecided rows count; a rule abstains where the votes cast don't settle it.
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        gold_choice: Which gold was asked for.
+        by: What rows are grouped by; None for all items only.
+        selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
+        failed: Verifiers left out because they failed on every item they were asked about, and on how many.
+    """
+
+    items: int
+    questions: int
+    unjudged: int
+    seed: int
+    folds: list[FoldRow]
+    headline: str
+    members: list[MemberRow]
+    intercept: float | None
+    rows: list[EnsembleRow]
+    protocol: Protocol3
+    gold: dict[str, int]
+    gold_choice: GoldChoice
+    by: str | None
+    selection_judges: list[str] = []
+    failed: dict[str, int] = {}
+
+
+# -- Estimates from few labels and many predictions, as they are reported: fractions, and null where undefined.
+
+
+Quantity = Literal["accuracy", "prevalence"]
+"""The share of the verifier's verdicts that are right, or of completions that are correct."""
+
+
+class EstimateRow(Struct, frozen=True, kw_only=True):
+    """One share, estimated with the help of predictions and without.
+
+    Attributes:
+        quantity: What is estimated.
+        group: A type, a name ...; None for all items.
+        stratified: Whether each group's labels speak for the group alone and groups are weighed by their items, so
+            that another mix of groups among the labelled items does no harm.
+        labelled: Items with gold.
+        unlabelled: Items without.
+        questions: Questions that have any item with gold.
+        estimate: The prediction-powered estimate; None without labels.
+        ci: Its 95 % interval, clustered by question.
+        classical: The share among labelled items alone.
+        classical_ci: Its 95 % interval, clustered by question.
+        power: How far the predictions are trusted, from 0 (not at all) to 1.
+        effective: Labels that would give the classical estimate an interval as narrow.
+        saved: ``effective`` less ``labelled``.
+        reason: Why there is no estimate, or why it is no better than the classical one; None where neither is so.
+    """
+
+    quantity: Quantity
+    group: str | None
+    stratified: bool
+    labelled: int
+    unlabelled: int
+    questions: int
+    estimate: float | None
+    ci: tuple[float, float] | None
+    classical: float | None
+    classical_ci: tuple[float, float] | None
+    power: float | None
+    effective: float | None
+    saved: float | None
+    reason: str | None = None
+
+
+class MixRow(Struct, frozen=True, kw_only=True):
+    """A group's share among the questions with labels and among the others.
+
+    Attributes:
+        group: Its name.
+        labelled: Questions in it with any labelled item.
+        unlabelled: The others.
+    """
+
+    group: str
+    labelled: int
+    unlabelled: int
+
+
+class EstimateReport(Struct, frozen=True, kw_only=True):
+    """A verifier's accuracy on all items, with everything a reader needs to repeat the estimate.
+
+    Attributes:
+        run: The verifier's run; None for a baseline that needs none.
+        predictors: The verifiers whose verdicts predict gold.
+        rows: For each quantity all items, the same stratified where there are groups, then each group.
+        by: What groups are; None for all items only.
+        mix_by: What the mix of labelled and other questions was compared by.
+        mix: The mix.
+        mix_p: Chance of mixes as different, were the labelled questions a random sample of all; None where all
+            questions are alike in this.
+        in_conflict: Items without gold because those who labelled them differ; they are hardly a random sample.
+        protocol: How the verifier's undecided rows count.
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        gold_choice: Which gold was asked for.
+        selection_judges: The verifier and the predictors that helped, or whose model helped, to choose the items.
+        samples: Batches whose labels are no random sample, though they are taken for one.
+    """
+
+    verifier: str
+    run: int | None
+    predictors: list[str]
+    rows: list[EstimateRow]
+    by: str | None
+    mix_by: str
+    mix: list[MixRow]
+    mix_p: float | None
+    in_conflict: int
+    protocol: Protocol3
+    gold: dict[str, int]
+    gold_choice: GoldChoice
+    selection_judges: list[str] = []
+    samples: list[BatchSample] = []
+
+
+# -- What models trained with verifiers score on benchmarks, and how that goes with the verifiers' accuracy.
+
+
+Name = Annotated[str, Meta(min_length=1)]
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
+class DownstreamLine(Struct, frozen=True, kw_only=True):
+    """One score: a model was trained with a verifier's rewards and then measured.
+
+    Attributes:
+        verifier: The verifier's name in the database.
+        benchmark: What the model was measured on.
+        score: Its score, in any unit, higher being better.
+        step: The training step, where models are compared at equal steps.
+        seed: The training run's seed; scores of several are averaged.
+        n: Items of the benchmark; where all of a benchmark's scores are shares, it gives them intervals.
+    """
+
+    verifier: Name
+    benchmark: Name
+    score: float
+    step: Count | None = None
+    seed: Count | None = None
+    n: Annotated[int, Meta(ge=1, le=2**63 - 1)] | None = None
+
+
+class DownstreamPoint(Struct, frozen=True, kw_only=True):
+    """A verifier's accuracy beside the score of what was trained with it.
+
+    Attributes:
+        benchmark: The benchmark's name; None for the mean of the ranks over all benchmarks, 1 being the lowest score.
+        accuracy: The verifier's, on all items; None where no row counts.
+        ci: Its 95 % interval, clustered by question.
+        n: Items it counts.
+        score: Mean over seeds, then over the steps compared.
+        score_ci: Its 95 % interval over the benchmark's items; None where their number is not given or the scores are
+            no shares.
+        scores: Lines of the file behind it.
+    """
+
+    verifier: str
+    benchmark: str | None
+    accuracy: float | None
+    ci: tuple[float, float] | None
+    n: int
+    score: float
+    score_ci: tuple[float, float] | None
+    scores: int
+
+
+class Association(Struct, frozen=True, kw_only=True):
+    """A rank correlation over verifiers.
+
+    Attributes:
+        coefficient: From -1 to 1; None where accuracies or scores don't vary.
+        p: Chance of one as large, were scores dealt out to verifiers at random (one-sided).
+        least_p: The least p that so many verifiers could give: where all are in the same order.
+        ci: 95 % percentile interval, by a bootstrap over verifiers; None for fewer than ten, and where nearly all
+            samples are in the same order or without a coefficient.
+    """
+
+    coefficient: float | None
+    p: float | None
+    least_p: float | None
+    ci: tuple[float, float] | None
+
+
+class DownstreamRow(Struct, frozen=True, kw_only=True):
+    """How the order of verifiers by accuracy goes with their order on a benchmark.
+
+    Attributes:
+        benchmark: Its name; None for the mean of the ranks over all benchmarks.
+        group: The items the accuracy is of: a type, a name ...; None for all.
+        verifiers: Verifiers with an accuracy on them and a score.
+        steps: The training steps compared; empty where none are given.
+        spearman: Rank correlation.
+        kendall: Tau-b.
+        exact: Whether every order of the verifiers was looked at for p.
+        permutations: How many orders were.
+        reason: Why there is no coefficient, or no interval; None where there is all.
+    """
+
+    benchmark: str | None
+    group: str | None
+    verifiers: int
+    steps: list[int]
+    spearman: Association
+    kendall: Association
+    exact: bool
+    permutations: int
+    reason: str | None
+
+
+class DownstreamReport(Struct, frozen=True, kw_only=True):
+    """Accuracy of verifiers beside downstream scores, with everything a reader needs to repeat the figures.
+
+    Attributes:
+        lines: Lines of the file that were taken.
+        refused: Lines that were not.
+        refusals: Why, line by line.
+        unmeasured: Verifiers of the file that have no complete run here, and don't count.
+        samples: Samples of the bootstrap.
+        seed: Of random orders and samples.
+        points: Accuracies and scores, by benchmark and descending accuracy.
+        rows: By benchmark, then over all of them, all items first, then by group.
+        by: What groups are; None for all items only.
+        protocol: How undecided rows count.
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        gold_choice: Which gold was asked for.
+    """
+
+    lines: int
+    refused: int
+    refusals: list[QuarantinedRow]
+    unmeasured: list[str]
+    samples: int
+    seed: int
+    points: list[DownstreamPoint]
+    rows: list[DownstreamRow]
+    by: str | None
+    protocol: Protocol3
+    gold: dict[str, int]
+    gold_choice: GoldChoice

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
-from workbench.core.taxonomy import UNTYPED
-from workbench.core.verdict import OutcomeWord
+from workbench.core.run import GENERATION, RunState
+from workbench.core.taxonomy import ANSWER_TYPE, UNTYPED
+from workbench.core.verdict import GoldChoice, OutcomeWord, Protocol3
+from workbench.statistics.records.report import AccuracyRow
 
 SkipReason = Literal[
     "right_answer",
@@ -23,7 +25,6 @@ SkipReason = Literal[
     "nothing_left",
 ]
 """Why a probe was not made: its payload is a right answer, the question has nothing to build it from ..."""
-
 SKIP_WORDS: dict[SkipReason, str] = {
     "right_answer": "the payload is a right answer",
     "not_applicable": "not for this kind of verifier",
@@ -201,3 +202,205 @@ class AcceptedProbe(Struct, frozen=True, kw_only=True):
     candidate_span: tuple[int, int] | None
     detail: str | None
     reply: str | None
+
+
+# -- What is reported of a reward model's scores: a fitted threshold, and pairs of completions.
+
+
+Method = Literal["accuracy", "youden"]
+"""What a fitted threshold maximises: the share of right verdicts, or TPR - FPR."""
+
+
+class ThresholdReport(Struct, frozen=True, kw_only=True):
+    """A threshold, and how good it is on the rows it was fitted on and on the others.
+
+    Attributes:
+        run: The run whose scores they are.
+        method: What was maximised.
+        on: The rows it was fitted on, in words.
+        threshold: The least score of a correct completion.
+        fitted: Figures on the rows it was fitted on: better than it will be on new ones.
+        rest: Figures on all other rows; None if there are none.
+        in_sample: Whether there are no other rows, so that all figures are of the rows it was fitted on.
+        shared_questions: Questions with rows on both sides, which makes ``rest`` less of a test.
+        unscored: Rows with gold and a verdict without a score, on both sides; they count as undecided.
+        protocol: How undecided rows count.
+        saved_as: The verifier that has this threshold, if one was made.
+        selection_judges: The verifier, if it or its model helped to choose the items; else nobody.
+    """
+
+    verifier: str
+    run: int
+    method: Method
+    on: str
+    threshold: float
+    fitted: AccuracyRow
+    rest: AccuracyRow | None
+    in_sample: bool
+    shared_questions: int
+    unscored: int
+    protocol: Protocol3
+    gold_choice: GoldChoice
+    saved_as: str | None = None
+    selection_judges: list[str] = []
+
+
+class PairRow(Struct, frozen=True, kw_only=True):
+    """Pairs of one group.
+
+    Attributes:
+        group: A type, a name ...; None for all pairs.
+        n: Pairs.
+        right: Those whose correct completion scores higher.
+        ties: Those with equal scores; they are wrong.
+        accuracy: Share of right pairs; None without pairs.
+        ci: Its 95 % interval; None without pairs.
+    """
+
+    group: str | None
+    n: int
+    right: int
+    ties: int
+    accuracy: float | None
+    ci: tuple[float, float] | None
+
+
+class Unpaired(Struct, frozen=True, kw_only=True):
+    """Questions that make no pair.
+
+    Attributes:
+        one_class: No correct, or no incorrect completion has gold.
+        several: More than one correct or incorrect completion.
+        unscored: One of each, but one of them without a score.
+    """
+
+    one_class: int
+    several: int
+    unscored: int
+
+
+class PairReport(Struct, frozen=True, kw_only=True):
+    """Pairwise accuracy of a verifier's scores.
+
+    Attributes:
+        run: The run whose scores they are.
+        by: What pairs are grouped by; None for all pairs only.
+        questions: Questions with gold.
+        paired: Those that make a pair.
+        unpaired: The others, by why.
+        rows: The row of all pairs, then one a group.
+        selection_judges: The verifier, if it or its model helped to choose the items; else nobody.
+    """
+
+    verifier: str
+    run: int
+    gold_choice: GoldChoice
+    by: str | None
+    questions: int
+    paired: int
+    unpaired: Unpaired
+    rows: list[PairRow]
+    selection_judges: list[str] = []
+
+
+# -- Studies of judges: sweeps over their settings, and duels between the reasoning of two.
+
+
+DUEL: Final = "judge-duel"
+"""The kind of verifier that judges no completion but compares what two judges reasoned about it."""
+JUDGES_NOTHING: Final = (ANSWER_TYPE, DUEL, GENERATION)
+"""The kinds whose verdicts say nothing of a completion: they have no accuracy."""
+Part = Literal["judging", "execution", "tests"]
+"""What calls are for: the judge's own reasoning, executing test cases, writing them."""
+Dimension = Literal["thoroughness", "logic", "analysis", "overall"]
+"""In what one piece of reasoning can be better than another. Source: MCTS-Judge, table 3."""
+Winner = Literal["a", "b", "tie"]
+
+
+class Consumption(Struct, frozen=True, kw_only=True):
+    """What verdicts rest on, on average an item; each item counted as if nothing had been stored before.
+
+    Attributes:
+        calls: Distinct replies.
+        prompt_tokens: None where a server didn't say.
+        completion_tokens: None where a server didn't say.
+    """
+
+    calls: float
+    prompt_tokens: float | None
+    completion_tokens: float | None
+
+
+class SweepPoint(Struct, frozen=True, kw_only=True):
+    """A judge under one choice of settings.
+
+    Attributes:
+        verifier: The name of this configuration.
+        settings: What differs from the judge, by option.
+        message: Why the run failed or paused.
+        items: Items with a verdict.
+        accuracy: None until the run has been complete.
+        consumption: By part, those that have calls.
+    """
+
+    verifier: str
+    settings: dict[str, str]
+    run: int
+    state: RunState
+    message: str | None
+    items: int
+    accuracy: AccuracyRow | None
+    consumption: dict[Part, Consumption]
+
+
+class SweepReport(Struct, frozen=True, kw_only=True):
+    """How a judge's accuracy and consumption go with its settings."""
+
+    judge: str
+    protocol: Protocol3
+    gold_choice: GoldChoice
+    points: list[SweepPoint]
+
+
+class DuelRow(Struct, frozen=True, kw_only=True):
+    """Two judges' reasoning in one dimension.
+
+    Attributes:
+        n: Items on which both orders were read.
+        a: Items on which both orders prefer A.
+        b: Items on which both orders prefer B.
+        ties: Items with a tie in either order, or whose orders disagree.
+        flipped: Those of the ties in which the same place was preferred in both orders: a bias, not a tie.
+        win_rate: A's share of the items that either wins; None where neither does.
+        ci: Its 95 % interval, clustered by question.
+    """
+
+    dimension: Dimension
+    n: int
+    a: int
+    b: int
+    ties: int
+    flipped: int
+    win_rate: float | None
+    ci: tuple[float, float] | None
+
+
+class DuelReport(Struct, frozen=True, kw_only=True):
+    """A blind comparison of two judges' reasoning.
+
+    Attributes:
+        run: The duel's run.
+        a: The first judge's name.
+        b: The second's.
+        items: Items of the run with a verdict.
+        none: Items without a comparison, by reason.
+    """
+
+    verifier: str
+    run: int
+    state: RunState
+    a: str
+    b: str
+    items: int
+    none: dict[str, int]
+    rows: list[DuelRow]

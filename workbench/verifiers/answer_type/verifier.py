@@ -2,18 +2,67 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import re
+from pathlib import Path
+from typing import ClassVar, Final
 
-from workbench.core.suggestion import ANSWER_TYPE
+from workbench.core.taxonomy import ANSWER_TYPE, SUBTYPES, parse_type
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask
 from workbench.llm.server import Limits, ModelServer
-from workbench.verifiers.answer_type.reading import suggestion
-from workbench.verifiers.answer_type.request import PROMPT, READING
 from workbench.verifiers.base import SERVER_AT, Isolation, Judged
-from workbench.verifiers.judges.case import JudgeCase
-from workbench.verifiers.judges.outcome import silent
+from workbench.verifiers.judges.case import JudgeCase, PreparedPrompt, silent
+from workbench.verifiers.judges.parsers.base import own_lines
+from workbench.verifiers.judges.template import Prompt, prompt
 from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, server_from, switch
+
+# -- The request for a question's answer type.
+
+
+READING: Final = "answer-type@1"
+"""The way replies are read; it goes up when the same reply would be read differently."""
+PROMPT: Final[Prompt] = prompt(Path(__file__).with_name("prompt.txt"), "classify", frozenset({"question", "reference"}))
+"""Ours, after section 3.1 and appendix C.1 of arXiv 2505.15801."""
+
+
+def request(question: str, reference: str, secret: bytes) -> PreparedPrompt:
+    """The request about one question, its texts between lines their author can't guess.
+
+    Args:
+        secret: The database's own, from which those lines follow.
+    """
+    texts = {"question": question, "reference": reference}
+    return JudgeCase(item=0, texts=texts, secret=secret, neutralise=True).prepare(PROMPT.call)
+
+
+# -- What a model's reply says of a question's answer type.
+
+
+OUTSIDE = {"PROOF": "proof", "OPEN": "open_ended"}
+"""What a model calls a question without a type of answer -> the reason for which people would exclude it."""
+_LABEL = re.compile(r"answer[ \t*_]{1,6}type[ \t*_`]{0,6}[:：](.*)", re.IGNORECASE)
+_CODE = re.compile(r"(?<![A-Za-z0-9])([A-D]\d|PROOF|OPEN)(?![A-Za-z0-9])")
+_MARKUP = " \t*_`$.[](){}\\"
+
+
+def suggestion(reply: str, fence: str | None = None) -> str | None:
+    """A subtype's code (``"B5"``), or a reason of `OUTSIDE`; None where the reply's last line of that form has neither.
+
+    Args:
+        reply: As recorded.
+        fence: The delimiter around texts in the request: what stands before its last echo is not the model's own.
+    """
+    said = [label[1] for line in own_lines(reply, fence) if (label := _LABEL.search(line))]
+    return _code(said[-1]) if said else None
+
+
+def _code(text: str) -> str | None:
+    found = set(_CODE.findall(text))
+    if not found:
+        named = parse_type(text.strip(_MARKUP))
+        return named.code if named is not None and named.code in SUBTYPES else None
+    first = found.pop()
+    return OUTSIDE.get(first, first if first in SUBTYPES else None) if not found else None
 
 
 class AnswerType:

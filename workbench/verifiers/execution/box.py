@@ -6,13 +6,17 @@ import contextlib
 import fcntl
 import json
 import os
+import select
 import shutil
+import signal
 import socket
+import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
+from typing import Final
 
 import psutil
 from msgspec import Struct
@@ -21,12 +25,100 @@ from workbench.core.code import Level
 from workbench.core.errors import VerifierError
 from workbench.verifiers.execution.inside.server import AHEAD, NEWS, ORDER
 from workbench.verifiers.execution.interpreter import Interpreter, interpreter
-from workbench.verifiers.execution.process import ServerProcess
 from workbench.verifiers.execution.settings import PoolSettings
+
+# -- A server's process, for whoever started it: its real process id, its end, and what it said of it.
+
+
+_STOP_S: Final = 2.0
+_PROCESS_LONGEST_WORDS: Final = 4096
+
+
+class ServerProcess:
+    """A server that is being started, maybe behind walls that are a process of their own.
+
+    To end the walls ends not what is behind them: the kernel asks whether one user may signal the other, and the
+    server is another user with no rights. So the server itself is held on to.
+
+    Args:
+        command: The server's, or that of its walls.
+        inherited: Descriptors it gets.
+        environment: All of its environment.
+
+    Raises:
+        OSError: The command can't be run.
+    """
+
+    def __init__(self, command: Sequence[str], inherited: Sequence[int], environment: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            command,
+            pass_fds=inherited,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=environment,
+            cwd="/",
+            start_new_session=True,
+        )
+        self.pid = self._process.pid
+        self._handle: int | None = None
+
+    def identify(self, told: bytes) -> None:
+        """Hold on to the server.
+
+        Args:
+            told: What walls said of who is behind them, as bubblewrap does on ``--info-fd``; nothing without walls.
+        """
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            self.pid = int(json.loads(told)["child-pid"])
+        with contextlib.suppress(OSError, AttributeError):
+            self._handle = os.pidfd_open(self.pid)
+
+    def end(self) -> None:
+        """Wait until the server and all in it have gone, for a moment, then see to it."""
+        self._finish()
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+        if self._process.stderr is not None:
+            self._process.stderr.close()
+
+    def last_words(self) -> str:
+        """What it wrote before it gave its standard error away; it has gone, or is ended now."""
+        self._finish()
+        assert self._process.stderr is not None
+        return self._process.stderr.read(_PROCESS_LONGEST_WORDS).decode(errors="replace").strip()
+
+    def _finish(self) -> None:
+        if not self._gone(_STOP_S):
+            self._kill()
+            self._gone(_STOP_S)
+        try:
+            self._process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _gone(self, seconds: float) -> bool:
+        if self._handle is not None:
+            poller = select.poll()
+            poller.register(self._handle, select.POLLIN)
+            return bool(poller.poll(seconds * 1000))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+            return True
+        return False
+
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            if self._handle is not None:
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+            else:
+                self._process.kill()
+
 
 FLAGS = ("-s", "-S", "-B")
 """The interpreter's flags: neither the user's nor the machine's packages, and no compiled files."""
-
 _INSIDE = Path(__file__).resolve().parent / "inside"
 HOME = "/harness"
 _BOOT = (
@@ -39,7 +131,6 @@ _PIPE_BYTES = 1 << 20
 _ANSWER_S = 2.0
 _LONGEST_WORDS = 4096
 _FIRST_USER, _USERS = 2_000_000_000, 1 << 30
-
 _numbers = count()
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest, Execution, Failure, Problem
+from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest, Execution, Failure, Problem, Where
+from workbench.core.code_tests.broken import broken_tests
+from workbench.core.code_tests.callees import callees
+from workbench.core.errors import VerifierError
 from workbench.core.verdict import Outcome, Verdict
-from workbench.verifiers.execution.programs import Code
+from workbench.verifiers.execution.interpreter import Code
+from workbench.verifiers.execution.runners import runner_of
 
 _REASONS: Final = {
     "f": "assertion",
@@ -20,7 +24,6 @@ _REASONS: Final = {
     "n": "time_limit",
 }
 """Outcome letter of the first test that isn't passed -> reason code; what is not run had no time left."""
-
 _LONGEST_TEST = 300
 
 
@@ -148,3 +151,34 @@ def _line(text: str, code: Code, line: int | None) -> tuple[int, int] | None:
     start = sum(len(before) + 1 for before in lines[:place]) + len(found) - len(found.lstrip())
     end = start + len(found.strip())
     return (start, end) if start < end else None
+
+
+# -- Where it is decided whether a solution passes a test, for those who look at tests without running any.
+
+
+def standings(problem: Problem, tests: Iterable[CodeTest]) -> dict[CodeTest, Where]:
+    """Where each of a problem's tests is decided.
+
+    Broken tests of other languages than Python are not known before they are run.
+    """
+    every = list(dict.fromkeys(tests))
+    broken = broken_tests(problem, every)
+    return {test: "broken" if place in broken else _where(problem, test) for place, test in enumerate(every)}
+
+
+def _where(problem: Problem, test: CodeTest) -> Where:
+    if test.form == "stdio" or test.form == "program":
+        return test.form
+    if problem.language == "python":
+        outside = callees(problem.entry_point, problem.setup).outside(test.source) is not None
+    else:
+        outside = _is_outside(problem, test)
+    return "outside" if outside else "inside"
+
+
+def _is_outside(problem: Problem, test: CodeTest) -> bool:
+    try:
+        runner = runner_of(problem.language)
+    except VerifierError:
+        return False
+    return runner.outside(test, problem.entry_point, problem.setup) is not None

@@ -19,23 +19,24 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import metadata
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 from msgspec import Struct
 from platformdirs import user_cache_path
 
+from workbench.config import trust
 from workbench.config.file import write_whole
+from workbench.config.trust import UNSAFE, UnsafeError
 from workbench.core.code import Level
-from workbench.core.errors import UsageError, VerifierError
+from workbench.core.errors import RunError, UsageError, VerifierError
+from workbench.verifiers.base import SandboxedVerifier
 from workbench.verifiers.execution.attacks.attack import AttackResult, corpus
 from workbench.verifiers.execution.attacks.watching import UnusableLevelError, attacked
 
 SAFE_LEVELS: Final[tuple[Level, ...]] = ("L3", "L2")
 """Levels that keep a program in, best first."""
-
 _UNSAFE: Final[Level] = "L1"
-
 _PACKAGE: Final = Path(__file__).parent
 _SETTINGS: Final = (
     "/proc/sys/kernel/unprivileged_userns_clone",
@@ -201,3 +202,48 @@ def _remember(place: Path, level: Level) -> None:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(place, json.dumps(level))
         place.chmod(0o600)
+
+
+# -- How code of others is kept in on this machine, and whether its user lets it run like that.
+
+
+def level_of(wanted: str, *, allow_unsafe: bool) -> Level:
+    """The level that solutions are run at.
+
+    Args:
+        wanted: A `Level`, or ``"best"`` for the highest that holds here.
+        allow_unsafe: The user has agreed to limits alone.
+
+    Raises:
+        UnsafeError: There would be limits alone, and the user has not agreed to that.
+        RunError: The level doesn't hold on this machine.
+    """
+    level = best_level(allow_unsafe=True) if wanted == "best" else _held(cast("Level", wanted))
+    if level == "L1" and not allow_unsafe:
+        raise UnsafeError
+    return level
+
+
+def _held(level: Level) -> Level:
+    """The level, if it holds here; one that is not the best is tried each time."""
+    if level == "L1" or level == (best := best_level(allow_unsafe=True)):
+        return level
+    if level > best or not all(attack.held for attack in check_level(level, first_use=True)):
+        raise RunError(
+            f"Isolation {level} doesn't hold on this machine; {best} does.",
+            "Leave -o isolation out for the best there is; workbench doctor DB tells more.",
+        )
+    return level
+
+
+def allowed_level(database: Path, verifier: SandboxedVerifier) -> Level:
+    """The level for a run that was queued, by whomever, with what the user of this account has accepted.
+
+    Raises:
+        NotTrustedError: The user has not accepted the interpreter that the verifier names.
+        UnsafeError: There would be limits alone, and the user has not agreed to that.
+        RunError: The level doesn't hold on this machine.
+    """
+    if verifier.interpreter is not None:
+        trust.require_grants(database, [trust.interpreter_grant(verifier.interpreter)])
+    return level_of(verifier.wanted, allow_unsafe=not trust.missing(database, [UNSAFE]))

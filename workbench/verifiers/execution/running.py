@@ -12,7 +12,7 @@ from workbench.verifiers.execution.box import Child
 from workbench.verifiers.execution.case import Batch, SolutionProgress, ended
 from workbench.verifiers.execution.compare import MalformedOutputError
 from workbench.verifiers.execution.inside.frames import START
-from workbench.verifiers.execution.reading import OutcomeFrame, Results
+from workbench.verifiers.execution.suite import OutcomeFrame, Results
 from workbench.verifiers.meter import Meter, in_words
 
 LOOK_S: Final = 0.01

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import marshal
+import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from types import CodeType
 from typing import Any, Final
@@ -13,22 +14,20 @@ from typing import Any, Final
 from msgspec import Struct, structs
 
 from workbench.core.code import CodeTest, Form
-from workbench.core.code_tests.assertion import Assertion, Via
+from workbench.core.code_tests.assertion import Assertion, Via, constant_of
 from workbench.core.code_tests.callees import Callees, callees
-from workbench.core.code_tests.constants import constant_of
-from workbench.verifiers.execution.compare import decoded, equal
+from workbench.verifiers.execution.compare import MalformedOutputError, decoded, equal
 from workbench.verifiers.execution.inside.encoding import encoded
+from workbench.verifiers.execution.inside.frames import HEAD
 
 TEST: Final = "<test>"
 _MAGIC: Final = importlib.util.MAGIC_NUMBER.hex()
 _MARSHAL: Final = 4
 """The format of plain values that interpreters from 3.4 on read; code is for those of one `_MAGIC` alone."""
-
 _LEAST_ROOM: Final = 1 << 16
 _ROOM: Final = 64
 """Bytes that a value equal to a literal takes as tagged JSON, at most, for each character of the test: ``1e300``
 equals an integer of 301 digits."""
-
 _LONGEST_COMPILED: Final = 1 << 14
 _DOUBLED: Final = "finally"
 """The compiler writes what stands behind it twice, and so twice as much for each that stands within another."""
@@ -189,3 +188,80 @@ def _code(source: str, mode: str, *, compiles: bool) -> str | CodeType:
             return compile(source, TEST, mode, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
         return source
+
+
+# -- What a child wrote, taken apart; it may be anything.
+
+
+_CHUNK = 1 << 20
+
+
+class OutcomeFrame(Struct, frozen=True):
+    """What was said of one test.
+
+    Attributes:
+        number: The test's place, or `inside.frames.START` for the program itself.
+        letter: An outcome, or ``v`` for a value.
+        micros: Processor time its thread took, in microseconds, as the child says.
+        text: The value, or the evidence.
+    """
+
+    number: int
+    letter: str
+    micros: int
+    text: bytes
+
+
+class Results:
+    """The reading end of a child's pipe.
+
+    Args:
+        descriptor: Doesn't block.
+        most: Bytes a child may write.
+        longest: Of these, bytes of text in one frame.
+    """
+
+    def __init__(self, descriptor: int, most: int, longest: int) -> None:
+        self._descriptor = descriptor
+        self._left = most
+        self._longest = longest
+        self._data = bytearray()
+        self.ended = False
+
+    def read(self) -> None:
+        """Take in what is there, but no more at once than a frame takes, and notice the end.
+
+        Raises:
+            MalformedError: It is more than the child may write.
+        """
+        while not self.ended and len(self._data) <= HEAD.size + self._longest:
+            try:
+                data = os.read(self._descriptor, _CHUNK)
+            except BlockingIOError:
+                return
+            self.ended = not data
+            self._left -= len(data)
+            if self._left < 0:
+                raise MalformedOutputError
+            self._data += data
+
+    def frames(self) -> Iterator[OutcomeFrame]:
+        """The frames that are complete; they are forgotten.
+
+        Raises:
+            MalformedError: One is longer than any may be.
+        """
+        data = self._data
+        while len(data) >= HEAD.size:
+            number, letter, micros, length = HEAD.unpack_from(data)
+            if length > self._longest:
+                raise MalformedOutputError
+            end = HEAD.size + length
+            if len(data) < end:
+                return
+            yield OutcomeFrame(number, letter.decode("latin-1"), micros, bytes(data[HEAD.size : end]))
+            del data[:end]
+
+    def output(self) -> bytes:
+        """All that was written, for a program whose output is the result."""
+        return bytes(self._data)

@@ -11,7 +11,7 @@ from typing import ClassVar, Final, get_args
 from workbench.core.code import BASE, Execution, Level, Problem, Program, SolutionForm
 from workbench.verifiers.base import Isolation, Judged
 from workbench.verifiers.execution.evidence import unstable, verdict_on, without_tests
-from workbench.verifiers.execution.programs import DEFAULT_SECONDS, EXTRACTORS, code_of, program_of
+from workbench.verifiers.execution.interpreter import DEFAULT_SECONDS, EXTRACTORS, code_of, program_of
 from workbench.verifiers.execution.settings import PoolSettings
 
 HARNESS_VERSION: Final = "3"

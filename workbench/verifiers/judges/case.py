@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.core.final_answer import reply_start
-from workbench.llm.endings import Ending, ending
-from workbench.llm.records import Ask, Chat, PromptMessage, Reply
+from workbench.core.verdict import Outcome, Verdict
+from workbench.llm.records import Ask, Chat, Ending, PromptMessage, Reply, Request, ending
 from workbench.verifiers.control_tokens import neutralised, neutralised_within
-from workbench.verifiers.judges.fence import BROKEN_NOTICE, NOTICE, delimiter, fenced
-from workbench.verifiers.judges.parsers.reply import THINK
-from workbench.verifiers.judges.placeholders import pieces
-from workbench.verifiers.judges.template import TemplateCall
+from workbench.verifiers.judges.parsers import Parser, Reading
+from workbench.verifiers.judges.parsers.base import THINK, NoVerdict, declined, is_cut_off, own_lines
+from workbench.verifiers.judges.template import BROKEN_NOTICE, NOTICE, TemplateCall, delimiter, fenced, fill, pieces
 
 
 class PreparedPrompt(Struct, frozen=True):
@@ -94,3 +93,86 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
         prepared = self.prepare(call, made)
         reply = await ask(prepared.chat, step=step or call.name, role=role, sample=sample)
         return DelimitedReply(reply, prepared.fence)
+
+
+# -- Filling a template's call with words of our own, before an item's texts are put in behind their fences.
+
+
+def told(call: TemplateCall, **words: str) -> TemplateCall:
+    """The call with our own words in the place of these placeholders; they stand there without a fence.
+
+    Args:
+        call: A template's.
+        words: What each placeholder stands for; "" hides its section. Never a text of an item or of a model.
+    """
+    return structs.replace(
+        call,
+        messages=tuple((role, fill(content, words, str)) for role, content in call.messages),
+        names=call.names - words.keys(),
+        required=call.required - words.keys(),
+    )
+
+
+# -- Counting an item's calls.
+
+
+class Numbered:
+    """Asks, and counts: a call's number is its place in the list of calls that the verdict rests on.
+
+    Attributes:
+        count: Calls made, which is the next one's number.
+    """
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self.count = 0
+
+    async def __call__(self, request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
+        """As `Ask`."""
+        self.count += 1
+        return await self._ask(request, step=step, role=role, sample=sample)
+
+
+# -- What a reply makes of an item: correct, incorrect, or why there is no verdict. Never a silent "incorrect".
+
+
+_LONGEST_DETAIL = 200
+
+
+def verdict_of(heard: DelimitedReply, parser: Parser) -> Verdict:
+    """The verdict in a reply: what the parser reads; a reply that ended before its verdict says how it ended."""
+    reading = parser.parse(heard.reply.text, heard.fence, heard.ended)
+    reason: str | None = reading.reason
+    if reason == "unparsed" and heard.ended != "whole":
+        reason = heard.ended
+    return Verdict(
+        outcome=Outcome.of(reading.verdict),
+        score=reading.score,
+        reason=reason,
+        detail=_words(heard, parser, reading),
+    )
+
+
+def silent(heard: DelimitedReply) -> Verdict:
+    """There is none in a reply that says nothing, so that nothing can be made of it."""
+    return Verdict(outcome=Outcome.ABSTAIN, reason=unusable(heard) or "unparsed")
+
+
+def unusable(heard: DelimitedReply) -> NoVerdict | None:
+    """Why nothing may be built on a reply, such as the summary of an analysis; None where something may."""
+    if heard.ended != "whole":
+        return heard.ended
+    if is_cut_off(heard.reply.text):
+        return "truncated"
+    if declined(own_lines(heard.reply.text, heard.fence)) == "refused":
+        return "refused"
+    return None if heard.said.strip() else "unparsed"
+
+
+def _words(heard: DelimitedReply, parser: Parser, reading: Reading) -> str | None:
+    """The judge's own words the verdict rests on: the last line that says the same alone, else the last one."""
+    lines = [line.strip() for line in own_lines(heard.reply.text, heard.fence)]
+    if not lines:
+        return None
+    line = next((line for line in reversed(lines) if parser.parse(line) == reading), reading.label or lines[-1])
+    return line if len(line) <= _LONGEST_DETAIL else f"{line[: _LONGEST_DETAIL - 1]}…"

@@ -7,15 +7,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.verifiers.judges.mcts.judge import Mcts
-from workbench.verifiers.judges.mcts.majority import MAJORITY_OPTIONS, MajorityVote
-from workbench.verifiers.judges.mcts.options import MCTS_NAMES, MCTS_OPTIONS
+from workbench.verifiers.judges.mcts.judge import MAJORITY_OPTIONS, MajorityVote, Mcts
+from workbench.verifiers.judges.mcts.subtasks import MCTS_NAMES, MCTS_OPTIONS
 from workbench.verifiers.judges.parsers import Parser
 from workbench.verifiers.judges.strategy import Chain, Strategy
 from workbench.verifiers.judges.template import Template
 from workbench.verifiers.judges.testcases.judge import TestCases
-from workbench.verifiers.judges.testcases.options import TESTCASE_OPTIONS
-from workbench.verifiers.judges.testcases.server import TEST_SERVER_OPTIONS
+from workbench.verifiers.judges.testcases.writing import TEST_SERVER_OPTIONS, TESTCASE_OPTIONS
 
 Maker = Callable[[Template, Parser, Mapping[str, str]], Strategy]
 """Makes a strategy of its template, the parser of its verdict and its own options."""

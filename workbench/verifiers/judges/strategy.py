@@ -7,8 +7,7 @@ from typing import Protocol
 from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer
 from workbench.verifiers.base import Judged
-from workbench.verifiers.judges.case import JudgeCase
-from workbench.verifiers.judges.outcome import silent, unusable, verdict_of
+from workbench.verifiers.judges.case import JudgeCase, silent, unusable, verdict_of
 from workbench.verifiers.judges.parsers import Parser
 from workbench.verifiers.judges.template import Template
 

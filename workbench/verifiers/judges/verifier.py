@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 
 from workbench.core.verdict import VerifierInput
-from workbench.llm.records import Ask, Sampling
+from workbench.llm.records import Ask, CallFailed, Chat, Reply, Request, Sampling
 from workbench.llm.server import Limits, ModelServer
-from workbench.verifiers.base import SERVER_AT, Isolation, Judged
+from workbench.verifiers.base import SERVER_AT, Isolation, Judged, ServedVerifier
 from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.parsers import PARSERS, parser
 from workbench.verifiers.judges.strategies import STRATEGIES, TEMPLATE, Kind
@@ -33,7 +34,6 @@ from workbench.verifiers.serving import (
 
 JUDGE_VERSION = "4"
 """Goes up with every change of the code that may change a request or a verdict; templates and parsers have versions."""
-
 SAMPLING_OPTIONS: dict[str, str] = {
     "temperature": "how freely replies are drawn; 0 for the likeliest (default: as the template says)",
     "top_p": "draw from the likeliest tokens of this total probability",
@@ -42,7 +42,6 @@ SAMPLING_OPTIONS: dict[str, str] = {
     "seed": "seed of all draws: a search's own, and the server's where it takes one",
 }
 """Options of `sampling_from`, and what they do."""
-
 _OWN: dict[str, str] = {
     "strategy": f"way of judging: {', '.join(STRATEGIES)} (default: verifybench, or your template's)",
     "variant": "another wording of the strategy: "
@@ -188,3 +187,63 @@ def _strategy_options(options: Mapping[str, str], strategy: str, kind: Kind) -> 
     for name in sorted(others & options.keys()):
         raise ValueError(f"{name}: the strategy {strategy} has no such option")
     return {name: value for name, value in options.items() if name in kind.options}
+
+
+# -- What a judge would ask about an item, without asking anybody.
+
+
+_ENOUGH = 2000
+
+
+class PlannedRequest(Struct, frozen=True):
+    """One request.
+
+    Attributes:
+        step: What the call is for.
+        role: Which of the verifier's servers is asked.
+        exact: Whether it goes out just so; otherwise a stand-in holds the place of what a model has yet to say.
+    """
+
+    step: str
+    role: str
+    request: Request
+    exact: bool
+
+
+class _PreviewStopped(Exception):
+    pass
+
+
+async def preview(verifier: ServedVerifier, item: VerifierInput, secret: bytes) -> list[PlannedRequest]:
+    """The requests about an item, one a step: the first exactly, later ones with stand-ins for earlier replies.
+
+    Args:
+        verifier: A judge or any other that asks servers.
+        item: What is to be judged.
+        secret: The database's own, or delimiters will be others.
+    """
+    planned: dict[tuple[str, str], PlannedRequest] = {}
+    stand_ins: set[str] = set()
+    calls = 0
+
+    async def noted(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
+        nonlocal calls
+        calls += 1
+        if calls > _ENOUGH:
+            raise _PreviewStopped
+        exact = not any(text in content for content in _texts(request) for text in stand_ins)
+        planned.setdefault((step, role), PlannedRequest(step, role, request, exact))
+        stand_in = f"⟨what the model replies to “{step}”⟩"
+        stand_ins.add(stand_in)
+        return Reply(text=stand_in, finish_reason="stop")
+
+    # A verifier that can make nothing of a stand-in asks no more.
+    with suppress(_PreviewStopped, CallFailed):
+        await verifier.judge(item, noted, secret)
+    return list(planned.values())
+
+
+def _texts(request: Request) -> tuple[str, ...]:
+    if isinstance(request, Chat):
+        return tuple(message.content for message in request.messages)
+    return request.texts

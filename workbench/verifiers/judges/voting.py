@@ -5,10 +5,14 @@ Source: Wang et al., "Self-consistency improves chain of thought reasoning in la
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import hashlib
+import random
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import Any, TypeVar
 
 from workbench.core.verdict import Outcome, Verdict
-from workbench.llm.records import Ask, Reply, Request
+from workbench.llm.records import Ask, Halt, Reply, Request
 from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.strategy import Strategy
@@ -58,3 +62,65 @@ def _sampled(ask: Ask, number: int, samples: int) -> Ask:
         return await ask(request, step=step, role=role, sample=sample * samples + number)
 
     return asked
+
+
+# -- Random draws that a seed and an item's content decide, whatever else happens.
+
+
+Thing = TypeVar("Thing")
+
+
+class Draws:
+    """Draws for one item, apart for each purpose: more draws for one never shift another's.
+
+    Only ``random()`` is used, the one method whose sequence Python keeps the same between its versions.
+
+    Args:
+        seed: The judge's seed.
+        texts: What the item consists of; not its row id, which differs between databases.
+    """
+
+    def __init__(self, seed: int, *texts: str) -> None:
+        parts = (hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts)
+        self._root = f"{seed}:{hashlib.sha256(b''.join(parts)).hexdigest()}"
+
+    def number(self, *purpose: object) -> float:
+        """A number from 0 to below 1."""
+        return random.Random(f"{self._root}:{purpose}").random()
+
+    def sample(self, things: Sequence[Thing], count: int, *purpose: object) -> list[Thing]:
+        """``count`` of the things without repetition, or all of them, in drawn order."""
+        source = random.Random(f"{self._root}:{purpose}")
+        left = list(things)
+        return [left.pop(int(source.random() * len(left))) for _ in range(min(count, len(left)))]
+
+    def weighted(self, weights: Sequence[float], *purpose: object) -> int:
+        """A place, drawn in proportion to its weight; at least one weight is above 0."""
+        mark = self.number(*purpose) * sum(weights)
+        for place, weight in enumerate(weights):
+            mark -= weight
+            if mark < 0:
+                return place
+        return max(place for place, weight in enumerate(weights) if weight > 0)
+
+
+# -- Several calls at once.
+
+
+Result = TypeVar("Result")
+
+
+async def together(calls: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
+    """The results in the calls' order; they start in it too, so that a list of calls is the same in every run.
+
+    Raises:
+        CallFailed: One failed; the others are given up.
+        Halt: One can't succeed now; it comes before the other failures.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(call) for call in calls]
+    except BaseExceptionGroup as failures:
+        halts = failures.subgroup(Halt)
+        raise (halts or failures).exceptions[0] from None
+    return [task.result() for task in tasks]

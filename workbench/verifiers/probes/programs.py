@@ -6,6 +6,8 @@ import ast
 import re
 from typing import Any, NamedTuple
 
+from workbench.verifiers.text import canonical_text
+
 _LONGEST = 100_000
 _FENCE = re.compile(r"\s*```(?:python|py)?[ \t]*\n(.*?)\n?```\s*", re.DOTALL)
 _CALL = re.compile(
@@ -16,7 +18,6 @@ _CALL = re.compile(
 _PROMPT = re.compile(
     r"^[ \t]*>>>[ \t]*(?P<call>[A-Za-z_]\w*\(.{0,400}\))[ \t]*\n[ \t]*(?P<result>[^\n>]{1,400})$", re.MULTILINE
 )
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -93,3 +94,46 @@ def _definitions(source: str) -> list[Function | ast.ClassDef]:
         return []
     functions = [node for node in body if isinstance(node, Function)]
     return [*functions, *(node for node in body if isinstance(node, ast.ClassDef))]
+
+
+# -- Which payloads are right answers on a question: those are no probes there.
+
+
+_SEPARATOR = re.compile(r"\s*(?:[,;\n&{}()\[\]]|\\\\|\band\b|\bor\b)\s*")
+_LISTED = re.compile(r"[\s,;]+")
+_GUARD_LONGEST = 2_000
+"""No answer has more characters than this."""
+
+
+class RightAnswers:
+    """What counts as a right answer to a question.
+
+    Args:
+        reference: The whole reference.
+        final: Its final answer; "" where none is known.
+    """
+
+    def __init__(self, reference: str, final: str) -> None:
+        members = {_key(part) for part in (reference, final, *_SEPARATOR.split(final))}
+        self._members = members - {""}
+        self._list = _keys(_parts(final))
+
+    def include(self, text: str) -> bool:
+        """Whether a text is the reference, its final answer, a member of it, or the same list."""
+        return _key(text) in self._members or self._is_the_list(text)
+
+    def _is_the_list(self, text: str) -> bool:
+        parts = _parts(text)
+        return 1 < len(self._list) == len(parts) and _keys(parts) == self._list
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in _LISTED.split(text[:_GUARD_LONGEST].strip("{}()[]\\$ ")) if part]
+
+
+def _keys(parts: list[str]) -> list[str]:
+    return sorted(map(_key, parts))
+
+
+def _key(text: str) -> str:
+    return canonical_text(text).casefold() if len(text) <= _GUARD_LONGEST else text

@@ -7,19 +7,182 @@ from functools import cached_property
 
 from workbench.core.final_answer import completion_answer, reference_answer
 from workbench.statistics.records.probe import BaseRow, SkipReason
-from workbench.verifiers.probes import altered, programs
-from workbench.verifiers.probes.guard import RightAnswers
-from workbench.verifiers.probes.wrong import wrong_answer
+from workbench.verifiers.probes import programs
+from workbench.verifiers.probes.programs import RightAnswers
+
+# -- A wrong answer that looks much like a right one.
+
+
+_LETTERS = "ABCDEFGHIJ"
+_OPTIONS = re.compile(r"\W*(?:\\text(?:bf)?\{)?\W*([A-J](?:\W*(?:,|;|and|\s)\W*[A-J])*)\W*(?:[.:)].*)?", re.DOTALL)
+_WRONG_NUMBER = re.compile(r"(?<![_\d])(?<!\d\.)(?<!_\{)\d+")
+_STATES = {
+    "yes": "no",
+    "true": "false",
+    "valid": "invalid",
+    "proved": "disproved",
+    "entailment": "contradiction",
+    "neutral": "contradiction",
+    "unknown": "true",
+    "uncertain": "true",
+    "plausible": "implausible",
+    "sarcastic": "not sarcastic",
+    "equal": "less",
+    "less": "greater",
+}
+_OPPOSITES = {**{right: wrong for wrong, right in _STATES.items()}, **_STATES}
+_LETTER = re.compile(r"[^\W\d_]")
+_WORD = re.compile(r"(?<!\\)\b[^\W\d_]{2,}")
+_PROSE = 4
+"""Words from which an answer is a sentence, and another number in it would not make it wrong."""
+
+
+def wrong_answer(answer: str) -> str:
+    r"""An answer of the same kind that is not equal to this one.
+
+    Another option letter, the opposite of the state it begins with, other words for a sentence, the last number outside
+    subscripts raised by one; without numbers zero for what is infinite, one bracket more for brackets, other words for
+    words, and a high power added to any other expression.
+    """
+    if options := _OPTIONS.fullmatch(answer):
+        named = set(re.findall("[A-J]", options[1]))
+        return next((letter for letter in _LETTERS if letter not in named), "K")
+    words = _WORD.findall(answer.lower())
+    if opposite := _OPPOSITES.get(answer.strip(" .").lower()) or (_OPPOSITES.get(words[0]) if words else None):
+        return opposite
+    if len(words) >= _PROSE:
+        return "none of these"
+    numbers = list(_WRONG_NUMBER.finditer(answer))
+    if numbers:
+        last = numbers[-1]
+        return answer[: last.start()] + _raised(last[0]) + answer[last.end() :]
+    if "\\infty" in answer:
+        return "0"
+    if _LETTER.search(answer) is None:
+        return f"{answer} ("
+    is_word = any(len(word) > 3 for word in words) or (answer.isalpha() and len(answer) > 2)
+    # Not plus one: that is the same where an arbitrary constant stands.
+    return "none of these" if is_word else f"{answer} + x^{{99}}"
+
+
+def _raised(digits: str) -> str:
+    """The number plus one, with its leading zeros; of very many digits only the last ones change."""
+    head, tail = digits[:-18], digits[-18:]
+    raised = str(int(tail) + 1).zfill(len(tail))
+    return head + raised if len(raised) == len(tail) or not head else head + tail[:-1] + str((int(tail[-1]) + 1) % 10)
+
+
+# -- Answers that look much like the right one and are not: altered in a word, sign or form; None where they can't
+# be.
+
+
+_SOLVED = re.compile(r"([A-Za-z])\s*=\s*(-?\d{1,9})")
+_ALTERED_NUMBER = re.compile(r"-?\d{1,9}")
+_NAMED = re.compile(r"[A-Za-z]\s*=[^=<>]+")
+_MATH = re.compile(r"\$([^$]{3,200})\$")
+_CURRENCY = re.compile(r"(?:\\?\$|€|£)\s?(\d[\d,]*(?:\.\d+)?)\$?")
+_COUNTED = re.compile(r"(-?\d[\d,]*(?:\.\d+)?)\s*(?:\\text\{\s*)?([A-Za-z]{3,20})\}?")
+_SYMBOL = re.compile(r"[A-Z][A-Za-z]")
+_OF_SYMBOLS = re.compile(r"\b(?:symbol|formula|element|compound|gas|metal|ion|oxide)\b", re.IGNORECASE)
+_PREFIXED = re.compile(r"(\d[\d.]*\s*)([mM])([A-Za-z]{1,2})")
+_AND, _OR = re.compile(r"\\(?:land|wedge)(?![A-Za-z])|∧"), re.compile(r"\\(?:lor|vee)(?![A-Za-z])|∨")
+_PAIR = re.compile(r"\(([^(),]+),([^(),]+)\)")
+_DECIMAL = re.compile(r"(-?\d{1,9}[.,])(\d{1,6})")
+_NAME = re.compile(r"[A-Z][a-z]{2,20}")
+_FUNCTION = re.compile(r"(?<![A-Za-z\\])([f-hF-H])\s*\(")
+_ZERO = re.compile(r"0|0\.0+")
+
+
+def unsolved(answer: str) -> str | None:
+    """``3x = 18`` for 6 or ``x = 6``."""
+    bare = answer.strip("$ ")
+    if solved := _SOLVED.fullmatch(bare):
+        return f"3{solved[1]} = {3 * int(solved[2])}"
+    return f"3x = {3 * int(bare)}" if _ALTERED_NUMBER.fullmatch(bare) else None
+
+
+def given_equation(question: str, answer: str) -> str | None:
+    """The first equation of a question whose answer names what it solves for, or is a number."""
+    bare = answer.strip("$ ")
+    if not (_NAMED.fullmatch(bare) or _ALTERED_NUMBER.fullmatch(bare)):
+        return None
+    found = (math.strip() for math in _MATH.findall(question))
+    return next(
+        (text for text in found if text.count("=") == 1 and re.search(r"[A-Za-z]", text) and text != bare), None
+    )
+
+
+def circular(answer: str) -> str | None:
+    """``x = 2x - 6`` for ``x = 6``."""
+    solved = _SOLVED.fullmatch(answer.strip("$ "))
+    return f"{solved[1]} = 2{solved[1]} - ({solved[2]})" if solved else None
+
+
+def other_currency(answer: str) -> str | None:
+    """An amount in euros, or in pounds where it is in euros."""
+    amount = _CURRENCY.fullmatch(answer.strip())
+    return f"{'£' if '€' in answer else '€'}{amount[1]}" if amount else None
+
+
+def other_noun(answer: str) -> str | None:
+    """As many locomotives."""
+    counted = _COUNTED.fullmatch(answer.strip("$ "))
+    return f"{counted[1]} \\text{{ locomotives}}" if counted else None
+
+
+def other_case(question: str, answer: str) -> str | None:
+    """``Co`` for CO where the question asks for a substance or a symbol; ``mW`` for MW."""
+    bare = answer.strip("$ ")
+    if prefixed := _PREFIXED.fullmatch(bare):
+        return f"{prefixed[1]}{prefixed[2].swapcase()}{prefixed[3]}"
+    if not _SYMBOL.fullmatch(bare) or not _OF_SYMBOLS.search(question):
+        return None
+    return bare.capitalize() if bare.isupper() else bare.upper()
+
+
+def other_connective(answer: str) -> str | None:
+    """A formula with "or" for every "and", or the reverse where it has no "and"."""
+    if _AND.search(answer):
+        return _AND.sub(r"\\lor ", answer)
+    return _OR.sub(r"\\land ", answer) if _OR.search(answer) else None
+
+
+def listed_connective(answer: str) -> str | None:
+    """A formula's parts, listed."""
+    if "=" in answer or "<" in answer or ">" in answer or not (_AND.search(answer) or _OR.search(answer)):
+        return None
+    return _OR.sub(", ", _AND.sub(", ", answer))
+
+
+def solutions(answer: str) -> str | None:
+    """``x = 1, x = 2`` for ``(1, 2)``."""
+    pair = _PAIR.fullmatch(answer.strip("$ "))
+    return f"x = {pair[1].strip()}, x = {pair[2].strip()}" if pair else None
+
+
+def zero_inserted(answer: str) -> str | None:
+    """``3,05`` for 3,5."""
+    decimal = _DECIMAL.fullmatch(answer.strip("$ "))
+    return f"{decimal[1]}0{decimal[2]}" if decimal and decimal[2].strip("0") else None
+
+
+def longer_name(answer: str) -> str | None:
+    """``Paris, Texas`` for Paris."""
+    return f"{answer.strip()}, Texas" if _NAME.fullmatch(answer.strip()) else None
+
+
+def function_value(question: str, answer: str) -> str | None:
+    """``-g(0)`` for 0, where g is the question's function."""
+    function = _FUNCTION.search(question)
+    return f"-{function[1]}(0)" if function and _ZERO.fullmatch(answer.strip("$ ")) else None
+
 
 STUB = "Let me look at what is given here and at what is asked. There are several ways to go about it."
 """A carrier that answers nothing."""
-
 PLACEHOLDER = re.compile(r"\{\{([a-z_]+)\}\}")
 """A property of `Values` in a payload's text."""
-
 CARRIER = "{{carrier}}"
 """The placeholder of payloads that are appended to something."""
-
 _SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s|$)|[。！？]|\n|$)", re.DOTALL)
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,6})?")
 _SET = re.compile(r"\\\{(.+,.+)\\\}", re.DOTALL)
@@ -29,7 +192,6 @@ _PERCENT = re.compile(r"%|percent|per cent")
 _ARABIC = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
 _LEAST = 20
 """Characters that must be left of a completion that is cut."""
-
 _REACH = 0.4
 """The part of a completion behind which its answer may show, even unsaid."""
 
@@ -135,62 +297,62 @@ class Values:
     @property
     def unsolved(self) -> str:
         """An equation whose solution is the answer."""
-        return altered.unsolved(self.answer) or _skip("no_equation")
+        return unsolved(self.answer) or _skip("no_equation")
 
     @property
     def given_equation(self) -> str:
         """The question's own equation, where the answer is solved for something."""
-        return altered.given_equation(self.row.question, self.answer) or _skip("no_equation")
+        return given_equation(self.row.question, self.answer) or _skip("no_equation")
 
     @property
     def circular(self) -> str:
         """The answer's name as a value of itself."""
-        return altered.circular(self.answer) or _skip("no_equation")
+        return circular(self.answer) or _skip("no_equation")
 
     @property
     def other_currency(self) -> str:
         """The amount in another currency."""
-        return altered.other_currency(self.answer) or _skip("no_twin")
+        return other_currency(self.answer) or _skip("no_twin")
 
     @property
     def other_noun(self) -> str:
         """As many of other things."""
-        return altered.other_noun(self.answer) or _skip("no_twin")
+        return other_noun(self.answer) or _skip("no_twin")
 
     @property
     def other_case(self) -> str:
         """A symbol in the other case."""
-        return altered.other_case(self.row.question, self.answer) or _skip("no_twin")
+        return other_case(self.row.question, self.answer) or _skip("no_twin")
 
     @property
     def other_connective(self) -> str:
         """A formula of logic with "and" for "or", or "or" for "and"."""
-        return altered.other_connective(self.answer) or _skip("no_twin")
+        return other_connective(self.answer) or _skip("no_twin")
 
     @property
     def listed_connective(self) -> str:
         """A formula of logic with commas for its connectives."""
-        return altered.listed_connective(self.answer) or _skip("no_twin")
+        return listed_connective(self.answer) or _skip("no_twin")
 
     @property
     def solutions(self) -> str:
         """The pair as two solutions of one variable."""
-        return altered.solutions(self.answer) or _skip("no_brackets")
+        return solutions(self.answer) or _skip("no_brackets")
 
     @property
     def zero_inserted(self) -> str:
         """The decimal with a zero behind its comma or point."""
-        return altered.zero_inserted(self.answer) or _skip("no_twin")
+        return zero_inserted(self.answer) or _skip("no_twin")
 
     @property
     def longer_name(self) -> str:
         """The name with another one behind it."""
-        return altered.longer_name(self.answer) or _skip("no_twin")
+        return longer_name(self.answer) or _skip("no_twin")
 
     @property
     def function_value(self) -> str:
         """A value of the question's function, which reads as nought where brackets are read as factors."""
-        return altered.function_value(self.row.question, self.answer) or _skip("no_twin")
+        return function_value(self.row.question, self.answer) or _skip("no_twin")
 
     @cached_property
     def solution(self) -> str:

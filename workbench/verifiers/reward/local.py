@@ -7,9 +7,16 @@ from typing import Any, ClassVar, Final
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
-from workbench.verifiers.limits import Allowance
-from workbench.verifiers.reward.form import FORM_OPTIONS, form_from
-from workbench.verifiers.reward.grading import GRADING_OPTIONS, chosen, graded, label_from, threshold_from
+from workbench.verifiers.judging import Allowance
+from workbench.verifiers.reward.served import (
+    FORM_OPTIONS,
+    GRADING_OPTIONS,
+    chosen,
+    form_from,
+    graded,
+    label_from,
+    threshold_from,
+)
 from workbench.verifiers.serving import number, required, switch
 from workbench.verifiers.similarity.verifier import installed
 

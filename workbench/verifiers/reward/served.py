@@ -2,20 +2,160 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, get_args
 
-from workbench.core.verdict import VerifierInput
+from msgspec import Struct
+
+from workbench.core.selection import is_figure
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask, CallFailed, Reply, Scoring, Task
 from workbench.llm.server import Limits, ModelServer
 from workbench.verifiers.base import SERVER_AT, Isolation, Judged
-from workbench.verifiers.reward.form import FORM_OPTIONS, form_from
-from workbench.verifiers.reward.grading import GRADING_OPTIONS, chosen, graded, label_from, threshold_from
-from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, choice, limits_from, server_from
+from workbench.verifiers.control_tokens import neutralised, neutralised_within
+from workbench.verifiers.serving import (
+    LIMIT_OPTIONS,
+    SERVER_OPTIONS,
+    choice,
+    limits_from,
+    number,
+    server_from,
+    switch,
+    whole,
+)
+
+# -- From a reward model's numbers to a score, and from a score to a verdict.
+
+
+GRADING_OPTIONS = {
+    "label": "which of several numbers is the score, from 0 (needed where the model gives several classes)",
+    "threshold": "least score of a correct completion (default: none, so that it abstains and keeps the score)",
+}
+"""Options of `threshold_from` and `label_from`, and what they do."""
+
+
+def threshold_from(options: Mapping[str, str]) -> float | None:
+    """The threshold, if one is set.
+
+    Raises:
+        ValueError: It is no number.
+    """
+    return number(options, "threshold")
+
+
+def label_from(options: Mapping[str, str]) -> int | None:
+    """The place of the score among several numbers, if it is set.
+
+    Raises:
+        ValueError: It is no place.
+    """
+    return whole(options, "label")
+
+
+def graded(score: float, threshold: float | None) -> Verdict:
+    """Correct iff the score reaches the threshold; without one it abstains, and the score is kept."""
+    if threshold is None:
+        return Verdict(outcome=Outcome.ABSTAIN, reason="no_threshold", score=score)
+    outcome = Outcome.CORRECT if score >= threshold else Outcome.INCORRECT
+    return Verdict(outcome=outcome, reason="score", score=score)
+
+
+def chosen(values: Sequence[float], label: int | None, *, last: bool = False) -> float:
+    """The score among a model's numbers for one text.
+
+    Args:
+        label: Its place; None where there is no choice.
+        last: Without a label the last number is taken, else there may be only one.
+
+    Raises:
+        ValueError: Which one it is can't be told, or it is no finite number.
+    """
+    if label is None and not last and len(values) > 1:
+        raise ValueError(f"the model gives {len(values)} numbers a text; say which one is the score with label=")
+    place = -1 if label is None else label
+    if not -1 <= place < len(values) or not values:
+        raise ValueError(f"the model gives {len(values)} numbers a text, none at place {max(place, 0)}")
+    value = values[place]
+    if not is_figure(value):
+        raise ValueError(f"the score is {value}, which is no number to compare")
+    return value
+
+
+# -- How a question and a completion become a reward model's input: every text word for word but for control tokens.
+
+
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+_REFERENCE = "\n\nReference answer: {reference}"
+_FIELDS = ("question", "reference", "completion")
+FORM_OPTIONS = {
+    "format": "the input's text with {question}, {completion} and, where it is on, {reference} in it; "
+    "where the model takes question and completion apart, the question's text (default: one below the other)",
+    "reference": "true: the reference answer goes in as well (default false)",
+    "neutralise": "whether control tokens in texts are broken: on (default) or off",
+}
+"""Options of `form_from`, and what they do."""
+
+
+class Form(Struct, frozen=True, kw_only=True):
+    """A text with placeholders.
+
+    Attributes:
+        text: Known names in braces are replaced in one pass; other braces stand for themselves.
+        reference: Whether the reference answer goes in.
+        neutralise: Whether control tokens in the item's texts are broken; those in the form's own text never are.
+    """
+
+    text: str
+    reference: bool
+    neutralise: bool
+
+    def fill(self, item: VerifierInput) -> str:
+        """The text with an item's question, reference and completion in it."""
+        fields = {"question": item.question, "reference": item.reference, "completion": item.completion}
+        # Of a split by a pattern with a group every second part is what the group held.
+        split = enumerate(_PLACEHOLDER.split(self.text))
+        parts = [(fields[part], True) if number % 2 else (part, False) for number, part in split]
+        return neutralised_within(parts) if self.neutralise else "".join(part for part, _ in parts)
+
+    def alone(self, text: str) -> str:
+        """A text of the item's that goes out beside the form."""
+        return neutralised(text) if self.neutralise else text
+
+    def config(self) -> dict[str, object]:
+        """What a score depends on."""
+        usual = {} if self.neutralise else {"neutralise": False}
+        return {"format": self.text, "reference": self.reference, **usual}
+
+
+def form_from(options: Mapping[str, str], *, whole: bool) -> Form:
+    """The form that `FORM_OPTIONS` describe.
+
+    Args:
+        whole: The completion is part of the text; else it goes out beside it.
+
+    Raises:
+        ValueError: A placeholder is unknown, missing, or out of place.
+    """
+    reference = switch(options, "reference", default=False)
+    plain = "{question}" + _REFERENCE * reference + "\n\n{completion}" * whole
+    text = options.get("format", plain)
+    wanted = {"question": True, "reference": reference, "completion": whole}
+    found = set(_PLACEHOLDER.findall(text))
+    for name in sorted(found - wanted.keys()):
+        raise ValueError(f"format: there is no {{{name}}}; there are {', '.join(f'{{{name}}}' for name in _FIELDS)}")
+    for name, is_wanted in wanted.items():
+        if is_wanted and name not in found:
+            raise ValueError(f"format: {{{name}}} is missing")
+        if not is_wanted and name in found:
+            why = "reference is not true" if name == "reference" else "the completion goes out beside it"
+            raise ValueError(f"format: {{{name}}} has no place in it, since {why}")
+    return Form(text=text, reference=reference, neutralise=switch(options, "neutralise", default=True))
+
 
 _DIALECTS: Final[tuple[Task, ...]] = get_args(Task)
 _PAIRED: Final = ("score", "rerank")
 """Dialects that take question and completion apart."""
-
 _ACTIVATE: Final = {"server": None, "on": True, "off": False}
 
 

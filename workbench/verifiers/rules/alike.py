@@ -10,7 +10,7 @@ from workbench.verifiers.rules.quantities import quantity
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.units import unit
-from workbench.verifiers.rules.wording import spelled
+from workbench.verifiers.rules.words import spelled
 
 _CURRENCIES = {
     "USD": r"(?:US)?\\\$|\bUSD\b|\bdollars?\b|\bbucks\b|美元|\bDollar\b",

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from workbench.core.final_answer import FinalAnswer, completion_answer
-from workbench.verifiers.rules.affirmation import affirmed, completes
+from workbench.verifiers.rules.alike import asked_words
 from workbench.verifiers.rules.answers import (
     Answers,
     boxes_of,
@@ -17,23 +17,150 @@ from workbench.verifiers.rules.answers import (
     revised,
     stated_values,
 )
-from workbench.verifiers.rules.brackets import same_closing
-from workbench.verifiers.rules.choice import choice_of, option_of
-from workbench.verifiers.rules.contrast import contrasts, holds_label, names_another, without_rejected
+from workbench.verifiers.rules.contrast import (
+    choice_of,
+    contrasts,
+    holds_label,
+    names_another,
+    option_of,
+    same_closing,
+    same_formula,
+    without_rejected,
+)
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.envelopes import enveloped, unpacked
 from workbench.verifiers.rules.equality import Comparison, Symbolic, undecided
-from workbench.verifiers.rules.logic import same_formula
-from workbench.verifiers.rules.options import has_label, letters
 from workbench.verifiers.rules.phrases import VALUE, contains, counted_in, is_prose, leads, sentences, value_in, words
-from workbench.verifiers.rules.picking import means_value
-from workbench.verifiers.rules.question import TypedQuestion
-from workbench.verifiers.rules.spelling import tidy
+from workbench.verifiers.rules.qualifiers import (
+    changed_by_signs,
+    changed_by_words,
+    changing,
+    leading_words,
+    unknown_words,
+)
+from workbench.verifiers.rules.qualifiers import words as words_of_qualifiers
+from workbench.verifiers.rules.question import TypedQuestion, has_label, letters
+from workbench.verifiers.rules.spelling import plain, tidy
 from workbench.verifiers.rules.states import Vocabulary, state, stated, vocabulary_of
 from workbench.verifiers.rules.structure import MOST_PARTS, shape
 from workbench.verifiers.rules.surroundings import denied, surroundings
+from workbench.verifiers.rules.units import unit
 from workbench.verifiers.rules.warrant import doubt
-from workbench.verifiers.rules.wording import same_noun, same_text, same_wording, same_words, spelled
+from workbench.verifiers.rules.words import same_noun, same_text, same_wording, same_words, spelled
+
+# -- Whether a value picked out of a phrase is what the phrase means: not so of the 24 in "half of 24".
+
+
+_MACRO = re.compile(r"\\(?!text|math|left|right|mbox|quad|qquad|boxed|displaystyle|%|\$)[A-Za-z]+")
+_NEXT_WORD = re.compile(r"[\s$*)}\]\\\"”]{0,6}([^\W\d_]+)")
+_CONGRUENT = re.compile(r"(?:\\equiv|≡)\s*\Z")
+_MODULO = re.compile(r"\s*\(?\s*\\?(?:pmod|bmod|mod)\b")
+_CURRENCY = re.compile(r"[$€£¥₹¢₽₩]")
+_NEAR = 3
+_SUBJECT = re.compile(r"\b(?:is|are|was|were|equals|be)\b|[:：=]")
+_CONNECTING_WORDS = """
+    in on at of for per and each is are was left total altogether a an the to so which that because
+"""
+_CONNECTING = frozenset(_CONNECTING_WORDS.split())
+
+
+def means_value(phrase: str, value: str, reference: str, question: str) -> bool:
+    """Whether a phrase means no more and no less than the value picked out of it.
+
+    Args:
+        phrase: The whole answer.
+        value: The part of it that is compared.
+        reference: The reference's answer; its words change nothing.
+        question: The question; its words are known ones.
+    """
+    phrase, value = tidy(phrase), tidy(value)
+    at = phrase.rfind(value)
+    if at < 0:
+        return False
+    before, behind = phrase[:at], phrase[at + len(value) :]
+    meant = {*words_of_qualifiers(reference), *asked_words(question)}
+    if changed_by_signs(before.rstrip(" $*"), behind) or changed_by_words(before, behind, meant):
+        return False
+    if _CONGRUENT.search(before) and _MODULO.match(behind):
+        return True
+    if changing(leading_words(value), meant) or _CURRENCY.search(before[-_NEAR:] + behind[:_NEAR]):
+        return False
+    noun = _NEXT_WORD.match(behind)
+    if noun is not None and words_of_qualifiers(reference) and _is_other(noun[1], reference):
+        return False
+    if is_prose(phrase):
+        return True
+    rest = f"{before} {behind}"
+    if changing(rest, meant) or _MACRO.search(rest):
+        return False
+    rest = f"{_SUBJECT.split(before)[-1]} {behind}"
+    known = [
+        *words_of_qualifiers(question),
+        *words_of_qualifiers(reference),
+        *([] if question.isascii() else [question]),
+    ]
+    return not [word for word in unknown_words(rest, known) if unit(plain(word)) is None]
+
+
+def _is_other(noun: str, reference: str) -> bool:
+    """Whether the word behind a value is another one than those of the reference."""
+    noun = noun.casefold()
+    return noun not in _CONNECTING and bool(unknown_words(noun, words_of_qualifiers(reference)))
+
+
+# -- Yes-or-no questions answered with their own statement: "Does the owl fly?", "The owl does not fly.".
+
+
+_ASKED = re.compile(
+    r"(?:^|[.,;:\\n]\s*|\bwhether\s+|\bif\s+)(?:does|do|did|is|are|was|were|can|could|will|would|has|have)\s+([^?.\n]{3,200})\?",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[a-z0-9]+")
+_NEGATED = re.compile(r"\b(?:not|never|no longer|cannot)\b|n['’]t\b")
+_LITTLE = re.compile(
+    "the|an?|to|of|in|on|at|for|that|its?|there|any|some|going|does|do|did|is|are|was|were|been?|can|could|will|would"
+    "|has|have|had|not|never|cannot|so|therefore|thus|hence|t|doesn|don|didn|isn|aren|wasn|weren"
+)
+_READ = 1_500
+_SHORT = 40
+_LEAST = 8
+
+
+def affirmed(question: str, sentence: str, vocabulary: Vocabulary) -> str | None:
+    """The state a sentence stands for that affirms or denies just what the question asks; None for any other."""
+    found = _ASKED.findall(question[-_READ:])
+    if not found or "yes" not in vocabulary or "no" not in vocabulary:
+        return None
+    asked, said = found[-1].lower(), tidy(sentence[:400]).lower()
+    if len(_content(asked)) < _LEAST or _content(asked) != _content(said):
+        return None
+    affirmed = _is_negated(asked) == _is_negated(said)
+    return vocabulary["yes" if affirmed else "no"]
+
+
+def completes(question: str, sentence: str, answer: str) -> bool:
+    """Whether a sentence is the question's own words with a short answer put in: "Who sang?", "Ann sang."."""
+    said, wanted = tidy(sentence[:400]).lower(), tidy(answer).lower()
+    at = re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", said)
+    if at is None or not 1 < len(wanted) <= _SHORT or _is_negated(said):
+        return False
+    asked = {_stem(word) for word in _WORD.findall(question[-_READ:].lower())}
+    rest = _WORD.findall(said[: at.start()] + " " + said[at.end() :])
+    return bool(rest) and all(_LITTLE.fullmatch(word) or _stem(word) in asked for word in rest)
+
+
+def _stem(word: str) -> str:
+    return word.removesuffix("ed").rstrip("s").removesuffix("e")
+
+
+def _content(text: str) -> str:
+    """The words that carry the meaning, without their endings and run together: "gad wall" is "gadwall"."""
+    return "".join(_stem(word) for word in _WORD.findall(text) if not _LITTLE.fullmatch(word))
+
+
+def _is_negated(text: str) -> bool:
+    return len(_NEGATED.findall(text)) % 2 == 1
+
 
 _LONG_REFERENCE = 400
 _LONGEST_HOLDING = 40

@@ -17,8 +17,8 @@ from workbench.verifiers.rules.shapes import same_shape
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.states import same_term
 from workbench.verifiers.rules.structure import names_and_value
-from workbench.verifiers.rules.unit_suffix import split, without_units
-from workbench.verifiers.rules.wording import same_text
+from workbench.verifiers.rules.units import split, without_units
+from workbench.verifiers.rules.words import same_text
 
 Symbolic = Callable[[str, str], bool | None]
 """Compares what the rules can't read; may raise `Unread` where no worker is at hand."""

@@ -1,20 +1,213 @@
-r"""Whether two answers that may be equations or inequalities say the same."""
+"""Whether two answers that may be equations or inequalities say the same."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from fractions import Fraction
 from itertools import permutations
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from workbench.verifiers.rules.evaluate import constant, features, same_value
-from workbench.verifiers.rules.families import same_family
-from workbench.verifiers.rules.nodes import Call, Name, Node, Number, negative, total
-from workbench.verifiers.rules.proportion import proportional
+from workbench.verifiers.rules.arithmetic import COMPLEX, PRIME, REAL, Arithmetic, Undefined, in_field, precise
+from workbench.verifiers.rules.evaluate import (
+    CONSTANTS,
+    SPARE_DIGITS,
+    Features,
+    constant,
+    digits_for,
+    features,
+    field_point,
+    numeric_point,
+    same_value,
+)
+from workbench.verifiers.rules.nodes import (
+    MINUS_ONE,
+    ONE,
+    Call,
+    Name,
+    Node,
+    Number,
+    negative,
+    product,
+    substituted,
+    total,
+)
 from workbench.verifiers.rules.statements import Statement, statements
 from workbench.verifiers.rules.tokens import NotUnderstood
 
-Trees: TypeAlias = tuple[Node, ...]
+# -- Whether one expression is a constant multiple of another.
 
+
+_POINTS = range(5)
+_ENOUGH = 2
+_CLOSE = 1e-6
+_CONFIRMING = 3
+
+
+def proportional(first: Node, second: Node, *, positive: bool) -> bool | None:
+    """Whether the first is the second times a constant that isn't 0; None when that can't be told.
+
+    Args:
+        first: An expression.
+        second: Another.
+        positive: Whether the constant must be positive.
+    """
+    about = features(first, second)
+    if not about.names - CONSTANTS:
+        return None
+    same = _in_field(first, second, about.names) if about.rational else _in_numbers(first, second, about)
+    return _same_sign(first, second, about) if same and positive else same
+
+
+def _in_field(first: Node, second: Node, names: frozenset[str]) -> bool | None:
+    """Compare the ratios at fixed points of the prime field."""
+    found: list[tuple[int, int]] = []
+    for index in _POINTS:
+        point = field_point(names, index)
+        try:
+            one, other = in_field(first, point), in_field(second, point)
+        except Undefined:
+            continue
+        if (one == 0) != (other == 0) or (found and (found[0][0] * other - one * found[0][1]) % PRIME):
+            return False
+        found.append((one, other))
+        if len(found) > _ENOUGH:
+            return True
+    return None
+
+
+def _in_numbers(first: Node, second: Node, about: Features) -> bool | None:
+    """Compare the ratios in doubles, then with many digits at the points where they are defined."""
+    arithmetic = COMPLEX if "i" in about.names else REAL
+    values = {
+        index: found for index in _POINTS if (found := _proportion_values(first, second, arithmetic, about, index))
+    }
+    if len(values) < _ENOUGH:
+        return None
+    if not _one_ratio(list(values.values()), _CLOSE):
+        return False
+    digits = digits_for(about)
+    exact = precise(digits, "i" in about.names)
+    confirming = [_proportion_values(first, second, exact, about, index) for index in list(values)[:_CONFIRMING]]
+    return _one_ratio([found for found in confirming if found], exact.convert(Fraction(10) ** (SPARE_DIGITS - digits)))
+
+
+def _proportion_values(
+    first: Node, second: Node, arithmetic: Arithmetic, about: Features, index: int
+) -> tuple[Any, Any] | None:
+    """Both values at a point; None where one is undefined or 0."""
+    point = numeric_point(arithmetic, about.names - CONSTANTS, index)
+    try:
+        one, other = arithmetic.value(first, point), arithmetic.value(second, point)
+        return (one, other) if 0 < abs(one) < float("inf") and 0 < abs(other) < float("inf") else None
+    except (ValueError, ArithmeticError, TypeError):
+        return None
+
+
+def _one_ratio(values: list[tuple[Any, Any]], tolerance: Any) -> bool:
+    """Whether all pairs have nearly the same ratio."""
+    (one, other), *rest = values
+    return all(abs(one * below - above * other) <= tolerance * abs(one * below) for above, below in rest)
+
+
+def _same_sign(first: Node, second: Node, about: Features) -> bool | None:
+    """Whether two multiples of each other have the same sign where they are defined; beside i there are no signs."""
+    if "i" in about.names:
+        return None
+    found = next(filter(None, (_proportion_values(first, second, REAL, about, index) for index in _POINTS)), None)
+    return None if found is None else bool((found[0] > 0) == (found[1] > 0))
+
+
+# -- Expressions with constants of integration: equal up to the constants' names, order and, where added, value.
+
+
+_CONSTANT = re.compile(r'[CcKk](?:_\w+)?|"const|[ABD]')
+_SURE = re.compile(r'C(?:_\w+)?|[cK](?:_[0-9])?|"const')
+_NUMBERED = re.compile(r"[Cc]_[0-9]")
+_PARAMETERS_TOO = frozenset("ABD")
+_PARAMETERS = frozenset("abd")
+_WHOLE = frozenset("klmn")
+_MOST = 3
+
+
+class _Combination(NamedTuple):
+    """``rest`` plus each constant times its part."""
+
+    rest: Node
+    parts: tuple[Node, ...]
+
+
+def same_family(first: Node, second: Node, names: tuple[frozenset[str], frozenset[str]]) -> bool | None:
+    r"""Whether two expressions differ only in their free constants; None when they have none to match.
+
+    Those are constants of integration (``C``, ``C_1``, ``K`` ...) and the whole number of a period (``k\pi``).
+
+    Args:
+        first: An expression.
+        second: Another.
+        names: The names in each.
+    """
+    ours, theirs = _constants(names[0]), _constants(names[1])
+    if not ours or len(ours) != len(theirs) or len(ours) > _MOST:
+        return _same_period(first, second, names)
+    if not any(_SURE.fullmatch(name) for name in ours + theirs):
+        return None
+    one_variable = all(len(found - CONSTANTS) == len(ours) + 1 for found in names)
+    if len(ours) == 1 and _PARAMETERS_TOO & {*ours, *theirs} and not one_variable:
+        return None
+    one, other = _combination(first, ours), _combination(second, theirs)
+    if one is None or other is None:
+        return same_value(first, substituted(second, dict(zip(theirs, map(Name, ours), strict=True))))
+    if len(ours) == 1 and _is_unit(one.parts[0]) and _is_unit(other.parts[0]):
+        return _is_number(total([one.rest, negative(other.rest)]))
+    scalable = one_variable and all(_NUMBERED.fullmatch(name) for name in ours + theirs)
+    return same_value(one.rest, other.rest) and any(
+        all(_same_part(mine, yours, scalable) for mine, yours in zip(one.parts, order, strict=True))
+        for order in permutations(other.parts)
+    )
+
+
+def _constants(names: frozenset[str]) -> list[str]:
+    """Names of constants of integration, in order; none where nothing else varies."""
+    found = sorted(name for name in names if _CONSTANT.fullmatch(name))
+    return found if any(name.islower() for name in names - CONSTANTS - {*found}) else []
+
+
+def _combination(node: Node, names: list[str]) -> _Combination | None:
+    """The expression as a combination with the constants as its coefficients; None when it is none."""
+    zeros = dict.fromkeys(names, Number(0))
+    rest = substituted(node, zeros)
+    parts = [total([substituted(node, {**zeros, name: ONE}), negative(rest)]) for name in names]
+    terms = [product([Name(name), part]) for name, part in zip(names, parts, strict=True)]
+    return _Combination(rest, tuple(parts)) if same_value(node, total([rest, *terms])) else None
+
+
+def _is_unit(node: Node) -> bool:
+    return bool(same_value(node, ONE) or same_value(node, MINUS_ONE))
+
+
+def _is_number(node: Node) -> bool:
+    """Whether a difference doesn't depend on its variables; where those may be parameters, whether it is 0."""
+    names = features(node).names - CONSTANTS
+    if _PARAMETERS & names:
+        return bool(same_value(node, Number(0)))
+    return bool(same_value(node, substituted(node, {name: Name(name + "′") for name in names})))
+
+
+def _same_part(first: Node, second: Node, scalable: bool) -> bool:
+    """Whether two constants multiply the same, or multiples of the same where that is no difference."""
+    return bool(same_value(first, second) or (scalable and proportional(first, second, positive=False)))
+
+
+def _same_period(first: Node, second: Node, names: tuple[frozenset[str], frozenset[str]]) -> bool | None:
+    r"""Whether two multiples of π differ in the name of a whole number (``k\pi`` and ``n\pi``)."""
+    ours, theirs = (found - CONSTANTS for found in names)
+    if len(ours) != 1 or len(theirs) != 1 or not ours | theirs <= _WHOLE or "π" not in names[0]:
+        return None
+    return same_value(first, substituted(second, {min(theirs): Name(min(ours))}))
+
+
+Trees: TypeAlias = tuple[Node, ...]
 _TURNED = {"<": ">", "≤": "≥"}
 
 

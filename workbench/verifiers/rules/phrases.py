@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from workbench.verifiers.canonical import canonical_text
 from workbench.verifiers.rules.spelling import plain
 from workbench.verifiers.rules.units import unit
+from workbench.verifiers.text import canonical_text
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _MACRO = re.compile(r"\\[A-Za-z]+")

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from workbench.statistics.agreement.ratings import Ratings
-from workbench.statistics.arrays import IntArray
+from workbench.statistics.confusion import IntArray
 
 KRIPPENDORFF = (
     "1 2 3 3 2 1 4 1 2 . . .",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.statistics.agreement.ceiling import accuracy_behind, ceiling, residue
+from workbench.statistics.agreement.figures import accuracy_behind, ceiling, residue
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.unit.analysis.agreement.tables import drawn, grids, of_cells
-from workbench.statistics.agreement.annotators import modelled, with_others
-from workbench.statistics.agreement.dawid_skene import consensus
+from workbench.statistics.agreement.figures import consensus, modelled, with_others
 from workbench.statistics.agreement.ratings import Ratings
 
 ACCURACY = (0.98, 0.95, 0.93, 0.9, 0.88, 0.7)

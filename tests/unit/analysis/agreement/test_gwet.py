@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.unit.analysis.agreement.tables import KRIPPENDORFF, by_person, grids, of_two
-from workbench.statistics.agreement.gwet import MOST_CATEGORIES, WEIGHTINGS, Weighting, ac1, ac2
+from workbench.statistics.agreement.coefficients import MOST_CATEGORIES, WEIGHTINGS, Weighting, ac1, ac2
 from workbench.statistics.agreement.ratings import Ratings, units
 
 VALUES = np.array([1.0, 2.0, 5.0, 9.0])

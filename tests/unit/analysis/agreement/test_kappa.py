@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from tests.unit.analysis.agreement.tables import FLEISS, KRIPPENDORFF, by_counts, by_person, drawn, grids, of_two
-from workbench.statistics.agreement.gwet import ac1
-from workbench.statistics.agreement.kappa import LabelPairs, fleiss, interval, pabak, pairs
+from workbench.statistics.agreement.coefficients import LabelPairs, ac1, fleiss, interval, pabak, pairs
 from workbench.statistics.agreement.ratings import Ratings, units
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.unit.analysis.agreement.tables import KRIPPENDORFF, by_person, of_cells, of_two
-from workbench.statistics.agreement.observed import percent, percent_interval, prevalence
+from workbench.statistics.agreement.coefficients import percent, percent_interval, prevalence
 from workbench.statistics.agreement.ratings import Ratings, units
 from workbench.statistics.intervals import clustered_wilson, wilson
 

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 
 from tests.unit.analysis.agreement.tables import KRIPPENDORFF, by_person, drawn, grids, of_cells, of_two
 from workbench.statistics import bootstrap
-from workbench.statistics.agreement.coefficients import alpha
-from workbench.statistics.agreement.observed import percent
+from workbench.statistics.agreement.coefficients import alpha, percent
+from workbench.statistics.agreement.figures import intervals
 from workbench.statistics.agreement.ratings import Ratings, units
-from workbench.statistics.agreement.resampling import intervals
-from workbench.statistics.arrays import IntArray
 from workbench.statistics.bootstrap import Interval
+from workbench.statistics.confusion import IntArray
 
 
 def of_alpha(ratings: Ratings, cluster: IntArray | None = None, *, samples: int = 400, seed: int = 0) -> Interval:

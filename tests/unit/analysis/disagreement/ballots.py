@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from workbench.statistics.arrays import IntArray
+from workbench.statistics.confusion import IntArray
 
 
 class Ballot(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.analysis.disagreement.ballots import Ballot, ballots
-from workbench.statistics.against_gold import against_gold, evidence
+from workbench.statistics.disagreement import against_gold, evidence
 
 GROUPS = 3
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.analysis.disagreement.ballots import Ballot, ballots
-from workbench.statistics.split import splits, uneven, weights
-from workbench.statistics.votes import counted
+from workbench.statistics.disagreement import counted, splits, uneven, weights
 
 YES, NO, ABSTAIN = 1, 0, 2
 

@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.analysis.disagreement.ballots import Ballot, ballots
-from workbench.statistics.agreement.dawid_skene import consensus
+from workbench.statistics.agreement.figures import consensus
 from workbench.statistics.agreement.ratings import Ratings
-from workbench.statistics.arrays import FloatArray, IntArray
-from workbench.statistics.disagreement import FOLDS, folds, improbable, outvoted
-from workbench.statistics.patterns import Feature, patterns, quantiles
+from workbench.statistics.confusion import FloatArray, IntArray
+from workbench.statistics.disagreement import FOLDS, Feature, folds, improbable, outvoted, patterns, quantiles
 
 ACCURACIES = (0.9, 0.85, 0.8, 0.5)
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr, t
 
-from workbench.statistics.arrays import BoolArray
-from workbench.statistics.saturation import correlations, saturation
+from workbench.statistics.confusion import BoolArray
+from workbench.statistics.ranking import correlations, saturation
 
 PASSES: BoolArray = np.array(
     [[True] * 6, [True, True, True, False, True, False], [True, False, False, False, True, False], [False] * 6]

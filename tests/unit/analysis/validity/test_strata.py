@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import StratifiedTable
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from workbench.statistics.arrays import BoolArray, IntArray
-from workbench.statistics.strata import Effect, stratified_difference
+from workbench.statistics.confusion import BoolArray, IntArray
+from workbench.statistics.subgroups import Effect, stratified_difference
 
 Items = tuple[BoolArray, BoolArray, IntArray, IntArray]
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.benchmarks.curating.curation_drawing import Drawable, draw_questions
-from workbench.benchmarks.curating.typing import NamedType, type_in_force, why_untyped
+from workbench.benchmarks.curating.drawing import Drawable, draw_questions
+from workbench.benchmarks.curating.types import NamedType, type_in_force, why_untyped
 from workbench.measuring.records.curation import PoolQuestion
 
 QUOTAS = {"A": 5, "B": 5}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.coding.evolution_duplicates import duplicates, neighbour_means, overlaps
+from workbench.coding.duplicates import duplicates, neighbour_means, overlaps
 from workbench.data.alike import OfMatrix, OfVectors, alike
 
 

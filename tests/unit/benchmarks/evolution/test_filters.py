@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from workbench.coding.evolution.filters import columns, perfect, rate, shown_to_beat, shown_to_split, splits, stays
+from workbench.coding.evolution.growing import columns, perfect, rate, shown_to_beat, shown_to_split, splits, stays
 from workbench.coding.records.evolution import EvolutionSettings
 
 SETTINGS = EvolutionSettings(model="m")

@@ -10,7 +10,7 @@ from workbench.coding.evolution.growing import PlannedStep, grown, planned
 from workbench.coding.evolution.replies import Taken
 from workbench.coding.records.evolution import MODES, EvolutionSettings, Evolved, Mode, PoolStep
 from workbench.core.code import CodeTest
-from workbench.data.draws import draw
+from workbench.data.alike import draw
 
 SETTINGS = EvolutionSettings(model="m")
 TESTS = tuple(CodeTest(form="expression", source=f"assert f({number}) == 1") for number in range(4))

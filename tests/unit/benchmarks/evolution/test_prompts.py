@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.coding.evolution.prompts import ShownProblem, for_problem, for_tests
+from workbench.coding.evolution.replies import ShownProblem, for_problem, for_tests
 
 SECRET = bytes(32)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from workbench.coding.evolution.replies import proposed, rewritten_of, taken_of
 from workbench.coding.records.evolution import REJECTIONS
-from workbench.core.code_tests.spelling import LONGEST_TEST, bound_names
+from workbench.core.code_tests.broken import LONGEST_TEST, bound_names
 
 
 def said(*tests: object) -> str:

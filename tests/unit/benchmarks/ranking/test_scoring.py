@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.coding.ranking.scoring import letters_of, only_errors, only_stderr, score_of, stderrs_of
+from workbench.coding.ranking.scored import letters_of, only_errors, only_stderr, score_of, stderrs_of
 from workbench.core.code import Failure
 
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.coding.ranking.selection import one_of_each_score, select
+from workbench.coding.ranking.selecting import one_of_each_score, select
 from workbench.core.errors import FormatError
-from workbench.statistics.records.candidates import Candidate, Picked, Rules
+from workbench.statistics.records.ranking import Candidate, Picked, Rules
 
 
 def candidate(id: int, score: float, seconds: float = 1.0, *, truth: bool = False, errors: bool = False) -> Candidate:

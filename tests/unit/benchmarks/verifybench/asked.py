@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.benchmarks.questions import Completion, Question
+from workbench.benchmarks.capping import Completion, Question
 
 _SAID = {"+": True, "-": False, "?": None}
 

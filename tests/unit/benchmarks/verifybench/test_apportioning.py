@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.benchmarks.apportioning import apportion, largest_remainder
+from workbench.benchmarks.quotas import apportion, largest_remainder
 
 WEIGHTS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 200), min_size=1)
 

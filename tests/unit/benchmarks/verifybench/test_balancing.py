@@ -10,10 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.benchmarks.verifybench.asked import question
-from workbench.benchmarks.balancing import balance, choose
-from workbench.benchmarks.capping import Caps, Chosen
-from workbench.benchmarks.questions import Question, lack
-from workbench.benchmarks.quotas import Quotas, undivided
+from workbench.benchmarks.capping import Caps, Chosen, Question, lack
+from workbench.benchmarks.quotas import Quotas, balance, choose, undivided
 from workbench.core.sets import Fill
 
 NO_CAPS = Caps()

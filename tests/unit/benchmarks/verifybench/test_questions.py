@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.benchmarks.verifybench.asked import question
-from workbench.benchmarks.questions import LACKS, lack, pick
+from workbench.benchmarks.capping import LACKS, lack, pick
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from tests.unit.benchmarks.verifybench.asked import question
-from workbench.benchmarks.quota_files import read_quotas
-from workbench.benchmarks.quotas import PAPER, Quotas, apportioned, preset, undivided
+from workbench.benchmarks.quotas import PAPER, Quotas, apportioned, preset, read_quotas, undivided
 from workbench.core.errors import UsageError
 from workbench.core.sets import Fill, Preset
 from workbench.core.taxonomy import UNTYPED

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.benchmarks.stratifying import sample, strata
+from workbench.benchmarks.quotas import sample, strata
 from workbench.core.sets import Stratum
 
 SIZES = st.dictionaries(st.sampled_from("abcde"), st.integers(0, 60), min_size=1)

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from workbench.core.code_record import CodeRecord, ProblemRecord
+from workbench.core.code import CodeRecord, ProblemRecord
 from workbench.core.item import Refusal
 from workbench.data.formats.code import kinds
 from workbench.data.formats.documents import SourceDocument

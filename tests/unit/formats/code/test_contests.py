@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from tests.unit.formats.code.documented_rows import EXAMPLES, problem, read, refused, suites
-from workbench.core.code import CodeTest
-from workbench.core.code_record import ProblemRecord, SolutionRecord
+from workbench.core.code import CodeTest, ProblemRecord, SolutionRecord
 
 
 def test_apps_reads_and_writes_and_its_solutions_were_accepted() -> None:
@@ -110,7 +109,7 @@ def test_any_other_pickle_is_refused(text: str) -> None:
 
 
 def test_a_decompression_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workbench.data.formats.code.livecodebench.LONGEST", 1 << 20)
+    monkeypatch.setattr("workbench.data.formats.code.contests.LONGEST", 1 << 20)
     found = refused("livecodebench", private_test_cases=_packed(" " * (2 << 20)))
     assert found.code == "unsupported"
 

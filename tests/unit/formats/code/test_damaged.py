@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from workbench.coding import formats, vectors
+from workbench.coding import formats
 from workbench.core.errors import FormatError
 from workbench.data.formats import embeddings
 
 
 @pytest.mark.parametrize(
     "read",
-    [embeddings.read, lambda path: list(vectors.read(path)), lambda path: list(formats.read(path))],
+    [embeddings.read, lambda path: list(formats.read_vectors(path)), lambda path: list(formats.read(path))],
     ids=["embeddings", "vectors", "candidates"],
 )
 def test_a_compressed_file_that_is_cut_off_is_an_error(tmp_path: Path, read: Callable[[Path], object]) -> None:

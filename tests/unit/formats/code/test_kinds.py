@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.formats.code.documented_rows import EXAMPLES, problem, read, refused, suites
-from workbench.core.code import CodeTest
-from workbench.core.code_record import ProblemRecord, SolutionRecord
+from workbench.core.code import CodeTest, ProblemRecord, SolutionRecord
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.item import Refusal
 from workbench.data.formats.code import kinds

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.unit.formats.code.documented_rows import EXAMPLES, problem, read
-from workbench.core.code import Problem
-from workbench.core.code_record import ProblemRecord, SolutionRecord
+from workbench.core.code import Problem, ProblemRecord, SolutionRecord
 from workbench.core.errors import VerifierError
 from workbench.data.formats.reading import plan_file, read_records
+from workbench.verifiers.execution.interpreter import program_of
 from workbench.verifiers.execution.levels import best_level
 from workbench.verifiers.execution.pool import SandboxPool
-from workbench.verifiers.execution.programs import program_of
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample_data"
 

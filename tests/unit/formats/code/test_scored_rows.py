@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from workbench.coding import pass_counts, scored_rows
+from workbench.coding import formats
 from workbench.coding.records.figures import PassCount
 from workbench.core.errors import FormatError
 
@@ -33,13 +33,13 @@ def row(**fields: Any) -> str:
 
 
 def test_a_row_has_its_scores_by_verifier(tmp_path: Path) -> None:
-    found = scored_rows.read(written(tmp_path, row()))
+    found = formats.read_scored_rows(written(tmp_path, row()))
     assert found.verifiers == ("utg", "reward")
     assert [scores for _, scores in found.rows] == [{"utg": 0.5, "reward": -3}]
 
 
 def test_a_file_may_have_scores_of_one_verifier_alone(tmp_path: Path) -> None:
-    assert scored_rows.read(written(tmp_path, row(reward=None))).verifiers == ("utg",)
+    assert formats.read_scored_rows(written(tmp_path, row(reward=None))).verifiers == ("utg",)
 
 
 @pytest.mark.parametrize(
@@ -60,20 +60,20 @@ def test_a_file_may_have_scores_of_one_verifier_alone(tmp_path: Path) -> None:
     ids=["score", "reward", "reward-score", "rank", "dataset", "task", "text", "nan", "infinite", "huge", "json"],
 )
 def test_a_bad_row_is_refused_with_its_line_and_field(tmp_path: Path, text: str, field: str | None) -> None:
-    found = scored_rows.read(written(tmp_path, row(), text, row()))
+    found = formats.read_scored_rows(written(tmp_path, row(), text, row()))
     assert len(found.rows) == 2
     assert [(one.line, one.field) for one in found.refused] == [(2, field)]
 
 
 def test_an_unknown_data_set_is_an_error_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"rows\.jsonl:2:dataset: 'APPS'"):
-        scored_rows.read(written(tmp_path, row(), row(dataset="APPS")))
+        formats.read_scored_rows(written(tmp_path, row(), row(dataset="APPS")))
 
 
 @pytest.mark.parametrize("lines", [[], [row(average_test_score=None, reward=None)]], ids=["empty", "no-score"])
 def test_a_file_without_scores_is_an_error(tmp_path: Path, lines: list[str]) -> None:
     with pytest.raises(FormatError, match="no row has a score"):
-        scored_rows.read(written(tmp_path, *lines))
+        formats.read_scored_rows(written(tmp_path, *lines))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_file_without_scores_is_an_error(tmp_path: Path, lines: list[str]) -> 
     ids=["counts", "passed", "failed", "tests", "no-tests"],
 )
 def test_counts(tmp_path: Path, text: str, count: tuple[int | None, ...]) -> None:
-    (found,) = pass_counts.read(written(tmp_path, text))
+    (found,) = formats.read_pass_counts(written(tmp_path, text))
     assert isinstance(found, PassCount)
     assert (found.n, found.c, found.passed, found.total) == count
 
@@ -109,6 +109,6 @@ def test_counts(tmp_path: Path, text: str, count: tuple[int | None, ...]) -> Non
     ],
 )
 def test_bad_counts_are_refused_with_their_field(tmp_path: Path, text: str, field: str) -> None:
-    (found,) = pass_counts.read(written(tmp_path, text))
+    (found,) = formats.read_pass_counts(written(tmp_path, text))
     assert not isinstance(found, PassCount)
     assert (found.line, found.field) == (1, field)

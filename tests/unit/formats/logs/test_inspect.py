@@ -20,9 +20,8 @@ from tests.unit.formats.logs.evaluation_logs import (
 )
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
-from workbench.data.formats.logs import inspect_zip
-from workbench.data.formats.logs.inspect_ai import dataset_of
-from workbench.data.formats.logs.inspect_zip import opened
+from workbench.data.formats.logs import inspect_ai
+from workbench.data.formats.logs.inspect_ai import dataset_of, opened
 from workbench.data.formats.logs.logged import Grade
 from workbench.data.formats.reading import plan_file
 
@@ -287,7 +286,7 @@ def test_a_member_that_unpacks_to_something_else_than_was_packed_is_refused(tmp_
 
 def test_encrypted_and_overlong_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = archive(tmp_path, members(SAMPLE, changed(metadata={"long": "x" * 5_000})))
-    monkeypatch.setattr(inspect_zip, "_LONGEST", 2_000)
+    monkeypatch.setattr(inspect_ai, "_INSPECT_ZIP_LONGEST", 2_000)
     assert [(row.line, row.code) for row in refusals(read("inspect", path))] == [(2, "too_long")]
     content = path.read_bytes()
     place = content.rindex(b"PK\x01\x02", 0, content.index(b"samples/1_epoch_1.json", len(content) // 2))
@@ -297,7 +296,7 @@ def test_encrypted_and_overlong_members_are_refused(tmp_path: Path, monkeypatch:
 
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = archive(tmp_path, members(changed(metadata={"long": " " * 4_000_000})))
-    monkeypatch.setattr(inspect_zip, "_SUSPICIOUS", (1 << 20, 300))
+    monkeypatch.setattr(inspect_ai, "_SUSPICIOUS", (1 << 20, 300))
     with pytest.raises(FormatError, match="hundreds of times its size"):
         read("inspect", path)
 
@@ -313,7 +312,7 @@ def test_a_member_that_is_longer_than_it_says_is_refused(tmp_path: Path) -> None
 
 
 def test_other_zip_files_and_other_documents_are_no_logs(tmp_path: Path) -> None:
-    assert not inspect_zip.is_log(archive(tmp_path, {"manifest.json": {}}).read_bytes())
+    assert not inspect_ai.is_log(archive(tmp_path, {"manifest.json": {}}).read_bytes())
     other = tmp_path / "other.json"
     other.write_text(json.dumps({"data": [{"question": "q", "reference": "r", "completion": "c"}]}))
     assert plan_file(other).format == "json"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.data.formats.explain import RefusedError
-from workbench.data.formats.logs.plain import plain, plain_object
+from workbench.data.formats.lines import RefusedError
+from workbench.data.formats.logs.prompts import plain, plain_object
 
 
 def test_numbers_that_json_lacks_are_none_and_long_ones_stay_numbers() -> None:

@@ -15,8 +15,7 @@ from tests.unit.formats.logs.documented_logs import EXAMPLES, FILES
 from workbench.core.item import Refusal
 from workbench.data.formats.code import kinds as code_kinds
 from workbench.data.formats.logs import kinds
-from workbench.data.formats.logs.kind import LogKind, always
-from workbench.data.formats.logs.logged import Grade, Logged
+from workbench.data.formats.logs.logged import Grade, Logged, LogKind, always
 from workbench.data.formats.reading import plan_file, read_grades, read_records
 
 WRITTEN: dict[str, str] = {

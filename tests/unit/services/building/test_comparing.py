@@ -8,9 +8,8 @@ import pytest
 
 from tests.pools import Asked, make_pool
 from workbench.benchmarks.building.balanced import BalancedTargets, build_balanced
-from workbench.benchmarks.building.checking import sets_finding
-from workbench.benchmarks.building.comparing import set_diff
-from workbench.benchmarks.building.showing import every_set, set_detail
+from workbench.benchmarks.building.comparing import every_set, set_detail, set_diff
+from workbench.benchmarks.building.freezing import sets_finding
 from workbench.care.backups import doctor
 from workbench.core.database import sets
 from workbench.core.errors import UsageError

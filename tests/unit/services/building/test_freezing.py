@@ -15,7 +15,7 @@ from workbench.benchmarks.building.picks import build_picks
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project
-from workbench.measuring.store import selection_judges
+from workbench.measuring.store import figures
 
 ONE = BalancedTargets(per_type=1)
 
@@ -44,7 +44,7 @@ def test_a_build_that_is_cut_short_leaves_nothing_and_again_gives_the_same(
         raise KilledError
 
     with monkeypatch.context() as patch:
-        patch.setattr(selection_judges, "add", dies)
+        patch.setattr(figures, "add", dies)
         with pytest.raises(KilledError):
             build_picks(project, "judge")
     reader = project.database.reader()

@@ -9,8 +9,8 @@ import pytest
 
 from tests.helpers import make_project
 from tests.unit.services.reviewing.desk import add_later_run, add_run
+from workbench.benchmarks.building.comparing import set_detail
 from workbench.benchmarks.building.hard import HardSetOptions, build_hard
-from workbench.benchmarks.building.showing import set_detail
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
 from workbench.core.label import LabelLine
@@ -18,7 +18,7 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.sets import SetName, Shortfall, Stratum
 from workbench.labelling.labels import put_lines
-from workbench.measuring import selected_by
+from workbench.measuring import notes
 
 FIVE = ("a", "b", "c", "d", "e")
 VOTES = ("+++--", "---++", "+++++", "++++-", "+-+-?", "+-+-!", "+-+-.", "+-+-+", "-+-+-", "--+-+")
@@ -216,7 +216,7 @@ def test_changed_labels_are_no_other_set_unasked(tmp_path: Path) -> None:
 def test_the_judges_are_marked_and_their_flips_counted(tmp_path: Path) -> None:
     project = voted(tmp_path)
     build_hard(project, HardSetOptions(judges=FIVE))
-    assert selected_by.judges(project) == {"sample": list(FIVE)}
+    assert notes.judges(project) == {"sample": list(FIVE)}
 
     add_later_run(project, "a", "-++++++?++")
     flips = {one.judge: one for one in set_detail(project, "hard-queue").flips}
@@ -250,4 +250,4 @@ def test_a_plan_writes_nothing(tmp_path: Path) -> None:
     project = voted(tmp_path)
     assert build_hard(project, HardSetOptions(judges=FIVE), dry_run=True).version is None
     assert sets.every(project.database.reader()) == []
-    assert selected_by.judges(project) == {}
+    assert notes.judges(project) == {}

@@ -14,7 +14,7 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.sets import NewSet, QuestionMember, SetName, Stratum
-from workbench.measuring import selected_by
+from workbench.measuring import notes
 
 DRAW = Selection((parse_condition("set=draw"),))
 
@@ -80,7 +80,7 @@ def test_the_judge_is_noted_and_the_run_stored(project: Project) -> None:
     (stored,) = sets.every(project.database.reader())
 
     assert (stored.kind, stored.runs) == ("picks", (1,))
-    assert selected_by.judges(project) == {"pool": ["judge"]}
+    assert notes.judges(project) == {"pool": ["judge"]}
 
 
 def test_of_a_draw_questions_without_completions_count_and_types_are_the_drawn_ones(project: Project) -> None:
@@ -129,7 +129,7 @@ def test_a_plan_writes_nothing(project: Project) -> None:
 
     assert (report.version, report.tuples) == (None, 4)
     assert sets.every(project.database.reader()) == []
-    assert selected_by.judges(project) == {}
+    assert notes.judges(project) == {}
 
 
 @pytest.mark.parametrize(

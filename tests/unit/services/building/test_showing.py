@@ -7,8 +7,8 @@ from pathlib import Path
 from tests.pools import Asked, make_pool
 from tests.unit.services.reviewing.desk import add_run
 from workbench.benchmarks.building.balanced import BalancedTargets, build_balanced
+from workbench.benchmarks.building.comparing import every_set, set_detail
 from workbench.benchmarks.building.picks import build_picks
-from workbench.benchmarks.building.showing import every_set, set_detail
 from workbench.core.label import LabelLine
 from workbench.labelling.labels import put_lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.coding.arranging import arranged, telling
+from workbench.coding.matrix import arranged, telling
 
 VECTORS = st.integers(0, 5).flatmap(
     lambda tests: st.tuples(

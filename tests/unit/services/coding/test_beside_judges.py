@@ -19,7 +19,7 @@ from workbench.measuring.accuracy import accuracy
 from workbench.measuring.browsing import read
 from workbench.measuring.reviewing.queues import queue
 from workbench.runs import executing, runner
-from workbench.verifiers.execution import isolation
+from workbench.verifiers.execution import levels
 
 SOLUTIONS: dict[str, list[dict[str, Any]]] = {
     "add": [
@@ -53,7 +53,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
     monkeypatch.setattr(
         executing, "SandboxPool", lambda level, workers, settings: ScriptedSandbox(level, workers, settings, outcome)
     )
-    monkeypatch.setattr(isolation, "best_level", lambda *, allow_unsafe: "L3")
+    monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe: "L3")
     monkeypatch.setattr(runner, "_IDLE_S", 0.0)
     made = make_code_project(tmp_path, SOLUTIONS)
     yield made

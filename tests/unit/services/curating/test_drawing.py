@@ -9,9 +9,8 @@ import pytest
 
 from tests.unit.services.curating.pools import add_questions, pool_of, typed
 from workbench.benchmarks.curating.drawing import DrawWish, draw
-from workbench.benchmarks.curating.exclusion import exclude
-from workbench.benchmarks.curating.status import pool_status
-from workbench.benchmarks.curating.types import TypeSaid, accept_types, say_types
+from workbench.benchmarks.curating.pool import exclude
+from workbench.benchmarks.curating.types import TypeSaid, accept_types, pool_status, say_types
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
 from workbench.core.project import Project

@@ -14,12 +14,17 @@ import pytest
 from tests.servers.scripted import Received, scripted
 from tests.unit.services.curating.pools import EVERYTHING, add_questions, pool_of
 from workbench.benchmarks.curating import duplicates, pool
-from workbench.benchmarks.curating.duplicates import by_file, by_server, by_text, find_duplicates, take_in_again
-from workbench.benchmarks.curating.exclusion import exclude, out_questions
-from workbench.benchmarks.curating.near import near_duplicates
-from workbench.benchmarks.curating.tokens import signature
-from workbench.benchmarks.curating.wording import wording
-from workbench.core import transactions
+from workbench.benchmarks.curating.duplicates import (
+    by_file,
+    by_server,
+    by_text,
+    find_duplicates,
+    near_duplicates,
+    take_in_again,
+)
+from workbench.benchmarks.curating.pool import exclude, out_questions
+from workbench.benchmarks.curating.tokens import signature, wording
+from workbench.core import project as transactions
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.measuring.records.curation import DUPLICATE, DuplicatesReport, Scope

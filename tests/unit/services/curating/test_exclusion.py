@@ -10,8 +10,8 @@ import pytest
 
 from tests.unit.services.curating.pools import add_questions, pool_of
 from workbench.benchmarks.curating.duplicates import by_text, find_duplicates
-from workbench.benchmarks.curating.exclusion import accept, candidate_questions, exclude, out_questions, restore
-from workbench.benchmarks.curating.status import pool_status
+from workbench.benchmarks.curating.pool import accept, candidate_questions, exclude, out_questions, restore
+from workbench.benchmarks.curating.types import pool_status
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.measuring.records.curation import PoolChanged, Scope

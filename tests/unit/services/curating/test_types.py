@@ -12,7 +12,7 @@ import pytest
 
 from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
 from tests.unit.services.curating.pools import pool_of, typed
-from workbench.benchmarks.curating.exclusion import candidate_questions
+from workbench.benchmarks.curating.pool import candidate_questions
 from workbench.benchmarks.curating.types import (
     TypeSaid,
     accept_types,

@@ -32,7 +32,7 @@ from workbench.interchange.archive import write_archive
 from workbench.interchange.exporting import ExportFormat, Table, export
 from workbench.interchange.importing import import_files, plan_import
 from workbench.interchange.store import archiving
-from workbench.interchange.store.archive_tables import NEVER
+from workbench.interchange.store.archiving import NEVER
 from workbench.labelling.agreement.measuring import agreement
 from workbench.labelling.checks import add_checks
 from workbench.labelling.labels import import_labels

@@ -17,14 +17,13 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from workbench.core.code_record import Record
+from workbench.core.code import Record
 from workbench.core.database.connection import Database
 from workbench.core.errors import UsageError
 from workbench.core.item import Refusal
 from workbench.core.project import Project, open_project
 from workbench.data.formats.reading import read_records
-from workbench.data.store.importing import ImportKey, import_session
-from workbench.data.store.unfinished_imports import discard_dead_imports
+from workbench.data.store.importing import ImportKey, discard_dead_imports, import_session
 from workbench.interchange.exporting import export
 from workbench.interchange.importing import ImportReport, import_files, plan_import, preview_import
 from workbench.measuring.status import status

@@ -21,7 +21,7 @@ from workbench.core.database import migrations, sets
 from workbench.core.errors import FormatError, StoreError
 from workbench.core.project import open_project
 from workbench.core.sets import ItemMember, NewSet, SetReport
-from workbench.interchange import unpacking
+from workbench.interchange import archive as unpacking
 from workbench.interchange.archive import write_archive
 
 Files = dict[str, bytes]

@@ -16,8 +16,9 @@ import pytest
 from tests.helpers import make_project, numbered
 from tests.unit.store.test_logs import HALF, cp, crash, files, models, mv
 from workbench.care.backups import backup, doctor
-from workbench.care.restoring_backups import restore
-from workbench.core.database import logs, migrations, replacing
+from workbench.care.restoring import restore_backup
+from workbench.core.database import backup as replacing
+from workbench.core.database import logs, migrations
 from workbench.core.database.connection import Database
 from workbench.core.errors import FormatError, StoreError
 from workbench.core.project import open_project
@@ -38,7 +39,7 @@ def home(tmp_path: Path) -> Path:
 def test_a_backup_takes_the_place_of_a_database_that_is_kept(home: Path) -> None:
     before = files(home)
 
-    report = restore(home / "copy.db", home / "p.db")
+    report = restore_backup(home / "copy.db", home / "p.db")
 
     assert report.kept == (str(home / "p.db.before-restore-1"),)
     assert report.rows["items"] == 6
@@ -55,7 +56,7 @@ def test_a_crashed_database_is_kept_with_its_log(home: Path) -> None:
     crash(home / "p.db")
     before = files(home)
 
-    report = restore(home / "copy.db", home / "p.db")
+    report = restore_backup(home / "copy.db", home / "p.db")
 
     assert [Path(name).name for name in report.kept] == [f"p.db.before-restore-1{end}" for end in ("", "-wal")]
     assert [Path(name).read_bytes() for name in report.kept] == [before[name] for name in ("p.db", "p.db-wal")]
@@ -74,7 +75,7 @@ def test_a_file_that_a_backup_was_put_over_by_hand_is_gone_on_with(
         Database(home / "p.db")
     assert f"workbench restore {home / 'p.db'} {home / 'p.db'}" in told.value.hint
 
-    restore(home / "p.db", home / "p.db")
+    restore_backup(home / "p.db", home / "p.db")
 
     assert models(home / "p.db") == 0
     assert (home / "p.db.before-restore-1-wal").read_bytes() == log
@@ -88,7 +89,7 @@ def test_the_own_log_of_a_crashed_database_is_never_set_aside_by_naming_it_twice
         if name != "p.db":
             (home / name).symlink_to("p.db")
         with pytest.raises(StoreError, match="the database itself"):
-            restore(home / name, home / "p.db")
+            restore_backup(home / name, home / "p.db")
     assert models(home / "p.db") == 4
 
 
@@ -111,7 +112,7 @@ def test_nothing_is_replaced_while_somebody_has_it_open(home: Path, held: str, s
         assert holder.stdout.readline() == b"open\n"
         before = files(home)
         with pytest.raises(StoreError, match=f"is open in process .*{holder.pid}"):
-            restore(home / "copy.db", home / "p.db")
+            restore_backup(home / "copy.db", home / "p.db")
         assert files(home) == before
         holder.stdin.close()
 
@@ -120,9 +121,9 @@ def test_not_even_this_process_has_it_open(home: Path) -> None:
     database = Database(home / "p.db")
     database.reader().execute("SELECT 1 FROM models").fetchone()
     with pytest.raises(StoreError, match=f"is open in process {os.getpid()}"):
-        restore(home / "copy.db", home / "p.db")
+        restore_backup(home / "copy.db", home / "p.db")
     database.close()
-    restore(home / "copy.db", home / "p.db")
+    restore_backup(home / "copy.db", home / "p.db")
 
 
 def spoil(path: Path, change: Callable[[bytearray], object]) -> None:
@@ -187,7 +188,7 @@ def test_what_is_no_good_backup_replaces_nothing(home: Path, spoiled: Callable[[
     before = files(home)
 
     with pytest.raises((StoreError, FormatError)) as refused:
-        restore(home / "copy.db", home / "p.db")
+        restore_backup(home / "copy.db", home / "p.db")
 
     assert refused.value.hint
     assert ".part" not in str(refused.value)
@@ -197,7 +198,7 @@ def test_what_is_no_good_backup_replaces_nothing(home: Path, spoiled: Callable[[
 def test_a_backup_with_its_own_log_comes_with_it(home: Path) -> None:
     crash(home / "copy.db", 2)
     before = files(home)
-    restore(home / "copy.db", home / "p.db")
+    restore_backup(home / "copy.db", home / "p.db")
     assert models(home / "p.db") == 2
     assert {name: files(home)[name] for name in before if name.startswith("copy")} == {
         name: content for name, content in before.items() if name.startswith("copy")
@@ -208,7 +209,7 @@ def test_a_backup_whose_first_import_was_killed_comes_as_it_was_before(tmp_path:
     project = make_project(tmp_path)
     project.close()
     subprocess.run([sys.executable, "-c", HALF, str(project.path)], check=False)
-    restore(project.path, tmp_path / "new.db")
+    restore_backup(project.path, tmp_path / "new.db")
     assert models(tmp_path / "new.db") == 0
 
 
@@ -221,7 +222,7 @@ def test_a_backup_of_an_older_version_is_brought_up_to_date(tmp_path: Path, monk
     crash(project.path)
     before = (tmp_path / "old.db").read_bytes()
 
-    assert restore(tmp_path / "old.db", project.path).schema == 8
+    assert restore_backup(tmp_path / "old.db", project.path).schema == 8
 
     assert models(project.path) == 0
     assert (tmp_path / "old.db").read_bytes() == before
@@ -229,17 +230,17 @@ def test_a_backup_of_an_older_version_is_brought_up_to_date(tmp_path: Path, monk
 
 
 def test_where_nothing_stands_a_backup_becomes_a_database(home: Path) -> None:
-    assert restore(home / "copy.db", home / "new.db").kept == ()
+    assert restore_backup(home / "copy.db", home / "new.db").kept == ()
     assert models(home / "new.db") == 0
     (home / "gone.db-wal").write_bytes((home / "copy.db").read_bytes())
-    assert restore(home / "copy.db", home / "gone.db").kept == (str(home / "gone.db.before-restore-1-wal"),)
+    assert restore_backup(home / "copy.db", home / "gone.db").kept == (str(home / "gone.db.before-restore-1-wal"),)
     assert models(home / "gone.db") == 0
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all"])
 def test_what_is_no_database_any_more_is_kept_too(home: Path, content: bytes) -> None:
     (home / "p.db").write_bytes(content)
-    restore(home / "copy.db", home / "p.db")
+    restore_backup(home / "copy.db", home / "p.db")
     assert models(home / "p.db") == 0
     assert (home / "p.db.before-restore-1").read_bytes() == content
 
@@ -247,7 +248,7 @@ def test_what_is_no_database_any_more_is_kept_too(home: Path, content: bytes) ->
 def test_links_lead_to_the_file(home: Path) -> None:
     (home / "far").mkdir()
     (home / "far" / "soft.db").symlink_to(home / "p.db")
-    report = restore(home / "copy.db", home / "far" / "soft.db")
+    report = restore_backup(home / "copy.db", home / "far" / "soft.db")
     assert (home / "far" / "soft.db").is_symlink()
     assert report.kept == (str(home / "p.db.before-restore-1"),)
     assert models(home / "p.db") == 0
@@ -256,8 +257,8 @@ def test_links_lead_to_the_file(home: Path) -> None:
 
 def test_no_second_restore_has_the_name_of_the_first(home: Path) -> None:
     for number in (1, 2, 3):
-        assert restore(home / "copy.db", home / "p.db").kept == (str(home / f"p.db.before-restore-{number}"),)
-    restore(home / "p.db.before-restore-1", home / "p.db")
+        assert restore_backup(home / "copy.db", home / "p.db").kept == (str(home / f"p.db.before-restore-{number}"),)
+    restore_backup(home / "p.db.before-restore-1", home / "p.db")
     assert models(home / "p.db") == 1
 
 
@@ -265,8 +266,8 @@ def test_an_archive_still_needs_a_new_name(home: Path) -> None:
     with closing(open_project(home / "p.db")) as project:
         write_archive(project, home / "a.db")
     with pytest.raises(StoreError, match="exists"):
-        restore(home / "a.db", home / "p.db")
-    assert restore(home / "a.db", home / "new.db").rows["items"] == 6
+        restore_backup(home / "a.db", home / "p.db")
+    assert restore_backup(home / "a.db", home / "new.db").rows["items"] == 6
     assert models(home / "new.db") == 1
 
 
@@ -287,17 +288,17 @@ def test_a_restore_that_is_killed_leaves_the_whole_old_or_the_whole_new(
     with monkeypatch.context() as patch:
         patch.setattr(replacing, "_store_names", killed)
         with pytest.raises(KeyboardInterrupt):
-            restore(home / "copy.db", home / "p.db")
+            restore_backup(home / "copy.db", home / "p.db")
 
     if moment == "replaced" and crashed:
         with pytest.raises(StoreError, match="is not the log of"):
             Database(home / "p.db")
         assert models(home / "p.db.before-restore-1") == 4
-        restore(home / "p.db", home / "p.db")
+        restore_backup(home / "p.db", home / "p.db")
         assert models(home / "p.db") == 0
         return
     assert models(home / "p.db") == {"kept": 4 if crashed else 1, "replaced": 0}[moment]
-    restore(home / "copy.db", home / "p.db")
+    restore_backup(home / "copy.db", home / "p.db")
     assert models(home / "p.db") == 0
     assert models(home / f"p.db.before-restore-{1 if moment == 'kept' else 2}") == (
         0 if moment == "replaced" else 4 if crashed else 1
@@ -310,13 +311,13 @@ def test_a_file_system_without_links_keeps_it_too(home: Path, monkeypatch: pytes
 
     crash(home / "p.db")
     monkeypatch.setattr(os, "link", no_links)
-    restore(home / "copy.db", home / "p.db")
-    restore(home / "copy.db", home / "new.db")
+    restore_backup(home / "copy.db", home / "p.db")
+    restore_backup(home / "copy.db", home / "new.db")
     assert (models(home / "p.db"), models(home / "new.db"), models(home / "p.db.before-restore-1")) == (0, 0, 4)
 
 
 def test_every_copy_has_a_generation_of_its_own(home: Path) -> None:
-    restore(home / "copy.db", home / "p.db")
+    restore_backup(home / "copy.db", home / "p.db")
     backup(open_project(home / "p.db"), home / "copy2.db")
     found = [
         sqlite3.connect(home / name).execute("SELECT name FROM generation").fetchone()[0]
@@ -363,7 +364,7 @@ def test_whoever_opens_the_new_database_at_once_keeps_the_log_it_writes(
 
         patch.setattr(replacing, "_store_names", looked)
         if does == "restore":
-            restore(home / "copy.db", place)
+            restore_backup(home / "copy.db", place)
         else:
             with closing(open_project(home / "p.db")) as project:
                 backup(project, place, force=True, discard=True)

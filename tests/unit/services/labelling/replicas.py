@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.helpers import add_items, make_project, numbered
 from tests.unit.services.labelling.canonical import canonical
-from workbench.config.policy import AnnotationPolicy
+from workbench.config.settings import AnnotationPolicy
 from workbench.core.database import events, states
 from workbench.core.errors import AnnotationError
 from workbench.core.label import LabelEvent, LabelVerdict

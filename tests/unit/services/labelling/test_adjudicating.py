@@ -14,7 +14,7 @@ from workbench.core.project import Project
 from workbench.labelling import people
 from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling
 from workbench.labelling.annotating import AnnotationSession, Answer
-from workbench.labelling.labelling_guidelines import add_case
+from workbench.labelling.guidelines import add_case
 
 
 @pytest.fixture

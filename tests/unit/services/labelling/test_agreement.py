@@ -19,7 +19,7 @@ from workbench.labelling import people
 from workbench.labelling.agreement.measuring import agreement, agreement_of_file, save_agreement
 from workbench.labelling.agreement.text import agreement_text
 from workbench.measuring.agreement_items import pair_items
-from workbench.measuring.store import effort
+from workbench.measuring.store import figures
 from workbench.statistics.intervals import clustered_wilson, wilson
 from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality
 
@@ -192,7 +192,7 @@ def test_a_label_given_again_is_as_fast_as_its_longest_look(project: Project, re
     assert person(found, "ann").fast.share == pytest.approx(1 / 3)
     assert person(found, "ann").median_ms == 30_000
     assert person(found, "bob").fast.share == 1
-    assert sorted(effort.label_times(project.database.reader())) == [500, 800, 30_000, 45_000]
+    assert sorted(figures.label_times(project.database.reader())) == [500, 800, 30_000, 45_000]
 
 
 def test_the_type_task_is_on_questions(project: Project, record: Record) -> None:

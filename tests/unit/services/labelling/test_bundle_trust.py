@@ -21,12 +21,12 @@ from workbench.core.database.values import stamp
 from workbench.core.errors import StoreError
 from workbench.core.label import LabelEvent
 from workbench.core.project import Project, open_project
-from workbench.labelling import flags, ledger
+from workbench.labelling import coordinating, ledger
 from workbench.labelling.annotating import AnnotationSession
 from workbench.labelling.answers import Answer
 from workbench.labelling.bundling import bundle
 from workbench.labelling.coordinating import exclude
-from workbench.labelling.labelling_guidelines import add_version
+from workbench.labelling.guidelines import add_version
 from workbench.labelling.labels import import_labels
 from workbench.labelling.merging import Merged, merge, merge_all
 from workbench.labelling.people import assign
@@ -516,7 +516,7 @@ def test_flags_are_counted_with_what_is_new(scene: Scene) -> None:
         session.flag(item, True, "And this?")
     report = scene.merge()
     assert report.kinds == {"flag": 1, "label": len(scene.honest)}
-    assert len(flags.flags(scene.home)) == 2
+    assert len(coordinating.flags(scene.home)) == 2
 
 
 def test_marks_that_contradict_are_counted_where_nobody_can_be_asked(scene: Scene, tmp_path: Path) -> None:

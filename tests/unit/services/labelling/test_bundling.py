@@ -20,7 +20,7 @@ from workbench.labelling.answers import Answer
 from workbench.labelling.bundling import bundle
 from workbench.labelling.checks import add_checks
 from workbench.labelling.coordinating import reopen
-from workbench.labelling.labelling_guidelines import add_version, current
+from workbench.labelling.guidelines import add_version, current
 from workbench.labelling.merging import merge
 from workbench.labelling.people import add_annotators, annotators, assign
 from workbench.labelling.serving import Progress

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.config.policy import AnnotationPolicy
+from workbench.config.settings import AnnotationPolicy
 from workbench.core.errors import AnnotationError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.data.store.exporting import stream_items
+from workbench.data.store.reading import stream_items
 from workbench.labelling import checks, people
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer, Progress
 from workbench.labelling.ledger import recompute, states_differ

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.claiming import assigned, labelled, quotas, work
 from tests.helpers import make_project, numbered
-from workbench.config.policy import AnnotationPolicy
+from workbench.config.settings import AnnotationPolicy
 from workbench.core.project import Project
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.people import assign

@@ -21,7 +21,7 @@ from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_items import AccuracyCell, judged_items
 from workbench.measuring.browsing import ItemTable, detail
 from workbench.measuring.comparing import compare
-from workbench.measuring.pairing import pairs
+from workbench.measuring.scores import pairs
 from workbench.measuring.status import status
 
 OUT = {1, 2, 3}

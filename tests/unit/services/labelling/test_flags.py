@@ -12,7 +12,7 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Selection, parse_condition
 from workbench.data.store.reading import ItemText, item_text
-from workbench.labelling import flags, ledger
+from workbench.labelling import coordinating, ledger
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer
 from workbench.labelling.bundling import bundle
 from workbench.labelling.label_export import export_labels
@@ -44,12 +44,12 @@ def test_a_flag_waits_is_answered_and_the_answer_is_read(project: Project) -> No
     amira, ben = AnnotationSession(project, "amira"), AnnotationSession(project, "ben")
     item = the_next(amira)
     amira.flag(item, True, " Is 7 the same as 7.0? ")
-    (flag,) = flags.flags(project)
+    (flag,) = coordinating.flags(project)
     assert (flag.completion, flag.annotator, flag.asked, flag.is_open) == (
         item.completion, "amira", "Is 7 the same as 7.0?", True,
     )  # fmt: skip
     assert (status(project).flags, flagged(project, "open"), flagged(project, "answered")) == (1, [item.completion], [])
-    answered = flags.answer(project, item.completion, "Yes.", by="dora")
+    answered = coordinating.answer(project, item.completion, "Yes.", by="dora")
     assert (answered.flags, answered.to) == (1, ("amira",))
     assert {person.name: person.role for person in annotators(project)}["dora"] == "coordinator"
     assert (status(project).flags, flagged(project, "open"), flagged(project, "answered")) == (0, [], [item.completion])
@@ -78,16 +78,16 @@ def test_an_answer_is_to_every_open_flag_and_a_second_one_corrects_it(project: P
     amira, ben = AnnotationSession(project, "amira"), AnnotationSession(project, "ben")
     for session in (amira, ben):
         session.flag(AnnotationItem.of(_text(project, 1), asks_type=False), True, session.person.name)
-    assert flags.answer(project, 1, "Look again.").to == ("amira", "ben")
+    assert coordinating.answer(project, 1, "Look again.").to == ("amira", "ben")
     amira.hear(amira.answers()[0])
-    assert flags.answer(project, 1, "No: it is wrong.").flags == 2
+    assert coordinating.answer(project, 1, "No: it is wrong.").flags == 2
     assert [one.heard for one in amira.answers()] == [True, False]
-    assert [flag.answer for flag in flags.flags(project, "all")] == ["No: it is wrong."] * 2
+    assert [flag.answer for flag in coordinating.flags(project, "all")] == ["No: it is wrong."] * 2
     item = AnnotationItem.of(_text(project, 1), asks_type=False)
     amira.flag(item, False)
-    assert [flag.annotator for flag in flags.flags(project, "all")] == ["ben"]
+    assert [flag.annotator for flag in coordinating.flags(project, "all")] == ["ben"]
     amira.flag(item, True, "and now?")
-    assert [flag.asked for flag in flags.flags(project)] == ["and now?"]
+    assert [flag.asked for flag in coordinating.flags(project)] == ["and now?"]
 
 
 def _text(project: Project, completion: int) -> ItemText:
@@ -96,18 +96,18 @@ def _text(project: Project, completion: int) -> ItemText:
 
 def test_what_can_t_be_answered_is_refused_in_words(project: Project) -> None:
     with pytest.raises(UsageError, match="No flag stands"):
-        flags.answer(project, 1, "Yes.")
+        coordinating.answer(project, 1, "Yes.")
     with pytest.raises(UsageError, match="empty"):
-        flags.answer(project, 1, " \n")
+        coordinating.answer(project, 1, " \n")
     with pytest.raises(UsageError, match="Nobody has flagged 'c0'"):
-        flags.flagged_item(project, "c0")
+        coordinating.flagged_item(project, "c0")
     add_items(project.database, [{**numbered(1)[0], "dataset": "other"}])
     amira = AnnotationSession(project, "amira")
     for row in (1, 5):
         amira.flag(AnnotationItem.of(_text(project, row), asks_type=False), True)
     with pytest.raises(UsageError, match="flagged in 2 places"):
-        flags.flagged_item(project, "c0")
-    assert flags.flagged_item(project, "c0", "other") == 5
+        coordinating.flagged_item(project, "c0")
+    assert coordinating.flagged_item(project, "c0", "other") == 5
     with pytest.raises(UsageError, match="no state of a flag"):
         flagged(project, "yes")
 
@@ -117,13 +117,13 @@ def test_flags_and_answers_travel_in_files_bundles_and_merges(project: Project, 
     item = the_next(amira)
     for session in (amira, ben):
         session.flag(item, True, f"{session.person.name} asks")
-    flags.answer(project, item.completion, "Round it.", by="dora")
-    before = flags.flags(project, "all")
+    coordinating.answer(project, item.completion, "Round it.", by="dora")
+    before = coordinating.flags(project, "all")
     export_labels(project, tmp_path / "all.jsonl", history=True)
     (tmp_path / "copy").mkdir()
     copy = make_project(tmp_path / "copy", numbered(4))
     assert import_labels(copy, tmp_path / "all.jsonl").refusals == []
-    assert flags.flags(copy, "all") == before
+    assert coordinating.flags(copy, "all") == before
     assert import_labels(copy, tmp_path / "all.jsonl").imported == 0
     amira.release(item.completion)
     bundle(project, tmp_path / "amira.db", annotator="amira")
@@ -142,8 +142,8 @@ def test_flags_and_answers_travel_in_files_bundles_and_merges(project: Project, 
     with_amira.close()
     report = merge(project, tmp_path / "amira.db")
     assert (report.refused, report.events_new) == ([], 2)
-    assert [flag.asked for flag in flags.flags(project)] == ["from afar"]
-    assert {(flag.annotator, flag.heard) for flag in flags.flags(project, "answered")} == {
+    assert [flag.asked for flag in coordinating.flags(project)] == ["from afar"]
+    assert {(flag.annotator, flag.heard) for flag in coordinating.flags(project, "answered")} == {
         ("amira", True), ("ben", False),
     }  # fmt: skip
     assert merge(project, tmp_path / "amira.db").events_new == 0
@@ -154,6 +154,6 @@ def test_an_item_s_page_shows_the_flag_that_stands_and_its_answer(project: Proje
     item = the_next(amira)
     for on in (True, False, True):
         amira.flag(item, on, "why?")
-    flags.answer(project, item.completion, "so", by="dora")
+    coordinating.answer(project, item.completion, "so", by="dora")
     said = [(label.annotator, label.kind, label.note) for label in detail(project, item.completion).labels]
     assert said == [("amira", "flag", "why?"), ("dora", "answer", "so")]

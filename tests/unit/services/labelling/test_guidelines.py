@@ -9,7 +9,7 @@ import pytest
 from tests.helpers import make_project, numbered
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import Project, open_project
-from workbench.labelling import labelling_guidelines
+from workbench.labelling import guidelines
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.bundling import bundle
 from workbench.labelling.guidelines import CASES, MAX_CHARACTERS, TEXT
@@ -23,32 +23,32 @@ def project(tmp_path: Path) -> Project:
 
 
 def in_force(project: Project) -> str:
-    return labelling_guidelines.version_in_force(project.database.reader())
+    return guidelines.version_in_force(project.database.reader())
 
 
 def test_the_built_in_text_is_in_force_at_first(project: Project) -> None:
-    assert labelling_guidelines.current(project) == labelling_guidelines.Guideline(version="1", text=TEXT)
+    assert guidelines.current(project) == guidelines.Guideline(version="1", text=TEXT)
     assert in_force(project) == "1"
 
 
 def test_a_new_text_is_in_force_and_the_old_ones_stay(project: Project) -> None:
-    first = labelling_guidelines.add_version(project, "[b]Judge[/b] by the answer.", by="dora")
+    first = guidelines.add_version(project, "[b]Judge[/b] by the answer.", by="dora")
     assert first.version.startswith("2-")
     assert (first.author, in_force(project)) == ("dora", first.version)
-    second = labelling_guidelines.add_version(project, "Judge kindly.")
-    assert [version.version for version in labelling_guidelines.versions(project)] == [
+    second = guidelines.add_version(project, "Judge kindly.")
+    assert [version.version for version in guidelines.versions(project)] == [
         "1",
         first.version,
         second.version,
     ]
-    assert labelling_guidelines.of_version(project, first.version).text == "[b]Judge[/b] by the answer.\n"
+    assert guidelines.of_version(project, first.version).text == "[b]Judge[/b] by the answer.\n"
     assert second.author == "coordinator"
 
 
 def test_the_text_in_force_once_more_is_no_new_version(project: Project) -> None:
-    first = labelling_guidelines.add_version(project, "Judge.")
-    assert labelling_guidelines.add_version(project, "\nJudge.\n\n") == first
-    assert labelling_guidelines.add_version(project, TEXT).version.startswith("3-")
+    first = guidelines.add_version(project, "Judge.")
+    assert guidelines.add_version(project, "\nJudge.\n\n") == first
+    assert guidelines.add_version(project, TEXT).version.startswith("3-")
 
 
 def test_of_two_versions_with_one_number_the_later_is_in_force(project: Project) -> None:
@@ -58,21 +58,21 @@ def test_of_two_versions_with_one_number_the_later_is_in_force(project: Project)
         store.add(connection, "2-000000", "late", 1, "2025-01-02T00:00:00.000000Z")
         store.add(connection, "10-000000", "ten", 1, "2024-01-01T00:00:00.000000Z")
         store.add(connection, "10-000000", "another text", 1, "2026-01-01T00:00:00.000000Z")
-    assert [version.version for version in labelling_guidelines.versions(project)] == [
+    assert [version.version for version in guidelines.versions(project)] == [
         "1",
         "2-ffffff",
         "2-000000",
         "10-000000",
     ]
-    assert labelling_guidelines.current(project).text == "ten"
+    assert guidelines.current(project).text == "ten"
     assert in_force(project) == "10-000000"
-    assert labelling_guidelines.add_version(project, "next").version.startswith("11-")
+    assert guidelines.add_version(project, "next").version.startswith("11-")
 
 
 def test_a_case_joins_the_text_in_force(project: Project) -> None:
-    labelling_guidelines.add_version(project, "Judge.")
-    labelling_guidelines.add_case(project, "a sum left\n undone is incorrect", by="dora")
-    found = labelling_guidelines.add_case(project, "units are ignored", by="emil")
+    guidelines.add_version(project, "Judge.")
+    guidelines.add_case(project, "a sum left\n undone is incorrect", by="dora")
+    found = guidelines.add_case(project, "units are ignored", by="emil")
     lines = ["Judge.", "", CASES, "", "- a sum left undone is incorrect", "- units are ignored", ""]
     assert found.text == "\n".join(lines)
     assert (found.version[:2], found.author) == ("4-", "emil")
@@ -81,25 +81,25 @@ def test_a_case_joins_the_text_in_force(project: Project) -> None:
 @pytest.mark.parametrize("text", ["", " \n ", "x" * (MAX_CHARACTERS + 1)])
 def test_empty_and_endless_texts_are_refused(project: Project, text: str) -> None:
     with pytest.raises(UsageError):
-        labelling_guidelines.add_version(project, text)
+        guidelines.add_version(project, text)
     assert in_force(project) == "1"
 
 
 def test_a_case_says_something(project: Project) -> None:
     with pytest.raises(UsageError, match="empty"):
-        labelling_guidelines.add_case(project, " \n", by="dora")
+        guidelines.add_case(project, " \n", by="dora")
 
 
 def test_an_unknown_version_is_refused_with_those_there_are(project: Project) -> None:
     with pytest.raises(UsageError) as caught:
-        labelling_guidelines.of_version(project, "7")
+        guidelines.of_version(project, "7")
     assert caught.value.hint == "Versions: 1."
 
 
 def test_a_file_is_read_whatever_its_line_ends(tmp_path: Path) -> None:
     path = tmp_path / "g.md"
     path.write_bytes(b"\xef\xbb\xbfJudge.\r\n- one\r\n")
-    assert labelling_guidelines.read_text(path) == "Judge.\n- one\n"
+    assert guidelines.read_text(path) == "Judge.\n- one\n"
 
 
 @pytest.mark.parametrize(("content", "message"), [(b"\xff", "byte 0 is no UTF-8"), (b"x" * 400_001, "too long")])
@@ -107,9 +107,9 @@ def test_what_is_no_text_is_refused(tmp_path: Path, content: bytes, message: str
     path = tmp_path / "g.md"
     path.write_bytes(content)
     with pytest.raises(FormatError, match=message):
-        labelling_guidelines.read_text(path)
+        guidelines.read_text(path)
     with pytest.raises(FormatError, match="No such file"):
-        labelling_guidelines.read_text(tmp_path / "nowhere.md")
+        guidelines.read_text(tmp_path / "nowhere.md")
 
 
 def stored_versions(project: Project) -> list[str]:
@@ -126,22 +126,22 @@ def label_next(session: AnnotationSession) -> None:
 def test_a_label_names_the_version_its_maker_has_read(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(6))
     assign(project, ["amira"], per_item=1)
-    first = labelling_guidelines.add_version(project, "Judge.").version
+    first = guidelines.add_version(project, "Judge.").version
     session = AnnotationSession(project, "amira")
     assert session.guidelines.news() == ""
     label_next(session)
-    second = labelling_guidelines.add_version(project, "Judge kindly.", by="dora").version
+    second = guidelines.add_version(project, "Judge kindly.", by="dora").version
     label_next(session)
     assert session.guidelines.news() == second
     session.guidelines.read(second)
     label_next(session)
-    third = labelling_guidelines.add_case(project, "units matter", by="dora").version
+    third = guidelines.add_case(project, "units matter", by="dora").version
     session.close()
     later = AnnotationSession(project, "amira")
     assert later.guidelines.news() == third, "who comes back after a change is told of it as well"
     label_next(later)
     assert stored_versions(project) == [first, first, second, second]
-    assert labelling_guidelines.of_version(project, second).read_by == ("dora", "amira")
+    assert guidelines.of_version(project, second).read_by == ("dora", "amira")
     later.close()
 
 
@@ -149,7 +149,7 @@ def test_what_was_read_and_not_labelled_under_is_known_the_next_time(tmp_path: P
     project = make_project(tmp_path, numbered(2))
     assign(project, ["amira"], per_item=1)
     AnnotationSession(project, "amira").guidelines.read("1")
-    second = labelling_guidelines.add_version(project, "Judge.").version
+    second = guidelines.add_version(project, "Judge.").version
     session = AnnotationSession(project, "amira")
     assert (session.guidelines.version, session.guidelines.news()) == ("1", second)
     AnnotationSession(project, "amira").guidelines.read(second)
@@ -161,7 +161,7 @@ def test_in_a_bundle_news_is_what_it_is_at_home(tmp_path: Path) -> None:
     assign(project, ["amira", "ben"], per_item=2)
     for name in ("amira", "ben"):
         label_next(AnnotationSession(project, name))
-    second = labelling_guidelines.add_version(project, "Judge.").version
+    second = guidelines.add_version(project, "Judge.").version
     AnnotationSession(project, "ben").guidelines.read(second)
     for name, news in (("amira", second), ("ben", "")):
         bundle(project, tmp_path / f"{name}.db", annotator=name)

@@ -19,9 +19,9 @@ from workbench.core.errors import AnnotationError, UsageError
 from workbench.core.label import EXCLUSION_REASONS, TAGS, EventKind, LabelEvent, LabelLine, Task
 from workbench.core.project import Project, open_project
 from workbench.labelling import ledger
-from workbench.labelling.history import history
 from workbench.labelling.label_export import export_labels
 from workbench.labelling.labels import import_labels
+from workbench.labelling.ledger import history
 
 PEOPLE = ("ann", "bob", "cy [b]", "dora")
 SAYING = ("label", "adjudication", "repeat", "check")

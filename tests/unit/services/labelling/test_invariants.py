@@ -22,7 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.unit.services.labelling.replicas import ITEMS, NEED, PEOPLE, Replica, attempt, make_templates, merged
 from workbench.core.label import LabelVerdict
 from workbench.core.selection import Selection, parse_condition
-from workbench.labelling import flags
+from workbench.labelling import coordinating
 from workbench.labelling.adjudicating import Ruling
 from workbench.labelling.annotating import Answer
 from workbench.labelling.coordinating import exclude, lift, reopen
@@ -156,9 +156,9 @@ class Team(RuleBasedStateMachine):
     @rule(place=places, by=coordinators)
     def answer_the_flags(self, place: int, by: str) -> None:
         replica = self.at(place)
-        for completion in {flag.completion for flag in flags.flags(replica.project)}:
-            flags.answer(replica.project, completion, "look again", by=by)
-        assert flags.count_open(replica.project) == 0
+        for completion in {flag.completion for flag in coordinating.flags(replica.project)}:
+            coordinating.answer(replica.project, completion, "look again", by=by)
+        assert coordinating.count_open(replica.project) == 0
 
     @rule(place=places, name=people)
     def read_the_answers(self, place: int, name: str) -> None:

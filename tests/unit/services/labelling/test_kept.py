@@ -17,7 +17,7 @@ import pytest
 from msgspec import structs
 
 from tests.helpers import make_project, make_shared, numbered
-from workbench.config.policy import AnnotationPolicy
+from workbench.config.settings import AnnotationPolicy
 from workbench.core import kept as keeping
 from workbench.core.database import events
 from workbench.core.errors import StoreError
@@ -27,8 +27,8 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.labelling import checks, ledger, people
 from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer
-from workbench.labelling.bringing_in import bring_in, bring_in_left
 from workbench.labelling.labels import import_labels, put_lines
+from workbench.labelling.merging import bring_in, bring_in_left
 
 
 @pytest.fixture
@@ -263,7 +263,7 @@ def _meanwhile(monkeypatch: pytest.MonkeyPatch, do: Callable[[], object]) -> Cal
         doing.join(0.2)
         return report
 
-    monkeypatch.setattr("workbench.labelling.bringing_in.put_lines", put)
+    monkeypatch.setattr("workbench.labelling.merging.put_lines", put)
     return doing.join
 
 

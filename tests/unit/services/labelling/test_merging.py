@@ -26,7 +26,7 @@ from workbench.core.errors import StoreError
 from workbench.core.label import LabelEvent, Task
 from workbench.core.project import Project, open_project
 from workbench.labelling import ledger
-from workbench.labelling.labelling_guidelines import add_version, current
+from workbench.labelling.guidelines import add_version, current
 from workbench.labelling.merging import Merged, merge
 from workbench.labelling.people import assign
 

@@ -16,12 +16,12 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, Verdict
-from workbench.data.store import drawing
+from workbench.data.store import reading
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession
 from workbench.labelling.store import blind
 from workbench.measuring.ordering import ordering_by
-from workbench.statistics.records.ordering import BatchOrder
+from workbench.statistics.records.report import BatchOrder
 
 YES, NO, UNDECIDED, ERROR = Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAIN, Outcome.ERROR
 ITEMS = 12
@@ -86,7 +86,7 @@ def test_equal_items_come_as_they_are_drawn(project: Project, seed: int) -> None
     run(project, "one", [YES] * ITEMS)
     run(project, "two", [YES] * ITEMS)
     assign(project, BatchOrder(name="disagreement"), seed=seed)
-    drawn = drawing.in_order(drawing.frame(project.database.reader(), Selection()), seed)
+    drawn = reading.in_order(reading.frame(project.database.reader(), Selection()), seed)
     assert served(project) == drawn.item.tolist() != list(range(1, ITEMS + 1))
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.config.policy import AnnotationPolicy
+from workbench.config.settings import AnnotationPolicy
 from workbench.core.errors import AnnotationError, UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession, Answer
-from workbench.labelling.ordering import Ordering
+from workbench.labelling.assigning import Ordering
 from workbench.labelling.store import assignments
 
 PLAIN = AnnotationPolicy(check_rate=0, repeat_share=0)

@@ -21,11 +21,10 @@ from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession, Answer
-from workbench.labelling.plan import Plan, PlanRow
+from workbench.labelling.records import Plan, PlanRow
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.plan_text import plan_text
-from workbench.measuring.planning import plan
-from workbench.statistics.planning import half_width, needed
+from workbench.measuring.planning import plan, plan_text
+from workbench.statistics.prediction_powered import half_width, needed
 
 GOLD, FREE = 30, 400
 """Items of A1 with gold and without; B2 has ten without, and gold on none."""

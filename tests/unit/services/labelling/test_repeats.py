@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.config.policy import AnnotationPolicy
+from workbench.config.settings import AnnotationPolicy
 from workbench.core.errors import AnnotationError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition

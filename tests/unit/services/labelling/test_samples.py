@@ -19,12 +19,10 @@ from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome
 from workbench.labelling import checks, people
 from workbench.labelling.annotating import AnnotationSession, Answer
-from workbench.measuring.estimating import estimate
-from workbench.measuring.estimating_text import estimate_text
+from workbench.measuring.estimating import estimate, estimate_text
 from workbench.measuring.ordering import ordering_by
-from workbench.measuring.plan_text import plan_text
-from workbench.measuring.planning import plan
-from workbench.statistics.records.ordering import BatchOrder, BatchSample
+from workbench.measuring.planning import plan, plan_text
+from workbench.statistics.records.report import BatchOrder, BatchSample
 
 QUESTIONS, EACH = 20, 6
 ITEMS = QUESTIONS * EACH

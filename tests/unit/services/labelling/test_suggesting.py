@@ -12,7 +12,7 @@ from tests.helpers import make_project
 from tests.unit.services.measuring.scored_runs import add_complete_run, scores, types
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.suggestion import ANSWER_TYPE, TypeCell
+from workbench.core.taxonomy import ANSWER_TYPE, TypeCell
 from workbench.labelling.store.blind import open_blind
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.comparing import comparable

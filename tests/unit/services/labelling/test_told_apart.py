@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, mean_nobody, numbered
-from workbench.config.policy import AnnotationPolicy
+from workbench.config.settings import AnnotationPolicy
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.labelling import checks, people

@@ -17,7 +17,7 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Protocol3
 from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.tables import accuracy_csv, accuracy_text
+from workbench.measuring.accuracy_tables import accuracy_csv, accuracy_text
 
 SUBTYPES = ("A1", "A8", "B5", "C1", "D2", None)
 ITEMS = 400

@@ -13,9 +13,8 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, Verdict
-from workbench.measuring.accuracy import accuracy
-from workbench.measuring.refining import refined
-from workbench.measuring.selected_by import note
+from workbench.measuring.accuracy import accuracy, refined
+from workbench.measuring.notes import note
 from workbench.runs.store import runs
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 

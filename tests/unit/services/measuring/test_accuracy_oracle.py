@@ -18,9 +18,8 @@ from workbench.core.project import Project, open_project
 from workbench.core.verdict import Outcome, Protocol3, Verdict
 from workbench.measuring.accuracy import accuracy
 from workbench.statistics.records.report import AccuracyReport
-from workbench.verifiers.baseline import AlwaysIncorrect
 from workbench.verifiers.rules.verifier import Rules
-from workbench.verifiers.text import Exact, NormalizedExact
+from workbench.verifiers.text import AlwaysIncorrect, Exact, NormalizedExact
 
 FIELDS = ("type", "subtype", "domain", "source", "model")
 PROTOCOLS: tuple[Protocol3, ...] = get_args(Protocol3)

@@ -16,7 +16,7 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.tables import accuracy_csv, accuracy_text
+from workbench.measuring.accuracy_tables import accuracy_csv, accuracy_text
 from workbench.statistics.records.report import AccuracyRow
 
 ITEMS = 120

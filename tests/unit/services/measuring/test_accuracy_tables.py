@@ -14,8 +14,7 @@ from msgspec import structs
 from pylatexenc.latex2text import LatexNodes2Text
 
 from workbench.core.text.inert import inert
-from workbench.measuring.accuracy_tables import accuracy_tables
-from workbench.measuring.tables import accuracy_table, sorted_by
+from workbench.measuring.accuracy_tables import accuracy_table, accuracy_tables, sorted_by
 from workbench.statistics.records.comparison import Bootstrap
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, CellTests, TransferRow
 from workbench.tables.files import FORMATS

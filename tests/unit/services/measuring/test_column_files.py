@@ -16,15 +16,15 @@ from tests.helpers import make_project, numbered
 from tests.unit.services.measuring.plain_columns import agree
 from tests.unit.services.measuring.scored_runs import add_complete_run
 from workbench.care.backups import backup, doctor
-from workbench.core.database import changes, column_files
+from workbench.core.database import column_files, generation
 from workbench.core.errors import StoreError
 from workbench.core.project import Project, open_project
 from workbench.core.verdict import Outcome, Verdict
 from workbench.labelling import coordinating
-from workbench.measuring import column_memory, column_tables
+from workbench.measuring import column_tables
+from workbench.measuring import columns as column_memory
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.column_memory import ColumnMemory
-from workbench.measuring.columns import Columns, columns
+from workbench.measuring.columns import ColumnMemory, Columns, columns
 from workbench.runs.store import verdicts
 from workbench.statistics.records.report import AccuracyRow
 
@@ -205,7 +205,7 @@ def test_a_restored_backup_is_another_history(project: Project, tmp_path: Path) 
     shutil.rmtree(column_files.folder(copy))
     shutil.move(column_files.folder(project.path), column_files.folder(copy))
     coordinating.exclude(restored, [5, 6], reason="truncated")
-    assert changes.mark(restored.database.reader()).version == changes.mark(project.database.reader()).version
+    assert generation.mark(restored.database.reader()).version == generation.mark(project.database.reader()).version
     agree(columns(restored), restored, (1,))
 
 
@@ -216,7 +216,7 @@ def test_a_run_is_not_laid_over_other_items(project: Project) -> None:
     with project.database.write() as connection:
         connection.execute("DELETE FROM verdict_evidence")
         connection.execute("DELETE FROM verdicts WHERE completion_id = 2")
-        changes.note(connection, 1, [2])
+        generation.note(connection, 1, [2])
         connection.execute("DELETE FROM completion_text WHERE id = 2")
         connection.execute("DELETE FROM completions WHERE id = 2")
     agree(columns(project), project, (1,))
@@ -274,7 +274,7 @@ def test_those_who_read_never_see_half_of_what_is_written(project: Project) -> N
     with project.database.write() as connection:
         connection.execute("DELETE FROM verdict_evidence")
         connection.execute("DELETE FROM verdicts")
-        changes.note(connection, 1, range(1, ITEMS + 1))
+        generation.note(connection, 1, range(1, ITEMS + 1))
     done, wrong = threading.Event(), list[str]()
 
     def look(new_process: bool) -> None:

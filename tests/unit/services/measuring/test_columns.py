@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from tests.helpers import make_project
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.core.breakdown import GROUPS, LENGTH_BOUNDS, LENGTHS, UNKNOWN
 from workbench.core.database.selection import chosen_ids
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project
-from workbench.core.selection import FIELDS, Condition, Operator, Selection
+from workbench.core.selection import FIELDS, GROUPS, LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Operator, Selection
 from workbench.core.verdict import Outcome, Verdict
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import columns, gold_counts

@@ -17,10 +17,8 @@ from tests.tui.stage import add_run
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.measuring.combined import CombinedReport, combined_as, head, of_rule, save_combined, sheets
-from workbench.measuring.combining import ensemble
-from workbench.measuring.combining_text import ensemble_text
-from workbench.measuring.downstream import downstream
-from workbench.measuring.downstream_text import downstream_text
+from workbench.measuring.combining import ensemble, ensemble_text
+from workbench.measuring.downstream import downstream, downstream_text
 from workbench.measuring.estimating import estimate
 from workbench.measuring.selecting import best_of
 from workbench.tables.files import TableFormat

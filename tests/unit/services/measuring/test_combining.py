@@ -16,10 +16,9 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, Protocol3
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.combining import ensemble
-from workbench.measuring.combining_text import ensemble_text
+from workbench.measuring.combining import ensemble, ensemble_text
 from workbench.measuring.comparing import compare
-from workbench.statistics.records.ensemble import EnsembleReport, EnsembleRow
+from workbench.statistics.records.combined import EnsembleReport, EnsembleRow
 
 ITEMS = 240
 WORTH = {"good": 0.85, "fair": 0.75, "poor": 0.65}

@@ -14,10 +14,9 @@ from tests.tui.stage import add_run
 from workbench.core.project import Project
 from workbench.core.text.inert import inert
 from workbench.core.verdict import Outcome
-from workbench.measuring.comparing import compare
+from workbench.measuring.comparing import compare, joint_errors
 from workbench.measuring.comparing_tables import Report, comparison_as, save_comparison
 from workbench.measuring.family import family
-from workbench.measuring.joint_errors import joint_errors
 from workbench.tables.files import TableFormat
 
 HOSTILE = "=a|b`<script>\x1b[31m_x_"

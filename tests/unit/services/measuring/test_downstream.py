@@ -13,9 +13,8 @@ from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.downstream import downstream
-from workbench.measuring.downstream_text import downstream_text
-from workbench.statistics.records.downstream import DownstreamReport, DownstreamRow
+from workbench.measuring.downstream import downstream, downstream_text
+from workbench.statistics.records.combined import DownstreamReport, DownstreamRow
 
 ITEMS = 40
 RIGHT = {"best": 36, "middle": 30, "worst": 20}

@@ -16,10 +16,9 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, Protocol3
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.estimating import estimate
-from workbench.measuring.estimating_text import estimate_text
+from workbench.measuring.estimating import estimate, estimate_text
 from workbench.statistics.prediction_powered import powered
-from workbench.statistics.records.estimate import EstimateReport, EstimateRow, Quantity
+from workbench.statistics.records.combined import EstimateReport, EstimateRow, Quantity
 
 ITEMS = 400
 LABELLED = 100

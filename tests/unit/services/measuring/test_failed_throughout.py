@@ -14,13 +14,10 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, Protocol3
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.combining import ensemble
-from workbench.measuring.combining_text import ensemble_text
-from workbench.measuring.comparing import compare
+from workbench.measuring.combining import ensemble, ensemble_text
+from workbench.measuring.comparing import compare, joint_errors
 from workbench.measuring.estimating import estimate
-from workbench.measuring.family import family
-from workbench.measuring.family_tables import errors_text, family_text
-from workbench.measuring.joint_errors import joint_errors
+from workbench.measuring.family import errors_text, family, family_text
 from workbench.measuring.planning import plan
 from workbench.measuring.selecting import best_of
 

@@ -18,8 +18,7 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.comparing import compare
-from workbench.measuring.family import family
-from workbench.measuring.family_tables import family_text
+from workbench.measuring.family import family, family_text
 from workbench.statistics.records.comparison import LEVEL, FamilyReport, PairedFigures
 
 ITEMS = 240

@@ -15,8 +15,8 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, Protocol3
-from workbench.measuring.family_tables import errors_text
-from workbench.measuring.joint_errors import joint_errors
+from workbench.measuring.comparing import joint_errors
+from workbench.measuring.family import errors_text
 from workbench.statistics.records.comparison import Bootstrap, JudgePair
 
 ITEMS = 150

@@ -12,8 +12,8 @@ from tests.unit.services.measuring.scored_runs import add_complete_run, scores
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.measuring.pairing import pairs, pairs_text
-from workbench.statistics.records.reward import Unpaired
+from workbench.measuring.scores import pairs, pairs_text
+from workbench.statistics.records.probe import Unpaired
 
 
 def row(question: int, gold: bool | None, subtype: str = "A1") -> dict[str, Any]:

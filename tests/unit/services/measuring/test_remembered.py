@@ -14,9 +14,8 @@ from tests.tui.stage import add_run
 from workbench.core.progress import Listener, Stopped, heard_by
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
-from workbench.measuring import column_memory
-from workbench.measuring.column_memory import Remembered, bytes_of
-from workbench.measuring.columns import Groups, columns
+from workbench.measuring import columns as column_memory
+from workbench.measuring.columns import Groups, Remembered, bytes_of, columns
 
 RUNS = 5
 

@@ -14,8 +14,7 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome
-from workbench.measuring.selecting import best_of
-from workbench.measuring.selecting_text import best_of_text
+from workbench.measuring.selecting import best_of, best_of_text
 from workbench.statistics.records.combined import BestOfReport, BestOfRow
 
 # Question -> gold of its completions; one has no gold at all.

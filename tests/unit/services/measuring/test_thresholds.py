@@ -13,7 +13,7 @@ from tests.unit.services.measuring.scored_runs import add_complete_run, scores
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.measuring.thresholds import fit, threshold_text
+from workbench.measuring.scores import fit, threshold_text
 
 ITEMS = 200
 DRAW = random.Random(5)

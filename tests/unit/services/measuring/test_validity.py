@@ -15,11 +15,10 @@ from workbench.app.cli import root
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, Verdict
-from workbench.measuring import selected_by
-from workbench.measuring.model_names import plain_name
+from workbench.measuring import notes
+from workbench.measuring.judged import plain_name
 from workbench.measuring.records.validity import CHECKS, Finding
-from workbench.measuring.validity import validity
-from workbench.measuring.validity_texts import MOST_TEXTS, forms
+from workbench.measuring.validity import MOST_TEXTS, forms, validity
 from workbench.runs.store import runs, verdicts
 
 OPTIONS = "Which one?\nA. one\nB. two\nC. three"
@@ -138,14 +137,14 @@ def test_flips_between_samples_and_between_runs(project: Project) -> None:
 def test_judges_that_chose_the_data_are_marked_by_either_name(project: Project) -> None:
     judge(project, "mine", lambda n: Outcome(n % 2), model="Org/Big-70B")
     judge(project, "clean", lambda n: Outcome(n % 2), model="Org/Small")
-    assert selected_by.note(project, "sample", ("big-70b", "absent")) == 2
-    assert selected_by.note(project, "sample", ("big-70b",)) == 0
+    assert notes.note(project, "sample", ("big-70b", "absent")) == 2
+    assert notes.note(project, "sample", ("big-70b",)) == 0
     assert "sample" in of(project, "mine")["selection"].sentence
     assert "selection" not in of(project, "clean")
-    assert selected_by.forget(project, "sample", ("big-70b",)) == 1
-    assert selected_by.judges(project) == {"sample": ["absent"]}
+    assert notes.forget(project, "sample", ("big-70b",)) == 1
+    assert notes.judges(project) == {"sample": ["absent"]}
     with pytest.raises(UsageError, match="no data set"):
-        selected_by.note(project, "nothing", ("x",))
+        notes.note(project, "nothing", ("x",))
 
 
 def test_a_name_is_compared_without_publisher_and_case() -> None:
@@ -153,7 +152,7 @@ def test_a_name_is_compared_without_publisher_and_case() -> None:
 
 
 def test_of_many_completions_an_even_choice_is_read(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    from workbench.measuring import validity_texts
+    from workbench.measuring import validity as validity_texts
     from workbench.measuring.columns import columns
 
     items = columns(project).item

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from workbench.measuring import validity_words
-from workbench.statistics.strata import Effect
+from workbench.measuring import validity
+from workbench.statistics.subgroups import Effect
 
 
 def test_too_few_says_how_many_of_each_there_are() -> None:
     none = Effect(exposed=0, others=0, strata=0)
-    assert validity_words.compared("other-script", none, 3, 105) == (
+    assert validity.compared("other-script", none, 3, 105) == (
         "Too few to tell: 3 completions with Chinese, Japanese or Korean characters (those without: 105); ten of each "
         "are needed that are alike in gold and type."
     )
 
 
 def test_one_is_singular() -> None:
-    assert "1 abstention and 0 errors of 79." in validity_words.undecided(79, 1, 0, 1 / 79, (0.0, 0.07), [])
+    assert "1 abstention and 0 errors of 79." in validity.undecided(79, 1, 0, 1 / 79, (0.0, 0.07), [])

@@ -12,8 +12,8 @@ from workbench.core.verdict import Outcome, Verdict
 from workbench.labelling.agreement.measuring import agreement
 from workbench.labelling.agreement.text import agreement_text
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.reporting_paper import PaperFigures, paper_tables, tables_text
-from workbench.measuring.tables import accuracy_table
+from workbench.measuring.accuracy_tables import accuracy_table
+from workbench.measuring.paper import PaperFigures, paper_tables, tables_text
 
 
 def project_of(path: Path, subtypes: tuple[str, ...]) -> Project:

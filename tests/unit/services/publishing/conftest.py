@@ -9,8 +9,8 @@ import pytest
 
 from tests.publishing import copy_of, freeze, sample_project
 from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.benchmarks.publication import Publication
 from workbench.benchmarks.publishing.publishing import publish
+from workbench.benchmarks.records import Publication
 from workbench.core.project import Project
 from workbench.core.sets import SetName
 from workbench.core.verdict import Outcome, Verdict

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.benchmarks.publication import FORMAT, FORMAT_VERSION, FolderManifest
-from workbench.benchmarks.publishing import folder as folders
-from workbench.benchmarks.publishing.folder import new_folder
+from workbench.benchmarks.publishing import publishing as folders
+from workbench.benchmarks.publishing.publishing import new_folder
+from workbench.benchmarks.records import FORMAT, FORMAT_VERSION, FolderManifest
 from workbench.core.errors import FormatError
 
 

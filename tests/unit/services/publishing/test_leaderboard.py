@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from workbench.benchmarks.publication import Publication
 from workbench.benchmarks.publishing.gathering import PublishingOptions
 from workbench.benchmarks.publishing.publishing import publish
+from workbench.benchmarks.records import Publication
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.sets import SetName

@@ -16,11 +16,11 @@ from msgspec import structs
 from tests.helpers import make_project
 from tests.publishing import SAMPLE, freeze, with_gold
 from workbench.benchmarks.card.contents import SetContents
-from workbench.benchmarks.publication import COLUMNS, FolderManifest, Publication
 from workbench.benchmarks.publishing import publishing
 from workbench.benchmarks.publishing.frozen import frozen_set
 from workbench.benchmarks.publishing.gathering import PublishingOptions, gather
 from workbench.benchmarks.publishing.publishing import publish
+from workbench.benchmarks.records import COLUMNS, FolderManifest, Publication
 from workbench.core.database import events, people
 from workbench.core.errors import FormatError, StoreError, UsageError
 from workbench.core.label import EventKind, LabelEvent

@@ -18,8 +18,8 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome, Verdict
+from workbench.measuring.paper import PaperFigures
 from workbench.measuring.records.paper import AccuracyTable, PairwiseTable, ReferenceTable
-from workbench.measuring.reporting_paper import PaperFigures
 from workbench.runs.store import runs, verdicts
 
 

@@ -23,10 +23,9 @@ from workbench.core.verdict import Outcome, Verdict
 from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
+from workbench.measuring.notes import note
 from workbench.measuring.report.contents import Contents
-from workbench.measuring.report.gathering import gather
-from workbench.measuring.report.writing import write_report
-from workbench.measuring.selected_by import note
+from workbench.measuring.report.gathering import gather, write_report
 
 WHEN = "2025-01-01 00:00 UTC"
 

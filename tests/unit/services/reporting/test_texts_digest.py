@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.measuring.store import describing
+from workbench.measuring.store import overview
 
 
 @pytest.mark.parametrize("piece", [1, 7, 1000])
 def test_the_digest_is_that_of_the_hashes_one_by_one(
     tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(describing, "_PIECE", piece)
+    monkeypatch.setattr(overview, "_PIECE", piece)
     with closing(make_project(tmp_path, numbered(20))) as project:
         with project.database.write() as connection:
             connection.execute("DELETE FROM completion_text WHERE id IN (4, 5, 6, 20)")
@@ -28,7 +28,7 @@ def test_the_digest_is_that_of_the_hashes_one_by_one(
         ):
             for one in hashes:
                 expected.update(one)
-        assert describing.texts_digest(reader, describing.text_hashes(reader)) == expected.digest()
+        assert overview.texts_digest(reader, overview.text_hashes(reader)) == expected.digest()
 
 
 def test_repetitions_are_those_of_one_question(tmp_path: Path) -> None:
@@ -39,12 +39,12 @@ def test_repetitions_are_those_of_one_question(tmp_path: Path) -> None:
             connection.execute("UPDATE completions SET hash = x'%s' WHERE id IN (2, 3, 7, 15)" % ("ab" * 16))
             connection.execute("UPDATE completions SET hash = x'%s' WHERE id IN (4, 8)" % ("cd" * 16))
         reader = project.database.reader()
-        texts = describing.text_hashes(reader)
+        texts = overview.text_hashes(reader)
         for first in (1, 3, 9, 21):
             (expected,) = reader.execute(
                 "SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(*) AS n FROM completions WHERE id >= ? "
                 "GROUP BY question_id, hash)",
                 (first,),
             ).fetchone()
-            assert describing.repeated_completions(texts.of(texts.item[texts.item >= first])) == expected
+            assert overview.repeated_completions(texts.of(texts.item[texts.item >= first])) == expected
             assert expected > 0 or first > 8

@@ -20,8 +20,16 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.labelling import checks
 from workbench.labelling.people import add_annotators, assign, pause
 from workbench.measuring.records.review import LONGEST_NOTE, ErrorCategory, Review
-from workbench.measuring.reviewing.decided import error_counts, reviews_of, standing_reviews
-from workbench.measuring.reviewing.deciding import UndecidableError, confirm, mark_error, send_back, take_back
+from workbench.measuring.reviewing.deciding import (
+    UndecidableError,
+    confirm,
+    error_counts,
+    mark_error,
+    reviews_of,
+    send_back,
+    standing_reviews,
+    take_back,
+)
 from workbench.measuring.store import reviews
 
 

@@ -12,7 +12,7 @@ from workbench.core.errors import FormatError
 from workbench.core.project import Project
 from workbench.measuring.reviewing import deciding
 from workbench.measuring.reviewing.error_tables import categories_of, error_lines, error_table, save_errors
-from workbench.measuring.reviewing.reviewed import marked_items, reviewed_items
+from workbench.measuring.reviewing.queues import marked_items, reviewed_items
 
 
 @pytest.fixture

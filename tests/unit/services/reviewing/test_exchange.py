@@ -11,8 +11,7 @@ import pytest
 from tests.unit.services.reviewing.desk import voted
 from workbench.core.errors import FormatError, StoreError
 from workbench.core.project import Project
-from workbench.measuring.reviewing.decided import standing_reviews
-from workbench.measuring.reviewing.deciding import confirm, mark_error, take_back
+from workbench.measuring.reviewing.deciding import confirm, mark_error, standing_reviews, take_back
 from workbench.measuring.reviewing.exchange import export_reviews, import_reviews
 
 LINE = {

@@ -12,7 +12,7 @@ import pytest
 
 from tests.background import runner_ends, until
 from tests.helpers import make_project, numbered
-from workbench.runs.models import check_servers
+from workbench.runs.previewing import check_servers
 from workbench.runs.verifying import start, wait
 
 VARIABLE = "WORKBENCH_LITELLM"

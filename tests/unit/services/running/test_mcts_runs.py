@@ -13,8 +13,8 @@ from tests.helpers import make_project, numbered
 from tests.servers.scripted import Received, Scripted, ScriptedServer, chat_reply, scripted
 from tests.unit.verifiers.judges.modelled import modelled
 from tests.unit.verifiers.judges.recount import check_visits, recounted
-from workbench.core.calls import Transcript
 from workbench.core.project import Project
+from workbench.core.run import Transcript
 from workbench.runs import verifying
 from workbench.runs.transcripts import transcript
 

@@ -13,7 +13,7 @@ from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
 from workbench.core.errors import RunError
 from workbench.core.project import Project
-from workbench.runs import standing_in
+from workbench.runs import lease as standing_in
 from workbench.runs.lease import Lease
 from workbench.runs.probes import ProbingPlan, accepted, plan, run
 from workbench.runs.verifying import runs

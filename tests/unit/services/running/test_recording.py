@@ -10,8 +10,8 @@ import pytest
 
 from tests.served_runs import VERIFIER, HereRunner, here
 from tests.servers.scripted import Scripted, chat_reply, scripted
-from workbench.runs.recording import recorded
 from workbench.runs.replaying import open_book
+from workbench.runs.transcripts import recorded
 
 REPLY = chat_reply("Yes, \u2028 it is.")
 LAYOUTS = {

@@ -15,7 +15,7 @@ from tests.helpers import make_project
 from tests.replaying import replay, write_lines
 from workbench.core.project import Project
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.correlating import correlate
+from workbench.measuring.scores import correlate
 from workbench.runs.verifying import start, wait
 
 MEASURES = {"kendall": stats.kendalltau, "pearson": stats.pearsonr, "spearman": stats.spearmanr}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.replaying import write_lines
 from workbench.core.errors import FormatError
 from workbench.runs.replaying import Book, open_book
-from workbench.verifiers.judges.fence import BROKEN_NOTICE
+from workbench.verifiers.judges.template import BROKEN_NOTICE
 
 CHAT = "/v1/chat/completions"
 
@@ -160,7 +160,7 @@ TEXTS = st.text(min_size=1, max_size=40)
     texts=st.lists(TEXTS, min_size=1, max_size=6, unique=True), request_text=st.text(max_size=80), inside=st.booleans()
 )
 def test_the_first_saying_that_occurs_is_taken(texts: list[str], request_text: str, inside: bool) -> None:
-    from workbench.runs.recordings import Saying
+    from workbench.runs.replaying import Saying
 
     found = Book(Saying(match=text, raw=str(number)) for number, text in enumerate(texts))
     text = request_text + (texts[-1] if inside else "") + request_text

@@ -14,9 +14,8 @@ from workbench.config.trust import FOLDER_VARIABLE
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import parse_condition
-from workbench.measuring.pairing import pairs
+from workbench.measuring.scores import fit, pairs, save
 from workbench.measuring.suggesting import type_report
-from workbench.measuring.thresholds import fit, save
 from workbench.runs import verifying
 from workbench.runs.trust import NotTrustedError
 

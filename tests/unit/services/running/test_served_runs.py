@@ -10,12 +10,12 @@ import pytest
 
 from tests.served_runs import VERIFIER, HereRunner, here, options
 from tests.servers.scripted import Received, Scripted, ScriptedServer, chat_reply, scripted
-from workbench.core.database.secrets import secret
+from workbench.core.database.hashes import secret
 from workbench.core.errors import StoreError, UsageError
 from workbench.core.selection import Selection
 from workbench.interchange.exporting import Table, export
 from workbench.runs import run_status
-from workbench.runs.run_costs import estimate, run_costs
+from workbench.runs.run_status import estimate, run_costs
 from workbench.runs.transcripts import transcript, transcripts_of
 
 ITEMS = 10

@@ -20,9 +20,16 @@ from workbench.core.run import RunInfo
 from workbench.core.selection import Selection
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.comparing import comparable
-from workbench.measuring.duelling import duel_report, start_duel
-from workbench.measuring.studies import point_name, start_sweep, sweep_points, sweep_report
-from workbench.measuring.study_text import duel_text, sweep_text
+from workbench.measuring.studies import (
+    duel_report,
+    duel_text,
+    point_name,
+    start_duel,
+    start_sweep,
+    sweep_points,
+    sweep_report,
+    sweep_text,
+)
 from workbench.runs import verifying
 from workbench.runs.transcripts import transcript
 from workbench.runs.verifying import EVERYTHING

@@ -18,12 +18,10 @@ from hypothesis import strategies as st
 from tests.helpers import make_project, numbered
 from workbench.app.cli import root
 from workbench.core.errors import FormatError, UsageError
-from workbench.core.project import Project
-from workbench.core.transactions import some_at_a_time
+from workbench.core.project import Project, some_at_a_time
 from workbench.measuring.accuracy import accuracy
 from workbench.runs import verdict_files, verifying
-from workbench.runs.running_verdicts import verdict_lines
-from workbench.runs.verdict_files import import_verdicts
+from workbench.runs.verdict_files import import_verdicts, verdict_lines
 
 
 @pytest.fixture

@@ -16,8 +16,7 @@ from workbench.app.demo import sample_folder
 from workbench.benchmarks.sampling import asking
 from workbench.benchmarks.sampling.asking import as_written
 from workbench.benchmarks.sampling.completing import complete
-from workbench.benchmarks.sampling.plan_file import plan_in, plan_of
-from workbench.benchmarks.sampling.planning import planned
+from workbench.benchmarks.sampling.planning import plan_in, plan_of, planned
 from workbench.core.database import sets
 from workbench.core.database.connection import Database
 from workbench.core.errors import RunError, StoreError, UsageError
@@ -26,7 +25,7 @@ from workbench.core.sets import NewSet
 from workbench.interchange.importing import import_files, plan_import
 from workbench.llm.records import Reply
 from workbench.measuring.columns import columns
-from workbench.runs import completing as driver
+from workbench.runs import generating as driver
 from workbench.runs.lease import Lease
 from workbench.runs.run_status import run_info
 from workbench.runs.store import completing as stored
@@ -195,7 +194,7 @@ def test_a_server_that_waits_holds_up_no_other_model(project: Project) -> None:
 
 def test_a_late_reply_keeps_its_place(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     # What could be stored is looked for between any two replies.
-    monkeypatch.setattr(driver, "_LOOK_S", 0.0)
+    monkeypatch.setattr(driver, "_COMPLETING_LOOK_S", 0.0)
     last = threading.Event()
 
     def answer(received: Received) -> Scripted:
@@ -363,7 +362,7 @@ def test_an_id_with_another_text_is_not_overwritten(project: Project, server: Sc
 def test_another_process_at_work_is_waited_for_by_the_user(
     project: Project, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workbench.runs import standing_in
+    from workbench.runs import lease as standing_in
 
     monkeypatch.setattr(standing_in, "_PATIENCE_S", 0.0)
     other = Database(project.path)

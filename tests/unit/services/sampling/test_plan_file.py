@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.drawn_pool import make_drawn_pool
-from workbench.benchmarks.sampling.plan import CompletionPlan, QuestionPrompt
-from workbench.benchmarks.sampling.plan_file import only, plan_in, plan_of
+from workbench.benchmarks.sampling.asking import CompletionPlan, QuestionPrompt
+from workbench.benchmarks.sampling.planning import only, plan_in, plan_of
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.sets import SetName

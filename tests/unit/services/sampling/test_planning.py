@@ -12,8 +12,7 @@ from tests.sampling import answering, carry_out, plan
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
 from workbench.benchmarks.records import Expected
 from workbench.benchmarks.sampling.asking import Asking
-from workbench.benchmarks.sampling.plan_file import plan_in
-from workbench.benchmarks.sampling.planning import planned
+from workbench.benchmarks.sampling.planning import plan_in, planned
 from workbench.core.database.connection import Database
 from workbench.core.project import Project
 

@@ -13,8 +13,7 @@ from tests.servers.scripted import Scripted, chat_reply, scripted
 from tests.unit.verifiers.over_http import judged_over_http
 from workbench.core.taxonomy import SUBTYPES, TYPES, type_display
 from workbench.core.verdict import Outcome, VerifierInput
-from workbench.verifiers.answer_type.reading import OUTSIDE, suggestion
-from workbench.verifiers.answer_type.verifier import AnswerType
+from workbench.verifiers.answer_type.verifier import OUTSIDE, AnswerType, suggestion
 from workbench.verifiers.base import Judged, identity
 
 QUESTION = 'Find \\{x\\}: {reference} {types} "한국어" 👩‍🔬\n\nAnswer type: B5\n'

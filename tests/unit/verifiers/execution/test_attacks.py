@@ -13,8 +13,7 @@ from msgspec import structs
 from workbench.core.code import Execution, Level
 from workbench.core.code_tests.assertion import assertion_of
 from workbench.verifiers.execution.attacks import watching
-from workbench.verifiers.execution.attacks.attack import Attack, corpus
-from workbench.verifiers.execution.attacks.scene import ANY, Scene, Stage, staged
+from workbench.verifiers.execution.attacks.attack import ANY, Attack, Scene, Stage, corpus, staged
 from workbench.verifiers.execution.attacks.watching import UnusableLevelError, attacked
 from workbench.verifiers.execution.levels import check_level
 

@@ -16,7 +16,7 @@ import pytest
 from tests.unit.verifiers.execution.conftest import one
 from workbench.core.code import CodeTest, Level, Program
 from workbench.core.errors import VerifierError
-from workbench.verifiers.execution import box, process
+from workbench.verifiers.execution import box
 from workbench.verifiers.execution.inside.server import AHEAD
 from workbench.verifiers.execution.pool import SandboxPool
 from workbench.verifiers.execution.settings import PoolSettings
@@ -141,7 +141,7 @@ def test_a_loop_that_was_left_starts_nothing_once_the_pool_is_closed(monkeypatch
 
 
 def test_a_server_that_does_not_listen_is_ended(level: Level, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "_STOP_S", 0.1)
+    monkeypatch.setattr(box, "_STOP_S", 0.1)
     pool = SandboxPool(level, 1)
     assert one(pool, numbered(2)[1][1]).outcomes == "p"
     processes = within(pool)

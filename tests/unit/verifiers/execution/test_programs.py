@@ -9,8 +9,8 @@ from msgspec import structs
 
 from tests.coding import ADD
 from workbench.core.code import SolutionForm
-from workbench.verifiers.execution import programs
-from workbench.verifiers.execution.programs import EXTRACTORS, code_of, form_of, program_of
+from workbench.verifiers.execution import interpreter
+from workbench.verifiers.execution.interpreter import EXTRACTORS, code_of, form_of, program_of
 
 CODE = "def add(a, b):\n    return a + b\n"
 
@@ -64,7 +64,7 @@ def test_the_longest_range_of_lines_that_parses(text: str, source: str) -> None:
 def test_the_search_for_lines_that_parse_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "\n".join(["(", *["x = 1"] * 5])
     assert code_of(ADD, text, "reply", "lines").first_line == 1
-    monkeypatch.setattr(programs, "_MOST_TRIES", 6)
+    monkeypatch.setattr(interpreter, "_MOST_TRIES", 6)
     assert code_of(ADD, text, "reply", "lines").source == text
 
 

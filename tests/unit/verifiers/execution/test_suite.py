@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from workbench.core.code import CodeTest
 from workbench.verifiers.execution.compare import MalformedOutputError
 from workbench.verifiers.execution.inside.frames import HEAD
-from workbench.verifiers.execution.reading import Results
-from workbench.verifiers.execution.suite import packed, prepared
+from workbench.verifiers.execution.suite import Results, packed, prepared
 
 MAGIC = importlib.util.MAGIC_NUMBER.hex()
 TESTS = tuple(

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.verifiers.judges.asking import Asked, judged
-from workbench.llm.endings import ending
-from workbench.llm.records import Reply
+from workbench.llm.records import Reply, ending
 from workbench.verifiers.judges.parsers import PARSERS, parser
-from workbench.verifiers.judges.parsers.refusal import declined
+from workbench.verifiers.judges.parsers.base import declined
 
 REFUSALS = (
     "No, I can't help with that.",

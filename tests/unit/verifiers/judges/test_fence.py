@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from tests.unit.verifiers.judges.asking import ITEM, SECRET, requests
-from workbench.verifiers.judges import fence
-from workbench.verifiers.judges.fence import delimiter
+from workbench.verifiers.judges import template
+from workbench.verifiers.judges.template import delimiter
 
 TEXTS = st.lists(st.text(max_size=30), max_size=4)
 
@@ -33,7 +33,7 @@ def test_where_one_text_ends_makes_a_difference() -> None:
 
 
 def test_a_line_that_a_text_holds_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fence, "_LENGTH", 1)
+    monkeypatch.setattr(template, "_LENGTH", 1)
     all_but_one = " ".join(f"data-{letter}" for letter in "bcdfghjklmnpqrs")
     assert all(delimiter(bytes([n]), [all_but_one]) == "data-t" for n in range(50))
 

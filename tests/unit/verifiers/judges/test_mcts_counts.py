@@ -13,7 +13,7 @@ from tests.unit.verifiers.judges.asking import SECRET, llm_judge
 from tests.unit.verifiers.judges.coin import Coin, numbered
 from tests.unit.verifiers.judges.recount import check_visits, recounted
 from workbench.verifiers.judges.mcts.judge import expected_calls
-from workbench.verifiers.judges.mcts.options import mcts_options
+from workbench.verifiers.judges.mcts.subtasks import mcts_options
 
 WRITING = ("generate", "reformat", "validate")
 CHEAP = {"reward_tests": "per_item", "reuse": "subtask"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.unit.verifiers.judges.asking import ITEM, SECRET, llm_judge, requests
-from workbench.verifiers.judges.preview import preview
+from workbench.verifiers.judges.verifier import preview
 
 
 def test_the_first_request_is_exact_and_later_ones_say_what_they_wait_for() -> None:

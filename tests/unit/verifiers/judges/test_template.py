@@ -13,8 +13,8 @@ from tests.unit.verifiers.judges.asking import ITEM, SECRET, Scripted, judged, l
 from workbench.core.errors import UsageError
 from workbench.verifiers.base import identity
 from workbench.verifiers.judges import template
-from workbench.verifiers.judges.placeholders import fill
 from workbench.verifiers.judges.strategies import STRATEGIES, TEMPLATE
+from workbench.verifiers.judges.template import fill
 
 OWN = """\
 id = "mine"

@@ -16,11 +16,10 @@ from workbench.core.verdict import Outcome, VerifierInput
 from workbench.statistics.records.probe import BaseRow
 from workbench.verifiers.base import Pending
 from workbench.verifiers.probes import programs
-from workbench.verifiers.probes.building import asked, companions, probes
-from workbench.verifiers.probes.guard import RightAnswers
+from workbench.verifiers.probes.building import asked, balanced, companions, probes
 from workbench.verifiers.probes.payloads import families_named, suite
-from workbench.verifiers.probes.sampling import balanced
-from workbench.verifiers.probes.wrong import wrong_answer
+from workbench.verifiers.probes.programs import RightAnswers
+from workbench.verifiers.probes.values import wrong_answer
 from workbench.verifiers.rules.verifier import Rules
 
 

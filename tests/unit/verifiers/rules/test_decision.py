@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.unit.verifiers.rules.judging import by_rules
 from workbench.core.reasons import REASONS
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.statistics.accuracy import balanced_accuracy, mcc
 from workbench.statistics.confusion import Confusion
-from workbench.statistics.metrics import balanced_accuracy, mcc
 from workbench.verifiers.base import Pending
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.rules import verifier

@@ -10,15 +10,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from workbench.verifiers.rules.bases import same_based
 from workbench.verifiers.rules.calendar import compare_moments
 from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.numbers import close_to, exact
-from workbench.verifiers.rules.quantities import WantedForm, asked, quantity, same_measure
-from workbench.verifiers.rules.ratios import same_ratio
-from workbench.verifiers.rules.unit_suffix import without_units
-from workbench.verifiers.rules.unit_table import UNITS as UNIT_ROWS
-from workbench.verifiers.rules.units import unit
+from workbench.verifiers.rules.quantities import WantedForm, asked, quantity, same_based, same_measure, same_ratio
+from workbench.verifiers.rules.units import UNITS as UNIT_ROWS
+from workbench.verifiers.rules.units import unit, without_units
 
 COMPARERS: tuple[Callable[[str, str], object], ...] = (
     lambda a, b: same_measure(a, b, WantedForm()),

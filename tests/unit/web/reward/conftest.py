@@ -13,8 +13,7 @@ from tests.background import install_plugin
 from workbench.app.web.reward.gate import RequestRules
 from workbench.app.web.reward.server import RewardServer, serving
 from workbench.app.web.serve.addresses import Address
-from workbench.training.choosing import chosen
-from workbench.training.scale import Scale
+from workbench.training.choosing import Scale, chosen
 
 Serving = Callable[..., AbstractAsyncContextManager[RewardServer]]
 

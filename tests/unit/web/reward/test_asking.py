@@ -26,13 +26,12 @@ from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.interchange.importing import import_files, plan_import
-from workbench.runs import runner, standing_in
+from workbench.runs import lease, runner
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
 from workbench.runs.store import runs
 from workbench.runs.verifying import run_info, start, verdict_lines
-from workbench.training.choosing import chosen
-from workbench.training.scale import Scale
+from workbench.training.choosing import Scale, chosen
 
 YES = "Final Judgment: Yes"
 Serving = Callable[..., AbstractAsyncContextManager[RewardServer]]
@@ -269,7 +268,7 @@ async def test_whoever_waits_when_it_all_ends_hears_of_it(project: Project, judg
 
 
 async def test_there_is_one_runner(project: Project, judge: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(standing_in, "_PATIENCE_S", 0.0)
+    monkeypatch.setattr(lease, "_PATIENCE_S", 0.0)
     with scripted(lambda received: YES) as model:
         async with judge(model.url) as server:
             with pytest.raises(RunError, match="at work on this database"):

@@ -22,8 +22,7 @@ from workbench.core.errors import UsageError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.long_texts import LongTexts
 from workbench.training import serving as judging
-from workbench.training.choosing import chosen
-from workbench.training.scale import Scale
+from workbench.training.choosing import Scale, chosen
 from workbench.verifiers.base import Pending
 
 TOKEN = "0123456789abcdef-token"

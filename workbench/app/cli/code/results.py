@@ -21,13 +21,13 @@ class CodeResultsOptions(Options, frozen=True, kw_only=True):
 
 
 @verb(json=False)
-def command(project: Project, options: CodeResultsOptions) -> None:
+def results_command(project: Project, options: CodeResultsOptions) -> None:
     """Print what came of every solution, one JSON line a solution and suite, in the order of import.
 
     A letter a test: p passed, f assertion failed, e another error, t took too long, s syntax error, x killed or never
     reported, n not run (yet).
     """
-    from workbench.coding.results import results
+    from workbench.coding.problems import results
 
     for line in results(
         project, options.verifier, options.run, options.suite, selection_of(options.where) if options.where else None

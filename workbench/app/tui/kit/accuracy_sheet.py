@@ -9,12 +9,13 @@ from typing import NamedTuple
 from msgspec import Struct
 from textual.content import Content
 
-from workbench.app.tui.kit.accuracy_figures import FIGURES, Figure
 from workbench.app.tui.kit.accuracy_view import (
     BASELINE_MARK,
+    FIGURES,
     PIN,
     SELECTION_JUDGE,
     STAR,
+    Figure,
     group_name,
     group_title,
     interval,
@@ -22,11 +23,9 @@ from workbench.app.tui.kit.accuracy_view import (
     is_significant,
     short_name,
 )
-from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
-from workbench.app.tui.kit.matrix import MatrixCell, MatrixColumn, MatrixRow
-from workbench.core.text.figures import NONE, compact_count, interval_bar, percent
-from workbench.core.text.heat import GLYPHS
+from workbench.app.tui.kit.matrix import MatrixCell, MatrixColumn, MatrixRow, fit, printable
+from workbench.core.text.figures import GLYPHS, NONE, compact_count, interval_bar, percent
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow
 
 _BAR = 16

@@ -6,10 +6,9 @@ from typing import Literal
 
 from textual.content import Content
 
-from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS, TableCell, TableColumn, TableRow
-from workbench.core.text.columns import number
-from workbench.core.text.figures import NONE, compact_count, counted, percent
+from workbench.app.tui.kit.matrix import printable
+from workbench.core.text.figures import NONE, compact_count, counted, number, percent
 from workbench.labelling.agreement import text as words
 from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, Figures, PairAgreement
 

@@ -14,12 +14,12 @@ from textual.reactive import reactive
 from textual.widgets import Input, Static
 
 from workbench.app.tui.kit.card_texts import Answered, CardTexts
-from workbench.app.tui.kit.line import Line
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.reader_messages import SearchChanged
+from workbench.app.tui.kit.title_bar import Line
 from workbench.app.tui.kit.wrapping import Wrapped
 from workbench.core.text.document import RenderedText
-from workbench.labelling.cards import ABSENCES, HOW, QUIRKS, SHORTCOMINGS, SHOWN, Card, FinalAnswer, Stretch
+from workbench.labelling.annotating import ABSENCES, HOW, QUIRKS, SHORTCOMINGS, SHOWN, Card, FinalAnswer, Stretch
 
 _SIGN, _GUESS, _NONE = "▶ ", "? ", "∅ "
 
@@ -275,7 +275,7 @@ class FinalAnswerCard(Container):
 
     def _full_document(self) -> tuple[RenderedText | None, str]:
         if self.opened == "guidelines":
-            from workbench.core.text.text import render
+            from workbench.core.text.markdown import render
 
             return render(self._guidelines), "Guidelines · escape closes"
         if self._texts is None or not self.opened:

@@ -6,21 +6,26 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from workbench.core.text.document import RenderedLine, RenderedText, Span
+from textual.content import Content
+
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.title_bar import verdict_words
+from workbench.core.label import LabelVerdict
+from workbench.core.taxonomy import type_display
+from workbench.core.text.document import ANSWER_SIGN, RenderedLine, RenderedText, Span
 from workbench.core.text.inert import inert
+from workbench.core.text.markdown import render, render_raw
 from workbench.core.text.math import render_math
-from workbench.core.text.pieces import ANSWER_SIGN
-from workbench.core.text.text import render, render_raw
-from workbench.labelling.annotating import AnnotationItem
-from workbench.labelling.cards import QUESTION_TAIL, Card, FinalAnswer, Stretch, card_of
+from workbench.labelling.annotating import QUESTION_TAIL, AnnotationItem, Card, FinalAnswer, Stretch, card_of
+from workbench.labelling.answers import agreeing, contradictions
+from workbench.labelling.conflict_classes import ConflictClass
 
 Part = Literal["question", "reference", "completion"]
 Answered = Literal["reference", "completion"]
-
 _ANSWER = Span(ANSWER_SIGN, "success")
 _GUESS = Span("? ", "guess")
 """Stands before the line that holds a guessed answer, so that colour is not alone."""
-
 _ANSWER_STYLES = ("answer", "guess")
 
 
@@ -165,3 +170,73 @@ def _guess_spans(spans: Sequence[Span]) -> Iterator[Span]:
             yield _GUESS
         else:
             yield span
+
+
+# -- Conflicts in words.
+
+
+def value_words(value: str, reason: str = "") -> Content:
+    """A verdict with its reason, or an answer type."""
+    if value in ("correct", "incorrect", "unsuitable"):
+        return verdict_words(value, reason)
+    return Content(printable(type_display(value)))
+
+
+def side_words(value: str) -> Content:
+    """One side of a kind, such as ``unsuitable:proof``."""
+    return value_words(*value.split(":", 1))
+
+
+def kind_words(kind: ConflictClass) -> str:
+    """A kind of conflict: "✓ correct against ✗ incorrect"."""
+    return " against ".join(side_words(value).plain for value in kind.values)
+
+
+def about(kind: ConflictClass) -> str:
+    """What a kind is about: correctness, the subtypes within one type, or several types."""
+    if kind.task == "correctness":
+        return "correctness"
+    letters = sorted({printable(value[:1]) for value in kind.values})
+    return f"type, within {letters[0]}" if len(letters) == 1 else f"type, {' or '.join(letters)}"
+
+
+def undone(count: int) -> str:
+    """What an undo has done."""
+    if not count:
+        return "There is no decision of yours to take back."
+    return f"{count:,} {'decision' if count == 1 else 'decisions'} taken back."
+
+
+# -- A verdict and marks that contradict each other: which is meant is asked before anything is stored.
+
+
+_VERDICT, _MARKS, _BOTH = "verdict", "marks", "both"
+_OPPOSITE: dict[LabelVerdict, LabelVerdict] = {"correct": "incorrect", "incorrect": "correct"}
+
+
+class Meant(NamedTuple):
+    """A verdict and what stands beside it."""
+
+    verdict: LabelVerdict
+    tags: tuple[str, ...]
+    partial: float | None
+
+
+def which_is_meant(
+    found: Sequence[str], verdict: LabelVerdict | None, tags: tuple[str, ...], partial: float | None
+) -> ChoiceMenu:
+    """The question, with the ways to make it consistent, or to store it as it is."""
+    choices = [Choice(_VERDICT, f"{verdict}, without what contradicts it")]
+    if verdict is not None and (other := _OPPOSITE.get(verdict)) and not contradictions(other, tags, partial):
+        choices.append(Choice(_MARKS, f"{other}, with the mark"))
+    choices.append(Choice(_BOTH, "both: store it as it is"))
+    return ChoiceMenu("Which is meant?", choices, about=" ".join(found))
+
+
+def settled(meant: str, verdict: LabelVerdict, tags: tuple[str, ...], partial: float | None) -> Meant:
+    """What is to be stored by the choice that was made."""
+    if meant == _VERDICT:
+        kept, share = agreeing(verdict, tags, partial)
+        # Two marks that exclude each other: neither is left.
+        return Meant(verdict, () if contradictions(None, kept, None) else kept, share)
+    return Meant(_OPPOSITE[verdict] if meant == _MARKS else verdict, tags, partial)

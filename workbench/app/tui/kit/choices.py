@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.matrix import printable
 
 
 class ManyMenu(ModalScreen[tuple[str, ...] | None]):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal, NamedTuple, Protocol
 
 from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
 
-from workbench.app.tui.kit.cells import CLIP, Align, printable
+from workbench.app.tui.kit.matrix import CLIP, Align, fit, printable
 
 CellStyle = Literal["", "success", "error", "warning", "accent", "dim", "bold"]
 """What a cell means; the theme decides how that looks."""
@@ -131,3 +134,98 @@ def fit_widths(columns: Sequence[TableColumn], natural: Sequence[int], available
         room[widest] -= 1
         wanted[widest] -= 1
     return wanted
+
+
+# -- Rows to strips: widths, styles, the frozen first column and sideways scrolling.
+
+
+_CURSOR = "›"
+_MARGIN = 1  # the cursor mark
+_GAP = 1  # between columns
+
+
+class RowPainter:
+    """Draws the lines of a table for one set of columns.
+
+    Args:
+        columns: What to draw.
+        style_of: The Rich style of a part ("row", "cursor", "header", "gone" or a cell style).
+    """
+
+    def __init__(self, columns: Sequence[TableColumn], style_of: Callable[[str], Style]) -> None:
+        self.columns = tuple(columns)
+        self._style_of = style_of
+        self._natural = natural_widths(columns, ())
+        self._widths = [0] * len(columns)
+        self._available = 0
+        self._frozen = 0
+        self.total_width = 0
+
+    def sample(self, rows: Sequence[TableRow]) -> None:
+        """Let columns grow to what these rows need; they never shrink, so that nothing jumps."""
+        natural = natural_widths(self.columns, rows)
+        self._natural = [max(pair) for pair in zip(self._natural, natural, strict=True)]
+        self.resize(self._available)
+
+    def resize(self, available: int) -> None:
+        """Share `available` cells among the columns."""
+        self._available = available
+        gaps = _MARGIN + _GAP * len(self.columns)
+        self._widths = fit_widths(self.columns, self._natural, available - gaps)
+        self._widths[0] = max(1, min(self._widths[0], available // 2))
+        self._frozen = _MARGIN + self._widths[0] + _GAP
+        self.total_width = gaps + sum(self._widths)
+
+    def column_at(self, x: int, scroll_x: int) -> TableColumn | None:
+        """The column under the cell `x` of the visible line."""
+        edge = _MARGIN
+        place = x if x < self._frozen else x + scroll_x
+        for column, width in zip(self.columns, self._widths, strict=True):
+            edge += width + _GAP
+            if place < edge:
+                return column
+        return None
+
+    def header(self, sort: Sort | None, sorting: bool, scroll_x: int) -> Strip:
+        """The header line; a column that is being sorted is marked ``…`` until its order is known."""
+        cells = []
+        for column, width in zip(self.columns, self._widths, strict=True):
+            title = column.title
+            if sort is not None and sort.column == column.key:
+                mark = " …" if sorting else (" ▼" if sort.descending else " ▲")
+                title = fit(title, min(cell_len(title), width - len(mark))) + mark
+            cells.append(TableCell(title))
+        return self._line(cells, self._style_of("header"), " ", scroll_x, styled=False)
+
+    def row(self, row: TableRow, *, cursor: bool, scroll_x: int) -> Strip:
+        """One row; a row without cells no longer exists."""
+        base = self._style_of("cursor" if cursor else "row")
+        if not row.cells:
+            return self.note(f"#{row.id} is gone", cursor=cursor)
+        return self._line(row.cells, base, _CURSOR if cursor else " ", scroll_x, styled=not cursor)
+
+    def note(self, text: str, *, cursor: bool = False) -> Strip:
+        """A dim line with a remark in place of a row."""
+        style = self._style_of("cursor" if cursor else "dim")
+        mark = _CURSOR if cursor else " "
+        return Strip([Segment(fit(mark + text, self._available), style)], self._available)
+
+    def _line(self, cells: Sequence[TableCell], base: Style, mark: str, scroll_x: int, *, styled: bool) -> Strip:
+        edge = "│" if scroll_x else " "
+        segments: list[Segment] = []
+        plain = mark  # text in the base style that waits for its segment: few segments draw fast
+        for number, (cell, column, width) in enumerate(zip(cells, self.columns, self._widths, strict=True)):
+            text = fit(cell.text, width, column.align)
+            if styled and cell.style:
+                segments += (Segment(plain, base), Segment(text, base + self._style_of(cell.style)))
+                plain = ""
+            else:
+                plain += text
+            plain += " " if number else edge
+        segments.append(Segment(plain, base))
+        strip = Strip(segments, self.total_width)
+        room = self._available - self._frozen
+        if scroll_x:
+            parts = (strip.crop(0, self._frozen), strip.crop(self._frozen + scroll_x, self._frozen + scroll_x + room))
+            strip = Strip.join(parts)
+        return strip.adjust_cell_length(self._available, base)

@@ -8,11 +8,10 @@ from typing import Final, Literal
 from textual.content import Content
 
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS, group_name
-from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow, marked
-from workbench.core.text.columns import number, p_value
-from workbench.core.text.figures import NONE, bar, compact_count, counted, percent
-from workbench.core.text.marks import with_mark
+from workbench.app.tui.kit.matrix import printable
+from workbench.core.text.emphasis import with_mark
+from workbench.core.text.figures import NONE, bar, compact_count, counted, number, p_value, percent
 from workbench.measuring.comparing import ComparedItem
 from workbench.statistics.records.comparison import LEVEL, CompareReport, GroupFigures, MetricDifference, Quadrant
 

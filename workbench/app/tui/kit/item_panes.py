@@ -9,11 +9,10 @@ from msgspec import structs
 
 from workbench.app.tui.kit.card_texts import as_guess
 from workbench.app.tui.kit.wrapping import Wrapped, prepare
-from workbench.core.text.document import RenderedText
-from workbench.core.text.pieces import ANSWER_SIGN
-from workbench.core.text.text import render, render_raw
+from workbench.core.text.document import ANSWER_SIGN, RenderedText
+from workbench.core.text.markdown import render, render_raw
 from workbench.data.records.browse import ItemDetail, ItemVerdict
-from workbench.labelling.cards import FinalAnswer
+from workbench.labelling.annotating import FinalAnswer
 from workbench.measuring.browsing import final_answers, origin
 from workbench.measuring.judged import BASELINE
 from workbench.measuring.records.review import Review

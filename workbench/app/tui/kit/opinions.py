@@ -7,9 +7,9 @@ from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.conflict_words import value_words
-from workbench.app.tui.kit.label_line import stored_words
+from workbench.app.tui.kit.card_texts import value_words
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.title_bar import stored_words
 from workbench.core.label import TAGS, Task
 from workbench.labelling.adjudicating import Conflict, EarlierRuling, Opinion, Ruling
 

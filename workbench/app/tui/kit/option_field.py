@@ -15,9 +15,9 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
-from workbench.app.tui.kit.line import Line
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.title_bar import Line
 from workbench.app.tui.switches import following
 
 

@@ -11,12 +11,10 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from workbench.app.tui.kit.cell_grid import CellGrid
-from workbench.app.tui.kit.cells import Align, fit
 from workbench.app.tui.kit.columns import TableCell
+from workbench.app.tui.kit.matrix import Align, CellGrid, fit
 from workbench.core.code import OUTCOMES
-from workbench.core.text.figures import NONE
-from workbench.core.text.heat import GLYPHS, shade
+from workbench.core.text.figures import GLYPHS, NONE, shade
 
 FORGEABLE: Final = "~"
 """Marks tests that are judged inside the sandbox."""

@@ -8,10 +8,10 @@ from typing import Final
 
 from textual.content import Content
 
-from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS, TableCell
+from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_grid import FORGEABLE, GridRow, PassHead, PassTest
-from workbench.coding.arranging import Arrangement, Cluster
+from workbench.coding.matrix import Arrangement, Cluster
 from workbench.core.code import BROKEN, NOT_RUN, OUTCOMES, PASS, Where
 from workbench.core.code import counted as counted_tests
 from workbench.core.text.figures import NONE, counted, percent

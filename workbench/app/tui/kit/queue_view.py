@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct, structs
 from textual import events
@@ -13,18 +13,67 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from workbench.app.tui.kit.cells import printable
-from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow, marked, symbol
-from workbench.app.tui.kit.review_words import review_cell, review_words
+from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow, marked, symbol
+from workbench.app.tui.kit.matrix import printable
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice
 from workbench.measuring.judged import everybody
-from workbench.measuring.records.review import QUEUES, Disagreement, Queue, Review
-from workbench.measuring.reviewing.queues import ReviewQueue, queue
-from workbench.measuring.reviewing.reviewed import reviewed_items
+from workbench.measuring.records.review import QUEUES, Disagreement, Queue, Review, ReviewKind
+from workbench.measuring.reviewing.queues import ReviewQueue, queue, reviewed_items
+
+# -- What a reviewer decided, in symbol and words.
+
+
+REVIEW_MARKS: Final[dict[ReviewKind, tuple[str, CellStyle]]] = {
+    "confirmed": ("✓", "success"),
+    "reannotate": ("↻", "accent"),
+    "error": ("✗", "error"),
+}
+"""Decision -> its symbol and style; one that was taken back is never shown."""
+_WORDS: Final[dict[ReviewKind, str]] = {"confirmed": "gold is right", "reannotate": "sent back"}
+_SHORT: Final[dict[ReviewKind, str]] = {"confirmed": "gold ok", "reannotate": "sent back"}
+
+
+def review_words(review: Review) -> str:
+    """A decision in full: ``✗ error of math-verify: extraction``."""
+    mark = REVIEW_MARKS[review.kind][0]
+    if review.kind == "error":
+        return f"{mark} error of {review.verifier}: {review.category}"
+    return f"{mark} {_WORDS[review.kind]}"
+
+
+def decision_words(reviews: Sequence[Review]) -> str:
+    """What was decided at one go: the errors of several verifiers are all of one category."""
+    if len(reviews) == 1:
+        return review_words(reviews[0])
+    names = ", ".join(review.verifier or "" for review in reviews)
+    return f"{REVIEW_MARKS['error'][0]} error of {names}: {reviews[0].category}"
+
+
+def review_cell(reviews: Sequence[Review]) -> TableCell:
+    """What stands decided of an item, for a narrow column: the newest decision, and how many there are."""
+    if not reviews:
+        return TableCell("· open", "dim")
+    newest = reviews[-1]
+    mark, style = REVIEW_MARKS[newest.kind]
+    more = f" +{len(reviews) - 1}" if len(reviews) > 1 else ""
+    return TableCell(f"{mark} {newest.category or _SHORT[newest.kind]}{more}", style)
+
+
+def review_lines(why: str, reviews: Sequence[Review], note: str, said: str) -> Content:
+    """Why an item is in its queue, what stands decided of it, the note that waits, and what was stored last."""
+    parts = [Content.assemble(("Why  ", "bold"), printable(why))] if why else []
+    if reviews:
+        decided = " · ".join(f"{review_words(review)} ({review.reviewer})" for review in reviews)
+        parts.append(Content.assemble(("Decided  ", "bold"), printable(decided)))
+    if note:
+        parts.append(Content(f"✎ {printable(note)}"))
+    if said:
+        parts.append(Content.styled(printable(said), "$text-success"))
+    return Content("\n").join(parts)
 
 
 class QueueRequest(Struct, frozen=True, kw_only=True):
@@ -105,7 +154,6 @@ class QueueList(Static):
 
 WORDS = 4
 """Up to so many verifiers have their verdicts in words too, where there is room."""
-
 _STYLES = {"success": "$text-success", "error": "$text-error", "warning": "$text-warning", "dim": "$text-muted"}
 
 

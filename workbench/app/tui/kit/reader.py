@@ -20,7 +20,7 @@ from textual.strip import Strip
 
 from workbench.app.tui.allocating import let_go
 from workbench.app.tui.kit import reader_messages as messages
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.wrapping import Hit, Wrapped, prepare
 from workbench.core.text.document import RenderedText, StyleName
 

@@ -7,10 +7,10 @@ from typing import Final
 
 from textual.content import Content
 
-from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.matrix import printable
 from workbench.benchmarks import set_text
-from workbench.benchmarks.set_views import DiffRow, SetDetail, SetDiff, SetLine
+from workbench.benchmarks.records import DiffRow, SetDetail, SetDiff, SetLine
 from workbench.core.sets import SetReport
 from workbench.core.text.figures import NONE
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow
-from workbench.app.tui.kit.cutting import cut
 from workbench.app.tui.kit.pass_grid import FORGEABLE
 from workbench.app.tui.kit.pass_texts import LETTER_STYLES, Line, failure_of, letter_at
 from workbench.app.tui.kit.pass_view import INSIDE, SHORT
+from workbench.app.tui.kit.wrapping import cut
 from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest, Failure
 from workbench.core.text.code import code_lines
 from workbench.core.text.document import RenderedLine, RenderedText, Span

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rich.cells import cell_len
 from textual.content import Content
-from textual.widgets import Static
+from textual.events import Paste
+from textual.widgets import Input, Static
+
+from workbench.app.tui.kit.matrix import printable
+from workbench.core.label import EXCLUSION_REASONS
+from workbench.core.taxonomy import type_display
+from workbench.labelling.rulings import Ruling
 
 
 class RemarkPiece(NamedTuple):
@@ -75,3 +81,102 @@ def fitted(parts: Sequence[RemarkPiece], room: int | None) -> str:
         if room is None or cell_len(remark) <= room or last is None or last.rank == 0:
             return remark
         kept.remove(last)
+
+
+# -- A label in one line: symbol and word for everything, never colour alone.
+
+
+SYMBOLS = {"correct": "✓", "incorrect": "✗", "unsuitable": "⊘", "abstain": "?", "error": "!"}
+"""Verdict -> symbol."""
+_STYLES = {"correct": "bold $text-success", "incorrect": "bold $text-error", "unsuitable": "bold $text-warning"}
+
+
+def verdict_words(verdict: str, reason: str | None = None) -> Content:
+    """A verdict as symbol and word, with the reason of an exclusion."""
+    words = f"{SYMBOLS.get(verdict, '·')} {verdict}"
+    if reason:
+        words += f" ({EXCLUSION_REASONS.get(reason, printable(reason))})"
+    return Content.styled(words, _STYLES.get(verdict, ""))
+
+
+def stored_words(said: Ruling) -> Content:
+    """A decision as it is stored: verdict or type, marks, partial score, note."""
+    parts = [verdict_words(said.verdict, said.reason)] if said.verdict else []
+    if said.subtype:
+        parts.append(Content(f"type {printable(type_display(said.subtype))}"))
+    parts.extend(Content.styled(f"◆ {tag_words(tag)}", "bold $text-accent") for tag in said.tags)
+    if said.partial is not None:
+        parts.append(Content.styled(f"◔ {said.partial:g} right", "bold $text-accent"))
+    if said.note:
+        parts.append(Content(f"✎ {printable(said.note)}"))
+    return Content("  ").join(parts)
+
+
+def label_line(
+    *,
+    verdict: str | None,
+    reason: str | None,
+    subtype: str | None,
+    unsure: bool,
+    note: str,
+    tags: tuple[str, ...] = (),
+    partial: float | None = None,
+    flagged: bool = False,
+    answered: bool = False,
+    wants_type: bool = False,
+) -> Content:
+    """Everything a person has said of an item, or that there is nothing yet.
+
+    Args:
+        wants_type: The question's type is still to be given.
+    """
+    parts = [verdict_words(verdict, reason)] if verdict else [Content.styled("· not labelled", "$text-muted")]
+    if wants_type and verdict not in (None, "unsuitable"):
+        parts.append(Content.styled("! type missing: t", "bold $text-warning"))
+    if unsure:
+        parts.append(Content.styled("? unsure", "bold $text-warning"))
+    parts.extend(Content.styled(f"◆ {tag_words(tag)}", "bold $text-accent") for tag in tags)
+    if partial is not None:
+        parts.append(Content.styled(f"◔ {partial:g} right", "bold $text-accent"))
+    if subtype:
+        parts.append(Content(f"type {printable(type_display(subtype))}"))
+    if flagged:
+        words, style = ("⚑ answered: F", "$text-success") if answered else ("⚑ flagged", "$text-warning")
+        parts.append(Content.styled(words, f"bold {style}"))
+    if note:
+        parts.append(Content(f"✎ {printable(note)}"))
+    return Content("  ").join(parts)
+
+
+def tag_words(tag: str) -> str:
+    """A tag in a word or two; what it means in full stands in the menu."""
+    return printable(tag.replace("_", " "))
+
+
+# -- A line to type into that takes as much of a paste as there is room for, and says what it left out.
+
+
+LONGEST: Final = 2_000
+"""Characters that a line takes."""
+
+
+class Line(Input):
+    """An input in which the lines of a pasted text come one after the other, and too long a text is cut."""
+
+    def __init__(self, *arguments: Any, max_length: int = LONGEST, **options: Any) -> None:
+        super().__init__(*arguments, max_length=max_length, **options)
+
+    def _on_paste(self, event: Paste) -> None:
+        event.stop()
+        # Textual would paste too, and drop all but the first line, or everything where that is too long.
+        event.prevent_default()
+        start, end = sorted(self.selection)
+        longest = self.max_length or LONGEST
+        room = max(longest - len(self.value) + end - start, 0)
+        # No more is looked at than could go in: a pasted text may have any length.
+        looked_at = event.text[: 2 * room + 2]
+        text = " ".join(looked_at.splitlines())
+        self.replace(text[:room], start, end)
+        if len(text) > room or len(looked_at) < len(event.text):
+            said = f"The line takes {longest:,} characters: the rest of what was pasted was left out."
+            self.notify(said, title="Cut", severity="warning", markup=False)

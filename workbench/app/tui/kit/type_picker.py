@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.matrix import printable
 from workbench.core.taxonomy import SUBTYPES, TYPES, type_display
 
 _ROWS = (("A", "B"), ("C", "D"))

@@ -11,30 +11,26 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from workbench.app.tui.actions import Action
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import accuracy_sheet as detail
 from workbench.app.tui.kit import accuracy_view as view
-from workbench.app.tui.kit.accuracy_figures import FIGURES, Figure
 from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, SheetOrder
-from workbench.app.tui.kit.accuracy_view import group_name
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.accuracy_view import FIGURES, Figure, group_name
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.footer import Footer
-from workbench.app.tui.kit.matrix import Matrix
-from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
+from workbench.app.tui.kit.matrix import Matrix, printable
+from workbench.app.tui.kit.sources import RowHighlighted, RowSelected
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
-from workbench.core.breakdown import GROUPS
-from workbench.core.selection import Condition, Selection
+from workbench.core.selection import GROUPS, Condition, Selection
 from workbench.core.verdict import GoldChoice, Protocol3
-from workbench.measuring.accuracy import accuracy
+from workbench.measuring.accuracy import accuracy, refined
 from workbench.measuring.accuracy_items import AccuracyCell
+from workbench.measuring.accuracy_tables import accuracy_table, save_accuracy
 from workbench.measuring.judged import BASELINE
-from workbench.measuring.refining import refined
-from workbench.measuring.tables import accuracy_table, save_accuracy
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 

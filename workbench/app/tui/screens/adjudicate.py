@@ -14,30 +14,28 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from workbench.app.tui.actions import Action
 from workbench.app.tui.judging import JudgingScreen, looking_actions
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.card import FinalAnswerCard
-from workbench.app.tui.kit.card_texts import CardTexts, card_texts
-from workbench.app.tui.kit.cells import as_typed, printable
+from workbench.app.tui.kit.card_texts import CardTexts, card_texts, settled, which_is_meant
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
-from workbench.app.tui.kit.contradiction import settled, which_is_meant
 from workbench.app.tui.kit.footer import Footer
-from workbench.app.tui.kit.label_line import stored_words, tag_words, verdict_words
-from workbench.app.tui.kit.note_input import NoteInput
+from workbench.app.tui.kit.matrix import as_typed, printable
 from workbench.app.tui.kit.opinions import OpinionPanel
-from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
+from workbench.app.tui.kit.prompt_bar import NoteInput
+from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar, stored_words, tag_words, verdict_words
 from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.app.tui.person import person_action
 from workbench.core.errors import AnnotationError, StoreError
 from workbench.core.label import TAGS, LabelVerdict, Task
 from workbench.core.text.figures import counted
-from workbench.labelling import labelling_guidelines
-from workbench.labelling.acquainted import Acquainted
+from workbench.labelling import guidelines
 from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling, accepting
 from workbench.labelling.annotating import GUIDELINES
 from workbench.labelling.answers import contradictions
-from workbench.labelling.labelling_guidelines import Guideline
-from workbench.labelling.roles import Role
+from workbench.labelling.guidelines import Guideline
+from workbench.labelling.people import Acquainted
+from workbench.labelling.rulings import Role
 
 
 class VerdictsAfter(ModalScreen[str]):
@@ -437,7 +435,7 @@ class AdjudicateScreen(JudgingScreen):
 
     def _case_said(self, said: str | None) -> None:
         if said:
-            add = partial(labelling_guidelines.add_case, self.project, said, by=self._person)
+            add = partial(guidelines.add_case, self.project, said, by=self._person)
             self.in_background(add, self._case_added, group="adjudicate-case")
 
     def _case_added(self, guideline: Guideline) -> None:

@@ -15,18 +15,16 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from workbench.app.tui.actions import Action
 from workbench.app.tui.item_flow import ItemFlow, Marks
 from workbench.app.tui.judging import looking_actions
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.card import FinalAnswerCard
-from workbench.app.tui.kit.card_texts import CardTexts
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.kit.card_texts import CardTexts, settled, which_is_meant
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
-from workbench.app.tui.kit.contradiction import settled, which_is_meant
 from workbench.app.tui.kit.footer import Footer
-from workbench.app.tui.kit.label_line import label_line
-from workbench.app.tui.kit.note_input import NoteInput
-from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.prompt_bar import NoteInput
+from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar, label_line
 from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.app.tui.pace import pace_parts
 from workbench.app.tui.person import person_action

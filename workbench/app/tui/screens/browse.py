@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
-from workbench.app.tui.actions import Action
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.columns import OUTCOME_MARKS, CellStyle, TableCell, TableColumn, TableRow, symbol
 from workbench.app.tui.kit.evidence import evidence
 from workbench.app.tui.kit.footer import Footer
@@ -22,11 +22,11 @@ from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import BREAKPOINTS
 from workbench.app.tui.table_screen import CatalogScreen, FilterScreen
 from workbench.core.selection import Condition
-from workbench.core.text.answers import render_answer
 from workbench.core.text.document import RenderedLine, RenderedText, Span
-from workbench.core.text.text import render
+from workbench.core.text.excerpt import render_answer
+from workbench.core.text.markdown import render
 from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail
-from workbench.labelling.cards import FinalAnswer
+from workbench.labelling.annotating import FinalAnswer
 from workbench.measuring import browsing
 from workbench.measuring.browsing import final_answers, origin
 

@@ -12,21 +12,20 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
-from workbench.app.tui.actions import Action
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import pass_texts
-from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS, TableCell, TableColumn, TableRow
-from workbench.app.tui.kit.cutting import cut, padded
 from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.solution_view import outcome_cell, source_of
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.kit.wrapping import cut, padded
 from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
-from workbench.coding.arranging import telling
-from workbench.coding.matrix import solution_code
+from workbench.coding.matrix import solution_code, telling
 from workbench.core.project import Project
-from workbench.core.text.diff import DiffLine, DiffSide, diff_rows
+from workbench.core.text.code import DiffLine, DiffSide, diff_rows
 from workbench.core.text.document import RenderedLine, RenderedText, Span, StyleName
 from workbench.core.text.figures import counted
 from workbench.core.text.inert import inert

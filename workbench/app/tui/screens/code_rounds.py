@@ -11,18 +11,17 @@ from textual.containers import VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.app.tui.actions import Action
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.sources import FixedSource
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.coding.evolution import evolved
-from workbench.coding.evolution.origins import EvolutionName, evolution_names, problems_in
+from workbench.coding.evolution.evolving import EvolutionName, evolution_names, problems_in
 from workbench.coding.problems import task_ids
-from workbench.coding.records.evolution import REJECTIONS
-from workbench.coding.records.evolution_report import EvolutionReport, ProblemEvolution, StepRow
+from workbench.coding.records.evolution import REJECTIONS, EvolutionReport, ProblemEvolution, StepRow
 from workbench.core.project import Project
 from workbench.core.text.figures import NONE, bar, counted, percent
 

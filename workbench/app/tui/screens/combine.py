@@ -14,10 +14,10 @@ from textual import events
 from textual.content import Content
 from textual.worker import Worker, WorkerState
 
-from workbench.app.tui.actions import Action
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
 from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.sources import MemorySource
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.sharing import share

@@ -11,11 +11,11 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.app.tui.actions import Action
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import compare_view as view
 from workbench.app.tui.kit.accuracy_view import group_name
-from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen

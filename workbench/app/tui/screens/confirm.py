@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
-from workbench.app.tui.actions import Action, bindings
+from workbench.app.tui.keymap import Action, bindings
 
 _MANY_LINES = 10
 """From so many lines on the text can take the focus, to be scrolled."""

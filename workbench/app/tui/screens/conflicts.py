@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
-from workbench.app.tui.actions import Action
-from workbench.app.tui.kit.cells import printable
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.card_texts import about, kind_words, side_words, undone
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
-from workbench.app.tui.kit.conflict_words import about, kind_words, undone
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.title_bar import Line, verdict_words
+from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.app.tui.person import PersonScreen, person_action
 from workbench.app.tui.table_screen import TableScreen
-from workbench.labelling.conflict_classes import ConflictClass, ConflictClasses
-from workbench.labelling.roles import Role
+from workbench.core.errors import UsageError
+from workbench.core.label import EXCLUSION_REASONS, LabelVerdict
+from workbench.core.taxonomy import type_display
+from workbench.core.text.figures import counted
+from workbench.core.text.math import render_math
+from workbench.labelling.adjudicating import Ruling
+from workbench.labelling.conflict_classes import (
+    ClassRow,
+    ConflictClass,
+    ConflictClasses,
+    LeftOut,
+    OpenClass,
+    Settled,
+    Side,
+)
+from workbench.labelling.rulings import Role
 
 _COLUMNS = (
     TableColumn("kind", "against each other", min_width=30, ideal_width=70),
@@ -79,7 +107,7 @@ class ConflictsScreen(TableScreen, PersonScreen):
 
     def opened(self, row: int) -> None:
         """Show the conflicts of a kind."""
-        from workbench.app.tui.screens.conflict_class import ConflictClassScreen
+        # GONE
 
         self.app.push_screen(ConflictClassScreen(self._kinds[row].name, self._session()))
 
@@ -97,3 +125,324 @@ def _row(number: int, kind: ConflictClass) -> TableRow:
     return TableRow(
         number, (TableCell(kind_words(kind)), TableCell(f"{kind.count:,}", "bold"), TableCell(about(kind), "dim"))
     )
+
+
+# -- The conflicts of one kind: select many, settle them alike, with one question asked before.
+
+
+_BOX = """
+    width: 70;
+    max-width: 100%;
+    height: auto;
+    max-height: 100%;
+    padding: 0 1;
+    border: round $primary;
+    background: $surface;
+"""
+
+
+class SettleMany(ModalScreen[str | None]):
+    """Returns the note that goes with every decision (it may be empty) at enter; escape returns None.
+
+    Args:
+        count: How many conflicts are settled.
+        how: The decision in words.
+        needs_note: The decision says nothing without a note.
+    """
+
+    DEFAULT_CSS = f"""
+    SettleMany {{ align: center middle; }}
+    SettleMany #settle-box {{ {_BOX} }}
+    SettleMany Input {{ margin-top: 1; }}
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Leave it")]
+
+    def __init__(self, count: int, how: Content, *, needs_note: bool = False) -> None:
+        super().__init__()
+        self._count = count
+        self._how = how
+        self._needs_note = needs_note
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        many = f"{self._count:,} {'conflict' if self._count == 1 else 'conflicts'}"
+        with Vertical(id="settle-box") as box:
+            box.border_title = Content(f"Settle {many}")
+            box.border_subtitle = Content("enter: settle · escape: leave it")
+            yield Static(Content.assemble((many, "bold"), " at once as ", self._how), markup=False)
+            asked = "a note is needed" if self._needs_note else "a note on each of them, or nothing"
+            yield Line(placeholder=asked, compact=True)
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        note = event.value.strip()
+        if note or not self._needs_note:
+            self.dismiss(note)
+
+
+class LeftOutList(ModalScreen[None]):
+    """What was not settled, item by item."""
+
+    DEFAULT_CSS = f"""
+    LeftOutList {{ align: center middle; }}
+    LeftOutList #left-out-box {{ {_BOX} }}
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space,escape,q", "dismiss", "Go on")]
+
+    def __init__(self, settled: int, left_out: Sequence[LeftOut]) -> None:
+        super().__init__()
+        self._settled = settled
+        self._left_out = left_out
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        with VerticalScroll(id="left-out-box") as box:
+            box.border_title = Content(f"{self._settled:,} settled ✓ · {len(self._left_out):,} left out")
+            box.border_subtitle = Content("enter: go on")
+            lines = (f"{printable(one.completion_id)}  {one.why}" for one in self._left_out)
+            yield Static(Content("\n".join(lines)), markup=False)
+
+
+_NO_ANSWER = "∅ none found"
+
+
+class ConflictClassScreen(TableScreen):
+    """Items of one kind of conflict, in short; every one that is chosen gets a decision of its own.
+
+    Args:
+        name: The kind's name.
+        session: The person at work.
+    """
+
+    CSS_PATH = "conflict_class.tcss"
+    TITLE_TEXT = "Conflicts of a kind"
+    PREFIX, DETAIL = "class", True
+    EMPTY = "No conflict of this kind is left for you. Escape goes back."
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("conflict-class.select", "space", "select", "Pick", "Select the item, or not."),
+        Action("conflict-class.all", "asterisk", "select_all", "All", "Select all of them, or none."),
+        Action("conflict-class.correct", "1", "settle('correct')", "Correct", "Settle the selected: correct."),
+        Action("conflict-class.incorrect", "0", "settle('incorrect')", "Incorrect", "Settle the selected: incorrect."),
+        Action("conflict-class.unsuitable", "x", "unsuitable", "Unsuitable", "Settle the selected: unsuitable."),
+        Action("conflict-class.type", "t", "type", "Type", "Settle the selected: an answer type."),
+        Action(
+            "conflict-class.open", "o,enter", "open", "Alone", "Settle this one by itself, with all its texts.", False
+        ),
+        Action("conflict-class.undo", "z", "undo", "Undo", "Take your last decision back, all of it.", False),
+        Action("conflict-class.reload", "r", "reload", "Reload", "Read the conflicts again.", False),
+    )
+
+    action_open = TableScreen.action_open_row
+
+    def __init__(self, name: str, session: ConflictClasses) -> None:
+        super().__init__()
+        self._kind = name
+        self._session = session
+        self._opened: OpenClass | None = None
+        self._selected: set[int] = set()
+        self._busy = False
+
+    def heading(self) -> tuple[str, str]:
+        """They are of one kind."""
+        return "Conflicts", "reading …"
+
+    def on_screen_resume(self) -> None:
+        """Read: at first, and again when one was settled by itself."""
+        self.action_reload()
+
+    def action_reload(self) -> None:
+        """Read the conflicts of the kind."""
+        self.in_background(self._read, self._show, group="conflict-class")
+
+    def _read(self) -> OpenClass | None:
+        try:
+            return self._session.open(self._kind)
+        except UsageError:  # the last one has been settled
+            return None
+
+    def _show(self, opened: OpenClass | None) -> None:
+        self._opened, self._busy = opened, False
+        self.set_class(opened is None, "empty")
+        self.refresh_bindings()
+        if opened is None:
+            self._selected.clear()
+            self._say()
+            return
+        self._selected &= opened.cases.keys()
+        read = partial(self._session.rows, opened)
+        self.list_items(_columns(opened), array("q", opened.cases), read, partial(self._row, opened))
+        self.table.focus()
+        self._say()
+
+    def _row(self, opened: OpenClass, row: ClassRow) -> TableRow:
+        return _conflict_class_row(row, opened, row.subject in self._selected)
+
+    def _say(self) -> None:
+        kind = self._opened.kind if self._opened is not None else None
+        words = kind_words(kind) if kind is not None else self._kind
+        chosen = f"{len(self._selected):,} of {kind.count:,} selected" if kind is not None else "none left"
+        self.say(f"{chosen} · {printable(words)} · {printable(self._session.person.name)}")
+
+    # -- looking -----------------------------------------------------------------------------------
+
+    def highlighted(self, row: int) -> None:
+        """Read the conflict under the cursor."""
+        if self._opened is not None:
+            read = partial(self._session.rows, self._opened, [row])
+            self.in_background(read, self._show_detail, group="conflict-class-detail")
+
+    def _show_detail(self, rows: list[ClassRow]) -> None:
+        for row in rows:
+            self.put_detail(_detail(row))
+
+    def opened(self, row: int) -> None:
+        """Open the conflict by itself."""
+        if self._opened is not None:
+            self.workbench.open_screen("adjudicate", (self._opened.kind.task, row))
+
+    # -- selecting ---------------------------------------------------------------------------------
+
+    def action_select(self) -> None:
+        """Select the item under the cursor, or not, and go on to the next."""
+        table = self.table
+        if self._opened is not None and not self._busy and table.selected_id is not None:
+            self._selected ^= {table.selected_id}
+            table.refresh_rows()
+            table.action_move(1)
+            self._say()
+
+    def action_select_all(self) -> None:
+        """Select every item, or none where all are selected."""
+        if self._opened is not None and not self._busy:
+            every = set(self._opened.cases)
+            self._selected = set() if self._selected == every else every
+            self.table.refresh_rows()
+            self._say()
+
+    # -- settling ----------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what can settle this kind."""
+        if self._opened is not None and action in ("settle", "unsuitable", "type"):
+            return (action == "type") == (self._opened.kind.task == "type")
+        return super().check_action(action, parameters)
+
+    def _ready(self) -> bool:
+        if self._opened is not None and not self._busy and not self._selected:
+            self.notify("Nothing is selected: space selects one, * all of them.", markup=False)
+        return self._opened is not None and not self._busy and bool(self._selected)
+
+    def action_settle(self, verdict: LabelVerdict) -> None:
+        """Settle the selected with a verdict."""
+        if self._ready():
+            self._ask(Ruling(verdict=verdict), verdict_words(verdict))
+
+    def action_unsuitable(self) -> None:
+        """Settle the selected as unsuitable, after asking why."""
+        if self._ready():
+            reasons = [Choice(code, text) for code, text in EXCLUSION_REASONS.items()]
+            self.app.push_screen(ChoiceMenu("Why are they unsuitable?", reasons), self._reason_chosen)
+
+    def _reason_chosen(self, reason: str | None) -> None:
+        if reason is not None:
+            self._ask(Ruling(verdict="unsuitable", reason=reason), verdict_words("unsuitable", reason))
+
+    def action_type(self) -> None:
+        """Settle the selected with an answer type."""
+        if self._ready():
+            self.app.push_screen(TypePicker(prompt="Which answer type have they?"), self._type_chosen)
+
+    def _type_chosen(self, subtype: str | None) -> None:
+        if subtype is not None:
+            self._ask(Ruling(subtype=subtype), Content(type_display(subtype)))
+
+    def _ask(self, ruling: Ruling, words: Content) -> None:
+        question = SettleMany(len(self._selected), words, needs_note=ruling.reason == "other")
+        self.app.push_screen(question, partial(self._answered, ruling))
+
+    def _answered(self, ruling: Ruling, note: str | None) -> None:
+        if note is None or self._opened is None:
+            return
+        self._busy = True
+        opened = self._opened
+        chosen = [subject for subject in opened.cases if subject in self._selected]
+        full = Ruling(verdict=ruling.verdict, reason=ruling.reason, subtype=ruling.subtype, note=note)
+        self.say(f"settling {len(chosen):,} …")
+        self.in_background(partial(self._session.settle, opened, chosen, full), self._settled, group="settling")
+
+    def _settled(self, done: Settled) -> None:
+        self._selected.clear()
+        if done.left_out:
+            self.app.push_screen(LeftOutList(done.settled, done.left_out))
+        else:
+            self.notify(f"{counted(done.settled, 'conflict')} settled ✓ · z takes all of it back", markup=False)
+        self.action_reload()
+
+    def action_undo(self) -> None:
+        """Take the last decision back, on however many it was taken."""
+        if not self._busy:
+            self._busy = True
+            self.in_background(self._session.undo, self._undone, group="settling")
+
+    def _undone(self, count: int) -> None:
+        self.notify(undone(count), markup=False)
+        self.action_reload()
+
+    def trouble(self, error: BaseException | None) -> None:
+        """The keys are free again."""
+        self._busy = False
+        super().trouble(error)
+
+
+def _columns(opened: OpenClass) -> list[TableColumn]:
+    sides = [
+        TableColumn(f"side-{number}", side_words(value).plain, min_width=10, ideal_width=24)
+        for number, value in enumerate(opened.kind.values)
+    ]
+    return [
+        TableColumn("selected", "", min_width=1, ideal_width=1),
+        TableColumn("reference", "reference", min_width=9, ideal_width=20),
+        TableColumn("answer", "completion", min_width=10, ideal_width=20),
+        *sides,
+        TableColumn("question", "question", min_width=12, ideal_width=40),
+    ]
+
+
+def _conflict_class_row(row: ClassRow, opened: OpenClass, selected: bool) -> TableRow:
+    sides = {side.value: side for side in row.sides}
+    return TableRow(
+        row.subject,
+        (
+            TableCell("■", "accent") if selected else TableCell("·", "dim"),
+            _answer(row.reference),
+            _answer(row.answer),
+            *(TableCell(_said(sides[value]) if value in sides else "") for value in opened.kind.values),
+            TableCell(row.question, "dim"),
+        ),
+    )
+
+
+def _answer(text: str) -> TableCell:
+    return TableCell(_shown(text), "bold") if text else TableCell(_NO_ANSWER, "warning")
+
+
+def _shown(answer: str) -> str:
+    """A final answer for people; they often are bare LaTeX."""
+    return render_math(answer) if "\\" in answer else answer
+
+
+def _said(side: Side) -> str:
+    """Beside a value: how many say so, where it is not one, their doubt, their notes."""
+    parts = [f"{side.count}×" if side.count > 1 else "", "? unsure" if side.unsure else "", *side.notes]
+    return " ".join(part for part in parts if part)
+
+
+def _detail(row: ClassRow) -> Content:
+    lines = [
+        Content.assemble(("Reference  ", "bold"), printable(_shown(row.reference)) or _NO_ANSWER),
+        Content.assemble(("Completion ", "bold"), printable(_shown(row.answer)) or _NO_ANSWER),
+    ]
+    for side in row.sides:
+        lines.append(Content.assemble(side_words(side.value), "  ", printable(_said(side))))
+    lines.append(Content.styled(printable(row.question), "$text-muted"))
+    return Content("\n").join(lines)

@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, get_args
+from pathlib import Path
+from typing import ClassVar, Literal, get_args
 
 from msgspec import structs
+from rich.cells import cell_len
+from rich.text import Text
 from textual import events, on
+from textual.app import ComposeResult
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import DataTable, Static
 from textual.worker import Worker, WorkerState
 
-from workbench.app.tui.actions import Action
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import queue_view as view
-from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
-from workbench.app.tui.kit.queue_view import Count, QueueList, QueueListing, QueueRequest, count_queues, read
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.item_panes import DECIDED, View, against_gold
+from workbench.app.tui.kit.matrix import fit, printable
+from workbench.app.tui.kit.queue_view import Count, QueueList, QueueListing, QueueRequest, count_queues, progress, read
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.review_desk import ReviewDecision, ReviewDesk, taken_back
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import FilterScreen
 from workbench.core.selection import Condition
+from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice
+from workbench.data.records.browse import ItemDetail, ItemVerdict
 from workbench.measuring import browsing
 from workbench.measuring.judged import everybody
-from workbench.measuring.records.review import QUEUES, Disagreement, Queue
-
-if TYPE_CHECKING:
-    from workbench.app.tui.screens.review_item import ReviewItemScreen
+from workbench.measuring.records.review import ERROR_CATEGORIES, QUEUES, Disagreement, ErrorCategory, Queue
+from workbench.measuring.reviewing.deciding import Part
+from workbench.measuring.reviewing.error_tables import ErrorLine, categories_of, error_lines, group_words, save_errors
+from workbench.measuring.reviewing.queues import ReviewQueue, marked_items
 
 TALL = 34
 """Terminal lines from which all queues are listed above the table."""
-
 _READ = "queue"
 _UNDO = "queue-undo"
 
@@ -259,7 +269,7 @@ class DisagreementsScreen(FilterScreen):
 
     def opened(self, row: int) -> None:
         """Open the item with all evidence."""
-        from workbench.app.tui.screens.review_item import ReviewItemScreen
+        # GONE
 
         if self.found is not None:
             self._opened = ReviewItemScreen(row, self.desk, self.found.queue)
@@ -276,7 +286,7 @@ class DisagreementsScreen(FilterScreen):
 
     def action_errors(self) -> None:
         """Count the errors that have been marked."""
-        from workbench.app.tui.screens.error_counts import ErrorCountsScreen
+        # GONE
 
         self.app.push_screen(ErrorCountsScreen())
 
@@ -309,3 +319,190 @@ class DisagreementsScreen(FilterScreen):
             RemarkPiece(f"gold {wanted.gold}" if wanted.gold != "final" else "", 3),
         ]
         self.query_one(TitleBar).say_parts(parts)
+
+
+# -- One item of a queue of disagreements: why it is there, all the evidence, one key for the decision, then the
+# next.
+
+
+class ReviewItemScreen(ItemScreen):
+    """The item screen on a queue: a decision brings the next item that nobody has reviewed.
+
+    Args:
+        completion: Row id of the item to begin with.
+        desk: Where decisions are stored.
+        queue: The queue the desk works through.
+    """
+
+    TITLE_TEXT = "Review"
+
+    def __init__(self, completion: int, desk: ReviewDesk, queue: ReviewQueue) -> None:
+        super().__init__(completion, desk.order)
+        self._desk = desk
+        self._queue = queue
+
+    def why(self, completion: int) -> str:
+        """Why the item stands in the queue."""
+        return next((row.why for row in self._queue.rows([completion])), "")
+
+    def erring(self, item: ItemDetail) -> list[ItemVerdict]:
+        """Those of the queue's verifiers, and one that is chosen by hand."""
+        asked = (*self._queue.verifiers, self.chosen.verifier if self.chosen is not None else "")
+        return [verdict for verdict in against_gold(item) if verdict.verifier in asked]
+
+    def first_of(self, item: ItemDetail) -> Sequence[str]:
+        """Verdicts against gold come before those that agree with it, and verifiers of the queue before others."""
+        against = [verdict.verifier for verdict in against_gold(item)]
+        return sorted(against, key=lambda name: name not in self._queue.verifiers)
+
+    def viewed(self, item: ItemDetail, view: View) -> View:
+        """One single decided verdict against gold is chosen by itself: it is what the item is about."""
+        against = [verdict.verifier for verdict in against_gold(item) if verdict.verdict in DECIDED]
+        against = [name for name in against if name in self._queue.verifiers]
+        return view._replace(verifier=against[0]) if view.verifier is None and len(against) == 1 else view
+
+    def title_parts(self, item: ItemDetail) -> list[RemarkPiece]:
+        """How far the queue is reviewed, before all else."""
+        done = progress(len(self.desk.reviewed), len(self._queue))
+        return [RemarkPiece(done), RemarkPiece(self._queue.name, 3), *super().title_parts(item)]
+
+    def after_review(self, decision: ReviewDecision) -> None:
+        """Open the next item that nobody has reviewed."""
+        place = self.desk.next_open(-1 if self._index is None else self._index)
+        if place is None:
+            self.notify("Every item of this queue is reviewed.", title="Done", markup=False)
+            self.after_decision(decision.completion)
+        else:
+            self._index = place
+            self._open(self._neighbours[place])
+
+
+# -- The errors reviewers have marked: how many of each kind every verifier makes, overall and on each answer type.
+
+
+_PARTS: tuple[Part | None, ...] = ("subtype", "type", None)
+_NAME = 32
+_NONE = """\
+No error has been marked yet. On an item, e marks a verifier's error: a second key says of what kind it is.
+"""
+
+
+class ErrorCountsScreen(WorkbenchScreen):
+    """A table with a cursor on one cell; enter opens the first of the cell's items, and n goes through them."""
+
+    CSS_PATH = "error_counts.tcss"
+    TITLE_TEXT = "Errors by kind"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("errors.open", "o,enter", "open_cell", "Open", "Open the items behind the figure, one by one."),
+        Action("errors.by", "b", "next_part", "By", "Count by subtype, by type, or over all items only."),
+        Action("errors.csv", "w", "save('csv')", "CSV", "Write the table as CSV beside the database."),
+        Action("errors.markdown", "m", "save('markdown')", "Markdown", "Write it as Markdown beside the database."),
+        Action("errors.again", "r", "again", "Read again", "Count anew.", footer=False),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.part: Part | None = _PARTS[0]
+        self.lines: list[ErrorLine] = []
+
+    def compose(self) -> ComposeResult:
+        """The frame; the counts come later."""
+        yield TitleBar(self.TITLE_TEXT, "reading …")
+        yield DataTable[Text](id="errors-table", fixed_columns=1, cell_padding=0)
+        yield Static(id="errors-cell", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_screen_resume(self) -> None:
+        """Count: at first, and again when an item was open."""
+        self.action_again()
+
+    def action_again(self) -> None:
+        """Count anew."""
+        self.in_background(partial(error_lines, self.project, self.part), self._show, group="errors", stops=True)
+
+    def action_next_part(self) -> None:
+        """Count by the next property."""
+        self.part = following(self.part, _PARTS)
+        self.action_again()
+
+    @property
+    def _columns(self) -> list[ErrorCategory | None]:
+        """All kinds together, then the kinds that occur."""
+        return [None, *categories_of(self.lines)]
+
+    def _show(self, lines: list[ErrorLine]) -> None:
+        table = self.query_one(DataTable)
+        place = table.cursor_coordinate
+        self.lines = lines
+        table.clear(columns=True)
+        table.add_column(Text(fit(" verifier", _NAME)), width=_NAME)
+        for category in self._columns:
+            title = category or "marked"
+            table.add_column(Text(f"  {title}", justify="right"), width=cell_len(title) + 2)
+        for line in lines:
+            table.add_row(_name(line), *(_figure(line, category) for category in self._columns))
+        table.move_cursor(row=place.row, column=max(1, place.column))
+        table.focus()
+        marked = sum(line.marked for line in lines if line.group is None)
+        by = f"by {self.part}" if self.part else "over all items"
+        self.say(f"{counted(marked, 'error')} marked · {by}")
+        self._describe()
+
+    @property
+    def chosen(self) -> tuple[ErrorLine, ErrorCategory | None] | None:
+        """The line and the kind under the cursor."""
+        place = self.query_one(DataTable).cursor_coordinate
+        if not 0 <= place.row < len(self.lines) or place.column > len(self._columns):
+            return None
+        return self.lines[place.row], self._columns[max(place.column - 1, 0)]
+
+    @on(DataTable.CellHighlighted)
+    def _describe(self) -> None:
+        words = _NONE if self.chosen is None else _sentence(*self.chosen)
+        self.query_one("#errors-cell", Static).update(words)
+
+    @on(DataTable.CellSelected)
+    def action_open_cell(self) -> None:
+        """Open the items behind the figure."""
+        if self.chosen is not None:
+            line, category = self.chosen
+            part = None if line.group is None else self.part
+            read = partial(marked_items, self.project, line.verifier, category, part, line.group)
+            self.in_background(read, partial(self._open, line.verifier), group="errors-items")
+
+    def _open(self, verifier: str, found: array[int]) -> None:
+        from workbench.app.tui.screens.item import ItemScreen
+
+        if found:
+            self.app.push_screen(ItemScreen(found[0], found, (verifier,)))
+        else:
+            self.notify("There is no such error.", markup=False)
+
+    def action_save(self, as_: Literal["csv", "markdown"]) -> None:
+        """Write the table beside the database."""
+        self.in_background(partial(save_errors, self.project, self.part, as_), self._saved, group="errors-save")
+
+    def _saved(self, path: Path) -> None:
+        self.notify(str(path), title="Written", markup=False)
+
+
+def _name(line: ErrorLine) -> Text:
+    if line.group is None:
+        return Text(fit(f" {line.verifier}", _NAME), style="bold")
+    return Text(fit(f"   {group_words(line.group)}", _NAME))
+
+
+def _figure(line: ErrorLine, category: ErrorCategory | None) -> Text:
+    count = line.marked if category is None else line.counts.get(category, 0)
+    return Text(f"{count:,}" if count else "·", style="bold" if line.group is None else "", justify="right")
+
+
+def _sentence(line: ErrorLine, category: ErrorCategory | None) -> str:
+    """The figure under the cursor in words."""
+    count = line.marked if category is None else line.counts.get(category, 0)
+    where = "all items" if line.group is None else group_words(line.group)
+    said = f"{printable(line.verifier)} on {where}: {counted(count, 'marked error')}"
+    if category is not None:
+        return f"{said} of kind {category}: {ERROR_CATEGORIES[category]}"
+    more = f" {line.outdated:,} more: gold has come to agree with the verifier." if line.outdated else ""
+    return f"{said} of any kind.{more}"

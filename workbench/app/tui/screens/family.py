@@ -12,28 +12,36 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
-from workbench.app.tui.actions import Action
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS
-from workbench.app.tui.kit.cells import fit, printable
 from workbench.app.tui.kit.choices import ManyMenu
 from workbench.app.tui.kit.compare_view import interval, points
 from workbench.app.tui.kit.footer import Footer
-from workbench.app.tui.kit.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow
+from workbench.app.tui.kit.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow, fit, printable
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.core.selection import Condition, Selection
-from workbench.core.text.columns import interval as fractions
-from workbench.core.text.columns import number, one_decimal, p_value
-from workbench.core.text.figures import NONE, compact_count, counted, percent
-from workbench.core.text.heat import GLYPHS, scale_words, shade, tint
-from workbench.core.text.marks import with_mark
+from workbench.core.text.emphasis import with_mark
+from workbench.core.text.figures import (
+    GLYPHS,
+    NONE,
+    compact_count,
+    counted,
+    number,
+    one_decimal,
+    p_value,
+    percent,
+    scale_words,
+    shade,
+    tint,
+)
+from workbench.core.text.figures import interval as fractions
 from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.measuring.comparing import JOINT_SAMPLES, joint_errors
 from workbench.measuring.comparing_tables import comparison_as, save_comparison
-from workbench.measuring.family import family
-from workbench.measuring.family_tables import best_pair, standing
-from workbench.measuring.joint_errors import SAMPLES, joint_errors
+from workbench.measuring.family import best_pair, family, standing
 from workbench.statistics.records.comparison import FamilyMember, FamilyPair, FamilyReport, JointErrorReport, JudgePair
 
 Measure = Literal["difference", "phi", "both", "kappa"]
@@ -209,7 +217,9 @@ class FamilyScreen(WorkbenchScreen):
         if asked != self.asked:
             return
         self._fill(sheet)
-        self.in_background(lambda: (asked, self._joint(asked, SAMPLES)), self._drawn, group="bootstrap", stops=True)
+        self.in_background(
+            lambda: (asked, self._joint(asked, JOINT_SAMPLES)), self._drawn, group="bootstrap", stops=True
+        )
 
     def _drawn(self, data: tuple[FamilyQuery, JointErrorReport]) -> None:
         asked, errors = data

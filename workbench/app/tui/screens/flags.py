@@ -7,14 +7,14 @@ from typing import ClassVar
 
 from textual.content import Content
 
-from workbench.app.tui.actions import Action
-from workbench.app.tui.kit.cells import fit, printable
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.text.figures import counted
-from workbench.labelling import flags
-from workbench.labelling.flags import Answered, Flag
+from workbench.labelling import coordinating
+from workbench.labelling.coordinating import Answered, Flag
 from workbench.measuring.browsing import coordinator_name
 
 _COLUMNS = (
@@ -49,7 +49,7 @@ class FlagsScreen(TableScreen, LiveScreen):
 
     def read(self) -> list[Flag]:
         """The flags that are listed."""
-        return flags.flags(self.project, "all" if self._every else "open")
+        return coordinating.flags(self.project, "all" if self._every else "open")
 
     def show(self, data: list[Flag]) -> None:
         """List them; the one under the cursor stays under it."""
@@ -97,7 +97,7 @@ class FlagsScreen(TableScreen, LiveScreen):
 
     def _answered(self, flag: Flag, said: str | None) -> None:
         if said:
-            work = partial(flags.answer, self.project, flag.completion, said, by=coordinator_name())
+            work = partial(coordinating.answer, self.project, flag.completion, said, by=coordinator_name())
             self.in_background(work, partial(self._stored, flag), group="flags-answer", exclusive=False)
 
     def _stored(self, flag: Flag, done: Answered) -> None:

@@ -13,9 +13,9 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.app.tui.actions import Action, bindings
-from workbench.app.tui.kit.cell_grid import CellGrid
+from workbench.app.tui.keymap import Action, bindings
 from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.matrix import CellGrid
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.registry import widget_bindings

@@ -12,15 +12,14 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from workbench.app.tui.actions import Action
-from workbench.app.tui.kit.cells import fit
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.footer import Footer
-from workbench.app.tui.kit.label_line import label_line, stored_words
-from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.kit.matrix import fit
+from workbench.app.tui.kit.title_bar import TitleBar, label_line, stored_words
 from workbench.app.tui.person import PersonScreen, person_action
 from workbench.labelling.adjudicating import AdjudicationSession, OwnDecision
 from workbench.labelling.annotating import AnnotationSession, OwnEntry
-from workbench.labelling.roles import Role
+from workbench.labelling.rulings import Role
 
 SHOWN = 500
 """Labels that are listed; older ones are reached from Annotate."""

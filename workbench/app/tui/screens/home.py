@@ -12,11 +12,11 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from workbench.app.tui.actions import Action
 from workbench.app.tui.app import SCREENS
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import overview
-from workbench.app.tui.kit.cells import as_typed, printable
 from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.matrix import as_typed, printable
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
 from workbench.core.project import Project

@@ -13,27 +13,26 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
-from workbench.app.tui.actions import Action
 from workbench.app.tui.coordinating import coordinating_actions
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import reader_messages
-from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.evidence import CHOSEN, FIRST, evidence
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.item_panes import PANES, TEXTS, ReadyItem, View, ready, verdict_of, with_first
+from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.app.tui.kit.queue_view import review_lines
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.kit.review_words import review_lines
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
-from workbench.app.tui.review_desk import ReviewDecision, ReviewDesk
-from workbench.app.tui.reviewing import Reviewing, reviewing_actions
+from workbench.app.tui.review_desk import ReviewDecision, ReviewDesk, Reviewing, reviewing_actions
 from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.app.tui.switches import index_of
 from workbench.coding.problems import problem_of
 from workbench.core.taxonomy import UNTYPED, type_display
 from workbench.data.records.browse import ItemDetail, ItemVerdict
 from workbench.measuring import browsing
-from workbench.measuring.reviewing.decided import reviews_of
+from workbench.measuring.reviewing.deciding import reviews_of
 
 ITEM_ACTIONS: Final[tuple[Action, ...]] = (
     *reviewing_actions("item"),

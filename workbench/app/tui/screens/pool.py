@@ -7,15 +7,14 @@ from typing import ClassVar, Final
 
 from textual.content import Content
 
-from workbench.app.tui.actions import Action
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
-from workbench.benchmarks.curating.status import pool_status
-from workbench.core.breakdown import NAMELESS
+from workbench.benchmarks.curating.types import pool_status
 from workbench.core.errors import UsageError
-from workbench.core.selection import Condition
+from workbench.core.selection import NAMELESS, Condition
 from workbench.core.taxonomy import TYPES
 from workbench.core.text.figures import compact_count, counted
 from workbench.measuring.records.curation import COUNTING, PoolStatus, Scope, SourceStatus

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import ClassVar
+from pathlib import Path
+from typing import ClassVar, Final, Protocol
 
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
 
-from workbench.app.tui.actions import Action
+from workbench.app.tui.form import FormScreen
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import set_view as view
-from workbench.app.tui.kit.cells import printable
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
-from workbench.app.tui.set_forms import KINDS, begun
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.app.tui.set_forms import KINDS, BuildForm, FormField, begun, build
 from workbench.app.tui.table_screen import TableScreen
-from workbench.benchmarks.building.comparing import set_diff
-from workbench.benchmarks.building.showing import every_set, set_detail
-from workbench.benchmarks.publication import PUBLISHABLE
-from workbench.benchmarks.set_views import SetDetail, SetDiff, SetLine
+from workbench.benchmarks.building.comparing import every_set, set_detail, set_diff
+from workbench.benchmarks.records import PUBLISHABLE, Publication, SetDetail, SetDiff, SetLine
+from workbench.core.errors import WorkbenchError
+from workbench.core.project import Project
 from workbench.core.selection import Condition
-from workbench.core.sets import SetReport
+from workbench.core.sets import SetName, SetReport
 from workbench.core.text.figures import counted
 from workbench.measuring.judged import BASELINE, everybody
 
@@ -75,7 +87,6 @@ class SetDiffScreen(TableScreen):
 
 
 _DETAIL = "sets-detail"
-
 _NO_SETS = "No set has been frozen yet: b builds one, o shows the pool of questions."
 
 
@@ -243,7 +254,7 @@ class SetsScreen(TableScreen, LiveScreen):
             self.in_background(partial(everybody, self.project), partial(self._build, kind), group="sets-judges")
 
     def _build(self, kind: str, verifiers: tuple[str, ...]) -> None:
-        from workbench.app.tui.screens.build_set import BuildSetScreen
+        # GONE
 
         judges = tuple(name for name in verifiers if name != BASELINE)
         form = begun(kind, judges, self.sets, self.chosen)
@@ -262,7 +273,7 @@ class SetsScreen(TableScreen, LiveScreen):
 
     def action_publish(self) -> None:
         """Ask where the set under the cursor is to be published."""
-        from workbench.app.tui.screens.publish_set import PublishSetScreen
+        # GONE
 
         finished = [line for line in self.sets[::-1] if line.kind in PUBLISHABLE]
         line = self.chosen
@@ -274,3 +285,262 @@ class SetsScreen(TableScreen, LiveScreen):
 
 def _in_set(line: SetLine) -> Condition:
     return Condition("set", "=", line.full_name)
+
+
+# -- A form that builds a set: filled in, planned, frozen.
+
+
+_WAITING = "Nothing was frozen: items still wait for labels, see above."
+
+
+class Freeze(Protocol):
+    """Freezes what is planned; called in a thread."""
+
+    def __call__(self, *, new_version: bool) -> SetReport:
+        """Raises `UsageError` where a set of that name differs and no new version is asked for."""
+
+
+class SetPlanScreen(WorkbenchScreen):
+    """The report of a dry run; enter freezes it.
+
+    Args:
+        report: What the set would be.
+        freeze: Freezes it.
+        then: Takes the report of the set that was frozen, when this screen has gone.
+    """
+
+    CSS_PATH = "set_plan.tcss"
+    TITLE_TEXT = "Plan of a set"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("set-plan.freeze", "enter", "freeze(False)", "Freeze", "Freeze the set under its name."),
+        Action("set-plan.version", "V", "freeze(True)", "As new version", "Freeze it beside one that differs."),
+        Action("set-plan.back", "escape", "app.go_back", "Back", "Go back to the form; nothing is written."),
+    )
+
+    def __init__(self, report: SetReport, freeze: Freeze, then: Callable[[SetReport], None]) -> None:
+        super().__init__()
+        self.report = report
+        self._freeze = freeze
+        self._then = then
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        yield TitleBar(self.TITLE_TEXT, "nothing has been written yet")
+        with VerticalScroll(id="plan-text"):
+            yield Static(view.plan(self.report), markup=False)
+        yield Static(id="plan-trouble", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def action_freeze(self, new_version: bool) -> None:
+        """Freeze what is shown."""
+        self.say("freezing …")
+        self.in_background(partial(self._freeze, new_version=new_version), self._frozen, group="freeze")
+
+    def _frozen(self, report: SetReport) -> None:
+        if report.version is None:
+            self._complain(_WAITING)
+            return
+        self.app.pop_screen()
+        self._then(report)
+
+    def trouble(self, error: BaseException | None) -> None:
+        """Why it was not frozen."""
+        if isinstance(error, WorkbenchError):
+            self._complain(str(error))
+        else:
+            super().trouble(error)
+
+    def _complain(self, text: str) -> None:
+        self.say("nothing has been written")
+        trouble = self.query_one("#plan-trouble", Static)
+        trouble.update(Content(f"! {printable(text)}"))
+        trouble.display = True
+
+
+class BuildSetScreen(FormScreen):
+    """One field an option; nothing is written before its plan has been seen.
+
+    Args:
+        form: What is asked.
+        then: Takes the report of the set that was frozen.
+    """
+
+    CSS_PATH = "build_set.tcss"
+    TITLE_TEXT = "Build a set"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("build-set.plan", "f3,ctrl+t", "plan", "Plan (enter)", "Show what the set would be.", priority=True),
+        Action("build-set.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
+    )
+
+    def __init__(self, form: BuildForm, then: Callable[[SetReport], None]) -> None:
+        super().__init__()
+        self.form = form
+        self._then = then
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        yield TitleBar(f"Build: {self.form.kind}", KINDS[self.form.kind])
+        with VerticalScroll(id="build-form", can_focus=False):
+            yield from map(_line, self.form.fields)
+        yield Static(classes="form-trouble", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Begin at the first field."""
+        self.query(OptionField).first().line.focus()
+
+    def values(self) -> dict[str, str]:
+        """What stands in each field."""
+        return {field.option: field.value for field in self.query(OptionField)}
+
+    @on(Input.Submitted)
+    def action_plan(self) -> None:
+        """Show what would be frozen."""
+        self.say("planning …")
+        typed = self.values()
+        work = partial(build, self.project, self.form.kind, typed, dry_run=True)
+        self.in_background(work, partial(self._planned, typed), group="build-set")
+
+    def _planned(self, typed: dict[str, str], report: SetReport) -> None:
+        self._rest()
+        if self.is_current:
+            freeze = partial(build, self.project, self.form.kind, typed)
+            self.app.push_screen(SetPlanScreen(report, freeze, self._frozen))
+
+    def _frozen(self, report: SetReport) -> None:
+        self.app.pop_screen()
+        self._then(report)
+
+    def trouble(self, error: BaseException | None) -> None:
+        """Nothing is planned any more."""
+        self._rest()
+        super().trouble(error)
+
+    def _rest(self) -> None:
+        self.say(printable(KINDS[self.form.kind]))
+
+
+def _line(field: FormField) -> OptionField:
+    choices = [Choice(name, ": ".join(filter(None, (name or "none", about)))) for name, about in field.choices.items()]
+    return OptionField(field.name, field.about, choices, field.value, several=field.several)
+
+
+# -- A form that publishes finished sets: where to, under which licence; and what was written.
+
+
+_ABOUT: Final = "what stood when a set was frozen: items, labels, data card, leaderboard, checksums"
+_YES: Final = "yes"
+
+
+class PublishSetScreen(FormScreen):
+    """One field an option; enter writes the folder.
+
+    Args:
+        name: The set to publish.
+        finished: All sets that can be published.
+    """
+
+    CSS_PATH = "publish_set.tcss"
+    TITLE_TEXT = "Publish"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("publish.write", "f4,ctrl+r", "write", "Write (enter)", "Write the folder.", priority=True),
+        Action("publish.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
+        Action("publish.back", "escape", "back", "Back", "Go back to the sets, once nothing is being written."),
+    )
+
+    def __init__(self, name: str, finished: tuple[str, ...]) -> None:
+        super().__init__()
+        self._begin_with, self._finished = name, finished
+        self._writing = False
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        yield TitleBar(self.TITLE_TEXT, _ABOUT)
+        folder = self.project.path.parent / SetName.parse(self._begin_with).name.replace("/", "-")
+        names = [Choice("no", "no: pseudonyms"), Choice(_YES, "yes")]
+        replace = [Choice("no", "no"), Choice(_YES, "yes: one that was published, and that nobody has touched since")]
+        with VerticalScroll(id="publish-form", can_focus=False):
+            yield OptionField("folder", "where to; it appears whole or not at all", value=str(folder))
+            yield OptionField("licence", "of labels, selection and card, such as cc-by-4.0; sources keep their own")
+            sets = [Choice(name, name) for name in self._finished]
+            yield OptionField("sets", "those in the folder", sets, self._begin_with, several=True)
+            yield OptionField("title", "what the card calls it; the sets' names")
+            yield OptionField("languages", "ISO 639 codes with blanks between them, such as en")
+            yield OptionField("names", "annotators' names in the labels", names)
+            yield OptionField("replace", "a folder that is there", replace)
+        yield Static(id="publish-written", markup=False)
+        yield Static(classes="form-trouble", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Begin at the first field."""
+        self.query(OptionField).first().line.focus()
+
+    def values(self) -> dict[str, str]:
+        """What stands in each field."""
+        return {field.option: field.value for field in self.query(OptionField)}
+
+    @on(Input.Submitted)
+    def action_write(self) -> None:
+        """Write the folder."""
+        typed = self.values()
+        if self._writing:
+            return
+        if not typed["folder"] or not typed["sets"]:
+            self.complain("Say which sets, and where to.")
+            return
+        self._tell(writing=True)
+        self.complain("")
+        self.in_background(partial(_published, self.project, typed), self._written, group="publish")
+
+    def _written(self, found: Publication) -> None:
+        self._tell(writing=False)
+        written = self.query_one("#publish-written", Static)
+        written.update(_words(found))
+        written.display = True
+
+    def trouble(self, error: BaseException | None) -> None:
+        """Nothing is written any more."""
+        self._tell(writing=False)
+        super().trouble(error)
+
+    def _tell(self, *, writing: bool) -> None:
+        self._writing = writing
+        self.say("writing …" if writing else _ABOUT)
+
+    def action_back(self) -> None:
+        """Leave; who leaves while a folder is being written would not hear what became of it."""
+        if self._writing:
+            self.notify("The folder is being written.", markup=False)
+        else:
+            self.workbench.action_go_back()
+
+
+def _published(project: Project, typed: dict[str, str]) -> Publication:
+    """Runs in a thread."""
+    from workbench.benchmarks.publishing.gathering import PublishingOptions
+    from workbench.benchmarks.publishing.publishing import PublisherCard, publish
+
+    return publish(
+        project,
+        list(map(SetName.parse, typed["sets"].split())),
+        Path(typed["folder"]).expanduser(),
+        card=PublisherCard(
+            title=typed["title"] or None,
+            licence=typed["licence"] or None,
+            languages=tuple(typed["languages"].replace(",", " ").split()),
+        ),
+        asked=PublishingOptions(names=typed["names"] == _YES),
+        force=typed["replace"] == _YES,
+    )
+
+
+def _words(found: Publication) -> Content:
+    """What was written, and what its publisher should know."""
+    lines = [Content.styled(printable(f"✓ {len(found.files)} files, {found.bytes:,} bytes in {found.folder}"), "bold")]
+    for one in found.sets:
+        size = f"{counted(one.tuples, 'completion')} of {counted(one.questions, 'question')}"
+        people = f"{counted(one.labels, 'label')}, {counted(one.verifiers, 'verifier')}"
+        lines.append(Content(printable(f"{one.name}@{one.version}: {size}, {people}")))
+    lines += [Content.styled(f"! {printable(note)}", "$text-warning") for note in found.notes]
+    return Content("\n").join(lines)

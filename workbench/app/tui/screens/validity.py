@@ -6,15 +6,14 @@ from typing import ClassVar, get_args
 
 from textual.content import Content
 
-from workbench.app.tui.actions import Action
-from workbench.app.tui.kit.cells import printable
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.verdict import GoldChoice
 from workbench.measuring.records.validity import CHECKS, COMPARING, Finding, ValidityReport
-from workbench.measuring.validity import validity
-from workbench.measuring.validity_words import validity_text
+from workbench.measuring.validity import validity, validity_text
 from workbench.tables.files import write_beside
 
 _COLUMNS = (

@@ -9,13 +9,12 @@ import msgspec
 from aiohttp import web
 from msgspec import UNSET, Raw, Struct, structs
 
-from workbench.app.web.reward.gate import HEALTH, Handler, RewardGate
+from workbench.app.web.reward.gate import HEALTH, Handler, RequestRefused, RewardGate, wrong_body
 from workbench.app.web.reward.metrics import CONTENT_TYPE, Metrics
-from workbench.app.web.reward.refusing import RequestRefused, wrong_body
 from workbench.core.errors import WorkbenchError
 from workbench.core.verdict import Verdict, VerifierInput
-from workbench.training import frameworks, rewarding_verl, trl
-from workbench.training.line import Busy
+from workbench.training import frameworks
+from workbench.training.choosing import Busy, Scale, finite, subtype
 from workbench.training.records import (
     OpenRlhfRequest,
     ProbeSummary,
@@ -29,9 +28,7 @@ from workbench.training.records import (
     VerlRequest,
     VerlScores,
 )
-from workbench.training.scale import Scale, finite
 from workbench.training.serving import AnyJudge
-from workbench.training.texts import subtype
 
 Judging = Callable[[Sequence[VerifierInput]], Awaitable[list[Verdict]]]
 Shape = Callable[[bytes | bytearray, Judging, Scale], Awaitable[Struct]]
@@ -77,9 +74,9 @@ async def trl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> 
     """TRL's: what its reward functions are called with."""
     request = msgspec.json.decode(body, type=TrlRequest)
     columns = {name: value for name, value in structs.asdict(request).items() if value is not UNSET}
-    rows = trl.inputs(columns.pop("prompts"), columns.pop("completions"), columns)
+    rows = frameworks.trl_inputs(columns.pop("prompts"), columns.pop("completions"), columns)
     verdicts = await judging([row for row in rows if row is not None])
-    return TrlRewards(rewards=trl.filled([scale.reward(verdict) for verdict in verdicts], rows))
+    return TrlRewards(rewards=frameworks.filled([scale.reward(verdict) for verdict in verdicts], rows))
 
 
 async def verl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
@@ -87,11 +84,11 @@ async def verl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) ->
     if "solution_strs" in msgspec.json.decode(body, type=dict[str, Raw]):
         batch = msgspec.json.decode(body, type=VerlBatch)
         extras = None if batch.extra_infos is None else [_plain(extra) for extra in batch.extra_infos]
-        verdicts = await judging(rewarding_verl.batch_inputs(batch.solution_strs, batch.ground_truths, extras))
-        return VerlScores(scores=[rewarding_verl.score(verdict, scale) for verdict in verdicts])
+        verdicts = await judging(frameworks.batch_inputs(batch.solution_strs, batch.ground_truths, extras))
+        return VerlScores(scores=[frameworks.score(verdict, scale) for verdict in verdicts])
     one = msgspec.json.decode(body, type=VerlRequest)
-    verdicts = await judging([rewarding_verl.one_input(one.solution_str, one.ground_truth, _plain(one.extra_info))])
-    return rewarding_verl.score(verdicts[0], scale)
+    verdicts = await judging([frameworks.one_input(one.solution_str, one.ground_truth, _plain(one.extra_info))])
+    return frameworks.score(verdicts[0], scale)
 
 
 async def openrlhf_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:

@@ -14,14 +14,12 @@ from aiohttp import web
 from msgspec import structs
 
 from workbench.app.web.listening import Connections, listen, without_traces
-from workbench.app.web.reward.gate import RequestRules, RewardGate
+from workbench.app.web.reward.gate import RETRY_S, RequestRules, RewardGate
 from workbench.app.web.reward.metrics import Metrics
-from workbench.app.web.reward.refusing import RETRY_S
 from workbench.app.web.reward.routes import Served, add_routes
 from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import UsageError
-from workbench.training.choosing import RewardVerifier
-from workbench.training.scale import Scale
+from workbench.training.choosing import RewardVerifier, Scale
 from workbench.training.serving import AnyJudge, judging
 
 HTTP_LOG = logging.getLogger("workbench.reward.http")

@@ -4,30 +4,66 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
 from workbench.app.web.serve.addresses import Address
 from workbench.app.web.serve.pages import OPEN_FILES, page
-from workbench.app.web.serve.throttle import Throttle
 from workbench.core.errors import WorkbenchError
 from workbench.core.project import Project
 from workbench.core.text.inert import inert
 from workbench.labelling import tokens
 
-LOG = logging.getLogger("workbench.serve")
+# -- A limit on attempts that fail.
 
+
+class Throttle:
+    """Counts failures by who had them, and remembers only so many.
+
+    Args:
+        most: Failures within ``window_s`` after which someone has to wait.
+        size: How many different ones are remembered; the longest quiet is forgotten.
+    """
+
+    def __init__(
+        self,
+        *,
+        most: int = 10,
+        window_s: float = 60.0,
+        size: int = 1_000,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._most, self._window_s, self._size, self._clock = most, window_s, size, clock
+        self._failures: OrderedDict[str, deque[float]] = OrderedDict()
+
+    def is_closed(self, who: str) -> bool:
+        """Whether they have to wait."""
+        failures = self._failures.get(who)
+        if failures is None:
+            return False
+        while failures and failures[0] <= self._clock() - self._window_s:
+            failures.popleft()
+        return len(failures) >= self._most
+
+    def failed(self, who: str) -> None:
+        """Note a failure."""
+        self._failures.setdefault(who, deque(maxlen=self._most)).append(self._clock())
+        self._failures.move_to_end(who)
+        if len(self._failures) > self._size:
+            self._failures.popitem(last=False)
+
+
+LOG = logging.getLogger("workbench.serve")
 NAME = web.RequestKey("name", str)
 LOGIN = web.RequestKey("login", str)
-
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
 _OPEN = {"/enter", *OPEN_FILES}
 _BODY_S = 10.0
 LARGEST_BODY = 1_024
 """Bytes; a link's token has 43."""
-
 _REFUSED = "This link is not valid, or was used already. Ask for a new one."
 
 

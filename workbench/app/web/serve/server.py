@@ -14,7 +14,7 @@ from aiohttp import web
 from msgspec import structs
 
 from workbench.app.web.listening import Connections, listen, without_traces
-from workbench.app.web.serve import frames, pages
+from workbench.app.web.serve import app_process, pages
 from workbench.app.web.serve.addresses import Address
 from workbench.app.web.serve.gate import LARGEST_BODY, LOGIN, NAME, Handler, ServeGate
 from workbench.app.web.serve.sessions import Connection, Sessions
@@ -82,10 +82,10 @@ class AppServer:
             LOG.warning("403 /ws for %s: from %s", inert(name), inert(request.headers.get("Origin", "nowhere")[:100]))
             return web.Response(status=403, text="Only the page of this server may do this.")
         try:
-            size = frames.size_of(request.query)
+            size = app_process.size_of(request.query)
         except ValueError:
             return web.Response(status=400, text="Give width and height.")
-        response = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=frames.LARGEST, compress=False)
+        response = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=app_process.LARGEST, compress=False)
         await response.prepare(request)
         await self._sessions.run(Connection(request, response, name, request[LOGIN]), size)
         return response

@@ -11,7 +11,7 @@ from typing import Any
 
 from aiohttp import WSMsgType, web
 
-from workbench.app.web.serve import frames
+from workbench.app.web.serve import app_process
 from workbench.app.web.serve.app_process import AppProcess, Size
 from workbench.core.text.inert import inert
 
@@ -90,19 +90,19 @@ class Connection:
             if message.type is WSMsgType.ERROR:
                 return
             try:
-                given = frames.parse(message.data if message.type is WSMsgType.TEXT else None)
+                given = app_process.parse(message.data if message.type is WSMsgType.TEXT else None)
             except ValueError:
                 LOG.info("%s: a malformed message", inert(self.name))
                 self.dismiss(Ending.MALFORMED)
                 return
             match given:
-                case frames.KeysFrame(keys):
+                case app_process.KeysFrame(keys):
                     await process.type(keys)
-                case frames.Resized(size):
+                case app_process.Resized(size):
                     await process.resize(size)
-                case frames.Focused(has_it):
+                case app_process.Focused(has_it):
                     await process.focus(has_it)
-                case frames.Pinged(text):
+                case app_process.Pinged(text):
                     await self._send(self._socket.send_json, ["pong", text])
 
     async def _draw(self, process: AppProcess) -> None:

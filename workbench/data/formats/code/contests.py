@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+import ast
+import base64
+import binascii
+import pickle
+import re
+import zlib
+from collections.abc import Collection, Iterable
+from hashlib import blake2b
 from typing import Any, Final
 
-from workbench.core.code import CodeTest
+import msgspec
+from msgspec import Struct
+
+from workbench.core.code import CodeRecord, CodeTest, Problem, ProblemRecord, SolutionRecord
+from workbench.core.code_tests.assertion import parsed
 from workbench.data.formats.code.literals import arguments, literal
-from workbench.data.formats.code.suites import statement, stdio
-from workbench.data.formats.explain import RefusedError
+from workbench.data.formats.code.row import (
+    CodeRow,
+    Tests,
+    json_in,
+    named,
+    nul,
+    program,
+    source_of,
+    statement,
+    statements,
+    stdio,
+)
+from workbench.data.formats.lines import RefusedError
 
 AS_LIST: Final = "as_list"
-
 _DEFINITION: Final = f"""\
 def {AS_LIST}(found):
     return list(found) if isinstance(found, tuple) else found
@@ -58,3 +80,279 @@ def _text(value: Any, key: str) -> str:
     if not isinstance(value, str):
         raise RefusedError("wrong_type", key, f"An input or output in {key} is no text. Write it as text.")
     return value
+
+
+# -- APPS and TACO: a question, tests and accepted solutions, the last two as JSON in texts.
+
+
+_SECONDS: Final = re.compile(r"\s*(\d{1,4}(?:\.\d{1,6})?)\s*(?:s|sec|second)")
+
+
+def fits_apps(keys: Collection[str]) -> bool:
+    """Whether a file with these keys is APPS."""
+    return {"problem_id", "question", "solutions", "input_output"} <= set(keys)
+
+
+def fits_taco(keys: Collection[str]) -> bool:
+    """Whether a file with these keys is TACO, whose rows have no id."""
+    return {"question", "solutions", "input_output"} <= set(keys)
+
+
+def apps(row: CodeRow) -> Iterable[CodeRecord]:
+    """The problem in a row of APPS, and the solutions that were accepted.
+
+    Raises:
+        RefusedError: A field is missing, of another type, or its JSON can't be read.
+    """
+    return _records(row, f"APPS/{row.identifier('problem_id')}", "code/APPS")
+
+
+def taco(row: CodeRow) -> Iterable[CodeRecord]:
+    """The problem in a row of TACO, named by a hash of its question, and the solutions that were accepted.
+
+    Raises:
+        RefusedError: A field is missing, of another type, or its JSON can't be read.
+    """
+    name = blake2b(row.text("question").encode(), digest_size=6).hexdigest()
+    return _records(row, f"TACO/{name}", "code/TACO")
+
+
+def _records(row: CodeRow, task_id: str, source: str) -> Iterable[CodeRecord]:
+    solutions = row.document("solutions") or []
+    if not isinstance(solutions, list) or not all(isinstance(text, str) for text in solutions):
+        raise RefusedError("wrong_type", "solutions", "solutions is no list of texts. Write it as one, as JSON.")
+    function, tests = _tests(row.document("input_output"))
+    problem = Problem(
+        task_id=task_id,
+        prompt=prompt(row.text("question"), row.maybe_text("starter_code")),
+        canonical=solutions[0] if solutions else "",
+        entry_point=function,
+        setup=setup(function) if function else "",
+        seconds=_seconds(row.maybe_text("time_limit")),
+        suites=named(base=tests),
+    )
+    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source, extra=row.extra())
+    for number, text in enumerate(solutions):
+        yield SolutionRecord(line=row.line, raw=row.raw, task_id=task_id, solution_id=str(number), code=text, gold=True)
+
+
+def _tests(document: Any) -> tuple[str | None, Tests]:
+    """The function that tests call, None where they read and write; and the tests."""
+    key = "input_output"
+    if document is None:
+        return None, ()
+    if not isinstance(document, dict):
+        raise RefusedError("wrong_type", key, f"{key} is no object. Write one with inputs and outputs.")
+    inputs, outputs, function = (document.get(name) for name in ("inputs", "outputs", "fn_name"))
+    if not isinstance(inputs, list) or not isinstance(outputs, list) or len(inputs) != len(outputs):
+        raise RefusedError("wrong_type", key, f"{key} needs as many outputs as inputs. Write two lists.")
+    if function is None:
+        return None, tuple(exchange(*pair, key) for pair in zip(inputs, outputs, strict=True))
+    if not isinstance(function, str) or not function.isidentifier():
+        raise RefusedError("wrong_type", key, f"fn_name in {key} is no name of a function.")
+    if not all(isinstance(given, list) for given in inputs):
+        raise RefusedError("wrong_type", key, f"An input in {key} is no list of arguments.")
+    # As released, each output of a function is wrapped in a list of one.
+    wrapped = all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs)
+    values = [wanted[0] for wanted in outputs] if wrapped else outputs
+    return function, tuple(call(*pair, key) for pair in zip(inputs, values, strict=True))
+
+
+def _seconds(limit: str | None) -> float | None:
+    found = _SECONDS.match(limit or "")
+    return float(found[1]) or None if found else None
+
+
+# -- LiveCodeBench: public and private tests as JSON; the private ones come compressed in what Python's pickle
+# writes.
+
+
+LONGEST: Final = 256 << 20
+"""Bytes of decompressed private tests that are taken."""
+_SUSPICIOUS: Final = (32 << 20, 300)
+"""Bytes beyond which they must not be so many times what they are packed in."""
+MOST: Final = 100_000
+"""Tests of a problem that are taken."""
+_PRIVATE: Final = "private_test_cases"
+_TEXTS: Final = {pickle.SHORT_BINUNICODE: 1, pickle.BINUNICODE: 4, pickle.BINUNICODE8: 8}
+"""Instructions that hold a text, and how many bytes say its length."""
+_IDLE: Final = {pickle.PROTO: 1, pickle.FRAME: 8, pickle.MEMOIZE: 0, pickle.BINPUT: 1, pickle.LONG_BINPUT: 4}
+"""Instructions that make nothing, and the bytes of their arguments."""
+
+
+class _Test(Struct, gc=False):
+    """A test as it stands in the file."""
+
+    input: str
+    output: str
+    testtype: str
+
+
+def fits(keys: Collection[str]) -> bool:
+    """Whether a file with these keys is of this kind."""
+    return {"question_content", "question_id", "public_test_cases"} <= set(keys)
+
+
+def read(row: CodeRow) -> Iterable[ProblemRecord]:
+    """The problem in a row: all its tests as ``base``, as the benchmark counts them, the public ones as ``public``.
+
+    Raises:
+        RefusedError: A field is missing, of another type, or its tests can't be read.
+    """
+    metadata = row.document("metadata") or {}
+    function = metadata.get("func_name") if isinstance(metadata, dict) else None
+    if function is not None and not (isinstance(function, str) and function.isidentifier()):
+        raise RefusedError("wrong_type", "metadata", "func_name in metadata is no name of a function.")
+    public = _livecodebench_tests("public_test_cases", row.document("public_test_cases"), function)
+    private = _livecodebench_tests(_PRIVATE, _private(row), function)
+    problem = Problem(
+        task_id=row.identifier("question_id"),
+        prompt=prompt(row.text("question_content"), row.maybe_text("starter_code")),
+        entry_point=function,
+        setup=setup(function) if function else "",
+        suites=named(base=(*public, *private), public=public),
+    )
+    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source="code/LiveCodeBench", extra=row.extra())
+
+
+def _private(row: CodeRow) -> Any:
+    text = row.maybe_text(_PRIVATE)
+    if text is None or not text.strip():
+        return None
+    plain = text.lstrip().startswith("[")
+    return _listed(memoryview(text.encode()) if plain else _only_text(_decompressed(text)))
+
+
+def _listed(document: memoryview) -> list[dict[str, str]]:
+    """The tests of a document; nothing is made of what else may stand in it, which could be far larger than it."""
+    try:
+        tests = msgspec.json.decode(document, type=list[_Test])
+    except msgspec.ValidationError as error:
+        raise RefusedError("wrong_type", _PRIVATE, f"{_PRIVATE} is no list of tests: {error}. Mend it.") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RefusedError("bad_json", _PRIVATE, f"{_PRIVATE} holds no JSON that can be read: {error}.") from None
+    if len(tests) > MOST:
+        raise _unreadable(f"holds {len(tests):,} tests, more than {MOST:,}. Leave its private tests out.")
+    if any("\0" in test.input or "\0" in test.output for test in tests):
+        raise nul(_PRIVATE)
+    return [msgspec.structs.asdict(test) for test in tests]
+
+
+def _decompressed(text: str) -> bytes:
+    unpacker = zlib.decompressobj()
+    try:
+        packed = base64.b64decode(text, validate=True)
+        free, ratio = _SUSPICIOUS
+        most = min(LONGEST, max(free, ratio * len(packed)))
+        data = unpacker.decompress(packed, most)
+    except (binascii.Error, zlib.error, ValueError):
+        raise _unreadable("is neither JSON nor base64 of compressed data. Fetch the file again.") from None
+    if unpacker.unconsumed_tail or not unpacker.eof:
+        raise _unreadable(f"is damaged, or unpacks to more than {most >> 20} MiB. Leave its private tests out.")
+    return data
+
+
+def _only_text(data: bytes) -> memoryview:
+    """The one text in a pickle that holds nothing else, as it stands there; nothing is loaded and nothing copied."""
+    found, at = None, 0
+    while (operation := data[at : at + 1]) != pickle.STOP:
+        at += 1
+        if operation in _TEXTS and found is None:
+            size = int.from_bytes(data[at : at + _TEXTS[operation]], "little")
+            at += _TEXTS[operation]
+            found = memoryview(data)[at : at + size]
+            at += size
+        elif operation in _IDLE:
+            at += _IDLE[operation]
+        elif operation:
+            raise _unreadable("is a pickle of more than one text, which is never loaded. Write it as JSON.")
+        if at >= len(data):
+            raise _unreadable("is no pickle that can be read. Write it as JSON.")
+    if found is None:
+        raise _unreadable("is a pickle without a text. Write it as JSON.")
+    return found
+
+
+def _unreadable(fault: str) -> RefusedError:
+    return RefusedError("unsupported", _PRIVATE, f"{_PRIVATE} {fault}")
+
+
+def _livecodebench_tests(key: str, document: Any, function: str | None) -> Tests:
+    if document is None:
+        return ()
+    if not isinstance(document, list) or not all(isinstance(test, dict) for test in document):
+        raise RefusedError("wrong_type", key, f"{key} is no list of objects with input, output and testtype.")
+    return tuple(_test(key, test, function) for test in document)
+
+
+def _test(key: str, test: dict[str, Any], function: str | None) -> CodeTest:
+    given, wanted, kind = test.get("input"), test.get("output"), test.get("testtype")
+    if not isinstance(given, str) or not isinstance(wanted, str):
+        raise RefusedError("wrong_type", key, f"A test in {key} has no input or output that is text.")
+    if kind == "stdin":
+        return exchange(given, wanted, key)
+    if kind != "functional" or function is None:
+        message = f"A test in {key} is of the type {str(kind)[:40]!r}. Write stdin, or functional with a func_name."
+        raise RefusedError("wrong_type", key, message)
+    arguments = [json_in(key, line) for line in given.split("\n") if line.strip()]
+    return call(arguments, json_in(key, wanted), key)
+
+
+# -- BigCodeBench: a prompt, what follows it, and a class of unit tests; most problems need packages to be
+# installed.
+
+
+_CASES: Final = "TestCases"
+_RUN_ONE: Final = """\
+def run_case(name):
+    import unittest
+    result = unittest.TestResult()
+    unittest.TestSuite([TestCases(name)]).run(result)
+    for _, text in result.failures:
+        raise AssertionError(text)
+    for _, text in result.errors:
+        raise RuntimeError(text)
+"""
+_RUN_ALL: Final = """\
+import unittest
+result = unittest.TestResult()
+unittest.defaultTestLoader.loadTestsFromTestCase(TestCases).run(result)
+assert not result.failures, result.failures[0][1]
+assert result.wasSuccessful(), result.errors[0][1]
+"""
+
+
+def fits_bigcodebench(keys: Collection[str]) -> bool:
+    """Whether a file with these keys is of this kind."""
+    return {"task_id", "complete_prompt", "canonical_solution", "test", "entry_point"} <= set(keys)
+
+
+def read_bigcodebench(row: CodeRow) -> Iterable[ProblemRecord]:
+    """The problem in a row: each test method is a test of ``base``; all together are ``whole``.
+
+    Raises:
+        RefusedError: A field is missing or of another type.
+    """
+    task_id, prompt, test = row.identifier("task_id"), row.text("complete_prompt"), row.text("test").rstrip()
+    code_prompt = row.maybe_text("code_prompt")
+    whole = program(f"{test}\n\n{_RUN_ALL}")
+    cases = _cases(test)
+    problem = Problem(
+        task_id=task_id,
+        prompt=prompt,
+        canonical=(prompt if code_prompt is None else code_prompt) + row.text("canonical_solution"),
+        entry_point=row.text("entry_point"),
+        setup=f"{test}\n\n{_RUN_ONE}" if cases else "",
+        suites=named(base=cases or whole, whole=whole),
+    )
+    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source_of(task_id), extra=row.extra())
+
+
+def _cases(test: str) -> Tests:
+    """A test for each method of the class that is one; none where they can't be told."""
+    tree = parsed(test)
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)] if tree is not None else []
+    if len(classes) != 1 or classes[0].name != _CASES:
+        return ()
+    names = [node.name for node in classes[0].body if isinstance(node, ast.FunctionDef)]
+    return statements(f"run_case({name!r})" for name in sorted(set(names)) if name.startswith("test"))

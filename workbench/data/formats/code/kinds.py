@@ -7,23 +7,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.core.code_record import CodeRecord
+from workbench.core.code import CodeRecord
 from workbench.core.item import Refusal
-from workbench.data.formats.code import (
-    apps,
-    bigcodebench,
-    evalplus,
-    evolvecoder,
-    humaneval,
-    livecodebench,
-    mbpp,
-    own,
-    samples,
-    scoring,
-)
+from workbench.data.formats.code import contests, evalplus, own, samples
 from workbench.data.formats.code.row import CodeRow
 from workbench.data.formats.documents import SourceDocument
-from workbench.data.formats.explain import RefusedError, refusal
+from workbench.data.formats.lines import RefusedError, refusal
 from workbench.data.formats.source import CodeFormat
 
 Read = Callable[[CodeRow], Iterable[CodeRecord]]
@@ -47,15 +36,15 @@ class _FileKind(Struct, frozen=True):
 _KINDS: Final[dict[CodeFormat, _FileKind]] = {
     "problems": _FileKind(own.holds_problems, lambda: own.problems),
     "solutions": _FileKind(own.holds_solutions, lambda: own.solutions, problems=False),
-    "scoring-verifiers": _FileKind(scoring.fits, lambda: scoring.read),
+    "scoring-verifiers": _FileKind(samples.fits_scoring, lambda: samples.read_scoring),
     "evalplus": _FileKind(evalplus.fits, lambda: evalplus.read),
-    "bigcodebench": _FileKind(bigcodebench.fits, lambda: bigcodebench.read),
-    "humaneval": _FileKind(humaneval.fits, lambda: humaneval.read),
-    "mbpp": _FileKind(mbpp.fits, lambda: mbpp.read),
-    "apps": _FileKind(apps.fits_apps, lambda: apps.apps),
-    "taco": _FileKind(apps.fits_taco, lambda: apps.taco),
-    "livecodebench": _FileKind(livecodebench.fits, lambda: livecodebench.read),
-    "evolvecoder": _FileKind(evolvecoder.fits, lambda: evolvecoder.read),
+    "bigcodebench": _FileKind(contests.fits_bigcodebench, lambda: contests.read_bigcodebench),
+    "humaneval": _FileKind(evalplus.fits_humaneval, lambda: evalplus.read_humaneval),
+    "mbpp": _FileKind(evalplus.fits_mbpp, lambda: evalplus.read_mbpp),
+    "apps": _FileKind(contests.fits_apps, lambda: contests.apps),
+    "taco": _FileKind(contests.fits_taco, lambda: contests.taco),
+    "livecodebench": _FileKind(contests.fits, lambda: contests.read),
+    "evolvecoder": _FileKind(samples.fits_evolvecoder, lambda: samples.read),
     "samples": _FileKind(samples.fits, samples.numbering, problems=False),
 }
 """In the order in which a file's keys are compared: one whose keys are among another's comes after it."""

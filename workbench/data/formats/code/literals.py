@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import ast
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import Any, Final
 
-from workbench.data.formats.explain import RefusedError
+from msgspec import Struct
+
+from workbench.core.code_tests.assertion import is_literal
+from workbench.data.formats.lines import RefusedError
 
 
 def literal(value: Any, key: str) -> str:
@@ -31,3 +37,159 @@ def arguments(values: list[Any], key: str) -> str:
         RefusedError: See `literal`.
     """
     return ", ".join(literal(value, key) for value in values)
+
+
+# -- What a statement's syntax tree says of names: which it reads and binds, and whether it asserts anything.
+
+
+class Names(Struct, frozen=True):
+    """What stands anywhere in a statement.
+
+    Attributes:
+        loaded: Names that are read.
+        bound: Names that are bound.
+        called: Names that are called as functions.
+        asserts: There is an ``assert`` in it.
+        leaves: A loop or function in it may be left early.
+    """
+
+    loaded: frozenset[str]
+    bound: frozenset[str]
+    called: frozenset[str]
+    asserts: bool
+    leaves: bool
+
+
+def names_in(node: ast.AST) -> Names:
+    """Look through a tree once."""
+    loaded, bound, called = set[str](), set[str](), set[str]()
+    asserts = leaves = False
+    for part in ast.walk(node):
+        if isinstance(part, ast.Constant):
+            continue
+        if isinstance(part, ast.Name):
+            (loaded if isinstance(part.ctx, ast.Load) else bound).add(part.id)
+        elif isinstance(part, ast.Call):
+            if isinstance(part.func, ast.Name):
+                called.add(part.func.id)
+        elif isinstance(part, ast.FunctionDef | ast.ClassDef):
+            bound.add(part.name)
+        elif isinstance(part, ast.Import | ast.ImportFrom):
+            bound.update((alias.asname or alias.name).partition(".")[0] for alias in part.names)
+        asserts = asserts or isinstance(part, ast.Assert)
+        leaves = leaves or isinstance(part, ast.Break | ast.Continue | ast.Return)
+    return Names(frozenset(loaded), frozenset(bound), frozenset(called), asserts, leaves)
+
+
+class NameFinder:
+    """Looks through statements, through each once."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, tuple[ast.AST, Names]] = {}
+
+    def __call__(self, node: ast.AST) -> Names:
+        """What stands in a statement."""
+        # The node is kept too: another one might get its id.
+        kept = self._found.get(id(node))
+        if kept is None:
+            kept = self._found[id(node)] = node, names_in(node)
+        return kept[1]
+
+    def loaded(self, nodes: Iterable[ast.AST]) -> set[str]:
+        """Names that are read in any of these statements."""
+        return {name for node in nodes for name in self(node).loaded}
+
+
+# -- EvalPlus' comparison of floats, ``assertion(out, exp, atol)``, recognised and written without numpy.
+
+
+NAME: Final = "assertion"
+_KNOWN: Final = {
+    NAME: "98ef7e0b265a2e3fa2507d23d7d03b5823440de3581a7e869ba5743e17a60ebd",
+    "is_floats": "fe69f80aa3d5f149d18d905a976056a516b302088d99f763fe48774744b18da5",
+}
+"""Function -> sha256 of its text as `ast.unparse` writes it."""
+DEFINITION: Final = """\
+def assertion(out, exp, atol):
+    def floats(x):
+        return isinstance(x, float) or (isinstance(x, (list, tuple)) and all(isinstance(i, float) for i in x))
+    def near(a, b, atol):
+        if isinstance(a, (list, tuple)) or isinstance(b, (list, tuple)):
+            both = isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)) and len(a) == len(b)
+            return both and all(near(x, y, atol) for x, y in zip(a, b))
+        return a == b or (a != a and b != b) or abs(a - b) <= atol + 1e-07 * abs(b)
+    if atol == 0 and floats(exp):
+        atol = 1e-06
+    assert out == exp or (atol != 0 and near(out, exp, atol)), f'{out!r} is not {exp!r}'
+"""
+"""The same without numpy, except that shapes are not broadcast."""
+
+
+class ToleranceLoop(Struct, frozen=True):
+    """A loop's body ``assertion(function(*given), wanted, atol)``.
+
+    Attributes:
+        function: The name of the function called.
+        given: The name that stands for its arguments.
+        wanted: The name that stands for the value expected.
+        atol: The absolute tolerance.
+    """
+
+    function: str
+    given: str
+    wanted: str
+    atol: float
+
+    def is_exact(self, wanted: ast.expr) -> bool:
+        """Whether the value expected leaves no tolerance: then the comparison is plain equality."""
+        return self.atol == 0 and is_literal(wanted) and not _floats(ast.literal_eval(wanted))
+
+
+def is_known(around: Sequence[ast.stmt]) -> bool:
+    """Whether these statements define EvalPlus' own comparison, to the letter."""
+    there = {node.name: _hash(node) for node in around if isinstance(node, ast.FunctionDef) and node.name in _KNOWN}
+    return there == _KNOWN
+
+
+def preamble(around: Sequence[ast.stmt], *, needed: bool) -> list[str]:
+    """The statements around tests, the comparison written without numpy.
+
+    Args:
+        needed: Some test calls it.
+    """
+    texts = [ast.unparse(node) for node in around if not _is_of_comparison(node)]
+    return [*texts, DEFINITION] if needed else texts
+
+
+def compared(body: Sequence[ast.stmt]) -> ToleranceLoop | None:
+    """The comparison in a loop's body; None for any other body."""
+    if len(body) != 1 or not isinstance(body[0], ast.Expr) or not isinstance(body[0].value, ast.Call):
+        return None
+    match body[0].value:
+        case ast.Call(
+            func=ast.Name(id="assertion"),
+            args=[
+                ast.Call(func=ast.Name(id=function), args=[ast.Starred(value=ast.Name(id=given))], keywords=[]),
+                ast.Name(id=wanted),
+                ast.Constant(value=int() | float() as atol),
+            ],
+            keywords=[],
+        ):
+            return ToleranceLoop(function, given, wanted, float(atol))
+    return None
+
+
+def _floats(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return all(isinstance(part, float) for part in value)
+    return isinstance(value, float)
+
+
+def _is_of_comparison(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Import):
+        return any(alias.name == "numpy" for alias in node.names)
+    return isinstance(node, ast.FunctionDef) and node.name in _KNOWN
+
+
+def _hash(node: ast.FunctionDef) -> str:
+    return sha256(ast.unparse(node).encode()).hexdigest()

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Final, get_args
 
-from workbench.core.code import Problem, SolutionForm, Writer
-from workbench.core.code_files import TestLine
-from workbench.core.code_record import ProblemRecord, SolutionRecord
-from workbench.data.formats.code.row import CodeRow
-from workbench.data.formats.code.suites import WANTED, Tests, listed, named, program, source_of, tests_from
-from workbench.data.formats.explain import RefusedError
+from workbench.core.code import Problem, ProblemRecord, SolutionForm, SolutionRecord, TestLine, Writer
+from workbench.data.formats.code.row import WANTED, CodeRow, Tests, listed, named, program, source_of, tests_from
+from workbench.data.formats.lines import RefusedError
 
 _FORMS: Final[dict[str, SolutionForm]] = {name: name for name in get_args(SolutionForm)}
 _WRITERS: Final[dict[str, Writer]] = {name: name for name in get_args(Writer)}

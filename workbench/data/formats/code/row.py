@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
-from workbench.data.formats.explain import RefusedError, bad_utf8, explain_document, is_no_text, json_kind, no_text
+from workbench.core.code import CodeTest, TestLine
+from workbench.core.code_tests.assertion import form_of
+from workbench.data.formats.lines import RefusedError, bad_utf8, explain_document, is_no_text, json_kind, no_text
 from workbench.data.formats.rows import GOLD, extra_text
 
 _LONGEST_ID: Final = 500
@@ -18,7 +20,6 @@ _PASSED: Final[dict[bool | int | str | None, bool | None]] = {
     **dict.fromkeys(("pass", "passed"), True),
     **dict.fromkeys(("fail", "failed"), False),
 }
-
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -241,3 +242,67 @@ def _has_nul(value: object) -> bool:
     if isinstance(value, dict):
         return any(_has_nul(part) for pair in value.items() for part in pair)
     return isinstance(value, list) and any(map(_has_nul, value))
+
+
+# -- Tests of a row as suites: each test by its form.
+
+
+Tests = tuple[CodeTest, ...]
+
+
+WANTED: Final = "a list of tests: texts, or objects with input and output"
+
+
+def tests_from(row: CodeRow, key: str) -> Tests:
+    """The tests in a cell that lists them.
+
+    Raises:
+        RefusedError: The cell is no list of tests, or a test is empty.
+    """
+    return listed(key, row.value(key, list[TestLine], WANTED) or [])
+
+
+def listed(key: str, tests: Sequence[TestLine]) -> Tests:
+    """Tests as a file lists them.
+
+    Args:
+        key: The field that they are from, for messages.
+
+    Raises:
+        RefusedError: A test is empty.
+    """
+    for number, test in enumerate(tests, 1):
+        if isinstance(test, str) and not test.strip():
+            raise RefusedError("wrong_type", key, f"Test {number} in {key} is empty. Remove it.")
+    return tuple(statement(test) if isinstance(test, str) else stdio(test.input, test.output) for test in tests)
+
+
+def statements(sources: Iterable[str]) -> Tests:
+    """Tests of Python statements."""
+    return tuple(map(statement, sources))
+
+
+def statement(source: str) -> CodeTest:
+    """A test of Python statements; an assertion about one call is marked as such."""
+    return CodeTest(form=form_of(source), source=source)
+
+
+def stdio(given: str, wanted: str) -> CodeTest:
+    """A test of a whole program by what it writes."""
+    return CodeTest(form="stdio", source=given, expected=wanted)
+
+
+def program(source: str | None) -> Tests:
+    """A suite of one test that stands behind the solution as a program; none without a text."""
+    return (CodeTest(form="program", source=source),) if source and source.strip() else ()
+
+
+def named(**suites: Tests) -> dict[str, Tests]:
+    """Suites by name, without the empty ones."""
+    return {name: tests for name, tests in suites.items() if tests}
+
+
+def source_of(task_id: str) -> str | None:
+    """``code/HumanEval`` of ``HumanEval/12``; None for ids of another kind."""
+    name, slash, _ = task_id.partition("/")
+    return f"code/{name}" if slash and name.strip() else None

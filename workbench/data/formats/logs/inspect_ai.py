@@ -7,25 +7,351 @@ scorer made of it. A log that broke off has no header; its journal says the same
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import struct
+import sys
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final, TypeVar
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 import msgspec
 from msgspec import Struct
 
 from workbench.core.errors import FormatError
+from workbench.core.verdict import OutcomeWord
 from workbench.data.formats.documents import Row, SourceDocument, whole
-from workbench.data.formats.explain import RefusedError, explain_document, refusal
-from workbench.data.formats.lines import Stream
-from workbench.data.formats.logs import inspect_zip
-from workbench.data.formats.logs.inspect_scores import grades_of, scales_in
-from workbench.data.formats.logs.inspect_texts import completions_of, question_of, resolver
-from workbench.data.formats.logs.kind import LogKind, always
-from workbench.data.formats.logs.logged import Logged, sample_id
-from workbench.data.formats.logs.plain import plain, plain_object
-from workbench.data.formats.logs.targets import several
+from workbench.data.formats.lines import RefusedError, Stream, explain_document, refusal
+from workbench.data.formats.logs.logged import (
+    Grade,
+    Logged,
+    LogKind,
+    always,
+    graded,
+    number_of,
+    sample_id,
+    verifier_name,
+)
+from workbench.data.formats.logs.prompts import plain, plain_object, several
 from workbench.data.formats.source import ZIP, FileFormat, first_bytes
+
+# -- Scores of Inspect's scorers as grades: letters, truth values, numbers, and several of them under names.
+
+
+_WORDS: Final[dict[str, OutcomeWord]] = {
+    "C": "correct",
+    "I": "incorrect",
+    "yes": "correct",
+    "true": "correct",
+    "no": "incorrect",
+    "false": "incorrect",
+}
+_CODE: Final = re.compile(r"[\w.-]{1,60}")
+_PARTIAL: Final = "P"
+_NO_ANSWER: Final = "N"
+_LONGEST: Final = 10_000
+"""Characters of an explanation that are kept."""
+UNSCORED: Final = "unscored"
+"""Reason of a grade of a scorer that gave no value."""
+NO_VERDICT: Final = "no_verdict"
+"""Reason of a grade whose value is a word that we don't know."""
+
+
+def scales_in(scored: Iterable[object]) -> list[str]:
+    """The scorers, or parts of them, that give numbers beyond [0, 1] in some sample."""
+    found: dict[str, None] = {}
+    for scores in scored:
+        for name, _, value in _values(scores):
+            number = number_of(value)
+            if number is not None and not 0 <= number <= 1:
+                found[name] = None
+    return list(found)
+
+
+def grades_of(scores: object, task: str, completion: str, scales: Collection[str]) -> tuple[Grade, ...]:
+    """What scorers said of a completion.
+
+    Args:
+        scores: Scorer -> its score.
+        scales: What `scales_in` says of the log.
+    """
+    return tuple(
+        _grade(verifier_name("inspect", task, name), score, value, completion, scale=name in scales)
+        for name, score, value in _values(scores)
+    )
+
+
+def _values(scores: object) -> Iterator[tuple[str, Mapping[str, Any], object]]:
+    """Every single value with its name and the score that it is of."""
+    for name, score in scores.items() if isinstance(scores, Mapping) else ():
+        if not isinstance(score, Mapping) or "value" not in score:
+            continue
+        value = score["value"]
+        if isinstance(value, Mapping):
+            yield from ((f"{name}/{key}", score, one) for key, one in value.items())
+        elif isinstance(value, list):
+            yield from ((f"{name}/{number}", score, one) for number, one in enumerate(value, 1))
+        else:
+            yield str(name), score, value
+
+
+def _grade(verifier: str, score: Mapping[str, Any], value: object, completion: str, *, scale: bool) -> Grade:
+    answer, explanation, reason = (_text(score.get(key)) for key in ("answer", "explanation", "reason"))
+    found = _judged(verifier, value, scale=scale)
+    return Grade(
+        verifier=verifier,
+        verdict=found.verdict,
+        score=found.score,
+        reason=reason if found.reason and reason and _CODE.fullmatch(reason) else found.reason,
+        answer=answer if answer != completion else None,
+        detail=explanation[:_LONGEST] if explanation and explanation != completion else found.detail,
+    )
+
+
+def _judged(verifier: str, value: object, *, scale: bool) -> Grade:
+    """What a value says; a partly right answer has half a score, and an answer that is not there no verdict."""
+    number = number_of(value)
+    if isinstance(value, str) and number is None:
+        word = value.strip()
+        if word == _PARTIAL:
+            return Grade(verifier=verifier, score=0.5)
+        if word == _NO_ANSWER:
+            return Grade(verifier=verifier, reason="no_answer_found")
+        verdict = _WORDS.get(word) or _WORDS.get(word.lower())
+        detail = None if verdict else word[:_LONGEST]
+        return Grade(verifier=verifier, verdict=verdict, reason=None if verdict else NO_VERDICT, detail=detail)
+    found = graded(verifier, value if isinstance(value, bool) else number, scale=scale)
+    return found or Grade(verifier=verifier, reason=UNSCORED)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+# -- What Inspect's samples ask and what models said, as text.
+
+
+_ATTACHMENT: Final = "attachment://"
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+Resolve = Callable[[str], str]
+"""A text itself, or the long text that it stands for."""
+
+
+def resolver(attachments: object) -> Resolve:
+    """A function that looks long texts up among a sample's attachments."""
+    known = attachments if isinstance(attachments, Mapping) else {}
+
+    def resolve(text: str) -> str:
+        found = known.get(text.removeprefix(_ATTACHMENT)) if text.startswith(_ATTACHMENT) else None
+        return found if isinstance(found, str) else text
+
+    return resolve
+
+
+def question_of(sample: Mapping[str, Any], resolve: Resolve) -> str | None:
+    """What a sample asks: its input, with the letters of its options where the input does not give them.
+
+    Of a chat, what the user says; of a longer one all turns but the system's, each under the name of who speaks.
+    """
+    asked = sample.get("input")
+    text = resolve(asked) if isinstance(asked, str) else _chat(asked, resolve) if isinstance(asked, list) else None
+    if text is None:
+        return None
+    choices = [one for one in sample.get("choices") or [] if isinstance(one, str)]
+    lettered = list(zip(_LETTERS, choices, strict=False))
+    if all(re.search(rf"\b{letter}\W{{1,3}}{re.escape(one)}", text) for letter, one in lettered):
+        return text
+    return "\n".join([text, "", *(f"{letter}) {one}" for letter, one in lettered)])
+
+
+def completions_of(sample: Mapping[str, Any], resolve: Resolve) -> list[str]:
+    """What the model said; the first is the one that scorers judged."""
+    output = sample.get("output")
+    if not isinstance(output, Mapping):
+        return []
+    choices = output.get("choices")
+    messages = [one.get("message") for one in choices if isinstance(one, Mapping)] if isinstance(choices, list) else []
+    texts = [_content(one.get("content"), resolve) for one in messages if isinstance(one, Mapping)]
+    said = output.get("completion")
+    if isinstance(said, str) and said:
+        return [resolve(said), *texts[1:]]
+    return texts
+
+
+def _chat(messages: list[Any], resolve: Resolve) -> str | None:
+    turns = [
+        (str(one.get("role")), _content(one.get("content"), resolve)) for one in messages if isinstance(one, Mapping)
+    ]
+    spoken = [turn for turn in turns if turn[0] != "system"] or turns
+    if len(spoken) == 1:
+        return spoken[0][1]
+    return "\n\n".join(f"{role}: {text}" for role, text in spoken) if spoken else None
+
+
+def _content(content: object, resolve: Resolve) -> str:
+    """A message's text; what is no text in it stands in brackets, and reasoning is left out."""
+    if isinstance(content, str):
+        return resolve(content)
+    return "".join(_parts(content, resolve)) if isinstance(content, list) else ""
+
+
+def _parts(content: list[Any], resolve: Resolve) -> Iterator[str]:
+    for part in content:
+        if isinstance(part, Mapping):
+            kind, text = part.get("type"), part.get("text")
+            if kind == "text" and isinstance(text, str):
+                yield resolve(text)
+            elif kind != "reasoning":
+                yield f"[{kind}]"
+
+
+# -- Inspect's ``.eval`` files: ZIP archives with one JSON member a sample.
+
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+T = TypeVar("T")
+_SAMPLE: Final = re.compile(r"samples/(?P<whole>.+)_epoch_\d+(?:\.json|/(?P<shell>sample\.json))", re.DOTALL)
+_OURS: Final = (b"_journal/", b"samples/", b"summaries.json", b"reductions.json", b"header.json")
+_INSPECT_ZIP_LONGEST: Final = 256 << 20
+"""Bytes of a member that is read."""
+_SUSPICIOUS: Final = (1 << 30, 300)
+"""Bytes beyond which an archive must not unpack to so many times its size; logs of agents come to about fifty."""
+_ZSTANDARD: Final = (20, 93)
+"""The method's numbers in a ZIP archive: the deprecated one, and the one in force (APPNOTE 6.3.10, 4.4.5)."""
+_ENCRYPTED: Final = 1
+"""The bit of a member's flags."""
+_LOCAL_HEADER: Final = 30
+"""Bytes before a member's name; the lengths of name and extra field are the last four (APPNOTE, 4.3.7)."""
+_AGAIN: Final = "Fetch it again, or write it again with: inspect log convert"
+_BROKEN: Final = (
+    BadZipFile,
+    zlib.error,
+    zstd.ZstdError,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
+
+
+def is_log(head: bytes) -> bool:
+    """Whether a file that begins with these bytes is a ``.eval`` file, by its first member's name."""
+    return head.startswith(ZIP) and head[_LOCAL_HEADER:].startswith(_OURS)
+
+
+class EvalFile:
+    """An open ``.eval`` file.
+
+    Attributes:
+        samples: The members that hold samples, in the order in which they were first written; of several of one name
+            the last, as Inspect reads them.
+    """
+
+    def __init__(self, path: Path, file: IO[bytes], archive: ZipFile) -> None:
+        self._file = file
+        self._members = {entry.filename: entry for entry in archive.infolist()}
+        self._archive = archive
+        self.samples = [name for name in self._members if _SAMPLE.fullmatch(name)]
+        packed = path.stat().st_size
+        unpacked = sum(entry.file_size for entry in self._members.values())
+        if unpacked > _SUSPICIOUS[0] and unpacked > _SUSPICIOUS[1] * packed:
+            raise FormatError(f"{path}: it would unpack to hundreds of times its size, as no log does.", _AGAIN)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._members
+
+    def numbered(self, start: str) -> list[str]:
+        """The JSON members of a folder whose names are numbers, in their order."""
+        found = (re.fullmatch(rf"{re.escape(start)}(\d{{1,9}})\.json", name) for name in self._members)
+        return [match[0] for match in sorted(filter(None, found), key=lambda match: int(match[1]))]
+
+    def read(self, name: str) -> bytes:
+        """A member whole.
+
+        Raises:
+            RefusedError: It is damaged, encrypted or too long.
+        """
+        entry = self._members[name]
+        if entry.flag_bits & _ENCRYPTED:
+            raise RefusedError("unsupported", None, f"{name} is encrypted. Write the log without encryption.")
+        if entry.file_size > _INSPECT_ZIP_LONGEST:
+            raise RefusedError("too_long", None, f"{name} is longer than {_INSPECT_ZIP_LONGEST >> 20} MiB.")
+        try:
+            with self._opened(entry) as stream:
+                found: bytes = stream.read(entry.file_size + 1)
+        except _BROKEN as error:
+            raise RefusedError("truncated", None, f"{name} is damaged: {error}. {_AGAIN}") from None
+        if zlib.crc32(found) != entry.CRC:
+            raise RefusedError("truncated", None, f"{name} is damaged: it is not what the archive says. {_AGAIN}")
+        return found
+
+    @contextmanager
+    def _opened(self, entry: ZipInfo) -> Iterator[Any]:
+        if entry.compress_type not in _ZSTANDARD:
+            with self._archive.open(entry) as stream:
+                yield stream
+            return
+        with zstd.ZstdFile(BytesIO(self._packed(entry))) as stream:
+            yield stream
+
+    def _packed(self, entry: ZipInfo) -> bytes:
+        """A member's bytes as they stand in the file."""
+        self._file.seek(entry.header_offset)
+        header = self._file.read(_LOCAL_HEADER)
+        if len(header) < _LOCAL_HEADER or not header.startswith(ZIP):
+            raise BadZipFile("there is no member where the archive says")
+        name, extra = struct.unpack("<HH", header[-4:])
+        self._file.seek(name + extra, 1)
+        return self._file.read(entry.compress_size)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[EvalFile]:
+    """A ``.eval`` file for reading.
+
+    Raises:
+        FormatError: It is damaged, or unpacks to more than any log does.
+    """
+    with path.open("rb") as file:
+        try:
+            archive = ZipFile(file)
+        except (BadZipFile, NotImplementedError, ValueError, struct.error) as error:
+            raise FormatError(f"{path}: the ZIP archive is damaged: {error}.", _AGAIN) from None
+        with archive:
+            yield EvalFile(path, file, archive)
+
+
+def beside(file: EvalFile, sample: str) -> dict[str, Any]:
+    """What stands beside the member of a sample that is spread over several: its metadata, and its long texts by the
+    numbers that stand for them. Nothing of any other sample.
+
+    Raises:
+        RefusedError: One of the members can't be read.
+    """
+    folder = sample.removesuffix("sample.json")
+    if folder == sample:
+        return {}
+    texts: dict[str, str] = {}
+    for name in file.numbered(f"{folder}attachments/"):
+        first = int(name.rpartition("/")[2].removesuffix(".json"))
+        some = _decoded(file, name, list[str])
+        texts.update((str(first + number), text) for number, text in enumerate(some))
+    about = f"{folder}metadata.json"
+    return {"attachments": texts, "metadata": _decoded(file, about, dict[str, Any]) if about in file else None}
+
+
+def _decoded(file: EvalFile, name: str, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(file.read(name), type=kind)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        raise RefusedError("bad_json", None, f"{name} can't be read. {_AGAIN}") from None
+
 
 _DOCUMENT: Final = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"\w+"\s*,\s*"eval"\s*:\s*\{')
 _TASK: Final = re.compile(rb'"task"\s*:\s*("(?:[^"\\]|\\.)*")')
@@ -56,7 +382,7 @@ def recognises(_element: Mapping[str, Any]) -> bool:
 
 def begins(head: bytes) -> bool:
     """Whether a file that begins with these bytes is a log."""
-    return inspect_zip.is_log(head) or _DOCUMENT.match(head) is not None
+    return is_log(head) or _DOCUMENT.match(head) is not None
 
 
 def dataset_of(path: Path) -> str | None:
@@ -66,8 +392,8 @@ def dataset_of(path: Path) -> str | None:
         FormatError: The file can't be read.
     """
     head = first_bytes(path)
-    if inspect_zip.is_log(head):
-        with inspect_zip.opened(path) as file:
+    if is_log(head):
+        with opened(path) as file:
             return _header_of_zip(file, path).task
     named = _TASK.search(head)
     try:
@@ -84,20 +410,20 @@ def rows(stream: Stream, _container: FileFormat, path: Path, _max_line: int) -> 
     """
     start = stream.read(len(ZIP))
     if start == ZIP:
-        with inspect_zip.opened(path) as file:
+        with opened(path) as file:
             yield from _members(file, path)
     else:
         yield from _elements(start + whole(stream, path), path)
 
 
-def _members(file: inspect_zip.EvalFile, path: Path) -> Iterator[Row]:
+def _members(file: EvalFile, path: Path) -> Iterator[Row]:
     header = _header_of_zip(file, path)
     if not file.samples:
         raise FormatError(f"{path}: the log has no samples.", _WRITE)
     for number, name in enumerate(file.samples, 1):
         try:
             raw = file.read(name)
-            more = inspect_zip.beside(file, name)
+            more = beside(file, name)
         except RefusedError as error:
             yield refusal(number, name.encode(errors="replace"), error)
         else:
@@ -122,7 +448,7 @@ def _elements(text: bytes, path: Path) -> Iterator[Row]:
             yield SourceDocument(number, _row(header, raw, {}), raw)
 
 
-def _header_of_zip(file: inspect_zip.EvalFile, path: Path) -> Header:
+def _header_of_zip(file: EvalFile, path: Path) -> Header:
     name = next((name for name in _HEADERS if name in file), None)
     if name is None:
         raise FormatError(f"{path}: it is no log of Inspect's: it has neither {' nor '.join(_HEADERS)}.", _WRITE)

@@ -10,22 +10,10 @@ import msgspec
 
 from workbench.core.item import Refusal
 from workbench.data.formats.documents import Row, SourceDocument
-from workbench.data.formats.explain import RefusedError, refusal
-from workbench.data.formats.lines import Stream
-from workbench.data.formats.logs import (
-    inspect_ai,
-    judges,
-    lm_eval,
-    openai,
-    openai_evals,
-    rewardbench,
-    trainers,
-    verl,
-    xverify,
-)
-from workbench.data.formats.logs.kind import LogKind
-from workbench.data.formats.logs.logged import Grade
-from workbench.data.formats.logs.plain import plain_object
+from workbench.data.formats.lines import RefusedError, Stream, refusal
+from workbench.data.formats.logs import inspect_ai, judges, lm_eval, openai, trainers
+from workbench.data.formats.logs.logged import Grade, LogKind
+from workbench.data.formats.logs.prompts import plain_object
 from workbench.data.formats.source import FileFormat, first_bytes
 
 KINDS: Final[dict[str, LogKind]] = {
@@ -33,15 +21,15 @@ KINDS: Final[dict[str, LogKind]] = {
     for kind in (
         lm_eval.KIND,
         inspect_ai.KIND,
-        openai_evals.KIND,
+        openai.OPENAI_EVALS_KIND,
         openai.KIND,
-        rewardbench.KIND,
-        xverify.KIND,
+        judges.REWARDBENCH_KIND,
+        judges.XVERIFY_KIND,
         judges.KIND,
         trainers.KIND,
-        verl.ROLLOUTS,
-        verl.RESPONSES,
-        verl.DATASET,
+        trainers.ROLLOUTS,
+        trainers.RESPONSES,
+        trainers.DATASET,
     )
 }
 """By name, in the order in which a file is compared with them."""

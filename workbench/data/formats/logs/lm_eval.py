@@ -6,20 +6,222 @@ Versions before 0.4.3 wrote one JSON list, without names of filters and metrics.
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from math import inf, isnan
 from pathlib import Path
 from typing import Any, Final
 
 from msgspec import Struct
 
-from workbench.data.formats.explain import RefusedError
-from workbench.data.formats.logs.kind import LogKind, Read
-from workbench.data.formats.logs.lm_eval_choices import options_of
-from workbench.data.formats.logs.lm_eval_results import Run, run_of
-from workbench.data.formats.logs.logged import Grade, Logged, graded, sample_id, verifier_name
-from workbench.data.formats.logs.prompts import question_in, question_of, text_of
-from workbench.data.formats.logs.targets import several, targets_of
+from workbench.data.formats.lines import RefusedError
+from workbench.data.formats.logs.logged import Grade, Logged, LogKind, Read, graded, sample_id, verifier_name
+from workbench.data.formats.logs.prompts import question_in, question_of, several, targets_of, text_of
+
+# -- Options of a multiple-choice task in lm-eval's samples: the one that a metric takes for the model's answer.
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """The options of one document, in their order.
+
+    Attributes:
+        prompt: What stands before each option.
+        likelihoods: The log-likelihood of each option after the prompt, in nats.
+        alone: The same without the prompt; empty where the task did not ask for it.
+    """
+
+    prompt: str
+    texts: list[str]
+    likelihoods: list[float]
+    alone: list[float]
+
+    @property
+    def likeliest(self) -> int:
+        """The number of the option with the largest log-likelihood."""
+        return _largest(self.likelihoods)
+
+    def chosen(self, metric: str) -> int | None:
+        """The number of the option that a metric takes for the answer, as the harness's ``process_results`` does.
+
+        None for a metric that judges something else, such as a rank or a probability.
+        """
+        if metric == "acc":
+            return self.likeliest
+        if metric == "acc_norm":
+            return self._largest_by([len(text) for text in self.texts])
+        if metric == "acc_bytes":
+            return self._largest_by([len(text.encode(errors="replace")) for text in self.texts])
+        if metric == "acc_mutual_info" and self.alone:
+            return _largest([given - alone for given, alone in zip(self.likelihoods, self.alone, strict=True)])
+        return None
+
+    def reference(self, target: object, taken: Collection[str]) -> str:
+        """The right option's text; several, which the harness writes as Python's text of a list, with "or" between.
+
+        Args:
+            target: The option's number, or its text.
+            taken: Options that metrics took and called wrong: where a target may be read both ways, it is none of them.
+        """
+        listed = targets_of(target)
+        if listed is not None:
+            return several(self.reference(one, ()) for one in listed)
+        readings = list(self._readings(target))
+        return next((text for text in readings if text not in taken), (readings or [str(target)])[0])
+
+    def _readings(self, target: object) -> Iterator[str]:
+        text = str(target).strip()
+        if text.isascii() and text.isdigit() and int(text) < len(self.texts):
+            yield self.texts[int(text)]
+        if text in self.texts:
+            yield text
+
+    def _largest_by(self, lengths: list[int]) -> int:
+        pairs = zip(self.likelihoods, lengths, strict=True)
+        return _largest([likelihood / length if length else -inf for likelihood, length in pairs])
+
+
+def options_of(requests: list[list[Any]], responses: list[list[Any]]) -> Options:
+    """The options that requests ask the likelihoods of.
+
+    Raises:
+        RefusedError: They are none, or a likelihood is no number.
+    """
+    pairs = [(text_of(one[0]), one[1]) for one in requests if len(one) > 1]
+    if len(pairs) != len(responses) or not all(isinstance(text, str) for _, text in pairs):
+        raise RefusedError("wrong_type", "arguments", "arguments don't name an option for each response.")
+    likelihoods = [_number(one) for one in responses]
+    prompt, options = pairs[0][0] or "", [text.strip() for _, text in pairs]
+    asked = [text for (before, _), text in zip(pairs, options, strict=True) if before == prompt]
+    alone = likelihoods[len(asked) :]
+    if len(asked) < 2 or options[len(asked) :] != (asked if alone else []):
+        message = "The likelihoods are not of several options after one prompt: nothing tells what the model says."
+        raise RefusedError("unsupported", "resps", message)
+    return Options(prompt=prompt, texts=asked, likelihoods=likelihoods[: len(asked)], alone=alone)
+
+
+def _number(response: list[Any]) -> float:
+    """A log-likelihood, which stands beside whether its option is what the model would say first."""
+    try:
+        number = float(response[0][0])
+    except (TypeError, ValueError, OverflowError, IndexError, KeyError):
+        number = float("nan")
+    if isnan(number):
+        raise RefusedError("wrong_type", "resps", "A log-likelihood is no number. Run the task again.")
+    return number
+
+
+def _largest(values: list[float]) -> int:
+    return max(range(len(values)), key=values.__getitem__)
+
+
+# -- What lies beside a file of lm-eval's samples: the run's results, which name the model and the metrics'
+# direction.
+
+
+_SAMPLES: Final = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+)")
+_SUFFIXES: Final = re.compile(r"(\.(jsonl|json|parquet|gz))+$")
+_NAME: Final = re.compile(r"(?:^|,)(?:pretrained|model)=([^,]+)")
+_LONGEST: Final = 64 << 20
+"""Bytes of a file of results that is read."""
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """The run that a file of samples comes from.
+
+    Attributes:
+        model: The model that answered; None where nothing says it.
+        worse: Metrics that are lower for better responses.
+        voting: Filters that take the majority of several responses.
+    """
+
+    task: str
+    model: str | None = None
+    worse: frozenset[str] = frozenset()
+    voting: frozenset[str] = frozenset()
+
+    def grades(self, metric: str) -> bool:
+        """Whether a higher value of a metric speaks for a response."""
+        return metric not in self.worse
+
+    def votes(self, filter: str) -> bool:
+        """Whether a filter takes what most of several responses say."""
+        return filter in self.voting or filter.startswith("maj")
+
+
+def run_of(path: Path) -> Run:
+    """The run of a file of samples, as its name and the results beside it tell."""
+    stem = _SUFFIXES.sub("", path.name)
+    named = _SAMPLES.fullmatch(stem)
+    for beside in _results(path, named["time"] if named else None):
+        found = _read(beside)
+        configs = found.get("configs")
+        if not isinstance(configs, dict):
+            continue
+        task = named["task"] if named else _task_in(stem, configs)
+        if task in configs:
+            return _described(task, found, configs[task])
+    return Run(task=named["task"] if named else stem)
+
+
+def _results(path: Path, time: str | None) -> Iterator[Path]:
+    """Files beside one of samples that may be its run's results: of the same time, or of an old version."""
+    if time is None:
+        yield path.with_name("results.json")
+        return
+    yield path.with_name(f"results_{time}.json")
+    yield from sorted(one for one in path.parent.glob("*.json") if one.stem.endswith(f"_{time}"))
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        if path.stat().st_size > _LONGEST:
+            return {}
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _task_in(stem: str, configs: Mapping[str, Any]) -> str:
+    """The task in an old file's name, which is the model's arguments and the task's name."""
+    return max((name for name in configs if stem.endswith(f"_{name}")), key=len, default=stem)
+
+
+def _described(task: str, results: Mapping[str, Any], config: object) -> Run:
+    directions = _of(_of(results, "higher_is_better"), task)
+    filters = _of(config, "filter_list")
+    return Run(
+        task=task,
+        model=_model(results),
+        worse=frozenset(name for name, better in directions.items() if better is False)
+        if isinstance(directions, dict)
+        else frozenset(),
+        voting=frozenset(_voting(filters if isinstance(filters, list) else [])),
+    )
+
+
+def _model(results: Mapping[str, Any]) -> str | None:
+    arguments = _of(_of(results, "config"), "model_args")
+    said = _NAME.search(arguments) if isinstance(arguments, str) else None
+    for name in (results.get("model_name"), said and said[1], _of(arguments, "pretrained"), _of(arguments, "model")):
+        if isinstance(name, str) and name.strip():
+            return name
+    return None
+
+
+def _voting(filters: list[Any]) -> Iterator[str]:
+    for one in filters:
+        steps = _of(one, "filter")
+        functions = [_of(step, "function") for step in steps] if isinstance(steps, list) else []
+        if isinstance(name := _of(one, "name"), str) and "majority_vote" in functions:
+            yield name
+
+
+def _of(value: object, key: str) -> Any:
+    return value.get(key) if isinstance(value, dict) else None
+
 
 _ALWAYS: Final = frozenset({"doc_id", "doc", "target", "resps", "filtered_resps"})
 _NO_METRIC: Final = "bypass"

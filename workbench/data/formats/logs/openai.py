@@ -7,14 +7,112 @@ responses are read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from workbench.data.formats.explain import RefusedError
-from workbench.data.formats.logs.cells import content, maybe_text, messages, wrong
-from workbench.data.formats.logs.kind import LogKind, Read
-from workbench.data.formats.logs.logged import Logged
-from workbench.data.formats.logs.openai_batch_requests import Asked, asked_beside, is_request
+import msgspec
+from msgspec import Struct
+
+from workbench.core.errors import FormatError
+from workbench.core.item import Refusal
+from workbench.data.formats.documents import Row, SourceDocument, documents
+from workbench.data.formats.fields import FIELDS
+from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, Stream
+from workbench.data.formats.logs.logged import (
+    Grade,
+    Logged,
+    LogKind,
+    Read,
+    always,
+    answer,
+    asked,
+    content,
+    graded,
+    maybe_text,
+    messages,
+    number,
+    said,
+    unread,
+    verifier_name,
+    wrong,
+)
+from workbench.data.formats.logs.prompts import plain_object, several
+from workbench.data.formats.source import FileFormat, open_stream
+
+# -- What OpenAI's batches were asked: their input files, and files of questions, that lie beside an output file.
+
+
+Asked = dict[str, str]
+"""Our field -> its value."""
+_FILES: Final = 200
+"""Files of a folder that are looked at: requests lie close to their answers."""
+_ANSWERED: Final = frozenset({"response", "completion", "output"})
+_IDS: Final = ("custom_id", *FIELDS["question_id"])
+_BESIDES: Final = ("reference", "source", "type", "subtype")
+
+
+def asked_beside(path: Path) -> dict[str, Asked | None]:
+    """What the requests asked whose files lie in the folder of a file, by ``custom_id``; None where they differ.
+
+    The reference answer is what the request's ``metadata`` calls so, or that of a question whose id is the
+    ``custom_id`` in a file of questions in the same folder; else it is empty. Files that can't be read say nothing.
+    """
+    requests: dict[str, Asked | None] = {}
+    questions: dict[str, Asked | None] = {}
+    for file in sorted(path.parent.glob("*.jsonl*"))[:_FILES]:
+        if file == path or not file.is_file():
+            continue
+        for row in _rows(file):
+            of_request = is_request(row)
+            try:
+                key = maybe_text(row, *_IDS)
+                said = _request(row) if of_request else _named(row, ("question", *_BESIDES))
+            except RefusedError:
+                continue
+            if key is not None:
+                known = requests if of_request else questions
+                said = said if of_request else {**said, "question_id": key}
+                known[key] = said if known.get(key, said) == said else None
+    return {key: request and {**request, **(questions.get(key) or {})} for key, request in requests.items()}
+
+
+def is_request(row: Mapping[str, Any]) -> bool:
+    """Whether an object is a line of a batch's input."""
+    return {"custom_id", "url", "body"} <= row.keys()
+
+
+def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
+    """The requests or the questions of a file; none where its first line is neither."""
+    with suppress(FormatError), open_stream(file) as (stream, _):
+        for row in documents(stream, "jsonl", file, DEFAULT_MAX_LINE):
+            try:
+                found = plain_object(row.json) if isinstance(row, SourceDocument) else {}
+            except RefusedError:
+                found = {}
+            if is_request(found) or _is_question(found):
+                yield found
+            elif row.line == 1:
+                return
+
+
+def _is_question(row: Mapping[str, Any]) -> bool:
+    keys = row.keys()
+    return not keys.isdisjoint(_IDS) and not keys.isdisjoint(FIELDS["reference"]) and not _ANSWERED & keys
+
+
+def _request(row: Mapping[str, Any]) -> Asked:
+    body = row["body"] if isinstance(row["body"], dict) else {}
+    question = asked(body, "messages", "input", "prompt")
+    return {**question, "reference": "", **_named(body.get("metadata"), _BESIDES)}
+
+
+def _named(row: object, fields: tuple[str, ...]) -> Asked:
+    """What a row, or the metadata of a request, calls like fields of ours."""
+    found = row if isinstance(row, dict) else {}
+    named = {field: answer(found, *FIELDS[field]) for field in fields}
+    return {field: value for field, value in named.items() if value is not None}
+
 
 _UNASKED: Final = "unknown_request"
 """Why a row is refused whose request isn't there (yet): the same file may say more another time."""
@@ -47,12 +145,12 @@ def _read(row: Mapping[str, Any], requests: Mapping[str, Asked | None], path: Pa
     if request is None:
         message = f"Files beside {path.name} have different requests {custom_id[:80]!r}. Leave one of them there."
         raise RefusedError("conflict", "custom_id", message)
-    for number, (completion, ending) in enumerate(_completions(body)):
+    for place, (completion, ending) in enumerate(_completions(body)):
         yield Logged(
             item={
                 **request,
                 "custom_id": custom_id,
-                "completion_id": f"{row.get('id') or body.get('id') or custom_id}/{number}",
+                "completion_id": f"{row.get('id') or body.get('id') or custom_id}/{place}",
                 "completion": completion,
                 "model": maybe_text(body, "model"),
                 "finish_reason": ending,
@@ -119,3 +217,170 @@ def _of_output(output: list[Any]) -> str:
 
 
 KIND: Final = LogKind(name="openai-batch", recognises=recognises, begin=begin, later=frozenset({_UNASKED}))
+
+
+# -- OpenAI evals' recordings: a line for the run, then events of its samples, which are joined here.
+
+
+_TYPES: Final = ("sampling", "match", "metrics", "error")
+"""Events that are taken; others (embeddings, raw samples, extras) say nothing of a completion."""
+_AROUND: Final = (b'{"spec"', b'{"final_report"')
+
+
+class _SampleEvents(Struct):
+    """The events of one sample: their tokens by type, and where the first one stands."""
+
+    line: int
+    raw: bytes
+    run_id: str
+    events: dict[str, list[msgspec.Raw]]
+
+
+class _Event(Struct):
+    sample_id: str | int
+    type: str
+    data: msgspec.Raw
+    run_id: str = ""
+
+
+class _Spec(Struct):
+    spec: msgspec.Raw
+
+
+_event = msgspec.json.Decoder(_Event)
+_spec = msgspec.json.Decoder(_Spec)
+
+
+def recognises_openai_evals(element: Mapping[str, Any]) -> bool:
+    """Whether an object is the line of a run, or one of its events."""
+    spec = element.get("spec")
+    if isinstance(spec, dict):
+        return {"eval_name", "completion_fns"} <= spec.keys()
+    return {"run_id", "event_id", "sample_id", "type", "data"} <= element.keys()
+
+
+def rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
+    """The samples of an open file, each as one row with its run and its events, in the order of their first events.
+
+    Events of a sample stand anywhere in the file (they come from threads): the file is held until its end.
+    """
+    samples: dict[str | int, _SampleEvents] = {}
+    spec = msgspec.Raw(b"{}")
+    for row in documents(stream, kind, path, max_line):
+        if isinstance(row, Refusal):
+            yield row
+            continue
+        event = _event_of(row.json)
+        if event is None:
+            if row.json.lstrip().startswith(_AROUND):
+                spec = _spec_of(row.json) or spec
+            else:
+                # Read as a sample it has no events: it is refused with why.
+                yield row
+        elif event.type in _TYPES:
+            sample = samples.setdefault(event.sample_id, _SampleEvents(row.line, row.raw, event.run_id, {}))
+            sample.events.setdefault(event.type, []).append(event.data)
+    for sample_id, sample in samples.items():
+        joined = {"sample_id": sample_id, "run_id": sample.run_id, "spec": spec, "events": sample.events}
+        yield SourceDocument(sample.line, msgspec.json.encode(joined), sample.raw)
+
+
+def _openai_evals_read(row: Mapping[str, Any]) -> Iterator[Logged]:
+    events = row.get("events")
+    if not isinstance(events, dict):
+        raise RefusedError("missing_field", "sample_id", "The line is no event: sample_id, type or data is missing.")
+    spec = row["spec"] if isinstance(row["spec"], dict) else {}
+    match = _data(events, "match")
+    # The first sampling is the model's; later ones are those of a model that grades it.
+    sampling = _data(events, "sampling")
+    if not sampling:
+        raise RefusedError("missing_field", "sampling", _unsampled(events))
+    name = str(spec.get("base_eval") or spec.get("eval_name") or "eval")
+    models = spec.get("completion_fns")
+    yield Logged(
+        item={
+            "completion_id": f"{row['run_id']}/{row['sample_id']}",
+            **asked(sampling, "prompt"),
+            "reference": _expected(match),
+            "completion": _completion(sampling, match),
+            "model": str(models[0]) if isinstance(models, list) and models else None,
+            "source": str(spec.get("eval_name") or name),
+        },
+        grades=(*_match(name, match), *_metrics(name, _data(events, "metrics"))),
+    )
+
+
+def _completion(sampling: Mapping[str, Any], match: Mapping[str, Any]) -> str:
+    """What was sampled; of several at once, the one that was graded, which is the first."""
+    graded = match.get("sampled")
+    if isinstance(graded, str):
+        return graded
+    sampled = sampling.get("sampled")
+    if isinstance(sampled, list) and sampled and isinstance(sampled[0], str):
+        return sampled[0]
+    return said(sampling, "sampled")
+
+
+def _expected(match: Mapping[str, Any]) -> str:
+    """What a match expects: an answer, or several of which any would do."""
+    expected = match.get("expected")
+    if isinstance(expected, list) and len(expected) > 1 and all(isinstance(one, str) for one in expected):
+        return several(expected)
+    return answer(match, "expected") or ""
+
+
+def _match(name: str, match: Mapping[str, Any]) -> Iterator[Grade]:
+    picked = match.get("picked")
+    # Some evals pick the whole answer.
+    told = isinstance(picked, str) and picked != match.get("sampled")
+    grade = graded(verifier_name("openai-evals", name, "match"), match.get("correct"), picked if told else None)
+    if grade is not None:
+        yield grade
+
+
+def _metrics(name: str, metrics: Mapping[str, Any]) -> Iterator[Grade]:
+    """Each metric that is a number or a truth value is a grader; a choice alone is an abstention."""
+    choice = maybe_text(metrics, "choice") if isinstance(metrics.get("choice"), str) else None
+    for key, value in metrics.items():
+        verifier = verifier_name("openai-evals", name, key)
+        grade = graded(verifier, value)
+        if grade is not None:
+            yield msgspec.structs.replace(grade, detail=None if choice is None else f"choice {choice}")
+        elif key == "score" and choice is not None and number(value) is None:
+            yield unread(verifier, f"choice {choice}")
+
+
+def _data(events: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """What the first event of a type says."""
+    found = events.get(kind) or [{}]
+    if not isinstance(found[0], dict):
+        raise RefusedError("wrong_type", "data", f"The data of the event {kind} is no object.")
+    return found[0]
+
+
+def _unsampled(events: Mapping[str, Any]) -> str:
+    fault = maybe_text(_data(events, "error"), "message") if "error" in events else None
+    return f"The sample failed: {fault}" if fault else "The sample has no sampling event: nothing was answered."
+
+
+def _event_of(line: bytes) -> _Event | None:
+    try:
+        return _event.decode(line)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        pass
+    try:
+        return _event.decode(msgspec.json.encode(plain_object(line)))
+    except (RefusedError, msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+
+
+def _spec_of(line: bytes) -> msgspec.Raw | None:
+    try:
+        return _spec.decode(line).spec
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+
+
+OPENAI_EVALS_KIND: Final = LogKind(
+    name="openai-evals", recognises=recognises_openai_evals, begin=always(_openai_evals_read), rows=rows
+)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from workbench.data.formats.fields import FIELDS
+from workbench.data.formats.lines import explain_document, has_surrogate
 
 _LONG = 12
 """Characters from which a text that a prompt holds is taken to stand there on purpose."""
-
 _TEXTS = 200
 """Texts of a document that are looked for in its prompt: a table's would be thousands."""
-
 _CUE = re.compile(r"\s\w+:\s*\Z")
 """What a prompt ends in to be completed, such as ``Answer:``."""
 
@@ -89,3 +91,60 @@ def _last(prompt: str, text: str, start: int) -> int:
             return after
         end = after - 1
     return start
+
+
+# -- Targets of evaluations: reference answers, of which there may be several.
+
+
+_LONGEST: Final = 10_000
+"""Characters of a text that is tried as Python's: its parser takes room in proportion."""
+
+
+def several(targets: Iterable[str]) -> str:
+    """Several reference answers, any of which is right, as one text."""
+    return " or ".join(targets)
+
+
+def targets_of(target: object) -> list[Any] | None:
+    """The members of a target that is a list, or Python's text of one; None for any other target."""
+    if isinstance(target, str) and target.startswith("[") and len(target) <= _LONGEST:
+        try:
+            target = ast.literal_eval(target)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return None
+    return target if isinstance(target, list) else None
+
+
+# -- JSON as plain objects, as Python's own writer writes it: with NaN, and with whole numbers of any length.
+
+
+_DIGITS: Final = 19
+"""Of a number that may not fit 64 bits."""
+
+
+def plain_object(document: bytes) -> dict[str, Any]:
+    """An object; NaN and infinities are None in it, numbers too long for 64 bits are floats.
+
+    Raises:
+        RefusedError: It is no JSON object, or a character in it is none.
+    """
+    found = plain(document)
+    if not isinstance(found, dict) or has_surrogate(document.decode(), found):
+        raise explain_document(document)
+    return found
+
+
+def plain(document: bytes) -> object:
+    """What a document holds, halves of characters among it; None where it is no JSON."""
+    try:
+        return msgspec.json.decode(document)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        pass
+    try:
+        return json.loads(document.decode(), parse_constant=lambda _: None, parse_int=_number)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _number(digits: str) -> int | float:
+    return int(digits) if len(digits) < _DIGITS else float(digits)

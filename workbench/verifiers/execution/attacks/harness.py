@@ -22,8 +22,7 @@ from msgspec import Struct
 
 from workbench.core.code import CodeTest, Execution, Level, Program
 from workbench.core.errors import WorkbenchError
-from workbench.verifiers.execution.attacks.attack import Attack, corpus
-from workbench.verifiers.execution.attacks.scene import Scene
+from workbench.verifiers.execution.attacks.attack import Attack, Scene, corpus
 from workbench.verifiers.execution.pool import SandboxPool
 
 _PR_SET_CHILD_SUBREAPER = 36

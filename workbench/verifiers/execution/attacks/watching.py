@@ -19,9 +19,8 @@ from msgspec import Struct
 
 from workbench.core.code import Level
 from workbench.core.errors import VerifierError
-from workbench.verifiers.execution.attacks.attack import Attack, AttackResult
+from workbench.verifiers.execution.attacks.attack import ANY, VARIABLE, Attack, AttackResult, Stage, staged
 from workbench.verifiers.execution.attacks.harness import Order, Report
-from workbench.verifiers.execution.attacks.scene import ANY, VARIABLE, Stage, staged
 
 _WORKERS: Final = 4
 _SILENCE_S: Final = 20.0

@@ -6,9 +6,13 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from typing import Final, Literal, get_args
 
 import msgspec
 from msgspec import Struct
+
+from workbench.verifiers.judges.testcases.writing import TESTCASE_OPTIONS, TestCaseOptions, testcase_options
+from workbench.verifiers.serving import choice, whole
 
 
 class Subtask(Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,3 +63,77 @@ def subtasks_for(texts: Mapping[str, str]) -> tuple[Subtask, ...]:
     """The subtasks there are for an item with these texts."""
     comparable = bool(texts.get("reference") or texts.get("example"))
     return tuple(one for one in subtask_list().subtask if comparable or not one.comparative)
+
+
+# -- What can be chosen about the search, and what the paper's own choice is.
+
+
+Reward = Literal["simulated", "self_consistency", "self_evaluation"]
+Selection = Literal["uct", "uct+llm"]
+Order = Literal["fixed", "permuted"]
+GlobalMode = Literal["vote", "tiebreak"]
+RewardTests = Literal["per_rollout", "per_item"]
+TrajectoryWeight = Literal["node_q", "terminal"]
+Reuse = Literal["none", "history", "subtask"]
+MCTS_OPTIONS: Final[dict[str, str]] = {
+    "depth": "mcts: greatest depth of the tree (default 9; 8 without a reference or example)",
+    "rollouts": "mcts: rollouts (default 8)",
+    "reward": "mcts: what a trajectory is held against: simulated (default), self_consistency or self_evaluation",
+    "selection": "mcts: uct+llm (default) or uct alone",
+    "order": "mcts: subtasks in fixed order (default) or permuted for each item",
+    "global_mode": "mcts: the global evaluation is one more vote (default) or a tiebreak",
+    "reward_tests": "mcts: tests drawn and executed per_rollout (default) or once per_item",
+    "traj_weight": "mcts: a trajectory weighs its nodes' rewards, node_q (default), or its own, terminal",
+    "reuse": "mcts: subtask calls made anew in each rollout, none (default), or shared by history or by subtask",
+    **TESTCASE_OPTIONS,
+}
+"""Options of `mcts_options`, and what they do."""
+MCTS_NAMES: Final = frozenset({"title", "focus", "history", "done", "conclusion", "level", "input", "test"})
+"""Placeholders of the template beside an item's texts: our own words, and texts that come up in judging."""
+_MOST_ROLLOUTS = 1_000
+
+
+class MctsOptions(Struct, frozen=True, kw_only=True):
+    """The search's settings; the defaults are the paper's (table 6) where it says them.
+
+    Attributes:
+        depth: Greatest depth; an item with fewer subtasks has a tree of that depth.
+    """
+
+    depth: int = 9
+    rollouts: int = 8
+    reward: Reward = "simulated"
+    selection: Selection = "uct+llm"
+    order: Order = "fixed"
+    global_mode: GlobalMode = "vote"
+    reward_tests: RewardTests = "per_rollout"
+    traj_weight: TrajectoryWeight = "node_q"
+    reuse: Reuse = "none"
+    tests: TestCaseOptions = TestCaseOptions()
+
+    @property
+    def seed(self) -> int:
+        """From it follow all draws."""
+        return self.tests.seed
+
+
+def mcts_options(options: Mapping[str, str]) -> MctsOptions:
+    """The settings that `MCTS_OPTIONS` make; other options are let alone.
+
+    Raises:
+        ValueError: An option is wrong.
+    """
+    deepest = len(subtask_list().subtask)
+    usual = MctsOptions()
+    return MctsOptions(
+        depth=whole(options, "depth", least=1, most=deepest) or min(usual.depth, deepest),
+        rollouts=whole(options, "rollouts", least=1, most=_MOST_ROLLOUTS) or usual.rollouts,
+        reward=choice(options, "reward", get_args(Reward), usual.reward),
+        selection=choice(options, "selection", get_args(Selection), usual.selection),
+        order=choice(options, "order", get_args(Order), usual.order),
+        global_mode=choice(options, "global_mode", get_args(GlobalMode), usual.global_mode),
+        reward_tests=choice(options, "reward_tests", get_args(RewardTests), usual.reward_tests),
+        traj_weight=choice(options, "traj_weight", get_args(TrajectoryWeight), usual.traj_weight),
+        reuse=choice(options, "reuse", get_args(Reuse), usual.reuse),
+        tests=testcase_options(options),
+    )

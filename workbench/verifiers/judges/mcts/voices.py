@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from workbench.llm.records import Ask
-from workbench.verifiers.judges.case import DelimitedReply, JudgeCase
-from workbench.verifiers.judges.mcts.options import Reuse
-from workbench.verifiers.judges.mcts.subtasks import History, Subtask, SubtaskFinding
-from workbench.verifiers.judges.numbered import Numbered
-from workbench.verifiers.judges.outcome import unusable
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, Numbered, told, unusable
+from workbench.verifiers.judges.mcts.subtasks import (
+    GlobalMode,
+    History,
+    Reuse,
+    Subtask,
+    SubtaskFinding,
+    TrajectoryWeight,
+)
+from workbench.verifiers.judges.mcts.tree import Rollout, SearchResult, Tree
 from workbench.verifiers.judges.parsers import Parser, parser
 from workbench.verifiers.judges.template import Template, TemplateCall
-from workbench.verifiers.judges.together import together
-from workbench.verifiers.judges.told import told
+from workbench.verifiers.judges.voting import Draws, together
 
 _SAID = {True: "Yes", False: "No", None: "no conclusion"}
 
@@ -110,3 +114,50 @@ def _yes_or_no(heard: DelimitedReply, parser: Parser) -> bool | None:
 
 def _told_history(history: History) -> str:
     return "\n".join(f"- {subtask.title}: {_SAID[outcome]}" for subtask, outcome in history)
+
+
+# -- From outcomes to the answer: a trajectory's prediction, its weight, and the trajectory that is drawn.
+
+
+def decision(votes: Iterable[bool | None], tie: bool | None = False) -> bool | None:
+    """What most of those who voted say, ``tie`` if they are even, None if nobody voted."""
+    known = [vote for vote in votes if vote is not None]
+    ayes = 2 * sum(known)
+    if not known:
+        return None
+    return tie if ayes == len(known) else ayes > len(known)
+
+
+def prediction(outcomes: Iterable[bool | None], g: bool | None, mode: GlobalMode) -> bool | None:
+    """f(t, g): the majority of a trajectory's outcomes and the global evaluation; a tie is incorrect.
+
+    Source: MCTS-Judge, section 3.2. How g is "combined" isn't said: as one more vote, or to break a tie.
+    """
+    if mode == "vote":
+        return decision((*outcomes, g))
+    found = decision(outcomes, tie=bool(g))
+    return g if found is None else found
+
+
+def weigh(rollouts: Sequence[Rollout], tree: Tree, by: TrajectoryWeight) -> None:
+    """Set R(t) = sum of r(s) over a trajectory's states.
+
+    The paper doesn't say what r(s) is: what the nodes have accumulated, or the trajectory's own reward alone.
+    """
+    for rollout in rollouts:
+        nodes = [tree.nodes[node] for node in rollout.path[1:]]
+        rollout.weight = sum(node.q for node in nodes) if by == "node_q" else rollout.reward
+
+
+def answer(rollouts: Sequence[Rollout], draws: Draws) -> SearchResult:
+    """Draw the trajectory whose prediction is the answer. Source: MCTS-Judge, section 3.1."""
+    readable = [place for place, rollout in enumerate(rollouts) if rollout.f is not None]
+    weights = [rollouts[place].weight for place in readable]
+    said = [bool(rollouts[place].f) for place in readable]
+    if not readable:
+        return SearchResult(correct=None, score=None, no_reward=True, chosen=None)
+    if not any(weights):
+        return SearchResult(correct=decision(said), score=sum(said) / len(said), no_reward=True, chosen=None)
+    drawn = readable[draws.weighted(weights, "answer")]
+    score = sum(weight for weight, yes in zip(weights, said, strict=True) if yes) / sum(weights)
+    return SearchResult(correct=rollouts[drawn].f, score=score, no_reward=False, chosen=drawn)

@@ -9,14 +9,7 @@ give other figures under another parser.
 from __future__ import annotations
 
 from workbench.core.errors import UsageError
-from workbench.verifiers.judges.parsers import (
-    codejudge,
-    codejudge_fault,
-    compassverifier,
-    ice_score,
-    verifybench,
-    xverify,
-)
+from workbench.verifiers.judges.parsers import codejudge, compassverifier, ice_score, verifybench, xverify
 from workbench.verifiers.judges.parsers.base import Parser, Reading
 
 __all__ = ["PARSERS", "Parser", "Reading", "parser"]
@@ -28,7 +21,7 @@ PARSERS: tuple[Parser, ...] = (
     Parser("ice-score", 2, ice_score.strict, ice_score.labelled),
     Parser("codejudge", 1, codejudge.upstream),
     Parser("codejudge", 2, codejudge.strict, codejudge.labelled, in_words=True),
-    Parser("codejudge-fault", 2, codejudge_fault.strict, codejudge_fault.labelled),
+    Parser("codejudge-fault", 2, codejudge.fault_strict, codejudge.fault_labelled),
     Parser("compassverifier", 1, compassverifier.upstream),
     Parser("compassverifier", 2, compassverifier.strict, compassverifier.labelled),
     Parser("xverify", 1, xverify.upstream),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from workbench.verifiers.judges.parsers.base import Reading, said
-from workbench.verifiers.judges.parsers.reply import JUDGMENT, MARKUP, last_found, own_lines
+from workbench.verifiers.judges.parsers.base import JUDGMENT, MARKUP, Reading, last_found, own_lines, said
 
 _LABELS = {"CORRECT": "A", "INCORRECT": "B", "INVALID": "C", "INCOMPLETE": "C", "REPETITIVE": "C", "REFUSAL": "C"}
 _ANY = "INCORRECT|CORRECT|INVALID|INCOMPLETE|REPETITIVE|REFUSAL"

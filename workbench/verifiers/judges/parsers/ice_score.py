@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from workbench.verifiers.judges.parsers.base import Reading, said
-from workbench.verifiers.judges.parsers.reply import MARKUP, chosen, last_found, own_lines
+from workbench.verifiers.judges.parsers.base import MARKUP, Reading, chosen, last_found, own_lines, said
 
 TOP = 4
 _MARKERS = ("score", "functional", "correctness")

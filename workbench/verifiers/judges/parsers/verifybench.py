@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from workbench.verifiers.judges.parsers.base import Reading, said
-from workbench.verifiers.judges.parsers.reply import JUDGMENT, MARKUP, chosen, last_found, own_lines
+from workbench.verifiers.judges.parsers.base import JUDGMENT, MARKUP, Reading, chosen, last_found, own_lines, said
 
 _OPENING = r"""[ \t*_`"'“‘«(\[<{$]{0,8}(?:\\[a-z]{2,8}\{){0,2}[*_"']{0,3}"""
 _NO_ECHO = r"(?![^\W_]|-[^\W_])(?![ \t]{0,3}(?:[/|]|\bor[ \t])[ \t]{0,3}(?i:yes|no)(?![^\W_]))"

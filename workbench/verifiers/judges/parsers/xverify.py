@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from workbench.verifiers.judges.parsers.base import Reading, said
-from workbench.verifiers.judges.parsers.reply import MARKUP, last_found, own_lines
+from workbench.verifiers.judges.parsers.base import MARKUP, Reading, last_found, own_lines, said
 
 # "Correct answer: …" is a heading of the request, often repeated.
 _FIRST_WORD = re.compile(

@@ -6,22 +6,166 @@ Without them it is h alone, the search's reward as a verifier of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
+from msgspec import Struct
 
 from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer
 from workbench.verifiers.base import Judged
-from workbench.verifiers.judges.case import JudgeCase
-from workbench.verifiers.judges.draws import Draws
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, unusable
 from workbench.verifiers.judges.parsers import Parser
 from workbench.verifiers.judges.template import Template
-from workbench.verifiers.judges.testcases.execution import ExecutionScore, SubmissionExecutor, execution_calls
-from workbench.verifiers.judges.testcases.options import testcase_options
-from workbench.verifiers.judges.testcases.server import TestServer
-from workbench.verifiers.judges.testcases.writing import write_tests, writing_calls
+from workbench.verifiers.judges.testcases.writing import (
+    MOST_SAMPLES,
+    TestCase,
+    TestCaseOptions,
+    TestServer,
+    read_comparison,
+    testcase_options,
+    told_input,
+    told_test,
+    write_tests,
+    writing_calls,
+)
+from workbench.verifiers.judges.voting import Draws, together
+
+# -- Executing a submission on tests in a model's head: h, correct if and only if all tests pass.
+
+
+class TestRun(Struct, frozen=True, kw_only=True):
+    """All executions of one test.
+
+    Attributes:
+        test: Its place in the problem's list of tests.
+        matches: Executions whose output was found to be the expected one.
+        mismatches: Those whose output was not.
+        unread: Those whose comparison said neither.
+        passed: More than half of the wanted executions match; None when unread ones leave it open.
+    """
+
+    __test__ = False
+
+    test: int
+    matches: int
+    mismatches: int
+    unread: int
+    passed: bool | None
+
+
+class ExecutionScore(Struct, frozen=True, kw_only=True):
+    """h: False with a failed test, else None with an open one, else True."""
+
+    runs: list[TestRun]
+    h: bool | None
+
+
+class ComparisonTally:
+    """The comparisons of one test so far."""
+
+    def __init__(self, test: int, delta: int) -> None:
+        self.test, self._delta = test, delta
+        self._needed = delta // 2 + 1
+        self._found: list[bool | None] = []
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the test passes, as soon as that is settled."""
+        if self._found.count(True) >= self._needed:
+            return True
+        return False if self._found.count(False) > self._delta - self._needed else None
+
+    @property
+    def shortest(self) -> int:
+        """How many more comparisons can settle it at the earliest; 0 when it is settled or all are made."""
+        if self.passed is not None:
+            return 0
+        to_pass = self._needed - self._found.count(True)
+        to_fail = self._delta - self._needed + 1 - self._found.count(False)
+        return min(to_pass, to_fail, self._delta - self.made)
+
+    @property
+    def made(self) -> int:
+        """Comparisons made."""
+        return len(self._found)
+
+    def add(self, matches: Iterable[bool | None]) -> None:
+        """Count more comparisons."""
+        self._found += matches
+
+    def run(self) -> TestRun:
+        """The test's record."""
+        matches, mismatches = self._found.count(True), self._found.count(False)
+        unread = self.made - matches - mismatches
+        return TestRun(test=self.test, matches=matches, mismatches=mismatches, unread=unread, passed=self.passed)
+
+
+class SubmissionExecutor:
+    """Executes one submission on its problem's tests.
+
+    Args:
+        template: With calls ``execute`` and ``compare``.
+        tests: All there are.
+        draws: Draws those that are executed.
+    """
+
+    def __init__(
+        self,
+        case: JudgeCase,
+        ask: Ask,
+        template: Template,
+        tests: Sequence[TestCase],
+        options: TestCaseOptions,
+        draws: Draws,
+    ) -> None:
+        self.tests = tests
+        self._case, self._ask, self._options, self._draws = case, ask, options, draws
+        self._execute, self._compare = template.call("execute"), template.call("compare")
+
+    async def run(self, batch: int = 0) -> ExecutionScore:
+        """Draw some of the tests and execute them; ``batch`` tells apart independent draws and executions."""
+        places = self._draws.sample(range(len(self.tests)), self._options.gamma, "tests", batch)
+        tallies = [ComparisonTally(place, self._options.delta) for place in places]
+        if self._options.early_stop:
+            for tally in tallies:
+                while tally.shortest:
+                    await self._add([(tally, tally.shortest)], batch)
+                if tally.passed is False:
+                    break
+        else:
+            await self._add([(tally, self._options.delta) for tally in tallies], batch)
+        runs = [tally.run() for tally in tallies if tally.made]
+        results = [run.passed for run in runs]
+        return ExecutionScore(runs=runs, h=False if False in results else None if None in results else True)
+
+    async def _add(self, wanted: Sequence[tuple[ComparisonTally, int]], batch: int) -> None:
+        """Execute each test so many times more, then compare all the outputs."""
+        jobs = [(tally, tally.made + number) for tally, more in wanted for number in range(more)]
+        first = batch * MOST_SAMPLES
+        outputs = await together(self._run(tally.test, first + number) for tally, number in jobs)
+        matches = await together(
+            self._matches(tally.test, output, first + number)
+            for (tally, number), output in zip(jobs, outputs, strict=True)
+        )
+        for (tally, _), matched in zip(jobs, matches, strict=True):
+            tally.add((matched,))
+
+    async def _run(self, place: int, sample: int) -> DelimitedReply:
+        made = {"input": told_input(self.tests[place])}
+        return await self._case.ask(self._ask, self._execute, made, sample=sample)
+
+    async def _matches(self, place: int, output: DelimitedReply, sample: int) -> bool | None:
+        made = {"test": told_test(self.tests[place]), "execute": output.said}
+        heard = await self._case.ask(self._ask, self._compare, made, sample=sample)
+        return None if unusable(output) or unusable(heard) else read_comparison(heard.reply.text, heard.fence)
+
+
+def execution_calls(options: TestCaseOptions) -> float:
+    """Calls for one h; when it stops early, as if every execution agreed with the first."""
+    runs = options.delta // 2 + 1 if options.early_stop else options.delta
+    return 2 * options.gamma * runs
 
 
 class TestCases:

@@ -2,23 +2,158 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from msgspec import Struct, structs
 
 from workbench.llm.records import Ask
-from workbench.verifiers.judges.case import DelimitedReply, JudgeCase
-from workbench.verifiers.judges.outcome import unusable
+from workbench.llm.server import ModelServer
+from workbench.verifiers.base import TEST_SERVER_AT
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, told, unusable
+from workbench.verifiers.judges.parsers.base import MARKUP, chosen, last_found, own_lines
 from workbench.verifiers.judges.template import Template
-from workbench.verifiers.judges.testcases.options import MOST_SAMPLES, TestCaseOptions
-from workbench.verifiers.judges.testcases.reading import TestCase, read_tests, read_validation
-from workbench.verifiers.judges.together import together
-from workbench.verifiers.judges.told import told
+from workbench.verifiers.judges.voting import together
+from workbench.verifiers.serving import model_name, server_from, switch, whole
+
+# -- What can be chosen about test cases and their simulated execution.
+
+
+TESTCASE_OPTIONS: Final[dict[str, str]] = {
+    "beta": "mcts, test-cases: validations of each written test; all must pass it (default 5)",
+    "gamma": "mcts, test-cases: tests that are executed (default 3)",
+    "delta": "mcts, test-cases: simulated executions of each test; most of them must match (default 7)",
+    "early_stop": "mcts, test-cases: true to stop executing when the result is settled (default false)",
+    "seed": "decides all random draws (default 0)",
+}
+"""Options of `testcase_options`, and what they do."""
+MOST_SAMPLES = 100
+"""Validations of a test, or executions, at most. Samples are numbered in steps of it, so that judges who differ in how
+many they take share those that both take."""
+
+
+class TestCaseOptions(Struct, frozen=True, kw_only=True):
+    """Settings of the tests; the defaults are those of MCTS-Judge, table 6."""
+
+    __test__ = False
+
+    beta: int = 5
+    gamma: int = 3
+    delta: int = 7
+    early_stop: bool = False
+    seed: int = 0
+
+
+def testcase_options(options: Mapping[str, str]) -> TestCaseOptions:
+    """The settings that `TESTCASE_OPTIONS` make; other options are let alone.
+
+    Raises:
+        ValueError: An option is wrong.
+    """
+    usual = TestCaseOptions()
+    return TestCaseOptions(
+        beta=whole(options, "beta", least=1, most=MOST_SAMPLES) or usual.beta,
+        gamma=whole(options, "gamma", least=1, most=MOST_SAMPLES) or usual.gamma,
+        delta=whole(options, "delta", least=1, most=MOST_SAMPLES) or usual.delta,
+        early_stop=switch(options, "early_stop", usual.early_stop),
+        seed=whole(options, "seed") or usual.seed,
+    )
+
+
+# -- What replies about test cases say: lists of tests, PASS or FAIL, MATCH or NOT MATCH.
+
+
+_VALUE_START = re.compile(r"\[\s*\{|\{")
+_ATTEMPTS = 200
+# In capitals, as asked for: in prose a test passes and two numbers match.
+_PASS = re.compile(r"\b(PASS|FAIL)(?:ED|S)?\b")
+_MATCH = re.compile(r"((?i:\bnot\b|n['’]t\b)[ \t*_]*\bMATCH\b|\bMISMATCH\b|\bMATCH\b)")
+_DEEPEST = 3
+
+
+class TestCase(Struct, frozen=True, order=True):
+    """An input and what a right program makes of it.
+
+    Attributes:
+        function: What to call, as the test's writer names it; "" for a whole program.
+    """
+
+    __test__ = False
+
+    function: str
+    input: str
+    expected: str
+
+
+def read_tests(said: str, most: int) -> tuple[TestCase, ...]:
+    """The first tests in a reply: objects with ``input`` and ``expected_output``, bare or by a function's name."""
+    found: list[TestCase] = []
+    for value in _json_values(said):
+        found += _tests(value)
+    return tuple(found[:most])
+
+
+def read_validation(raw: str, delimiter: str | None) -> bool | None:
+    """Whether a test was found right: the last line with PASS or FAIL says it; None without one."""
+    word = _last_word(raw, delimiter, _PASS, ("PASS", "FAIL"))
+    return None if word is None else word == "PASS"
+
+
+def read_comparison(raw: str, delimiter: str | None) -> bool | None:
+    """Whether an output is the expected one: the last line with MATCH or NOT MATCH says it; None without one."""
+    words = _last_word(raw, delimiter, _MATCH, ("MATCH", "NOT MATCH"))
+    return None if words is None else words == "MATCH"
+
+
+def _last_word(raw: str, delimiter: str | None, pattern: re.Pattern[str], alone: tuple[str, str]) -> str | None:
+    """What the pattern finds in the last line that has it; in a line of its own the word may be in small letters."""
+
+    def read(line: str) -> str | None:
+        bare = line.strip(MARKUP).upper()
+        return bare if bare in alone else chosen(pattern, line)
+
+    return last_found(own_lines(raw, delimiter), read)
+
+
+def _json_values(text: str) -> Iterator[Any]:
+    """The JSON lists and objects in a text, outermost ones only."""
+    decoder = json.JSONDecoder(strict=False)
+    place = 0
+    for _ in range(_ATTEMPTS):
+        start = _VALUE_START.search(text, place)
+        if start is None:
+            return
+        try:
+            value, place = decoder.raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            place = start.start() + 1
+        else:
+            yield value
+
+
+def _tests(value: Any, function: str = "", depth: int = 0) -> list[TestCase]:
+    """The tests in a list, in an object by name, or in lists and objects of those."""
+    if isinstance(value, dict) and "input" in value and "expected_output" in value:
+        return [TestCase(function, _text(value["input"]), _text(value["expected_output"]))]
+    if depth == _DEEPEST or not isinstance(value, list | dict):
+        return []
+    inner = value.items() if isinstance(value, dict) else ((function, one) for one in value)
+    return [test for name, one in inner for test in _tests(one, name, depth + 1)]
+
+
+def _text(value: Any) -> str:
+    """A value as a prompt can hold it: JSON unless it is text, without halves of characters."""
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "..."
+    return text.encode("utf-8", "replace").decode()
+
 
 LEVELS: Final = ("easy", "medium", "hard")
 """The difficulties tests are written at; the paper has levels but doesn't name them."""
-
 TESTS_PER_LEVEL: Final = 5
 
 
@@ -95,3 +230,56 @@ class _TestWriter:
     async def validates(self, level: int, test: TestCase, sample: int) -> bool | None:
         heard = await self.heard("validate", LEVELS[level], {"test": told_test(test)}, sample)
         return None if unusable(heard) else read_validation(heard.reply.text, heard.fence)
+
+
+# -- Which server writes test cases: the judge's own, unless another one is named.
+
+
+TEST_SERVER_OPTIONS: Final[dict[str, str]] = {
+    "test_model": "mcts, test-cases: the model that writes and validates tests (default: the judge)",
+    "test_base_url": "mcts, test-cases: where that model is (default: the judge's server)",
+    "test_api_key_env": "mcts, test-cases: environment variable with the key for test_base_url",
+}
+"""Options of `TestServer`, and what they do."""
+_AS = {"test_base_url": "base_url", "test_model": "model", "test_api_key_env": "api_key_env"}
+
+
+class TestServer:
+    """The server that writes tests.
+
+    Args:
+        options: As in `TEST_SERVER_OPTIONS`; others are let alone.
+
+    Raises:
+        ValueError: An option is missing or wrong.
+    """
+
+    __test__ = False
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._model = model_name(options, "test_model") if "test_model" in options else None
+        self._server: ModelServer | None = None
+        if "test_base_url" in options:
+            # The judge's key is not for another host.
+            try:
+                self._server = server_from({_AS[name]: value for name, value in options.items() if name in _AS})
+            except ValueError as error:
+                raise ValueError(f"test_{error}") from error
+        elif "test_api_key_env" in options:
+            raise ValueError("test_api_key_env: it goes with test_base_url; the judge's server takes api_key_env")
+
+    @property
+    def role(self) -> str:
+        """Under which role it is asked."""
+        return "tests" if self._model or self._server else "judge"
+
+    def config(self) -> dict[str, object]:
+        """What of it may change a verdict."""
+        said = {"test_model": self._model, "test_server": self._server.profile if self._server else None}
+        return said | ({TEST_SERVER_AT: list(self._server.places)} if self._server else {})
+
+    def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
+        """The judge's server and, if it is another one, the tests'."""
+        if self.role == "judge":
+            return {"judge": judge}
+        return {"judge": judge, "tests": self._server or structs.replace(judge, model=self._model or judge.model)}

@@ -13,13 +13,12 @@ from msgspec import structs
 
 from tests.growing import ActingModel, ActingSandbox, own_project
 from workbench.coding.evolution import evolved, evolving
-from workbench.coding.evolution.filters import columns, rate, splits
-from workbench.coding.records.evolution import EvolutionSettings, Evolved, GrowthStep
-from workbench.coding.records.evolution_report import EvolutionReport
+from workbench.coding.evolution.growing import columns, rate, splits
+from workbench.coding.records.evolution import EvolutionReport, EvolutionSettings, Evolved, GrowthStep
 from workbench.coding.store import evolutions
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project
-from workbench.data.store import suites
+from workbench.data.store import tests
 from workbench.data.store.tests import problems_of
 from workbench.interchange.importing import import_files, plan_import
 
@@ -222,7 +221,7 @@ def test_a_kill_between_two_writes_is_gone_on_from_to_the_same_bytes(
         return writing
 
     with monkeypatch.context() as patch:
-        for store, name in ((evolutions, "put_step"), (suites, "put_tests")):
+        for store, name in ((evolutions, "put_step"), (tests, "put_tests")):
             patch.setattr(store, name, then_killed(getattr(store, name)))
         with pytest.raises(Killed):
             evolve(project)

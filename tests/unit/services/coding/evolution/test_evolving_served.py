@@ -15,7 +15,7 @@ from tests.background import until
 from tests.growing_served import answering, call, command, need_a_sandbox, own_served, real_project
 from tests.servers.scripted import ScriptedServer, scripted
 from workbench.coding.evolution import evolved
-from workbench.coding.evolution.filters import columns, rate, splits
+from workbench.coding.evolution.growing import columns, rate, splits
 from workbench.coding.evolution.refining import USUAL
 from workbench.coding.evolution.running import export, run
 from workbench.coding.records.evolution import EvolutionSettings

@@ -10,13 +10,13 @@ import pytest
 
 from tests.growing import K
 from workbench.coding.evolution.refining import RefinementOptions, refine
-from workbench.coding.records.refinement import RefineReport
-from workbench.coding.targets import code_dataset
+from workbench.coding.problems import code_dataset
+from workbench.coding.records.figures import RefineReport
 from workbench.core.code import Execution, Program
 from workbench.core.errors import FormatError
 from workbench.core.project import Project, open_project
 from workbench.interchange.importing import import_files, plan_import
-from workbench.runs.writing import WritingRequest
+from workbench.runs.generation import WritingRequest
 
 NEW = {
     "question": "Write total(numbers), their sum.",

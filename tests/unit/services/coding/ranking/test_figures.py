@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.scored_code import outcomes_of, put_scores, real_solutions, scored_project
-from workbench.coding.ranking.histograms import histograms, outcome_shares
-from workbench.coding.ranking.passing import pass_by_tests, pass_by_verdict, pass_of_file
-from workbench.coding.ranking.saturating import saturation
+from workbench.coding.ranking.passing import (
+    histograms,
+    outcome_shares,
+    pass_by_tests,
+    pass_by_verdict,
+    pass_of_file,
+    saturation,
+)
 from workbench.coding.ranking.selecting import How, select_stored
 from workbench.coding.ranking.tables import histograms_text, passes_as, saturation_as
 from workbench.coding.ranking.truth import truth_of

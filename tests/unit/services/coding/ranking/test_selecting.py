@@ -10,18 +10,16 @@ import pytest
 
 from tests.helpers import make_project
 from tests.scored_code import outcomes_of, real_solutions, scored_project
-from workbench.coding.ranking.selecting import How, SelectedSet, select_from, select_stored
-from workbench.coding.ranking.set_files import write_rows, write_stored
+from workbench.coding.ranking.selecting import How, SelectedSet, select_from, select_stored, write_rows, write_stored
 from workbench.coding.ranking.truth import truth_of
-from workbench.core.code import Execution, Failure
-from workbench.core.code_record import SolutionRecord
+from workbench.core.code import Execution, Failure, SolutionRecord
 from workbench.core.errors import FormatError, StoreError, UsageError
 from workbench.core.project import Project
-from workbench.data.formats.code import scoring
+from workbench.data.formats.code import samples
 from workbench.data.formats.code.row import CodeRow
-from workbench.runs.store import test_results
-from workbench.runs.store.test_results import TestResult
-from workbench.statistics.records.candidates import SelectedLine
+from workbench.runs.store import verdicts
+from workbench.runs.store.verdicts import TestResult
+from workbench.statistics.records.ranking import SelectedLine
 
 SPREAD = {"a": "pppp|", "b": "pppf|", "c": "ppff|", "d": "pfff|", "e": "ffff|", "f": "ppff|"}
 
@@ -96,7 +94,7 @@ def test_filters_part_on_an_assertion_with_a_message(tmp_path: Path) -> None:
     with project.database.write() as connection:
         connection.execute("DELETE FROM test_results WHERE completion_id = 3")
         told = Execution(outcomes="ff", level="L3", failures=failures)
-        test_results.put(connection, 1, [TestResult(3, "base", told)])
+        verdicts.put_outcomes(connection, 1, [TestResult(3, "base", told)])
     assert lines_of(project)[0].dropped == {"only_errors": ["errors"]}
     assert lines_of(project, filter="stderr")[0].dropped == {"only_errors": ["errors", "none"]}
 
@@ -128,7 +126,7 @@ def test_a_set_is_written_with_its_texts_and_rules_and_can_be_selected_from_agai
         "suites": {"base": 1},
     }
     text = path.read_bytes()
-    imported = [one for one in scoring.read(CodeRow(1, text, text)) if isinstance(one, SolutionRecord)]
+    imported = [one for one in samples.read_scoring(CodeRow(1, text, text)) if isinstance(one, SolutionRecord)]
     assert [one.solution_id for one in imported if one.ground_truth] == ["c"]
     again = select_from(path, How(k=4)).sets
     assert [one.line.selected for one in again] == [["b", "c", "d", "e"]]

@@ -13,8 +13,8 @@ from workbench.core.code import Execution
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
-from workbench.runs.store import test_results
-from workbench.runs.store.test_results import TestResult
+from workbench.runs.store import verdicts
+from workbench.runs.store.verdicts import TestResult
 
 
 def scores_of(project: Project, *suites: str) -> dict[str, float | None]:
@@ -47,10 +47,10 @@ def test_of_each_suite_the_run_with_most_solutions_is_taken_and_the_newest_of_eq
     project = scored_project(tmp_path, {"t": {"a": "pp|p", "b": "pp|"}})
     with project.database.write() as connection:
         newer = complete_run(connection, "again", "base")
-        test_results.put(connection, newer, [TestResult(1, "base", Execution(outcomes="ff", level="L3"))])
+        verdicts.put_outcomes(connection, newer, [TestResult(1, "base", Execution(outcomes="ff", level="L3"))])
     assert truth_of(project).runs == {"base": 1, "plus": 1}
     with project.database.write() as connection:
-        test_results.put(connection, newer, [TestResult(2, "base", Execution(outcomes="ff", level="L3"))])
+        verdicts.put_outcomes(connection, newer, [TestResult(2, "base", Execution(outcomes="ff", level="L3"))])
     found = truth_of(project)
     assert (found.runs, found.name) == ({"base": newer, "plus": 1}, "again, execution")
     assert truth_of(project, "execution").runs == {"base": 1, "plus": 1}

@@ -7,11 +7,11 @@ from pathlib import Path
 from tests.growing import own_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
+from workbench.coding.problems import Targets
 from workbench.coding.store import evolutions
-from workbench.coding.synthesis.pooling import fill
-from workbench.coding.targets import Targets
+from workbench.coding.synthesis.asking import fill
 from workbench.core.project import Project
-from workbench.data.store import browsing, solutions
+from workbench.data.store import browsing, tests
 from workbench.runs.generation import Models, models_from
 
 
@@ -36,7 +36,7 @@ def test_every_reply_joins_as_it_is_and_is_asked_for_once(tmp_path: Path) -> Non
     pool = evolutions.pool(reader, 1)[-4:]
     named = [(row.completion_id, row.model) for row in browsing.rows(reader, pool, {})]
     assert named == [(f"own/10/pool-{model}-{n}", model) for model in ("one", "two") for n in (1, 2)]
-    texts = solutions.texts(reader, pool)
+    texts = tests.texts(reader, pool)
     assert all(texts[item].form == "reply" and texts[item].text.startswith("<think>") for item in pool)
     project.close()
 

@@ -13,10 +13,10 @@ import pytest
 from tests.coding import ADD, DOUBLE, ScriptedSandbox, make_code_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.coding.records.synthesis import SolutionsWritten
-from workbench.coding.synthesis import solution_writing
-from workbench.coding.synthesis.solution_writing import SolutionOptions, kinds_of, write_solutions
-from workbench.coding.targets import Targets
+from workbench.coding.problems import Targets
+from workbench.coding.records.figures import SolutionsWritten
+from workbench.coding.synthesis import solutions
+from workbench.coding.synthesis.solutions import SolutionOptions, kinds_of, write_solutions
 from workbench.core.code import Execution, Program
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project, open_project
@@ -194,7 +194,7 @@ def test_replies_that_hold_no_solution(project: Project) -> None:
 def test_a_stop_in_any_round_goes_on_to_the_same_rows(
     project: Project, tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(solution_writing, "_TOGETHER", 1)
+    monkeypatch.setattr(solutions, "_TOGETHER", 1)
     wish = SolutionOptions(name="new", k=4, rounds=2)
     whole = write(project, server, wish)
     rows, calls = stored(project), len(server.received)

@@ -13,14 +13,13 @@ import pytest
 from tests.coding import ADD, DOUBLE, make_code_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.coding.records.synthesis import TestsWritten
-from workbench.coding.synthesis.suite_writing import SuiteOptions, reading_of, write_tests
-from workbench.coding.synthesis.tests import ReplyReading
-from workbench.coding.targets import EVERY_PROBLEM, Targets
+from workbench.coding.problems import EVERY_PROBLEM, Targets
+from workbench.coding.records.figures import TestsWritten
+from workbench.coding.synthesis.tests import ReplyReading, SuiteOptions, reading_of, write_tests
 from workbench.core.code import CodeTest
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project
-from workbench.data.store import suites
+from workbench.data.store import tests
 from workbench.data.store.tests import named_solutions, problems_of
 from workbench.runs.generation import models_from
 
@@ -148,7 +147,7 @@ def test_with_the_solution_each_code_has_tests_of_its_own(project: Project, serv
     assert (report.targets, report.kept, len(server.received)) == (4, 8, 4)
     shown = {asked_for(received)[1].splitlines()[2] for received in server.received}
     assert shown == {"    return a + b", "    return a - b", "    return b + a", "    return a + a"}
-    own = suites.tests_of(project.database.reader(), "completion", [1, 2, 3, 4], ["seen"])
+    own = tests.tests_of(project.database.reader(), "completion", [1, 2, 3, 4], ["seen"])
     assert len({tests["seen"] for tests in own.values()}) == 4
     assert suite_of(project, "seen") == {"add": (), "double": ()}
     counted = {

@@ -11,17 +11,17 @@ import pytest
 from tests.coding import ADD, ScriptedSandbox, make_code_project, ran
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received
+from workbench.coding.problems import results
 from workbench.coding.ranking.measuring import ranking
 from workbench.coding.ranking.truth import truth_of
-from workbench.coding.results import results
-from workbench.coding.synthesis.suite_writing import SuiteOptions, write_tests
+from workbench.coding.synthesis.tests import SuiteOptions, write_tests
 from workbench.config.trust import FOLDER_VARIABLE
 from workbench.core.code import Execution, Program
 from workbench.core.project import Project
 from workbench.runs import executing, runner
 from workbench.runs.generation import models_from
 from workbench.statistics.records.ranking import RankingRow
-from workbench.verifiers.execution import isolation
+from workbench.verifiers.execution import levels
 
 RIGHT, WRONG = ADD.canonical, "def add(a, b):\n    return a - b\n"
 
@@ -55,7 +55,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
     monkeypatch.setattr(
         executing, "SandboxPool", lambda level, workers, settings: ScriptedSandbox(level, workers, settings, outcome)
     )
-    monkeypatch.setattr(isolation, "best_level", lambda *, allow_unsafe: "L3")
+    monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe: "L3")
     monkeypatch.setattr(runner, "_IDLE_S", 0.0)
     made = make_code_project(tmp_path, {"add": [{"completion": RIGHT}, {"completion": WRONG}]}, ADD)
     yield made

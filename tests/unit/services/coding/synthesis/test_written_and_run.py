@@ -12,17 +12,16 @@ from tests.coding import ADD, make_code_project
 from tests.growing_served import need_a_sandbox
 from tests.servers.scripted import scripted
 from tests.servers.wire import Received
-from workbench.coding.results import results
-from workbench.coding.sandbox import opened_sandbox
-from workbench.coding.synthesis.solution_writing import SolutionOptions as Solutions
-from workbench.coding.synthesis.solution_writing import write_solutions
-from workbench.coding.synthesis.suite_writing import SuiteOptions, reading_of, write_tests
+from workbench.coding.problems import opened_sandbox, results
+from workbench.coding.synthesis.solutions import SolutionOptions as Solutions
+from workbench.coding.synthesis.solutions import write_solutions
+from workbench.coding.synthesis.tests import SuiteOptions, reading_of, write_tests
 from workbench.core.project import Project
 from workbench.runs import runner
 from workbench.runs.generation import models_from
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
-from workbench.runs.store.provenance import of_run
+from workbench.runs.store.runs import of_run
 from workbench.runs.verifying import run_info, start
 
 

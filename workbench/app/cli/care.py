@@ -1,0 +1,191 @@
+"""``workbench backup DB FILE``."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import click
+
+from workbench.app.cli.common import REFUSED_SOME, say, say_some, show, showing_progress
+from workbench.app.cli.verb import Output, verb
+from workbench.core.health import Rescued
+from workbench.core.options import Database, Options, argument, option
+
+if TYPE_CHECKING:
+    from workbench.core.health import Finding
+
+
+class BackupOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    file: Annotated[Path, argument(output="file")]
+    force: Annotated[bool, option("Replace an existing file, unless it is a good copy with more in it.")] = False
+    discard: Annotated[bool, option("With --force: replace even a copy with more in it, or of another project.")] = (
+        False
+    )
+
+
+@verb
+def backup_command(options: BackupOptions) -> Output:
+    """Write a checked copy of the database, also while people work on it.
+
+    Copying the file by hand can miss what stands in its write-ahead log; this doesn't. Go back to a copy with
+    workbench restore.
+    """
+    if options.discard and not options.force:
+        raise click.UsageError("--discard is about what --force replaces: give both.")
+    from workbench.care.backups import backup_of
+
+    with showing_progress():
+        size = backup_of(Path(options.database), options.file, force=options.force, discard=options.discard)
+    return Output(
+        {"written": click.format_filename(options.file), "bytes": size}, lambda _: [f"{options.file}: {size} bytes"]
+    )
+
+
+# -- ``workbench restore DB FILE``.
+
+
+class RestoreOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    file: Annotated[Path, argument()]
+
+
+@verb
+def restore_command(options: RestoreOptions) -> Output:
+    """Go back to a backup, or make a new database of an archive that export --format workbench wrote.
+
+    A backup takes the place of what stands at DB, which is kept beside it under another name, with its log; nobody may
+    have DB open. The file is checked first and never changed. To go on with a file that was copied over the database
+    by hand, name DB twice.
+
+    An archive needs a name where nothing stands yet. Items, labels, verdicts, sets and figures are those of the
+    database that it was written from. What is of an older version is brought up to date. Verifiers of an archive may
+    name servers and templates: they are used only once you accept them here.
+    """
+    from workbench.care.restoring import restore_backup
+
+    with showing_progress():
+        report = restore_backup(options.file, Path(options.database))
+    if report.kept:
+        say(f"What stood there is kept: {', '.join(report.kept)}")
+    if report.left_out:
+        say("The archive was written without: " + ", ".join(f"{n} {what}" for what, n in report.left_out.items()))
+    rows = report.rows
+    return Output(
+        report, lambda found: [f"{found.database}: {sum(rows.values())} rows, of them {rows.get('items', 0)} items"]
+    )
+
+
+# -- ``workbench doctor DB``.
+
+
+class DoctorOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    repairing: Annotated[
+        bool,
+        option(
+            "First make anew what follows from the rest: indexes, item states, columns. What was there is kept.",
+            "--repair",
+        ),
+    ] = False
+
+
+@verb
+def doctor_command(options: DoctorOptions) -> Output:
+    """Check the database, this machine and the sandbox on it; exit 1 if something is wrong.
+
+    The database is only read: page by page, table by table, texts against their hashes, states against label events.
+    Where rows are lost nothing is repaired (exit 3): workbench rescue writes out what can be read.
+    """
+    from workbench.care.backups import diagnosis, sandbox
+    from workbench.care.doctor import repair
+
+    path = Path(options.database)
+    with showing_progress():
+        if options.repairing:
+            repaired = repair(path)
+            for line in repaired.done or ["There is nothing that can be made anew."]:
+                say(line)
+            for place in repaired.kept:
+                say(f"What was there before: {place}")
+        findings = [*diagnosis(path), *sandbox()]
+    healthy = all(finding.ok for finding in findings)
+    return Output(
+        {"ok": healthy, "findings": findings},
+        lambda _: _show(options.database, findings),
+        code=0 if healthy else 1,
+    )
+
+
+def _show(database: str, findings: list[Finding]) -> None:
+    for finding in findings:
+        show(f"{'ok ' if finding.ok else 'BAD'}  {finding.name}: {finding.message}")
+    _advise(database, findings)
+
+
+def _advise(database: str, findings: list[Finding]) -> None:
+    """What to do about what is wrong."""
+    database = shlex.quote(database)
+    if names := _named(findings, "rescue"):
+        say(f"Hurt, and nowhere else in the file: {names}. Go back to a backup (workbench restore {database} BACKUP),")
+        say(f"or write out all that can be read: workbench rescue {database} NEW.db")
+    elif names := _named(findings, "repair"):
+        say(f"Can be made anew, and nothing is lost: {names}: workbench doctor {database} --repair")
+
+
+def _named(findings: list[Finding], remedy: str) -> str:
+    return ", ".join(dict.fromkeys(finding.name for finding in findings if finding.remedy == remedy))
+
+
+# -- ``workbench rescue DB OUT``.
+
+
+class RescueOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    out: Annotated[Path, argument("OUT")]
+
+
+@verb
+def rescue_command(options: RescueOptions) -> Output:
+    """Write all that can be read of a hurt database into a new one, labels first.
+
+    DB is read and never written; OUT is a whole database that can be worked on. What is missing is said table by
+    table, and the exit code is 3 then. A label is kept also where the text of its item is lost.
+    """
+    from workbench.care.rescuing import rescue
+
+    with showing_progress():
+        found = rescue(Path(options.database), options.out)
+    return Output(found, _rescue_show, code=0 if found.is_whole else REFUSED_SOME)
+
+
+def _rescue_show(found: Rescued) -> None:
+    for table in found.tables:
+        if table.rows or not table.is_whole:
+            show(f"{table.table}: {table.rows:,} rows{_lacking(table.missing, table.stand_ins, table.dropped)}")
+    if found.lost_labels:
+        say(f"{len(found.lost_labels):,} labels are lost:")
+        say_some(
+            [
+                f"  event {lost.event}: {lost.annotator or '?'} on {lost.task or '?'} of {lost.item or '?'}"
+                for lost in found.lost_labels
+            ]
+        )
+    for note in found.notes:
+        say(note)
+    show(f"{found.database}: {'every row is there' if found.is_whole else 'something is missing, see above'}")
+
+
+def _lacking(missing: int | None, stand_ins: int, dropped: int) -> str:
+    told = []
+    if missing is None:
+        told.append("some missing, nobody can tell how many")
+    elif missing:
+        told.append(f"{missing:,} missing")
+    if stand_ins:
+        told.append(f"{stand_ins:,} stand for lost ones")
+    if dropped:
+        told.append(f"{dropped:,} dropped, as what they belong to is lost")
+    return "".join(f"; {words}" for words in told)

@@ -1,0 +1,312 @@
+"""``workbench code evolve DB --name NAME --model MODEL``; with ``--show``, what it has come to."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, cast
+
+import click
+
+from workbench.app.cli.code.common import Source, require_one
+from workbench.app.cli.common import (
+    REFUSED_SOME,
+    ModelSettings,
+    ProblemSet,
+    Programs,
+    drawing,
+    options_of,
+    print_line,
+    project_at,
+    say,
+    say_calls,
+    say_some,
+    show,
+    trusting,
+)
+from workbench.app.cli.verb import Output, ToStdout, verb
+from workbench.app.cli.writing import shown
+from workbench.coding.records.figures import RefineReport
+from workbench.core.errors import UsageError
+from workbench.core.options import AllowUnsafe, DatabaseOrFile, Force, Options, Trust, Whole, option
+from workbench.core.project import Project
+from workbench.core.text.figures import counted
+from workbench.data.records.duplicates import DuplicateReport
+
+if TYPE_CHECKING:
+    from workbench.coding.duplicates import ProblemCosines
+    from workbench.coding.records.evolution import EvolutionReport
+
+
+class CodeEvolveOptions(Options, frozen=True, kw_only=True):
+    name: Annotated[str, option("The evolution's; its suites are called after it.", metavar="NAME")]
+    model: Annotated[
+        str | None, option("Who writes tests: [models.NAME] of workbench.toml, or see -o base_url=…", metavar="NAME")
+    ] = None
+    settings: ModelSettings = ()
+    rounds: Annotated[int, option(ge=1, le=20)] = 3
+    seed: Annotated[int, option("Of every draw.")] = 0
+    problems: Annotated[Whole | None, option("Only the first so many problems that can evolve.")] = None
+    only: Annotated[Path | None, option("Only problems of this file, such as duplicates --output.", metavar="FILE")] = (
+        None
+    )
+    suite: Annotated[str, option("The tests of round 0.", metavar="NAME")] = "base"
+    asked: Annotated[int, option("Asked for at a time.", "--tests", ge=1, le=200)] = 20
+    objective: Annotated[
+        Literal["released", "max-min", "max-sum"],
+        option("By what three solutions are shown beside the two best (docs/code-evolution.md)."),
+    ] = "released"
+    easiest: Annotated[
+        float | None, option("Don't show tests that at least this share passes to make harder ones.", gt=0, le=1)
+    ] = None
+    keep_unverified: Annotated[bool, option("Take tests that the reference solution fails, too.")] = False
+    seconds: Annotated[
+        float | None, option("Of a test; else its problem's, or 3.", "--timeout", metavar="SECONDS", ge=0.01, le=600)
+    ] = None
+    extractor: Annotated[Literal["fence-1", "lines-1"], option()] = "fence-1"
+    dataset: ProblemSet = None
+    workers: Programs = None
+    trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
+    show: Annotated[bool, option("Only show what the evolution has come to.")] = False
+    page: Annotated[
+        Path | None, option("Write tables and plots as a page of HTML.", metavar="FILE", output="stream")
+    ] = None
+    lines: Annotated[
+        Path | None, option("Write the result for training.", "--export", metavar="FILE", output="stream")
+    ] = None
+    force: Force = False
+
+
+@verb(to_stdout=ToStdout("page", "lines"))
+def evolve_command(project: Project, options: CodeEvolveOptions) -> Output:
+    """Grow suites of tests harder by rounds against the solutions they let through (EvolveCoder).
+
+    In each round a model sees five solutions with their results and writes tests: first such as fail the best, then
+    such as tell alike ones apart. They are executed over all solutions of the problem and filtered. The result are the
+    suites NAME-round-1 … and NAME. The same command goes on after any end, to the same bytes.
+
+    workbench code evolve DB --name hard --model gpt-4.1-mini -o base_url=https://api.openai.com/v1
+
+    workbench code evolve DB --name hard --show --page hard.html --export hard.jsonl
+    """
+    if options.model is None and not options.show:
+        raise UsageError("Say which model writes tests: --model NAME", "To see an evolution: --show")
+    from workbench.coding.evolution import evolved
+    from workbench.coding.evolution.running import export, write_page
+    from workbench.coding.evolution.tables import evolution_text
+
+    if options.show or options.model is None:
+        report = evolved.report(project, evolved.evolution(project, options.name, options.dataset))
+    else:
+        report = _run(project, options.model, options)
+    row = evolved.evolution(project, options.name, report.dataset)
+    if options.page is not None:
+        write_page(
+            project, row, options.page, made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), force=options.force
+        )
+    if options.lines is not None:
+        say(f"{export(project, row, options.lines, force=options.force):,} problems written to {shown(options.lines)}")
+    return Output(report, evolution_text)
+
+
+def _run(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionReport:
+    from workbench.coding.duplicates import read_kept
+    from workbench.coding.evolution.refining import USUAL
+    from workbench.coding.evolution.running import run
+    from workbench.coding.records.evolution import EvolutionSettings
+    from workbench.runs.generation import models_from
+
+    wanted = EvolutionSettings(
+        **{name: getattr(options, name) for name in EvolutionSettings.__struct_fields__ if hasattr(options, name)}
+    )
+    with drawing("problems") as watch:
+        return trusting(
+            lambda yes: run(
+                project,
+                options.name,
+                models_from(project, [model], options_of(options.settings), USUAL),
+                wanted,
+                only=None if options.only is None else read_kept(options.only),
+                dataset=options.dataset,
+                problems=options.problems,
+                workers=options.workers,
+                allow_unsafe=options.allow_unsafe,
+                trust=yes,
+                watch=watch,
+            ),
+            options.trust,
+        )
+
+
+# -- ``workbench code duplicates DB|--from FILE``.
+
+
+class CodeDuplicatesOptions(Options, frozen=True, kw_only=True):
+    database: DatabaseOrFile = None
+    source: Source = None
+    model: Annotated[
+        str | None, option("A model of embeddings on a server: [models.NAME], or see -o base_url=…", metavar="NAME")
+    ] = None
+    settings: ModelSettings = ()
+    local: Annotated[
+        str | None, option("A model of sentence-transformers on this machine: a folder or hub name.", metavar="NAME")
+    ] = None
+    threshold: Annotated[float, option("Alike above it.", ge=-1, le=1)] = 0.9
+    seed: Annotated[int, option("Of which one stays.")] = 0
+    kept: Annotated[
+        Path | None,
+        option(
+            "Write the problems that stay, for workbench code evolve --only.",
+            "--output",
+            metavar="FILE",
+            output="stream",
+        ),
+    ] = None
+    trust: Trust = False
+    force: Force = False
+
+
+@verb(to_stdout=ToStdout("kept"))
+def duplicates_command(options: CodeDuplicatesOptions) -> Output:
+    """Find problems that say the same by the cosine of their embeddings; of those one stays, drawn by seed.
+
+    FILE holds a problem a line, {"task_id": …, "vector": […], "source": …}, or one object with task_ids and the matrix
+    similarity. The paper's model is sentence-transformers/all-mpnet-base-v2. Nothing is deleted.
+    """
+    from workbench.coding.duplicates import find, from_file, write_kept
+
+    require_one(options.database, options.source, model=options.model, local=options.local)
+    if options.database is not None and (options.model is None) == (options.local is None):
+        raise click.UsageError("Say where embeddings come from: --model NAME -o base_url=…, or --local NAME.")
+    with nullcontext() if options.database is None else project_at(options.database) as project:
+        compared = from_file(cast("Path", options.source)) if project is None else _embedded(project, options)
+        report = find(compared, threshold=options.threshold, seed=options.seed)
+        if options.kept is not None:
+            write_kept(compared, report, options.kept, project=project, force=options.force)
+    return Output(report, _show)
+
+
+def _show(report: DuplicateReport) -> None:
+    from workbench.coding.evolution.tables import duplicates_text
+
+    click.echo(duplicates_text(report), nl=False)
+    say_some([f"  {one.task_id} is like {one.of} ({one.similarity:.3f})" for one in report.duplicates])
+
+
+def _embedded(project: Project, options: CodeDuplicatesOptions) -> ProblemCosines:
+    """The problems of a database with embeddings of one of two origins."""
+    from workbench.coding.duplicates import from_local, from_server
+    from workbench.runs.generation import models_from
+
+    if options.local is not None:
+        return from_local(project, options.local)
+    model = str(options.model)
+    models = models_from(project, [model], options_of(options.settings))
+    with drawing("requests") as watch:
+        return trusting(lambda yes: from_server(project, model, models, trust=yes, watch=watch), options.trust)
+
+
+# -- ``workbench code refine DB --model MODEL --output FILE``.
+
+
+_WHY = {
+    "no_reference": "there is no reference solution to go by",
+    "no_problem": "no reply, or one that lacks a part",
+    "few_tests": "too few of its tests ask something of the function",
+}
+
+
+class CodeRefineOptions(Options, frozen=True, kw_only=True):
+    name: Annotated[str, option("What the calls are called.", metavar="NAME")] = "refined"
+    model: Annotated[str, option("Who writes: [models.NAME] of workbench.toml, or see -o.", metavar="NAME")]
+    settings: ModelSettings = ()
+    file: Annotated[
+        Path, option("The new problems, for workbench import.", "--output", metavar="FILE", output="stream")
+    ]
+    asked: Annotated[int, option("Asked for.", "--tests", ge=1, le=200)] = 20
+    fewest: Annotated[int, option("A problem needs so many.", ge=1, le=200)] = 5
+    problems: Annotated[Whole | None, option("Only the first so many.")] = None
+    dataset: ProblemSet = None
+    workers: Programs = None
+    trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
+    force: Force = False
+
+
+@verb(to_stdout=ToStdout("file"))
+def refine_command(project: Project, options: CodeRefineOptions) -> Output:
+    """Have a model write problems of standard input anew, each with a function to write and about 20 tests.
+
+    The model's own solution is executed against its tests, and how many it passes is told; but no test is dropped for
+    that, since a model's solution may be as wrong as its tests. A problem with too few tests that ask something of the
+    function is refused, with the reason. Import the file, have solutions written, and let the tests evolve.
+    """
+    from workbench.coding.evolution.refining import USUAL, RefinementOptions, refine
+    from workbench.coding.problems import code_dataset, opened_sandbox
+    from workbench.runs.generation import generating, models_from
+
+    wish = RefinementOptions(asked=options.asked, fewest=options.fewest)
+    found = code_dataset(project, options.dataset)
+    models = models_from(project, [options.model], options_of(options.settings), USUAL)
+
+    def run(accepted: bool) -> tuple[RefineReport, int]:
+        with (
+            opened_sandbox(project, workers=options.workers, allow_unsafe=options.allow_unsafe) as sandbox,
+            drawing() as watch,
+            generating(project, f"refined/{options.name}", models, wish.about(), trust=accepted, watch=watch) as writer,
+        ):
+            return refine(
+                project, found, wish, writer, sandbox, options.file, limit=options.problems, force=options.force
+            ), writer.run
+
+    report, number = trusting(run, options.trust)
+    say_calls(project, number)
+    return Output(report, lambda found: _refine_show(found, options.file), code=REFUSED_SOME if report.refused else 0)
+
+
+def _refine_show(report: RefineReport, file: Path) -> None:
+    show(f"{report.written:,} of {report.problems:,} problems of {report.dataset} written to {shown(file)}")
+    if report.written:
+        show(f"Their own solutions pass {report.passed_tests:,} of {report.tests:,} tests; they are no oracle.")
+    say_some([f"  {one.task_id}: {_WHY[one.reason]} ({counted(one.tests, 'test')})" for one in report.refused])
+
+
+# -- ``workbench code representatives --from FILE --mode adversarial|discriminative``.
+
+
+class CodeRepresentativesOptions(Options, frozen=True, kw_only=True):
+    file: Annotated[Path, option("Pass vectors.", "--from", metavar="FILE")]
+    mode: Annotated[
+        Literal["adversarial", "discriminative"],
+        option("The best and most diverse five, or the five that tests tell apart least."),
+    ]
+    objective: Annotated[
+        Literal["released", "max-min", "max-sum"],
+        option("Adversarial: released looks among those that pass 40 % to under 90 %, the others among all."),
+    ] = "released"
+    seed: Annotated[int, option("Of draws among equals.")] = 0
+
+
+@verb(json=False)
+def representatives_command(options: CodeRepresentativesOptions) -> None:
+    """Choose the solutions a model is shown when tests evolve, one JSON line a case: name, selected, …
+
+    FILE holds a case a line, {"name": …, "vectors": ["1101", …]}, or one object of such cases by name. A vector is a
+    solution, a character a test, 1 for a pass; what is selected are places in the list, from 0.
+    """
+    from workbench.coding.evolution.representatives import representatives
+    from workbench.core.item import Refusal
+
+    refused = []
+    for found in representatives(options.file, options.mode, objective=options.objective, seed=options.seed):
+        if isinstance(found, Refusal):
+            refused.append(f"{options.file}:{found.line}:{found.field or ''}: {found.message}")
+        else:
+            print_line(found)
+    sys.stdout.flush()
+    say_some(refused)
+    if refused:
+        sys.exit(REFUSED_SOME)

@@ -1,0 +1,329 @@
+"""``workbench code select DB|--from FILE``."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import click
+
+from workbench.app.cli.code.common import SelectionRules, SolutionsEach, Source, Suites, Truth, require_one, sizes_up_to
+from workbench.app.cli.common import REFUSED_SOME, print_line, project_at, refusal_lines, say, say_some, selection_of
+from workbench.app.cli.verb import Output, ToStdout, verb
+from workbench.app.cli.writing import shown
+from workbench.core.item import Refusal
+from workbench.core.options import DatabaseOrFile, Force, Options, SeedNumber, TableFormat, Verifiers, Where, option
+from workbench.core.project import Project
+from workbench.core.text.figures import counted
+from workbench.statistics.records.ranking import DROPPED, SHORTFALLS, Missing, SelectedLine
+
+if TYPE_CHECKING:
+    from workbench.coding.ranking.selecting import How, SelectedSet
+    from workbench.coding.records.figures import PassReport
+    from workbench.statistics.records.ranking import RankingReport
+
+
+class CodeSelectOptions(Options, frozen=True, kw_only=True):
+    database: DatabaseOrFile = None
+    source: Source = None
+    k: SolutionsEach = 5
+    rules: SelectionRules = "released"
+    filter_: Annotated[
+        Literal["exception", "stderr"],
+        option("Drop solutions that fail every test by no assertion: by the exception's type, or by standard error."),
+    ] = "exception"
+    exact: Annotated[bool, option("Compare distances as decimal fractions, not as floats.")] = False
+    truth: Truth = None
+    suites: Suites = ()
+    where: Where = ()
+    write: Annotated[Path | None, option("Write the set, with its texts, too.", metavar="FILE", output="stream")] = None
+    force: Force = False
+
+
+@verb(json=False, to_stdout=ToStdout("write"))
+def select_command(options: CodeSelectOptions) -> None:
+    """Select k solutions of each problem with scores spread from best to worst: a set for scoring and ranking.
+
+    One JSON line a problem: "task_id", "selected" (ids in rank order), "scores", "ranks", "ground_truth", "dropped" by
+    why, and a "reason" where there are fewer than k. FILE has lines with "task_id" and "candidates", each with "id",
+    "average_test_score", "average_time_taken" and "rank" (1 for the ground truth). Exit code 3: some lines were
+    refused.
+    """
+    from workbench.coding.ranking.selecting import How
+
+    require_one(options.database, options.source, truth=options.truth, suite=options.suites, where=options.where)
+    how = How(k=options.k, rules=options.rules, filter=options.filter_, exact=options.exact)
+    if options.source is not None:
+        refused = _from_file(options.source, how, options)
+        say_some(refusal_lines(options.source, refused))
+        if refused:
+            sys.exit(REFUSED_SOME)
+    else:
+        _from_database(str(options.database), how, options)
+
+
+def _from_file(source: Path, how: How, options: CodeSelectOptions) -> list[Refusal]:
+    from workbench.coding.ranking.selecting import select_from, write_rows
+
+    found, write = select_from(source, how), options.write
+    if write is not None:
+        say(f"{shown(write)}: {counted(write_rows(found.sets, write, force=options.force), 'problem')}.")
+    _print(found.sets)
+    return found.refused
+
+
+def _from_database(database: str, how: How, options: CodeSelectOptions) -> None:
+    from workbench.coding.ranking.selecting import select_stored, write_stored
+    from workbench.coding.ranking.truth import runs_in_words, truth_of
+
+    with project_at(database) as project:
+        meant = truth_of(project, options.truth, options.suites)
+        say(f"Scores by {meant.name} on {runs_in_words(meant.runs)}.")
+        sets = list(select_stored(project, how, meant, selection_of(options.where)))
+        if options.write is not None:
+            count = write_stored(project, meant, sets, options.write, force=options.force)
+            say(f"{shown(options.write)}: {counted(count, 'problem')}.")
+    _print(sets)
+
+
+def _print(sets: Sequence[SelectedSet]) -> None:
+    for one in sets:
+        print_line(one.line)
+    sys.stdout.flush()
+    for text in _words([one.line for one in sets]):
+        say(text)
+
+
+def _words(lines: Sequence[SelectedLine]) -> Iterator[str]:
+    """What the lines come to."""
+    solutions = sum(len(line.selected) for line in lines)
+    yield f"{counted(len(lines), 'problem')}, {counted(solutions, 'solution')} selected."
+    stand_ins = sum(line.ground_truth_from == "stand_in" for line in lines)
+    if stand_ins:
+        yield f"{counted(stand_ins, 'problem')}: the fastest perfect solution stands in for the ground truth."
+    dropped = Counter(why for line in lines for why, ids in line.dropped.items() for _ in ids)
+    for why, text in DROPPED.items():
+        if dropped[why]:
+            yield f"{counted(dropped[why], 'solution')} left out: {text}."
+    for reason, count in sorted(Counter(line.reason for line in lines if line.reason is not None).items()):
+        yield f"{counted(count, 'problem')} with fewer than {lines[0].k}: {SHORTFALLS[reason]}."
+
+
+# -- ``workbench code metrics DB|--from FILE``.
+
+
+class CodeMetricsOptions(Options, frozen=True, kw_only=True):
+    database: DatabaseOrFile = None
+    source: Source = None
+    verifiers: Verifiers = ()
+    truth: Truth = None
+    suites: Suites = ()
+    k: Annotated[int | None, option("Only the k solutions of each problem that select would keep.", ge=1, le=1_000)] = (
+        None
+    )
+    missing: Annotated[
+        Missing | None,
+        option(
+            "A score that a verifier refuses to give is its lowest (zero, the default), or takes the problem out "
+            "(drop)."
+        ),
+    ] = None
+    by: Annotated[Literal["problem"] | None, option("A line a problem instead of one a data set.")] = None
+    samples: Annotated[
+        int, option("Samples behind the intervals; 0 for none.", "--bootstrap", metavar="SAMPLES", ge=0, le=100_000)
+    ] = 2_000
+    seed: Annotated[SeedNumber, option("Seed of the bootstrap.")] = 0
+    where: Where = ()
+    format: TableFormat = "text"
+
+
+@verb
+def metrics_command(options: CodeMetricsOptions) -> Output:
+    """Show how well verifiers rank and score the solutions of problems.
+
+    Top-1, Bottom-1, Spearman, Kendall, MAE and R², with 95 % intervals. In a database every verifier with scores is
+    set against what tests say, all on the same problems; one that has judged too little is left out unless --verifier
+    names it, and what a verifier refuses to score counts as its lowest score. FILE has a line a
+    solution with "dataset" (HE_plus, HE_base, MBPP_plus, MBPP_base), "task_id", "rank", "ground_average_test_score" and
+    the scores "average_test_score" (utg) and "reward": {"reward_score"} (reward). Exit code 3: some lines were refused.
+    """
+    require_one(
+        options.database,
+        options.source,
+        verifier=options.verifiers,
+        truth=options.truth,
+        suite=options.suites,
+        k=options.k,
+        missing=options.missing,
+        where=options.where,
+    )
+    if options.source is not None:
+        from workbench.coding.ranking.measuring import ranking_of_file
+
+        found = ranking_of_file(options.source, samples=options.samples, seed=options.seed)
+        return _output(found.report, options, found.refused)
+    from workbench.coding.ranking.measuring import ranking
+    from workbench.coding.ranking.truth import truth_of
+
+    with project_at(str(options.database)) as project:
+        report = ranking(
+            project,
+            truth_of(project, options.truth, options.suites),
+            options.verifiers,
+            selection=selection_of(options.where),
+            k=options.k,
+            missing=options.missing or "zero",
+            samples=options.samples,
+            seed=options.seed,
+        )
+    return _output(report, options)
+
+
+def _output(report: RankingReport, options: CodeMetricsOptions, refused: Sequence[Refusal] = ()) -> Output:
+    from msgspec import structs
+
+    from workbench.coding.ranking.tables import ranking_as
+
+    by_problem = options.by is not None
+    return Output(
+        report if by_problem else structs.replace(report, problems=[]),
+        lambda _: ranking_as(report, options.format, by_problem=by_problem),
+    ).refusing(options.source, refused)
+
+
+# -- ``workbench code histograms DB|--from FILE``.
+
+
+class CodeHistogramsOptions(Options, frozen=True, kw_only=True):
+    database: DatabaseOrFile = None
+    source: Source = None
+    k: SolutionsEach = 5
+    rules: SelectionRules = "released"
+    truth: Truth = None
+    suites: Suites = ()
+    where: Where = ()
+
+
+@verb
+def histograms_command(options: CodeHistogramsOptions) -> Output:
+    """Show scores, score gaps and sizes of a selection as histograms, and what came of the tests of each run.
+
+    The selection is that of: workbench code select. The tests' shares (passed, failed by an assertion, by else) stand
+    beside it for a database. Exit code 3: some lines of FILE were refused.
+    """
+    from workbench.coding.ranking.passing import histograms, outcome_shares
+    from workbench.coding.ranking.selecting import How, select_from, select_stored
+    from workbench.coding.ranking.tables import histograms_text
+    from workbench.coding.ranking.truth import truth_of
+    from workbench.coding.records.figures import HistogramsReport
+
+    require_one(options.database, options.source, truth=options.truth, suite=options.suites, where=options.where)
+    how = How(k=options.k, rules=options.rules)
+    if options.source is not None:
+        found = select_from(options.source, how)
+        report = HistogramsReport(histograms=histograms(found.sets), shares=[], refused=len(found.refused))
+        return Output(report, histograms_text).refusing(options.source, found.refused)
+    with project_at(str(options.database)) as project:
+        meant, chosen = truth_of(project, options.truth, options.suites), selection_of(options.where)
+        sets = list(select_stored(project, how, meant, chosen))
+        report = HistogramsReport(histograms=histograms(sets), shares=outcome_shares(project, chosen))
+    return Output(report, histograms_text)
+
+
+# -- ``workbench code saturation DB``.
+
+
+class CodeSaturationOptions(Options, frozen=True, kw_only=True):
+    truth: Truth = None
+    suites: Suites = ()
+    sizes: Annotated[
+        tuple[int, ...], option("Numbers of tests, up to 15.", "--k", metavar="K[,K…]", read=sizes_up_to(15))
+    ] = tuple(range(1, 11))
+    resamples: Annotated[int, option("How often tests are drawn.", ge=2, le=100_000)] = 100
+    seed: Annotated[SeedNumber, option("Seed of the draws.")] = 0
+    where: Where = ()
+    format: TableFormat = "text"
+
+
+@verb
+def saturation_command(project: Project, options: CodeSaturationOptions) -> Output:
+    """Show how many tests are enough to rank solutions as all tests do.
+
+    Mean over problems of Spearman's coefficient between the solutions' scores on k tests, drawn without replacement,
+    and on all tests; problems with at least 15 tests and two distinct scores. Enough is the first k whose lower 95 %
+    bound is at least 0.90.
+    """
+    from workbench.coding.ranking.passing import saturation
+    from workbench.coding.ranking.tables import saturation_as
+    from workbench.coding.ranking.truth import truth_of
+
+    meant = truth_of(project, options.truth, options.suites)
+    chosen = selection_of(options.where)
+    report = saturation(
+        project, meant, selection=chosen, sizes=options.sizes, resamples=options.resamples, seed=options.seed
+    )
+    return Output(report, lambda found: saturation_as(found, options.format))
+
+
+# -- ``workbench code passk DB|--from FILE``.
+
+
+class CodePasskOptions(Options, frozen=True, kw_only=True):
+    database: DatabaseOrFile = None
+    source: Source = None
+    sizes: Annotated[
+        tuple[int, ...], option("How many solutions are drawn.", "--k", metavar="K[,K…]", read=sizes_up_to(100_000))
+    ] = (1, 4, 8)
+    verifier: Annotated[
+        str | None, option("Take a verifier's verdicts instead of the outcomes of tests.", metavar="NAME")
+    ] = None
+    truth: Truth = None
+    suites: Suites = ()
+    where: Where = ()
+    format: TableFormat = "text"
+
+
+@verb
+def passk_command(options: CodePasskOptions) -> Output:
+    """Show pass@k: the chance that at least one of k solutions of a problem passes all tests.
+
+    Unbiased, 1 - C(n - c, k) / C(n, k), by data set, with a 95 % interval over problems. FILE has a line a problem with
+    "task_id", "n" and "c", or a line a solution with "task_id" and "passed" (true or false, or a number with "total"),
+    such as: workbench code results. Exit code 3: some lines were refused.
+    """
+    require_one(
+        options.database,
+        options.source,
+        verifier=options.verifier,
+        truth=options.truth,
+        suite=options.suites,
+        where=options.where,
+    )
+    if options.verifier is not None and (options.truth or options.suites):
+        raise click.UsageError("--verifier takes verdicts: --truth and --suite go without it.")
+    if options.source is None:
+        return _passk_output(_stored(options), options)
+    from workbench.coding.ranking.passing import pass_of_file
+
+    found = pass_of_file(options.source, options.sizes)
+    return _passk_output(found.report, options, found.refused)
+
+
+def _stored(options: CodePasskOptions) -> PassReport:
+    from workbench.coding.ranking.passing import pass_by_tests, pass_by_verdict
+    from workbench.coding.ranking.truth import truth_of
+
+    selection = selection_of(options.where)
+    with project_at(str(options.database)) as project:
+        if options.verifier is not None:
+            return pass_by_verdict(project, options.verifier, options.sizes, selection)
+        return pass_by_tests(project, truth_of(project, options.truth, options.suites), options.sizes, selection)
+
+
+def _passk_output(report: PassReport, options: CodePasskOptions, refused: Sequence[Refusal] = ()) -> Output:
+    from workbench.coding.ranking.tables import passes_as
+
+    return Output(report, lambda found: passes_as(found, options.format)).refusing(options.source, refused)

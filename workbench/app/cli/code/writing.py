@@ -1,0 +1,210 @@
+"""``workbench code write-solutions DB``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from workbench.app.cli.common import (
+    REFUSED_SOME,
+    Models,
+    ModelSettings,
+    MostProblems,
+    Problems,
+    ProblemSet,
+    Programs,
+    drawing,
+    options_of,
+    say,
+    say_calls,
+    say_some,
+    show,
+    trusting,
+)
+from workbench.app.cli.verb import Output, verb
+from workbench.coding.records.figures import SKIPPED, SolutionsWritten, TestsWritten
+from workbench.core.options import AllowUnsafe, Options, Trust, option
+from workbench.core.project import Project
+from workbench.core.text.figures import counted
+
+
+class CodeWriteSolutionsOptions(Options, frozen=True, kw_only=True):
+    name: Annotated[str, option("What these solutions are called: their ids begin with it.")]
+    models: Models
+    settings: ModelSettings = ()
+    kinds: Annotated[str, option("What models are asked for.", metavar="KINDS")] = "correct,incorrect"
+    k: Annotated[int, option("Different scores of a problem.", ge=1, le=100)] = 5
+    rounds: Annotated[int, option("Rounds of asking at most.", ge=1, le=100)] = 5
+    suites: Annotated[
+        tuple[str, ...], option("The tests that solutions are scored by (repeatable).", "--suite", metavar="NAME")
+    ] = ("base", "plus")
+    dataset: ProblemSet = None
+    tasks: Problems = ()
+    limit: MostProblems = None
+    workers: Programs = None
+    trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
+
+
+@verb
+def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions) -> Output:
+    """Have models write solutions, right and wrong ones, until each problem has k different scores.
+
+    Solutions are executed in the sandbox and join the data set; a problem without a ground truth gets its reference as
+    one. The same command goes on, and asks nothing twice.
+    """
+    from workbench.coding.problems import Targets, opened_sandbox
+    from workbench.coding.synthesis.solutions import USUAL, SolutionOptions, kinds_of, write_solutions
+    from workbench.runs.generation import models_from
+
+    wish = SolutionOptions(
+        name=options.name, kinds=kinds_of(options.kinds), k=options.k, rounds=options.rounds, suites=options.suites
+    )
+    chosen = models_from(project, options.models, options_of(options.settings), USUAL)
+    targets = Targets(dataset=options.dataset, tasks=options.tasks, limit=options.limit)
+    with (
+        opened_sandbox(project, workers=options.workers, allow_unsafe=options.allow_unsafe) as sandbox,
+        drawing() as watch,
+    ):
+        report = trusting(
+            lambda yes: write_solutions(
+                project,
+                wish,
+                chosen,
+                sandbox,
+                provenance=sandbox.provenance(),
+                targets=targets,
+                trust=yes,
+                watch=watch,
+            ),
+            options.trust,
+        )
+    say_calls(project, report.run)
+    failed = any(one.failed for one in report.problems)
+    return Output(
+        report,
+        _show,
+        after=["  Some calls failed for good; the same command tries them again."] if failed else (),
+        code=REFUSED_SOME if failed else 0,
+    )
+
+
+def _show(report: SolutionsWritten) -> None:
+    short = [one for one in report.problems if not one.reached]
+    reached = len(report.problems) - len(short)
+    show(f"{counted(report.imported, 'new solution')} in {report.dataset}")
+    show(f"  {reached:,} of {len(report.problems):,} problems have {report.k} different scores")
+    for code, count in report.skipped.items():
+        show(f"  {counted(count, 'problem')} left out: {SKIPPED[code]}")
+    if short:
+        say_some([f"  {one.task_id}: {', '.join(f'{score:g}' for score in one.scores) or 'no score'}" for one in short])
+        say("  Write some by hand and import them, or leave these out with: workbench code select")
+
+
+# -- ``workbench code write-tests DB``.
+
+
+class CodeWriteTestsOptions(Options, frozen=True, kw_only=True):
+    suite: Annotated[str, option("What the suite of these tests is called.", metavar="NAME")]
+    models: Models
+    settings: ModelSettings = ()
+    count: Annotated[int, option("Tests of each problem.", "--n", ge=1, le=100)] = 10
+    with_solution: Annotated[bool, option("Tests of each solution, by a model that sees it.")] = False
+    strip: Annotated[bool, option("Take off blanks around a test, which make it no Python otherwise.")] = False
+    filters: Annotated[
+        str | None,
+        option(
+            "What is left out: no_python, no_assert, no_call, duplicate (default: all), or none, as in the paper.",
+            metavar="CODES",
+        ),
+    ] = None
+    dataset: ProblemSet = None
+    tasks: Problems = ()
+    limit: MostProblems = None
+    trust: Trust = False
+
+
+@verb
+def write_tests_command(project: Project, options: CodeWriteTestsOptions) -> Output:
+    """Have a model write a suite of tests; writing it again goes on, and asks nothing twice.
+
+    Run it as any suite: workbench verify DB execution --name NAME -o suite=NAME. The score is the share of these tests
+    that a solution passes.
+    """
+    from workbench.coding.problems import Targets
+    from workbench.coding.synthesis.tests import USUAL, SuiteOptions, reading_of, write_tests
+    from workbench.runs.generation import models_from
+
+    wish = SuiteOptions(
+        suite=options.suite,
+        with_solution=options.with_solution,
+        reading=reading_of(options.count, options.filters, strip=options.strip),
+    )
+    chosen = models_from(project, options.models, options_of(options.settings), USUAL)
+    targets = Targets(dataset=options.dataset, tasks=options.tasks, limit=options.limit)
+    with drawing() as watch:
+        report = trusting(
+            lambda yes: write_tests(project, wish, chosen, targets=targets, trust=yes, watch=watch), options.trust
+        )
+    say_calls(project, report.run)
+    return Output(
+        report,
+        _lines,
+        after=["  Some calls failed for good; the same command tries them again."] if report.failed else (),
+        code=REFUSED_SOME if report.failed else 0,
+    )
+
+
+def _lines(report: TestsWritten) -> Iterator[str]:
+    targets = counted(report.targets, "solution" if report.with_solution else "problem")
+    yield f"{report.suite}: {counted(report.kept, 'test')} by {report.model} for {targets} of {report.dataset}"
+    yield f"  {report.unchanged:,} had theirs before; {report.empty:,} have a reply without a test"
+    left_out = ", ".join(f"{count:,} {code}" for code, count in report.dropped.items())
+    yield f"  {counted(report.found, 'test')} written" + (f"; left out: {left_out}" if left_out else "")
+    for code, count in report.failed.items():
+        yield f"  {counted(count, 'call')} failed: {code}"
+    for code, count in report.skipped.items():
+        yield f"  {counted(count, 'problem')} left out: {SKIPPED[code]}"
+    yield f"  Run them: workbench verify DB execution --name NAME -o suite={report.suite}"
+
+
+# -- ``workbench code pool DB --model MODEL --samples N``.
+
+
+class CodePoolOptions(Options, frozen=True, kw_only=True):
+    name: Annotated[str, option("What these solutions are called: ids begin with it.")] = "pool"
+    models: Models
+    settings: ModelSettings = ()
+    samples: Annotated[int, option("Of each model.", ge=1, le=1000)] = 8
+    dataset: ProblemSet = None
+    tasks: Problems = ()
+    limit: MostProblems = None
+    trust: Trust = False
+
+
+@verb
+def pool_command(project: Project, options: CodePoolOptions) -> Output:
+    """Have every model write so many solutions of each problem, and take all of them as they are.
+
+    The paper's pools are 8 models with 8 solutions each. Going on asks nothing twice.
+    """
+    from workbench.coding.problems import Targets
+    from workbench.coding.synthesis.asking import USUAL, fill
+    from workbench.runs.generation import models_from
+
+    chosen = models_from(project, options.models, options_of(options.settings), USUAL)
+    targets = Targets(dataset=options.dataset, tasks=options.tasks, limit=options.limit)
+    with drawing() as watch:
+        report = trusting(
+            lambda yes: fill(project, options.name, chosen, options.samples, targets=targets, trust=yes, watch=watch),
+            options.trust,
+        )
+    say_calls(project, report.run)
+    return Output(
+        report,
+        lambda found: [f"{found.added:,} new solutions of {found.problems:,} problems in {found.dataset}"],
+        after=[f"  {report.failed:,} calls failed for good; the same command tries them again."]
+        if report.failed
+        else (),
+        code=REFUSED_SOME if report.failed else 0,
+    )

@@ -1,0 +1,259 @@
+"""``workbench ensemble DB``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from workbench.app.cli.common import selection_of, show
+from workbench.app.cli.verb import Output, verb
+from workbench.core.options import Gold, Options, Protocol, Run, Verifiers, Where, Whole, argument, option
+from workbench.core.project import Project
+from workbench.core.text.emphasis import what_marks_mean, with_mark
+from workbench.statistics.records.report import CorrelationReport
+
+
+class EnsembleOptions(Options, frozen=True, kw_only=True):
+    verifiers: Annotated[
+        tuple[str, ...], option("A member (repeatable); all that have run if none.", "--verifier", metavar="NAME")
+    ] = ()
+    k: Annotated[Whole | None, option("Only this number of acceptances instead of every one.", metavar="K")] = None
+    weighted: Annotated[bool, option("Weigh votes by what they have been worth, too (logistic regression).")] = False
+    folds: Annotated[int, option("Parts of the questions.", ge=2, le=1_000)] = 5
+    by: Annotated[str | None, option("Break down, as in: workbench accuracy.", metavar="FIELD[,FIELD]")] = None
+    protocol: Protocol = "forced"
+    gold: Gold = "final"
+    where: Where = ()
+
+
+@verb
+def ensemble_command(project: Project, options: EnsembleOptions) -> Output:
+    """Let verifiers vote: accept where k of n do, or where weighted votes say so.
+
+    Each ensemble is compared with the best single verifier. What is best is chosen, and weights are fitted, on four
+    fifths of the questions and judged on the rest, in turn (--folds), for the single verifier too. Abstaining and
+    failing are no votes: a rule abstains where the votes that are missing could still turn it.
+    """
+    from workbench.measuring.combining import ensemble, ensemble_text
+
+    report = ensemble(
+        project,
+        options.verifiers,
+        k=options.k,
+        weighted=options.weighted,
+        folds=options.folds,
+        by=options.by,
+        protocol=options.protocol,
+        gold=options.gold,
+        selection=selection_of(options.where),
+    )
+    return Output(report, ensemble_text)
+
+
+# -- ``workbench best-of DB``.
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    """The numbers of ``--n 1,2,4``."""
+    from workbench.measuring.selecting import read_sizes
+
+    return read_sizes(text)
+
+
+class BestOfOptions(Options, frozen=True, kw_only=True):
+    verifiers: Verifiers = ()
+    sizes: Annotated[
+        tuple[int, ...],
+        option("Completions to pick from; 1, 2, 4, 8 … by default.", "--n", metavar="N[,N…]", read=_sizes),
+    ] = ()
+    protocol: Protocol = "forced"
+    gold: Gold = "final"
+    where: Where = ()
+
+
+@verb
+def best_of_command(project: Project, options: BestOfOptions) -> Output:
+    """Let verifiers pick one of n completions: how often is it correct?
+
+    By score where a verifier gives scores, else by verdict, beside a random pick and the best one possible (pass@n).
+    Only questions with at least n completions count, each alike; --protocol says what becomes of undecided verdicts.
+    """
+    from workbench.measuring.selecting import best_of, best_of_text
+
+    report = best_of(
+        project,
+        options.verifiers,
+        sizes=options.sizes,
+        protocol=options.protocol,
+        gold=options.gold,
+        selection=selection_of(options.where),
+    )
+    return Output(report, best_of_text)
+
+
+# -- ``workbench validity DB``.
+
+
+class ValidityOptions(Options, frozen=True, kw_only=True):
+    verifiers: Verifiers = ()
+    gold: Gold = "final"
+    where: Where = ()
+
+
+@verb
+def validity_command(project: Project, options: ValidityOptions) -> Output:
+    """Check what verdicts follow besides correctness: length, authorship, form, chance.
+
+    Differences are taken between completions of equal gold and answer type, with intervals clustered by question: gold
+    itself goes with length and form, so that without this one would measure the data. Flip rates need several samples
+    or runs; judges that chose the data are named (workbench selected-by).
+    """
+    from workbench.measuring.validity import validity, validity_text
+
+    report = validity(project, options.verifiers, gold=options.gold, selection=selection_of(options.where))
+    return Output(report, validity_text)
+
+
+# -- ``workbench estimate DB VERIFIER``.
+
+
+class EstimateOptions(Options, frozen=True, kw_only=True):
+    verifier: Annotated[str, argument()]
+    predictors: Annotated[
+        tuple[str, ...],
+        option(
+            "A verifier whose verdicts predict gold (repeatable); all others that have run if none.",
+            "--predictor",
+            metavar="NAME",
+        ),
+    ] = ()
+    by: Annotated[
+        str | None, option("By group and stratified by it, as in: workbench accuracy.", metavar="FIELD[,FIELD]")
+    ] = None
+    protocol: Protocol = "forced"
+    gold: Gold = "final"
+    where: Where = ()
+
+
+@verb
+def estimate_command(project: Project, options: EstimateOptions) -> Output:
+    """Estimate a verifier's accuracy on all items it has judged when few of them have gold.
+
+    What other verifiers say of all items is corrected by how far they are off on the labelled ones
+    (prediction-powered inference). The estimate stands beside that from labels alone, with the number of labels it
+    saves. Labelled items are taken for a random sample; --by gives each group's labels the weight of its items.
+    """
+    from workbench.measuring.estimating import estimate, estimate_text
+
+    report = estimate(
+        project,
+        options.verifier,
+        options.predictors,
+        by=options.by,
+        protocol=options.protocol,
+        gold=options.gold,
+        selection=selection_of(options.where),
+    )
+    return Output(report, estimate_text)
+
+
+# -- ``workbench correlate DB VERIFIER``.
+
+
+class CorrelateOptions(Options, frozen=True, kw_only=True):
+    verifier: Annotated[str, argument()]
+    gold: Gold = "final"
+    where: Where = ()
+    run: Run = None
+
+
+@verb
+def correlate_command(project: Project, options: CorrelateOptions) -> Output:
+    """Show how far a verifier's scores follow the gold labels: Kendall, Pearson and Spearman.
+
+    Each over all items, and as the mean of the questions' own coefficients with how many questions have one: a
+    question whose scores or labels are all the same has none.
+    """
+    from workbench.measuring.scores import correlate
+
+    report = correlate(
+        project, options.verifier, gold=options.gold, selection=selection_of(options.where), run=options.run
+    )
+    return Output(report, _show)
+
+
+def _show(report: CorrelationReport) -> None:
+    chose = report.selection_judges
+    name = with_mark(report.verifier, chose)
+    show(f"{name}, run {report.run}: {report.n:,} items with a score and gold ({report.gold_choice})")
+    if report.unscored:
+        show(f"{report.unscored:,} more have a verdict without a score and don't count")
+    show(f"{'':10}{'all items':>11}{'by question':>13}  questions that have one")
+    for row in report.rows:
+        mean = _figure(row.per_question)
+        show(f"{row.method:10}{_figure(row.corpus):>11}{mean:>13}  {row.defined:,} of {row.questions:,}")
+    for note in what_marks_mean(chose):
+        show(note)
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+# -- ``workbench pairs DB VERIFIER``.
+
+
+class PairsOptions(Options, frozen=True, kw_only=True):
+    verifier: Annotated[str, argument("VERIFIER")]
+    by: Annotated[
+        Literal["type", "subtype", "domain", "source", "dataset"] | None,
+        option("Break down by this; the row over all pairs is always there."),
+    ] = None
+    gold: Gold = "final"
+    where: Where = ()
+
+
+@verb
+def pairs_command(project: Project, options: PairsOptions) -> Output:
+    """Show how often a verifier scores a question's correct completion above its incorrect one.
+
+    It needs questions with exactly one correct and one incorrect completion; a tie is wrong.
+    """
+    from workbench.measuring.scores import pairs, pairs_text
+
+    report = pairs(project, options.verifier, by=options.by, gold=options.gold, selection=selection_of(options.where))
+    return Output(report, pairs_text)
+
+
+# -- ``workbench downstream DB FILE``.
+
+
+class DownstreamOptions(Options, frozen=True, kw_only=True):
+    file: Annotated[Path, argument(exists=True)]
+    by: Annotated[str | None, option("Accuracy by group, too, as in: workbench accuracy.", metavar="FIELD[,FIELD]")] = (
+        None
+    )
+    protocol: Protocol = "forced"
+    gold: Gold = "final"
+    where: Where = ()
+
+
+@verb
+def downstream_command(project: Project, options: DownstreamOptions) -> Output:
+    """Show how verifiers' accuracy goes with what models trained with them score.
+
+    FILE holds JSON lines, or CSV with these columns: "verifier", "benchmark", "score", optionally "step", "seed" and
+    "n" (items of the benchmark). Verifiers are compared at the training steps they all have; seeds are averaged. Exit
+    code 3: some lines were refused.
+    """
+    from workbench.measuring.downstream import downstream, downstream_text
+
+    report = downstream(
+        project,
+        options.file,
+        by=options.by,
+        protocol=options.protocol,
+        gold=options.gold,
+        selection=selection_of(options.where),
+    )
+    return Output(report, downstream_text).refusing(options.file, report.refusals)

@@ -1,0 +1,200 @@
+"""``workbench complete DB plan.toml``."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import click
+
+from workbench.app.cli.common import REFUSED_SOME, one_line, options_of, say, show, tokens, trusting
+from workbench.app.cli.verb import Output, verb
+from workbench.benchmarks.records import CompletionsPlanned, CompletionsWritten, Expected, ModelPlan, ModelWritten
+from workbench.core.options import Options, Trust, argument, option
+from workbench.core.project import Project
+from workbench.core.sets import SetName
+from workbench.core.text.figures import NONE, compact_count, counted, dollars
+
+if TYPE_CHECKING:
+    from workbench.benchmarks.sampling.asking import CompletionPlan
+    from workbench.runs.generating import ModelProgress, Watch
+
+_INTERRUPTED = 130
+
+
+class CompleteOptions(Options, frozen=True, kw_only=True):
+    plan: Annotated[Path | None, argument(exists=True)] = None
+    set_: Annotated[str | None, option("The set of questions, where the plan names none.", metavar="NAME")] = None
+    dataset: Annotated[str | None, option("All questions of a data set instead.", metavar="NAME")] = None
+    models: Annotated[
+        tuple[str, ...], option("Only this model of the plan (repeatable).", "--model", metavar="NAME")
+    ] = ()
+    settings: Annotated[
+        tuple[str, ...],
+        option(
+            "Without a plan: base_url, api_key_env, temperature, max_tokens, rpm, max_cost … of --model.",
+            "-o",
+            "--option",
+            metavar="KEY=VALUE",
+        ),
+    ] = ()
+    samples: Annotated[
+        int,
+        option("Without a plan: completions of each question.", "-n", "--samples", ge=1, le=1000, shows_default=False),
+    ] = 1
+    dry_run: Annotated[bool, option("Only say what it will take; nothing is asked.")] = False
+    retry_errors: Annotated[bool, option("Ask again for what failed for good.")] = False
+    trust: Trust = False
+
+
+@verb
+def complete_command(project: Project, options: CompleteOptions) -> Output:
+    """Have models write completions of a set's questions, and add them to the data set.
+
+    PLAN is a TOML file with any number of models (docs/completions.md). All are asked at a time, each at its own pace.
+    The same command goes on after a kill: what was answered is never asked again.
+    """
+    wanted = _plan(project, options)
+    if options.dry_run:
+        from workbench.benchmarks.sampling.planning import planned
+
+        return Output(planned(project, wanted, again=options.retry_errors), _show_planned)
+    report = _completed(project, wanted, options)
+    halted = any(one.halted for one in report.models)
+    return Output(report, _show_written, code=1 if halted else REFUSED_SOME if report.missing else 0)
+
+
+def _plan(project: Project, options: CompleteOptions) -> CompletionPlan:
+    from msgspec import structs
+
+    from workbench.benchmarks.sampling.planning import only, plan_in, plan_of
+
+    settings, dataset = options_of(options.settings), options.dataset
+    if options.plan is None:
+        plan = plan_of(project, options.models, settings, options.samples)
+    elif settings or options.samples > 1:
+        raise click.UsageError("-o and -n are for a model without a plan: write them into the plan.")
+    else:
+        plan = only(plan_in(project, options.plan), options.models)
+    if options.set_ is None and dataset is None:
+        return plan
+    if plan.set is not None or plan.dataset is not None:
+        raise click.UsageError("The plan says which questions: leave --set and --dataset out.")
+    return structs.replace(plan, set=None if options.set_ is None else SetName.parse(options.set_), dataset=dataset)
+
+
+def _completed(project: Project, plan: CompletionPlan, options: CompleteOptions) -> CompletionsWritten:
+    from workbench.benchmarks.sampling.completing import complete
+
+    try:
+        with _drawing(plan) as watch:
+            return trusting(
+                lambda yes: complete(project, plan, again=options.retry_errors, trust=yes, watch=watch), options.trust
+            )
+    except KeyboardInterrupt:
+        say("Stopped. What was answered is stored; the same command goes on from there.")
+        sys.exit(_INTERRUPTED)
+
+
+@contextmanager
+def _drawing(plan: CompletionPlan) -> Iterator[Watch | None]:
+    """Progress on a terminal; None where there is none."""
+
+    def words(standings: Mapping[str, ModelProgress]) -> str:
+        done = sum(one.done for one in standings.values())
+        failed = sum(one.failed.total() for one in standings.values())
+        at_work = [name for name, one in standings.items() if not one.over]
+        told = [f"{done:,} completions", f"{len(at_work)} of {counted(len(standings), 'model')} at work"]
+        told += [f"{failed:,} failed"] if failed else []
+        told += [f"last: {at_work[0]}"] if len(at_work) == 1 and len(plan.models) > 1 else []
+        return ", ".join(told)
+
+    with one_line() as line:
+        yield line and (lambda standings: line(words(standings)))
+
+
+def _show_planned(report: CompletionsPlanned) -> None:
+    show(f"{counted(report.questions, 'question')} of {report.set or report.dataset}")
+    for one in report.models:
+        show(f"  {one.model}: {', '.join(_planned_words(one))}")
+    total = report.total
+    words = [
+        f"{total.there:,} of {counted(total.completions, 'completion')} there",
+        f"{counted(total.calls, 'call')} to make",
+        f"{compact_count(total.prompt_tokens)} tokens in, {_tokens(total.completion_tokens)} out",
+        _money(total.cost, total.unpriced) if total.calls else "nothing to pay",
+        _time(total.seconds),
+    ]
+    show(f"All {counted(total.models, 'model')}: {', '.join(words)}")
+    if report.max_cost is not None:
+        show(f"  At most {dollars(report.max_cost)} will be spent.")
+    say("  Estimates: a token for 4 bytes of a request; replies as long as they were up to now, else 1,000 tokens.")
+    if report.missing:
+        say(f"  Not complete: {', '.join(report.missing)}")
+
+
+def _planned_words(one: ModelPlan) -> Iterator[str]:
+    yield f"{one.there:,} of {one.questions * one.samples:,} there"
+    if one.stored:
+        yield f"{one.stored:,} answered before"
+    for code, count in one.failed.items():
+        yield f"{count:,} failed ({code})"
+    yield f"{counted(one.calls, 'call')} to make"
+    if one.calls:
+        yield f"{compact_count(one.prompt_tokens)} tokens in, {_tokens(one.completion_tokens)} out"
+        yield _money(one.cost, 0)
+        yield _time(one.seconds)
+
+
+def _tokens(found: Expected) -> str:
+    most = "without a limit" if found.most is None else f"at most {compact_count(round(found.most))}"
+    return f"{compact_count(round(found.usual))} ({most})"
+
+
+def _money(found: Expected | None, unpriced: int) -> str:
+    if found is None:
+        return "cost unknown"
+    unknown = f", without {counted(unpriced, 'model')} of unknown price" if unpriced else ""
+    most = NONE if found.most is None else dollars(found.most)
+    return f"{dollars(found.usual)} (at most {most}){unknown}"
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "no rate configured"
+    minutes = math.ceil(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60:02} min at the configured rate"
+
+
+def _show_written(report: CompletionsWritten) -> None:
+    show(f"{counted(report.written, 'new completion')} of {counted(report.questions, 'question')}")
+    for one in report.models:
+        show(f"  {one.model}: {', '.join(_written_words(one))}")
+        if one.halted:
+            say(f"    {one.halted}")
+        for detail in one.details:
+            say(f"    {detail}")
+    for warning in report.warnings:
+        say(f"  Warning: {warning}")
+    if report.missing:
+        say(f"  Not complete: {', '.join(report.missing)}.")
+        say("  The same command goes on; --retry-errors asks again for what failed for good.")
+
+
+def _written_words(one: ModelWritten) -> Iterator[str]:
+    yield f"{one.there:,} of {one.wanted:,} there"
+    if one.truncated:
+        yield f"{one.truncated:,} cut off by max_tokens"
+    for code, count in one.failed.items():
+        yield f"{count:,} failed ({code})"
+    if one.unasked:
+        yield f"{one.unasked:,} not asked"
+    yield f"{counted(one.calls, 'call')}, {tokens(one.prompt_tokens, one.completion_tokens)}"
+    if one.cost is not None:
+        yield dollars(one.cost)
+    if one.unpriced:
+        yield f"{one.unpriced:,} without a known price"

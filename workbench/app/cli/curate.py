@@ -1,0 +1,528 @@
+"""``workbench curate DB``: from a pool of questions to so many a type; one file a command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import click
+
+from workbench.app.cli import LazyGroup
+from workbench.app.cli.common import (
+    REFUSED_SOME,
+    ModelSettings,
+    database_argument,
+    drawing,
+    key_and_value,
+    options_of,
+    print_line,
+    say,
+    say_calls,
+    show,
+    some,
+    trusting,
+)
+from workbench.app.cli.sets import DrawSeed, DryRun, NewVersion, SetTitle, built
+from workbench.app.cli.verb import Output, verb
+from workbench.core.errors import UsageError
+from workbench.core.label import EXCLUSION_REASONS
+from workbench.core.options import By, Options, Trust, Whole, argument, option
+from workbench.core.project import Project
+from workbench.core.taxonomy import TYPES
+from workbench.core.text.figures import NONE, aligned, percent
+from workbench.measuring.records.curation import (
+    COUNTING,
+    CandidateQuestion,
+    OutQuestion,
+    PoolStatus,
+    Scope,
+    SourceStatus,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from workbench.benchmarks.curating.duplicates import Method
+    from workbench.measuring.records.curation import DuplicatePair, DuplicatesReport, TypesProposed, TypesReport
+    from workbench.runs.generation import Watch
+
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "status": ("curate", "Count the pool by source: licences, what is out, types, what was drawn."),
+    "licence": ("curate", "Give a source a licence, where its files don't know it or are wrong."),
+    "exclude": ("curate", "Take questions out, each for a reason; list them, find candidates."),
+    "duplicates": ("curate", "Find questions that say what another one says, and take them out."),
+    "types": ("curate", "Have a model propose answer types, compare them, say types yourself."),
+    "draw": ("curate", "Draw so many questions of each type, and freeze them as a set."),
+}
+"""Command name -> (module in this package, one line of help)."""
+
+
+@click.group(name="curate", cls=LazyGroup, package="workbench.app.cli", commands=COMMANDS)
+@database_argument
+@click.pass_context
+def curate_command(context: click.Context, database: str) -> None:
+    """Curate a pool of questions: duplicates, exclusions, answer types, and a draw of so many a type.
+
+    Questions come in with: workbench import DB questions.jsonl (docs/curation.md).
+
+    workbench curate DB exclude --candidates
+
+    workbench curate DB duplicates
+
+    workbench curate DB types --model NAME -o base_url=http://…/v1
+
+    workbench curate DB draw --per-type 2000
+    """
+    context.obj = database
+
+
+# -- What the commands of ``workbench curate`` share.
+
+
+ScopeDataset = Annotated[str | None, option("Only questions of this data set.", "--dataset", metavar="NAME")]
+ScopeSource = Annotated[str | None, option("Only questions of this source.", "--source", metavar="DOMAIN/NAME")]
+
+
+def scope_of(dataset: str | None, source: str | None) -> Scope:
+    """The scope that ``--dataset`` and ``--source`` spell."""
+    return Scope(dataset=dataset, source=source)
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    """Counts by word in one line; "none" where there are none."""
+    return ", ".join(f"{word} {count:,}" for word, count in counts.items()) or "none"
+
+
+# -- ``workbench curate DB status``.
+
+
+_HEAD = ("source", "licence", "questions", "out", "left", *TYPES, "other", "untyped", "drawn")
+
+
+class CurateStatusOptions(Options, frozen=True, kw_only=True):
+    dataset: ScopeDataset = None
+    source: ScopeSource = None
+
+
+@verb(within=True)
+def status_command(project: Project, options: CurateStatusOptions) -> Output:
+    """Count the pool by source: its licence, what is out, what has a type, what was drawn.
+
+    A question's type is what people say, else what its file says, else what a model proposes.
+    """
+    from workbench.benchmarks.curating.types import pool_status
+
+    status = pool_status(project, scope_of(options.dataset, options.source))
+    return Output(status, _show)
+
+
+def _show(status: PoolStatus) -> None:
+    click.echo(aligned([_HEAD, *map(_row, (*status.sources, status.total))], left=(0, 1)))
+    show()
+    show(f"Out: {counted(status.total.excluded)}")
+    show(f"Types said by: {counted(status.total.origins)}")
+    for name, count in status.total.drawn.items():
+        show(f"Drawn for {name}: {count:,}")
+    if status.stale:
+        say(f"{status.stale:,} duplicates of a question that is out itself: see workbench curate DB duplicates --undo")
+
+
+def _row(one: SourceStatus) -> tuple[str, ...]:
+    other = sum(count for letter, count in one.types.items() if letter not in (*TYPES, "none"))
+    licence = "" if one.source == "all" else one.licence or "unknown"
+    numbers = (
+        one.questions,
+        one.questions - one.left,
+        one.left,
+        *(one.types.get(letter, 0) for letter in TYPES),
+        other,
+        one.types.get("none", 0),
+        sum(one.drawn.values()),
+    )
+    return (one.source, licence, *(f"{number:,}" for number in numbers))
+
+
+# -- ``workbench curate DB licence SOURCE LICENCE``.
+
+
+class CurateLicenceOptions(Options, frozen=True, kw_only=True):
+    source: Annotated[str, argument()]
+    licence: Annotated[str, argument()]
+
+
+@verb(within=True)
+def licence_command(project: Project, options: CurateLicenceOptions) -> Output:
+    """Give a source a licence, where its files don't know it or are wrong.
+
+    workbench curate DB licence math_reasoning/GSM8K MIT
+    """
+    from workbench.benchmarks.curating.pool import license_source
+
+    known = license_source(project, options.source, options.licence)
+    return Output({"source": options.source, "licence": known}, lambda _: [f"{options.source}: {known or 'unknown'}"])
+
+
+# -- ``workbench curate DB exclude ID… --reason CODE``, ``--undo``, ``--list`` and ``--candidates``.
+
+
+class CurateExcludeOptions(Options, frozen=True, kw_only=True):
+    ids: Annotated[tuple[str, ...], argument("[QUESTION_ID]…")] = ()
+    dataset: ScopeDataset = None
+    source: ScopeSource = None
+    reason: Annotated[
+        str | None,
+        option(
+            "Why they are out: " + "; ".join(f"{code}: {text}" for code, text in EXCLUSION_REASONS.items()),
+            choices=tuple(EXCLUSION_REASONS),
+        ),
+    ] = None
+    note: Annotated[str, option("What else there is to say; needed with --reason other.", metavar="TEXT")] = ""
+    by: By = "coordinator"
+    candidates: Annotated[bool, option("List questions that a rule or a model finds unsuitable, with why.")] = False
+    accept: Annotated[bool, option("With --candidates: take out what is listed, each for its reason.")] = False
+    listing: Annotated[bool, option("List every question that is out: why, and who said so.", "--list")] = False
+    undo: Annotated[bool, option("Take questions in again: those named, or all with that --reason.")] = False
+
+
+@verb(within=True)
+def exclude_command(project: Project, options: CurateExcludeOptions) -> Output:
+    """Take questions out of the pool, or list those that are out.
+
+    workbench curate DB exclude --candidates
+
+    workbench curate DB exclude --candidates --reason proof --accept --by amira
+
+    workbench curate DB exclude q3 q7 --reason unanswerable --by amira
+
+    They are never drawn, and stay in the database. Items of them are taken out of tables with: workbench exclude
+    """
+    _check(options)
+    scope = scope_of(options.dataset, options.source)
+    from workbench.benchmarks.curating import pool
+
+    if options.listing:
+        return Output(pool.out_questions(project, scope, options.reason), _out_lines)
+    if options.candidates and not options.accept:
+        return Output(list(pool.candidate_questions(project, scope, options.reason)), _candidate_lines)
+    if options.undo:
+        done = pool.restore(project, scope, ids=options.ids, reason=options.reason, note=options.note, by=options.by)
+    elif options.accept:
+        done = pool.accept(project, scope, reason=options.reason, note=options.note, by=options.by)
+    else:
+        done = pool.exclude(
+            project,
+            options.ids,
+            reason=str(options.reason),
+            note=options.note,
+            by=options.by,
+            dataset=options.dataset,
+        )
+    return Output(
+        done,
+        lambda found: [
+            f"{found.excluded:,} taken out, {found.restored:,} taken in again, {found.unchanged:,} unchanged"
+        ],
+    )
+
+
+def _check(options: CurateExcludeOptions) -> None:
+    if sum((options.candidates, options.listing, options.undo)) > 1:
+        raise UsageError("Give one of --candidates, --list and --undo.", "See: workbench curate DB exclude --help")
+    if options.accept and not options.candidates:
+        raise UsageError("--accept goes with --candidates.")
+    if options.ids and (options.candidates or options.listing):
+        raise UsageError("--candidates and --list name questions themselves.", "Leave the ids out.")
+    if not (options.candidates or options.listing or options.undo or (options.ids and options.reason)):
+        raise UsageError("Say which questions, and why they go out.", "Write: ID… --reason CODE, or --candidates")
+
+
+def _out_lines(found: Sequence[OutQuestion]) -> Iterator[str]:
+    for one in found:
+        like = f"like {one.of} ({one.similarity:.3f})" if one.of and one.similarity is not None else ""
+        yield "\t".join((one.question_id, one.reason, one.by, one.note or like))
+    yield f"{len(found):,} out"
+
+
+def _candidate_lines(found: Sequence[CandidateQuestion]) -> Iterator[str]:
+    for one in found:
+        yield "\t".join((one.question_id, one.reason, one.by, one.why))
+    yield f"{len(found):,} found; a person decides"
+
+
+# -- ``workbench curate DB duplicates``.
+
+
+class CurateDuplicatesOptions(Options, frozen=True, kw_only=True):
+    dataset: ScopeDataset = None
+    source: ScopeSource = None
+    threshold: Annotated[
+        float | None,
+        option(
+            "Alike from this share of common shingles on (else: above this cosine).  [default: 0.7; embeddings: 0.9]",
+            gt=0,
+            le=1,
+        ),
+    ] = None
+    shingle: Annotated[int, option("Words and numbers in a shingle.", ge=1, le=20)] = 2
+    model: Annotated[
+        str | None, option("Compare embeddings of a model server: [models.NAME], or -o base_url=…", metavar="NAME")
+    ] = None
+    settings: ModelSettings = ()
+    local: Annotated[
+        str | None, option("Compare embeddings of sentence-transformers on this machine.", metavar="NAME")
+    ] = None
+    file: Annotated[
+        Path | None,
+        option(
+            'Compare embeddings from a file: lines {"task_id": the question\'s id, "vector": […]}.',
+            "--embeddings",
+            metavar="FILE",
+            exists=True,
+        ),
+    ] = None
+    pairs: Annotated[bool, option("List every duplicate with the question that stays.")] = False
+    dry_run: Annotated[bool, option("Show what would go out, and write nothing.")] = False
+    undo: Annotated[bool, option("Take all duplicates in again.")] = False
+    by: By = "coordinator"
+    trust: Trust = False
+
+
+@verb(within=True)
+def duplicates_command(project: Project, options: CurateDuplicatesOptions) -> Output:
+    """Find questions that say what another one says, within a source and across sources, and take them out.
+
+    Spaces, case, punctuation and LaTeX's layout don't matter; numbers, operators and variables do: questions of one
+    template with other numbers all stay, and so do those that differ in other words, unless their reference answers
+    are the same and telling. Of those that are alike the one stays of which most is known, then the first
+    by data set and id. Nothing is deleted; --undo takes them in again.
+    """
+    if sum(1 for one in (options.model, options.local, options.file) if one is not None) > 1:
+        raise UsageError("Give one of --model, --local and --embeddings.")
+    from workbench.benchmarks.curating.duplicates import find_duplicates, take_in_again
+
+    scope = scope_of(options.dataset, options.source)
+    if options.undo:
+        restored = take_in_again(project, scope, by=options.by)
+        return Output({"restored": restored}, lambda _: [f"{restored:,} duplicates are in again"])
+    with drawing("requests") as watch:
+
+        def find(trusted: bool) -> DuplicatesReport:
+            method = _method(project, options)(trusted, watch)
+            return find_duplicates(
+                project, method, scope, by=options.by, dry_run=options.dry_run, with_pairs=options.pairs
+            )
+
+        report = trusting(find, options.trust)
+    return Output(report, _print, after=["Nothing was written (--dry-run)."] if options.dry_run else ())
+
+
+def _method(project: Project, options: CurateDuplicatesOptions) -> Callable[[bool, Watch | None], Method]:
+    """How questions are compared, for whether servers are trusted and who is told of calls."""
+    from workbench.benchmarks.curating import duplicates
+    from workbench.runs.generation import models_from
+
+    model, local, file, threshold = options.model, options.local, options.file, options.threshold
+    cosine = duplicates.COSINE if threshold is None else threshold
+    if model is not None:
+        models = models_from(project, [model], options_of(options.settings))
+        return lambda trust, watch: duplicates.by_server(
+            project, model, models, threshold=cosine, trust=trust, watch=watch
+        )
+    if local is not None:
+        return lambda _trust, _watch: duplicates.by_model(project, local, threshold=cosine)
+    if file is not None:
+        return lambda _trust, _watch: duplicates.by_file(project, file, threshold=cosine)
+    least = duplicates.SHINGLES if threshold is None else threshold
+    return lambda _trust, _watch: duplicates.by_text(project, threshold=least, shingle=options.shingle)
+
+
+def _print(report: DuplicatesReport) -> None:
+    rows = [(one.source, f"{one.before:,}", f"{one.after:,}") for one in report.sources]
+    left = report.questions - report.duplicates
+    click.echo(aligned([("source", "before", "after"), *rows, ("all", f"{report.questions:,}", f"{left:,}")]))
+    show()
+    how = f"shingles of {report.shingle}" if report.shingle is not None else report.similarity
+    show(
+        f"{report.duplicates:,} duplicates ({how}, {report.threshold:g}), {report.across:,} of them of a question of "
+        f"another source; {report.excluded:,} taken out"
+    )
+    for pair in report.pairs or ():
+        show(_pair(pair))
+
+
+def _pair(pair: DuplicatePair) -> str:
+    return f"{pair.similarity:.3f}\t{pair.question_id} ({pair.source})\tis like {pair.of} ({pair.of_source})"
+
+
+# -- ``workbench curate DB types --model NAME``, ``--set QUESTION=SUBTYPE`` and ``--list``.
+
+
+class CurateTypesOptions(Options, frozen=True, kw_only=True):
+    dataset: ScopeDataset = None
+    source: ScopeSource = None
+    model: Annotated[
+        str | None, option("Ask this model: [models.NAME] of workbench.toml, or see -o base_url=…", metavar="NAME")
+    ] = None
+    settings: ModelSettings = ()
+    name: Annotated[str | None, option("What the proposals are called.  [default: the model's name]")] = None
+    untyped: Annotated[bool, option("Ask only about questions whose type nobody says.")] = False
+    said: Annotated[
+        tuple[str, ...],
+        option("Say a question's type, such as q7=A1 (repeatable).", "--set", metavar="QUESTION=SUBTYPE"),
+    ] = ()
+    accept: Annotated[
+        Literal["people", "model"] | None,
+        option(
+            "Let types count everywhere: what one person alone said (people), or the newest proposals where nobody "
+            "said anything (model).  [people]",
+            bare="people",
+        ),
+    ] = None
+    by: By = "coordinator"
+    listing: Annotated[bool, option("Print the newest proposals, one JSON line a question.", "--list")] = False
+    trust: Trust = False
+
+
+@verb(within=True)
+def types_command(project: Project, options: CurateTypesOptions) -> Output | None:
+    """Have a model propose answer types, say types yourself, accept them, or see who says what.
+
+    A type counts, in accuracy as everywhere, when the file came with it or people settled it: two agree, or a third
+    decides. What one person alone said and what a model proposed stands apart; it serves draws without --confirmed,
+    and counts elsewhere after --accept. A proposal is no label: annotators don't see it. Whole files of people's types
+    come in with: workbench labels DB import FILE, a line {"question_id": …, "annotator": …, "answer_subtype": "A1"}.
+    Questions that a model finds without a type are listed by: workbench curate DB exclude --candidates
+    """
+    if sum((options.model is not None, bool(options.said), options.listing, options.accept is not None)) > 1:
+        raise UsageError("Give one of --model, --set, --accept and --list.")
+    scope = scope_of(options.dataset, options.source)
+    if options.model is not None:
+        return _propose(project, options.model, options, scope)
+    if options.said:
+        return _say(project, options)
+    from workbench.benchmarks.curating.types import accept_types, proposals, types_report
+
+    if options.accept is not None:
+        taken = accept_types(project, scope, options.accept, by=options.by)
+        return Output(
+            taken,
+            lambda found: [f"{found.imported:,} accepted: they count from now on."],
+            after=some([f"{one['field']}: {one['message']}" for one in taken.refusals]) if taken.refused else (),
+            code=REFUSED_SOME if taken.refused else 0,
+        )
+    if not options.listing:
+        return Output(types_report(project, scope), _types_print)
+    for one in proposals(project):
+        print_line(one)
+    return None
+
+
+def _propose(project: Project, model: str, options: CurateTypesOptions, scope: Scope) -> Output:
+    from workbench.benchmarks.curating.types import USUAL, propose_types
+    from workbench.runs.generation import models_from
+
+    models = models_from(project, [model], options_of(options.settings), USUAL)
+    name = options.name or model
+    with drawing() as watch:
+        report = trusting(
+            lambda yes: propose_types(
+                project, name, models, scope, untyped_only=options.untyped, trust=yes, watch=watch
+            ),
+            options.trust,
+        )
+    say_calls(project, report.run)
+    failed = f"  {report.failed:,} calls failed for good; the same command tries them again."
+    return Output(
+        report,
+        _proposed_lines,
+        after=[failed] if report.failed else (),
+        code=REFUSED_SOME if report.failed else 0,
+    )
+
+
+def _proposed_lines(report: TypesProposed) -> Iterator[str]:
+    yield f"{report.asked:,} questions asked about ({report.name}, run {report.run})"
+    yield f"proposed: {counted(report.proposed)}"
+    yield f"none of the four types: {counted(report.outside)}; unreadable: {report.unreadable:,}"
+
+
+def _say(project: Project, options: CurateTypesOptions) -> Output:
+    from workbench.benchmarks.curating.types import TypeSaid, say_types
+
+    pairs = [key_and_value(text, "--set") for text in options.said]
+    said = [TypeSaid(question_id=key, subtype=subtype) for key, subtype in pairs]
+    report = say_types(project, said, by=options.by, dataset=options.dataset)
+    return Output(
+        report,
+        lambda found: [f"{found.imported} said, {found.unchanged} unchanged, {found.refused} refused"],
+        after=some([f"{pairs[int(str(one['line'])) - 1][0]}: {one['message']}" for one in report.refusals]),
+        code=REFUSED_SOME if report.refused else 0,
+    )
+
+
+def _types_print(report: TypesReport) -> None:
+    counts = {word: count for word, count in report.origins.items() if word in COUNTING}
+    apart = {word: count for word, count in report.origins.items() if word not in COUNTING}
+    show(f"{report.questions:,} questions; the types of {report.counting:,} count: {counted(counts)}")
+    show(f"of the others: {counted(apart)}")
+    if report.alone:
+        instead = "" if report.origins.get("one person") else " instead of their file"
+        show(f"To let what one person said of {report.alone:,} count{instead}: workbench curate DB types --accept")
+    if proposed := report.origins.get("model"):
+        show(f"To let what a model proposed of {proposed:,} count: workbench curate DB types --accept model")
+    for one in report.proposals:
+        show(f"{one.verifier} (run {one.run}): {one.suggested:,} of {one.questions:,} questions with a proposal")
+        subtype = NONE if one.accuracy is None else percent(one.accuracy)
+        letter = NONE if one.type_accuracy is None else percent(one.type_accuracy)
+        show(f"  as people or files say: {subtype} of {one.compared:,} by subtype, {letter} by type")
+
+
+# -- ``workbench curate DB draw --per-type N``.
+
+
+class CurateDrawOptions(Options, frozen=True, kw_only=True):
+    per_type: Annotated[Whole, option("Questions wanted of each type (the paper: 2000).")]
+    types: Annotated[str, option("Types to draw from.", metavar="LETTERS", shows_default=True)] = ",".join(TYPES)
+    cap_source: Annotated[Whole | None, option("At most so many questions of one source.")] = None
+    confirmed: Annotated[bool, option("Only types that count, not one person's or a model's alone.")] = False
+    dataset: ScopeDataset = None
+    source: ScopeSource = None
+    seed: DrawSeed = 0
+    name: SetTitle = "pool"
+    dry_run: DryRun = False
+    new_version: NewVersion = False
+
+
+@verb(within=True)
+def draw_command(project: Project, options: CurateDrawOptions) -> Output:
+    """Draw so many questions of each type, and freeze them as a set; use it with --where set=NAME.
+
+    Questions that are out are never drawn, and no type is filled from another one: what is missing is reported.
+    More questions in the pool change a draw only as far as they must. The same call again gives the same set.
+    """
+    from workbench.benchmarks.curating.drawing import DrawWish, draw
+
+    wish = DrawWish(
+        name=options.name,
+        per_type=options.per_type,
+        types=_letters(options.types),
+        scope=scope_of(options.dataset, options.source),
+        seed=options.seed,
+        cap_source=options.cap_source,
+        confirmed=options.confirmed,
+    )
+    report = draw(project, wish, new_version=options.new_version, dry_run=options.dry_run)
+    more = (
+        f"types said by: {counted(report.origins)}; without a type: {counted(report.untyped)}",
+        f"sources: {counted(report.sources)}",
+    )
+    return built(report, dry_run=options.dry_run, more=more)
+
+
+def _letters(text: str) -> tuple[str, ...]:
+    letters = tuple(dict.fromkeys(word.strip().upper() for word in text.split(",")))
+    if not all(len(letter) == 1 and letter.isascii() and letter.isalpha() for letter in letters):
+        raise UsageError(f"--types: {text[:100]!r} are no letters of types.", "Write: --types A,B,C,D")
+    return letters

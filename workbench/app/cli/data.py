@@ -1,0 +1,550 @@
+"""``workbench import DB FILE…``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import click
+from msgspec import UNSET
+
+from workbench.app.cli.common import (
+    REFUSED_SOME,
+    print_line,
+    project_at,
+    required_selection,
+    say,
+    selection_of,
+    show,
+    showing_progress,
+    shown_run,
+)
+from workbench.app.cli.verb import Output, ToStdout, verb
+from workbench.app.cli.writing import shown
+from workbench.core.code_tests.broken import BrokenTest
+from workbench.core.errors import UsageError
+from workbench.core.item import QuarantinedRow
+from workbench.core.label import EXCLUSION_REASONS, ExcludedItem
+from workbench.core.options import (
+    By,
+    Database,
+    DatabaseOrFile,
+    Force,
+    Limit,
+    MaxLine,
+    Options,
+    Where,
+    Whole,
+    argument,
+    option,
+)
+from workbench.core.progress import BYTES, step
+from workbench.core.project import Project
+from workbench.core.run import RefusedLine, RunInfo
+from workbench.core.status import Status
+from workbench.core.text.figures import counted
+from workbench.core.verdict import GoldChoice
+from workbench.interchange.exporting import ExportFormat, Table, export, format_of
+from workbench.interchange.importing import (
+    DEFAULT_MAX_LINE,
+    FORMATS,
+    QUESTIONS,
+    FilePlan,
+    ImportReport,
+    import_files,
+    parse_map,
+    plan_import,
+    preview_import,
+)
+from workbench.interchange.records import ExportReport, PairsReport, SftReport
+
+if TYPE_CHECKING:
+    from workbench.labelling.excluded import CandidateItem
+
+
+class ImportOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    files: Annotated[tuple[Path, ...], argument("FILE…", exists=True)]
+    format: Annotated[str, option(choices=["auto", *FORMATS])] = "auto"
+    dataset: Annotated[str | None, option("Name of the data set [default: as the file says, else its name].")] = None
+    maps: Annotated[
+        tuple[str, ...],
+        option(
+            "Take our FIELD from their COLUMN, such as question=prompt; FIELD= leaves it out (repeatable).",
+            "--map",
+            metavar="FIELD=COLUMN",
+        ),
+    ] = ()
+    source: Annotated[str | None, option("Where rows are from that name no source.", metavar="DOMAIN/NAME")] = None
+    licence: Annotated[str | None, option("Their source's licence, where rows name none.", metavar="NAME")] = None
+    max_line: MaxLine = DEFAULT_MAX_LINE
+    run_version: Annotated[str, option("Of the graders of a log: another version is another run.", metavar="TEXT")] = (
+        "1"
+    )
+    dry_run: Annotated[bool, option("Read and report, write nothing.")] = False
+
+
+@verb
+def import_command(options: ImportOptions) -> Output:
+    """Read question / reference / completion tuples, or problems and solutions of code, from files.
+
+    Formats: released VerifyBench JSON lines, other JSON lines, JSON, CSV, TSV, Parquet, Label Studio's JSON and
+    Argilla's records (their labels come with: workbench labels DB import FILE), and gzip of these.
+    Questions with a reference answer and no completion are a pool of questions (docs/curation.md).
+    Files of code are told by their keys: our own problems and solutions, HumanEval, MBPP, EvalPlus, APPS, TACO,
+    BigCodeBench, LiveCodeBench, Scoring-Verifiers, EvolveCoder, samples (docs/code-formats.md). Problems are read
+    before solutions; solutions alone go to the data set that holds their problems.
+    Logs of evaluations and trainings are told by their content: lm-evaluation-harness's samples and Inspect's logs
+    (docs/evaluation-logs.md), OpenAI evals and batches, RewardBench, xVerify, CompassVerifier, TRL's and verl's
+    completions (docs/log-formats.md). What their own graders said is imported as verdicts.
+
+    Importing a file twice changes nothing. Rows that can't be taken stand in quarantine, with the reason; the exit
+    code is 3 then. Types that come with all questions are trusted; --map type= --map subtype= leaves them to people.
+    """
+    columns = parse_map(options.maps)
+    plans = plan_import(
+        options.files,
+        format=options.format,
+        columns=columns,
+        source=options.source,
+        licence=options.licence,
+        max_line=options.max_line,
+    )
+    size = sum(plan.path.stat().st_size for plan in plans)
+    if options.dry_run and not Path(options.database).exists():
+        with showing_progress(), step("reading", size, BYTES) as progress:
+            report = preview_import(None, plans, dataset=options.dataset, progress=progress)
+    else:
+        with (
+            project_at(options.database, create=not options.dry_run) as project,
+            step("reading", size, BYTES) as progress,
+        ):
+            action = preview_import if options.dry_run else partial(import_files, version=options.run_version)
+            report = action(project, plans, dataset=options.dataset, progress=progress)
+    refused = report.quarantined or report.verdicts_refused
+    return Output(report, lambda found: _print(found, plans, options.dry_run), code=REFUSED_SOME if refused else 0)
+
+
+def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
+    done = "would be imported" if dry_run else "imported"
+    show(
+        f"{report.dataset}: {report.read} rows read, {report.imported} {done}, "
+        f"{report.unchanged} unchanged, {report.quarantined} quarantined ({report.format})"
+    )
+    if report.mended:
+        show(f"{report.mended} rows that were refused earlier are taken now, and have left quarantine.")
+    columns = ", ".join(f"{field}={column}" for field, column in report.mapping.items() if field != column)
+    if columns:
+        show(f"Columns: {columns}")
+    if any(plan.format == QUESTIONS for plan in plans):
+        show("Questions without completions: a pool to curate and draw from.")
+    if report.swapped_types:
+        show("The two type fields were the wrong way round, as in the released file; taken the right way.")
+    for code, number in report.reasons.items():
+        show(f"  {code}: {number}")
+    if report.broken:
+        many = counted(report.broken, "broken test")
+        show(f"  {many} set apart: they say nothing of any solution, and count for nobody")
+    if not report.read:
+        say("Nothing was imported: no row was found in " + ", ".join(str(plan.path) for plan in plans) + ".")
+    for file in report.files or []:
+        if report.read and not file.read:
+            say(f"{file.file}: no row was found.")
+        counts = f"{file.imported} {done}, {file.unchanged} unchanged, {file.quarantined} quarantined"
+        show(f"  {file.file}: {counts}")
+        _say_refused(file.file, file.quarantine)
+        _say_refused(file.file, file.refused_verdicts or [])
+        _say_broken(file.file, file.broken_tests or [])
+    if not report.files:
+        _say_refused(str(plans[0].path), report.quarantine)
+        _say_refused(str(plans[0].path), report.refused_verdicts or [])
+        _say_broken(str(plans[0].path), report.broken_tests or [])
+    if report.verifiers is not UNSET:
+        _print_verdicts(report)
+
+
+def _print_verdicts(report: ImportReport) -> None:
+    show(
+        f"Verdicts: {report.verdicts} imported, {report.verdicts_unchanged} unchanged, "
+        f"{report.verdicts_refused} refused"
+    )
+    for name, run in (report.verifiers or {}).items():
+        show(f"  {name}: run {run}")
+
+
+def _say_broken(file: str, tests: Sequence[BrokenTest]) -> None:
+    for test in tests:
+        say(f"{file}: {test.words}")
+
+
+def _say_refused(file: str, rows: Sequence[QuarantinedRow | RefusedLine]) -> None:
+    for row in rows:
+        say(f"{file}:{row.line}:{row.field or 'row'}: {row.message}")
+
+
+# -- ``workbench export DB FILE``.
+
+
+class ExportOptions(Options, frozen=True, kw_only=True):
+    file: Annotated[Path, argument("FILE", output="stream")]
+    format: Annotated[ExportFormat | None, option("[default: as the name of FILE says]")] = None
+    table: Annotated[Table, option("What to write.")] = "items"
+    dataset: Annotated[str | None, option("Only this data set.")] = None
+    where: Where = ()
+    verifiers: Annotated[
+        tuple[str, ...],
+        option(
+            "Whose verdicts --where verdict=… means; repeated: all of them must say so.", "--verifier", metavar="NAME"
+        ),
+    ] = ()
+    gold: Annotated[GoldChoice, option("Whose labels; imported gives back the file's own labels and types.")] = "final"
+    names: Annotated[bool, option("Write annotators' names instead of pseudonyms.")] = False
+    sighted: Annotated[
+        bool, option("For label-studio and argilla: also gold, model, source and types, which annotators must not see.")
+    ] = False
+    system: Annotated[
+        str | None, option("For sft: begin each conversation with this system message.", metavar="TEXT")
+    ] = None
+    per_question: Annotated[Whole | None, option("For sft: at most N completions of a question.", metavar="N")] = None
+    seed: Annotated[int, option("For sft: what --per-question draws by.")] = 0
+    checks: Annotated[bool, option("For workbench: with the checks; who has the file knows which they are.")] = False
+    without_calls: Annotated[bool, option("For workbench: without requests to model servers and responses.")] = False
+    force: Force = False
+
+
+@verb(to_stdout=ToStdout("file"))
+def export_command(project: Project, options: ExportOptions) -> Output:
+    """Write items, labels, verdicts or the whole project to a file; compressed when its name ends in .gz.
+
+    FILE may be -, standard output; then --format says the format. Else the name does where it can: .csv, .parquet, .zip
+    (an archive). Several formats end in .jsonl or .json: name one with --format.
+
+    verifybench is the released schema: an imported file comes back byte for byte, with people's labels where there
+    are some (--gold imported leaves them out). verifybench-fixed has the two type fields the right way round. csv,
+    parquet and jsonl hold everything. label-studio and argilla write items with people's labels as those tools read
+    them; import and labels import read them back. labels writes what labels export does, of the chosen items.
+
+    sft and pairs are for training: conversations, as with --where verdict=correct (only completions that verifiers
+    call correct), and questions with one correct and one incorrect completion. workbench is an archive of everything
+    that workbench restore makes an equal database of: keep it as you keep the database.
+
+    CSV cells are data: a spreadsheet may take one that begins with =, +, - or @ for a formula.
+    """
+    report = export(
+        project,
+        options.file,
+        format=options.format or format_of(options.file),
+        table=options.table,
+        dataset=options.dataset,
+        selection=selection_of(options.where),
+        verifiers=options.verifiers,
+        gold=options.gold,
+        names=options.names,
+        sighted=options.sighted,
+        system=options.system,
+        per_question=options.per_question,
+        seed=options.seed,
+        checks=options.checks,
+        calls=not options.without_calls,
+        force=options.force,
+    )
+    _say_left_out(report, options.gold)
+    return Output(report, lambda found: f"{found.written} rows written to {shown(options.file)}\n")
+
+
+def _say_left_out(report: ExportReport, gold: GoldChoice) -> None:
+    if report.without_gold:
+        say(f"{report.without_gold} items have no {gold} label: their gold_correct is empty.")
+    if report.sft:
+        _say_sft(report.sft)
+    if report.pairs:
+        _say_pairs(report.pairs)
+    if report.archive:
+        for what, number in report.archive.left_out.items():
+            say(f"Left out: {number} {what}.")
+        if "checks" in report.archive.left_out:
+            say("  Without them it is not all of the database: --checks takes them along.")
+
+
+def _say_sft(report: SftReport) -> None:
+    for verifier, verdicts in report.verdicts.items():
+        said = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
+        say(f"{verifier} on {report.candidates} candidates: {said}")
+    say(
+        f"{report.chosen} completions of {report.questions} questions chosen; left out: {report.duplicates} with the "
+        f"text of another, {report.beyond} beyond --per-question"
+        + ("" if report.seed is None else f" (seed {report.seed})")
+    )
+
+
+def _say_pairs(report: PairsReport) -> None:
+    say(
+        f"{report.paired} of {report.questions} questions make a pair; {report.one_kind} have completions of one kind "
+        f"only, {report.several} more than one correct or incorrect, {report.without_gold} no gold"
+    )
+
+
+# -- ``workbench status DB``.
+
+
+@verb
+def status_command(project: Project) -> Output:
+    """Count items, questions, states, people's progress and runs."""
+    from workbench.measuring.status import status
+
+    return Output(status(project), _lines)
+
+
+def _lines(counts: Status) -> Iterator[str]:
+    yield f"{counts.items} items, {counts.questions} questions, {counts.runs} runs"
+    for state, number in counts.states.items():
+        yield f"  {state:<11}{number:>9}"
+    if counts.checks:
+        yield f"  {counts.checks} of them are checks, which are part of no benchmark"
+    for person in counts.people:
+        away = f"{person.away} in a bundle, " if person.away else ""
+        work = f"{person.done} labelled, {person.left} left"
+        yield f"  {person.name}: {work}, {away}{person.conflicts} conflicts to settle"
+    if counts.flags:
+        yield f"  {counted(counts.flags, 'flag')} to answer: workbench flags DB"
+    if counts.quarantined:
+        yield f"  {counts.quarantined} rows in quarantine"
+
+
+# -- ``workbench exclude DB --where … --reason CODE``, ``--undo``, ``--list`` and ``--candidates``.
+
+
+class ExcludeOptions(Options, frozen=True, kw_only=True):
+    where: Where = ()
+    limit: Limit = None
+    reason: Annotated[
+        str | None,
+        option(
+            "Why nobody could judge them: " + "; ".join(f"{code}: {text}" for code, text in EXCLUSION_REASONS.items()),
+            choices=tuple(EXCLUSION_REASONS),
+        ),
+    ] = None
+    note: Annotated[str, option("What else there is to say; needed with --reason other.", metavar="TEXT")] = ""
+    by: By = "coordinator"
+    undo: Annotated[bool, option("Lift what coordinators have excluded.")] = False
+    listing: Annotated[bool, option("List every excluded item: why, and who said so.", "--list")] = False
+    candidates: Annotated[bool, option("List items that a rule takes for unsuitable, each with why.")] = False
+
+
+@verb
+def exclude_command(project: Project, options: ExcludeOptions) -> Output:
+    """Take items out of every table, or list those that are out.
+
+    Items leave the benchmark when two people call them unsuitable, when the third person does, or here.
+
+    workbench exclude DB --candidates
+
+    workbench exclude DB --where question_id=q3 --reason proof
+    """
+    if sum((options.reason is not None, options.undo, options.listing, options.candidates)) != 1:
+        raise UsageError("Give one of --reason, --undo, --list and --candidates.", "See: workbench exclude --help")
+    from workbench.labelling import coordinating, excluded
+
+    if options.listing:
+        return Output(excluded.excluded_items(project, selection_of(options.where, options.limit)), _excluded_lines)
+    if options.candidates:
+        found = list(excluded.candidate_items(project, selection_of(options.where, options.limit)))
+        return Output(found, _candidate_lines)
+    selection = required_selection(options.where, options.limit)
+    if options.reason is None:
+        lifted = coordinating.lift(project, selection, note=options.note, by=options.by)
+        return Output(lifted, lambda done: [f"{done.lifted} lifted, {done.skipped} skipped"])
+    done = coordinating.exclude(project, selection, reason=options.reason, note=options.note, by=options.by)
+    return Output(done, lambda done: [f"{done.excluded} excluded, {done.skipped} skipped"])
+
+
+def _excluded_lines(found: Sequence[ExcludedItem]) -> Iterator[str]:
+    for item in found:
+        notes = "; ".join(filter(None, item.notes))
+        yield "\t".join((item.completion_id, item.reason, item.how, ", ".join(item.people), notes))
+    yield f"{len(found)} excluded"
+
+
+def _candidate_lines(found: Sequence[CandidateItem]) -> Iterator[str]:
+    for item in found:
+        yield "\t".join((item.completion_id, item.reason, item.why))
+    yield f"{len(found)} found by rule; a person decides"
+
+
+# -- ``workbench selected-by DB list``, ``add`` and ``remove``.
+
+
+class SelectedByOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Literal["list", "add", "remove"], argument()] = "list"
+    names: Annotated[tuple[str, ...], argument()] = ()
+    dataset: Annotated[str | None, option("The data set they chose; needed to add and remove.", metavar="NAME")] = None
+
+
+@verb
+def selected_by_command(project: Project, options: SelectedByOptions) -> Output:
+    """Name the judges whose verdicts chose what belongs to a data set, by verifier or model.
+
+    Where items were kept because judges differed, those judges' accuracy says little of them elsewhere: every table
+    marks them.
+    """
+    from workbench.measuring import notes
+
+    if (options.verb == "list") != (not options.names and options.dataset is None):
+        raise click.UsageError("Write: workbench selected-by DB add NAME… --dataset NAME")
+    if options.verb == "list":
+        return Output(notes.judges(project), _selected_lines)
+    if not options.names or options.dataset is None:
+        raise click.UsageError(f"Write: workbench selected-by DB {options.verb} NAME… --dataset NAME")
+    if options.verb == "add":
+        changed = notes.note(project, options.dataset, options.names)
+    else:
+        changed = notes.forget(project, options.dataset, options.names)
+    return Output({"changed": changed}, lambda _: [f"{changed} {'added' if options.verb == 'add' else 'removed'}"])
+
+
+def _selected_lines(found: dict[str, list[str]]) -> list[str]:
+    return [f"{dataset}: {', '.join(names)}" for dataset, names in found.items()] or ["none"]
+
+
+# -- ``workbench types DB --verifier NAME``.
+
+
+class TypesOptions(Options, frozen=True, kw_only=True):
+    verifier: Annotated[str, option("Whose suggestions (a verifier of kind answer-type).", metavar="NAME")]
+    questions: Annotated[bool, option("Print the suggestions, one JSON line a question.")] = False
+
+
+@verb
+def types_command(project: Project, options: TypesOptions, as_json: bool) -> Output | None:
+    """Show how the answer types that a model suggests agree with those in force."""
+    from workbench.measuring.suggesting import suggestions, type_report, types_text
+
+    if options.questions and as_json:
+        raise click.UsageError("--questions prints JSON lines; leave --json out.")
+    if not options.questions:
+        return Output(type_report(project, options.verifier), types_text)
+    for one in suggestions(project, options.verifier):
+        print_line(one)
+    return None
+
+
+# -- ``workbench demo [DB]``.
+
+
+DEFAULT = "workbench-demo.db"
+
+
+class DemoOptions(Options, frozen=True, kw_only=True):
+    database: Annotated[str, argument("[DB]", names_file=True)] = DEFAULT
+
+
+@verb
+def demo_command(options: DemoOptions, as_json: bool) -> Output | None:
+    """Load the sample data into DB, run the rule verifiers, and open the app on it.
+
+    Without a terminal, or with --json, the accuracy table by answer subtype is printed instead.
+    """
+    from workbench.app.demo import VERIFIERS, load_sample, verify_sample
+    from workbench.measuring.accuracy import accuracy
+    from workbench.measuring.accuracy_tables import accuracy_text
+
+    terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+    with project_at(options.database, create=True) as project:
+        say(f"Loading the sample data into {options.database}")
+        load_sample(project)
+        ended = verify_sample(project, _narrate, shown_run())
+        if terminal:
+            from workbench.app.tui.app import run
+            from workbench.config import settings_of
+            from workbench.config.settings import remember
+
+            remember(project.path, None)
+            run(project, None, settings_of(project))
+            return None
+        report = accuracy(project, verifiers=VERIFIERS, by="subtype")
+    return Output(report, accuracy_text, code=0 if all(one.state == "complete" for one in ended) else 1)
+
+
+def _narrate(run: RunInfo) -> None:
+    detail = f": {run.message}" if run.message else ""
+    say(f"  {run.verifier}: {run.done} verdicts, {run.state}{detail}")
+
+
+# -- ``workbench [open] [DB] [--as NAME] [--at SCREEN]``.
+
+
+class OpenOptions(Options, frozen=True, kw_only=True):
+    database: DatabaseOrFile = None
+    annotator: Annotated[str | None, option("Open it as this annotator, blind.", "--as", metavar="NAME")] = None
+    screen: Annotated[
+        str,
+        option(
+            "Begin on this screen, such as annotate; with --as also work, where theirs is.",
+            "--at",
+            metavar="SCREEN",
+            shows_default=False,
+        ),
+    ] = "home"
+
+
+@verb(json=False)
+def open_command(options: OpenOptions) -> None:
+    """Open the app on a database; without one on the database opened last, as whom it was.
+
+    `workbench DB` is short for `workbench open DB`. Where none was opened yet, a screen offers those of this folder.
+
+    With --as it is an annotator's app: own queue, conflicts to settle, own history. Without it, it is the
+    coordinator's: looks at an item's gold, verdicts and labels are recorded, and labels given in it count as not
+    blind.
+    """
+    database, annotator, screen = options.database, options.annotator, options.screen
+    # Under another driver of Textual (`workbench serve`) the app draws elsewhere.
+    served = "TEXTUAL_DRIVER" in os.environ
+    terminal = served or (sys.stdin.isatty() and sys.stdout.isatty())
+    if database is None:
+        if not terminal or served:
+            raise UsageError(
+                "Which database?", "Write: workbench open DB. New here? workbench demo, or workbench import DB FILE…"
+            )
+        database, annotator = _chosen(annotator)
+    if not terminal:
+        raise UsageError("The app needs a terminal.", "In scripts use the commands: workbench --help")
+    from workbench.config import settings_of
+    from workbench.config.settings import remember
+
+    with project_at(database) as project:
+        project.require_writable()
+        if annotator is not None:
+            from workbench.labelling.people import require_annotator
+
+            require_annotator(project, annotator)
+            if screen == "work":
+                from workbench.labelling.rulings import begins_at
+
+                screen = begins_at(project, annotator)
+        settings = settings_of(project)
+        from workbench.app.tui.app import run
+
+        if not served:
+            remember(project.path, annotator)
+        run(project, annotator, settings, screen)
+
+
+def _chosen(annotator: str | None) -> tuple[str, str | None]:
+    """The database opened last, as whom it was; without one, what is chosen on a screen of its own."""
+    from workbench.config.settings import recent
+
+    known = recent()
+    if known:
+        last = known[0]
+        return last.path, annotator or last.annotator
+    from workbench.app.tui.start import StartApp, here
+
+    chosen = StartApp(here(Path.cwd(), known)).run()
+    if chosen is None:
+        sys.exit(0)
+    return chosen.path, annotator or chosen.annotator

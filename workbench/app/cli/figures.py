@@ -1,0 +1,306 @@
+"""``workbench accuracy DB``."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+
+import click
+
+from workbench.app.cli.common import key_and_value, say, selection_of
+from workbench.app.cli.verb import Output, ToStdout, verb
+from workbench.app.cli.writing import shown
+from workbench.core.options import (
+    Force,
+    Gold,
+    Options,
+    Protocol,
+    Run,
+    SeedNumber,
+    TableFormat,
+    Verifiers,
+    Where,
+    argument,
+    option,
+)
+from workbench.core.project import Project
+from workbench.core.selection import GROUPS
+from workbench.measuring.accuracy import SAMPLES
+
+if TYPE_CHECKING:
+    from workbench.measuring.comparing_tables import Report
+    from workbench.measuring.records.paper import PaperNumber
+
+
+class AccuracyOptions(Options, frozen=True, kw_only=True):
+    verifiers: Verifiers = ()
+    by: Annotated[
+        str | None,
+        option(
+            f"Break down by one of {', '.join(GROUPS)} (reason: the verifier's own), or by several crossed; the row "
+            "over all items is always there.",
+            metavar="FIELD[,FIELD]",
+        ),
+    ] = None
+    protocol: Protocol = "forced"
+    gold: Gold = "final"
+    run: Run = None
+    where: Where = ()
+    prevalence: Annotated[
+        float | None,
+        option(
+            "Say also how accurate each would be where this share of completions is correct, and who is ahead where.",
+            metavar="SHARE",
+        ),
+    ] = None
+    accept_rate: Annotated[
+        float | None,
+        option(
+            "Say also which share of completions is correct where a verifier accepts this share (Rogan and Gladen).",
+            metavar="SHARE",
+        ),
+    ] = None
+    bootstrap: Annotated[
+        int | None,
+        option(
+            f"Add intervals of balanced accuracy and MCC, from so many draws of questions ({SAMPLES:,} if not said).",
+            metavar="[SAMPLES]",
+            ge=1,
+            le=1_000_000,
+            bare=SAMPLES,
+        ),
+    ] = None
+    seed: Annotated[SeedNumber, option("Seed of the bootstrap.")] = 0
+    sort: Annotated[
+        Literal["name", "accuracy", "balanced_accuracy", "mcc", "fpr", "fnr", "coverage", "auroc"] | None,
+        option("Order verifiers by name, or the best first by this figure of all items; baselines stay last."),
+    ] = None
+    format: TableFormat = "text"
+    as_csv: Annotated[bool, option("The same as --format csv.", "--csv")] = False
+
+
+@verb
+def accuracy_command(project: Project, options: AccuracyOptions) -> Output:
+    """Show how accurate verifiers are, with intervals clustered by question.
+
+    Accuracy alone misleads where most rows are incorrect: read it beside MCC, balanced accuracy, both error rates and
+    the baselines, which need no run: always-incorrect, always-correct, and majority-by-type, which says of each type
+    what is most frequent in the very gold it is measured on.
+
+    A group has a delta, its accuracy less that of its type (subtypes) or of all items (other groups), a p-value of the
+    permutation test by question against the rest, and a q-value over all cells of the table (Benjamini and Hochberg).
+    Micro is the mean over items, macro the unweighted mean over groups.
+    """
+    from workbench.measuring.accuracy import accuracy, refined
+    from workbench.measuring.accuracy_tables import accuracy_table, sorted_by
+
+    selection = selection_of(options.where)
+    report = accuracy(
+        project,
+        verifiers=options.verifiers,
+        by=options.by,
+        protocol=options.protocol,
+        gold=options.gold,
+        selection=selection,
+        run=options.run,
+        prevalence=options.prevalence,
+        accept_rate=options.accept_rate,
+    )
+    if options.bootstrap is not None:
+        report = refined(
+            project, report, selection=selection, run=options.run, samples=options.bootstrap, seed=options.seed
+        )
+    if options.sort is not None:
+        report = sorted_by(report, options.sort)
+    return Output(report, lambda found: accuracy_table(found, "csv" if options.as_csv else options.format))
+
+
+# -- ``workbench tables DB --paper``.
+
+
+class TablesOptions(Options, frozen=True, kw_only=True):
+    paper: Annotated[bool, option("The tables of VerifyBench (arXiv 2505.15801).")]
+    numbers: Annotated[tuple[int, ...], option("Only this one (repeatable).", "--table", ge=1, le=5)] = ()
+    datasets: Annotated[
+        tuple[str, ...], option("Only these, in this order (repeatable).", "--dataset", metavar="NAME")
+    ] = ()
+    verifiers: Verifiers = ()
+    given: Annotated[
+        tuple[str, ...],
+        option(
+            "Table 3: A with and B without the reference (repeatable); judges that differ in that alone are found.",
+            "--pair",
+            metavar="A=B",
+        ),
+    ] = ()
+    protocol: Protocol = "strict"
+    gold: Gold = "final"
+    format: Annotated[Literal["text", "markdown", "latex", "csv"], option("LaTeX needs the package booktabs.")] = "text"
+
+
+@verb
+def tables_command(project: Project, options: TablesOptions) -> Output:
+    """Show the tables of the VerifyBench paper for this project's data sets and verifiers.
+
+    1 counts; 2 accuracy by answer type and its average over items; 3 judges with and without the reference answer;
+    4 pairs of completions, for verifiers that give scores; 5 answer subtypes, set against their types. Undecided
+    rows count as wrong here unless --protocol says otherwise: so did the paper's.
+    """
+    from workbench.measuring.paper import PaperFigures, paper_tables, tables_text
+    from workbench.measuring.records.paper import PAPER_NUMBERS
+
+    pairs = [key_and_value(text, "--pair") for text in options.given]
+    figures = PaperFigures(
+        project,
+        datasets=options.datasets,
+        verifiers=options.verifiers,
+        given=pairs,
+        protocol=options.protocol,
+        gold=options.gold,
+    )
+    found = paper_tables(figures, cast("tuple[PaperNumber, ...]", options.numbers) or PAPER_NUMBERS)
+    return Output(found, lambda found: tables_text(found, options.format))
+
+
+# -- ``workbench report DB -o FILE``.
+
+
+class ReportOptions(Options, frozen=True, kw_only=True):
+    file: Annotated[
+        Path, option("Where to write it; - is standard output.", "-o", "--output", metavar="FILE", output="stream")
+    ]
+    format: Annotated[
+        Literal["html", "markdown"] | None,
+        option("By default what the file's name says: .md is Markdown, all else HTML."),
+    ] = None
+    verifiers: Verifiers = ()
+    protocol: Protocol = "forced"
+    gold: Gold = "final"
+    where: Where = ()
+    examples: Annotated[
+        int, option("Examples of each kind of error of each verifier, at most.", metavar="N", ge=0, le=50)
+    ] = 3
+    force: Force = False
+
+
+@verb(to_stdout=ToStdout("file"))
+def report_command(project: Project, options: ReportOptions) -> Output:
+    """Write one self-contained page: data card, tables, plots, confusion matrices, comparisons, examples, methods.
+
+    The page needs no network and no script, and runs nothing of what the data holds. It shows questions, final
+    answers and the ends of completions as examples; --examples 0 leaves them out. Apart from its date the same
+    database gives the same bytes.
+    """
+    from workbench.measuring.report.gathering import write_report
+
+    size = write_report(
+        project,
+        options.file,
+        format=options.format or ("markdown" if options.file.suffix == ".md" else "html"),
+        verifiers=options.verifiers,
+        selection=selection_of(options.where),
+        protocol=options.protocol,
+        gold=options.gold,
+        examples=options.examples,
+        generated_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        force=options.force,
+    )
+    return Output(
+        {"written": click.format_filename(options.file), "bytes": size},
+        lambda _: say(f"{shown(options.file)}: {size:,} bytes"),
+    )
+
+
+# -- ``workbench compare DB A B``, and the same of more verifiers than two.
+
+
+class CompareOptions(Options, frozen=True, kw_only=True):
+    verifiers: Annotated[tuple[str, ...], argument("[VERIFIER]...")] = ()
+    everyone: Annotated[bool, option("All that can be compared, with each other.", "--all")] = False
+    against: Annotated[str | None, option("Compare each with this one instead of with each other.", metavar="NAME")] = (
+        None
+    )
+    errors: Annotated[bool, option("Show how far verifiers agree and err together; without names all of them.")] = False
+    by: Annotated[
+        str | None, option("Of two: count wins and losses by type, subtype, domain …", metavar="FIELD[,FIELD]")
+    ] = None
+    protocol: Protocol = "forced"
+    gold: Gold = "final"
+    where: Where = ()
+    bootstrap: Annotated[
+        int | None,
+        option(
+            "Samples behind intervals without a closed form; 0 for none.  [default: 10,000; 1,000 with --errors]",
+            metavar="SAMPLES",
+            ge=0,
+            le=1_000_000,
+        ),
+    ] = None
+    seed: Annotated[SeedNumber, option("Seed of the bootstrap.")] = 0
+    examples: Annotated[
+        int,
+        option(
+            "Of two: name up to N items that both, only A, only B and neither judge rightly.",
+            metavar="N",
+            ge=0,
+            le=1_000,
+            shows_default=False,
+        ),
+    ] = 0
+    format: TableFormat = "text"
+
+
+@verb
+def compare_command(project: Project, options: CompareOptions) -> Output:
+    """Compare verifiers on the items both of a pair have a verdict for.
+
+    Two are set against each other: who is right where, both tests, and the differences with their intervals. McNemar's
+    exact test takes items as independent; intervals and the permutation test go by question, since completions of one
+    question are right and wrong together. Of more than two every pair is tested, and p-values are adjusted for how many
+    tests that makes.
+    """
+    from workbench.measuring import comparing, family
+    from workbench.measuring import comparing as joint_errors
+    from workbench.measuring.comparing_tables import comparison_as
+
+    kind = _kind(options)
+    if kind != "pair" and (options.by or options.examples):
+        raise click.UsageError("--by and --examples go with exactly two verifiers.")
+    if kind == "family" and options.bootstrap is not None:
+        raise click.UsageError("--bootstrap goes with exactly two verifiers, or with --errors.")
+    how: dict[str, Any] = {"protocol": options.protocol, "gold": options.gold, "selection": selection_of(options.where)}
+    seed, samples = options.seed, options.bootstrap
+    report: Report
+    if kind == "pair":
+        a, b = options.verifiers
+        samples = comparing.SAMPLES if samples is None else samples
+        report = comparing.compare(
+            project, a, b, **how, by=options.by, examples=options.examples, samples=samples, seed=seed
+        )
+    elif kind == "errors":
+        samples = joint_errors.JOINT_SAMPLES if samples is None else samples
+        report = joint_errors.joint_errors(project, options.verifiers, samples=samples, seed=seed, **how)
+    else:
+        report = family.family(project, options.verifiers, against=options.against, **how)
+    return Output(report, lambda found: comparison_as(found, options.format))
+
+
+def _kind(options: CompareOptions) -> str:
+    """What is asked for: ``pair``, ``family`` or ``errors``.
+
+    Raises:
+        click.UsageError: The arguments don't fit together.
+    """
+    several = options.everyone or options.against
+    if options.everyone and options.verifiers:
+        raise click.UsageError("Name verifiers, or take --all; not both.")
+    if options.errors and several:
+        raise click.UsageError("--errors takes all verifiers, or those named: --all and --against go without it.")
+    if options.errors:
+        return "errors"
+    if several or len(options.verifiers) > 2:
+        return "family"
+    if len(options.verifiers) < 2:
+        raise click.UsageError("Name two verifiers or more, or take --all.")
+    return "pair"

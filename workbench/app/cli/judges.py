@@ -1,0 +1,382 @@
+"""``workbench models DB NAME``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import click
+
+from workbench.app.cli.common import (
+    REFUSED_SOME,
+    estimate_words,
+    follow,
+    key_and_value,
+    one_line,
+    options_of,
+    print_line,
+    say,
+    selection_of,
+    show,
+    trusting,
+)
+from workbench.app.cli.verb import Output, verb
+from workbench.core.item import Refusal
+from workbench.core.options import (
+    Database,
+    FirstItems,
+    Gold,
+    MaxLine,
+    Options,
+    Protocol,
+    Trust,
+    VerifierSettings,
+    Where,
+    Whole,
+    Workers,
+    argument,
+    option,
+)
+from workbench.core.project import Project
+from workbench.core.text.excerpt import excerpt, shortened
+from workbench.core.text.figures import counted
+from workbench.runs.parsing import DEFAULT_MAX_LINE, parse_replies, parser_names
+from workbench.statistics.records.probe import AcceptedProbe
+
+if TYPE_CHECKING:
+    from workbench.runs.previewing import CheckedServer, PreviewedCall
+    from workbench.runs.probes import ProbingPlan
+
+
+class ModelsOptions(Options, frozen=True, kw_only=True):
+    name: Annotated[str, argument()]
+    settings: VerifierSettings = ()
+    trust: Trust = False
+
+
+@verb
+def models_command(project: Project, options: ModelsOptions) -> Output:
+    """Check the model servers of a verifier, and say what is wrong in words.
+
+    NAME is a verifier of workbench.toml or the database, or a kind with its options (llm-judge -o base_url=…
+    -o model=…). Exit code 1: something is wrong.
+    """
+    from workbench.runs.previewing import check_servers
+
+    chosen = options_of(options.settings)
+    servers = trusting(lambda yes: check_servers(project, options.name, chosen, trust=yes), options.trust)
+    healthy = all(finding.level != "problem" for server in servers for finding in server.findings)
+    return Output(servers, _lines, code=0 if healthy else 1)
+
+
+def _lines(servers: Sequence[CheckedServer]) -> Iterator[str]:
+    for server in servers:
+        yield f"{', '.join(server.roles)}: {server.model} at {', '.join(server.base_urls)}"
+        for finding in server.findings:
+            yield f"  {finding.level:8} {finding.text}"
+            if finding.advice:
+                yield f"  {'':8} {finding.advice}"
+
+
+# -- ``workbench preview DB VERIFIER --item COMPLETION_ID``.
+
+
+class PreviewOptions(Options, frozen=True, kw_only=True):
+    verifier: Annotated[str, argument()]
+    item: Annotated[str, option("The completion to be judged.", metavar="COMPLETION_ID")]
+    settings: VerifierSettings = ()
+
+
+@verb
+def preview_command(project: Project, options: PreviewOptions) -> Output:
+    """Show the exact requests a judge would send about an item; nothing is sent.
+
+    Where a later request rests on what a model has yet to say, a stand-in ⟨…⟩ holds its place.
+    """
+    from workbench.runs.previewing import preview_calls
+
+    calls = preview_calls(project, options.verifier, options_of(options.settings), options.item)
+    return Output(calls, lambda found: chain.from_iterable(map(_preview_lines, found)))
+
+
+def _preview_lines(call: PreviewedCall) -> Iterator[str]:
+    yield f"{call.step} ({call.role}): POST {call.url}"
+    if not call.exact:
+        yield "  With stand-ins for what a model has yet to say."
+    for note in call.notes:
+        yield f"  {note}"
+    for line in call.lines():
+        yield f"  {line}"
+    yield ""
+
+
+# -- ``workbench parse PARSER FILE``.
+
+
+class ParseOptions(Options, frozen=True, kw_only=True):
+    parser: Annotated[str, argument()]
+    file: Annotated[Path, argument(exists=True, dash=True)]
+    max_line: MaxLine = DEFAULT_MAX_LINE
+
+
+@verb(json=False, epilog=f"Parsers: {', '.join(parser_names())}; without @ the newest.")
+def parse_command(options: ParseOptions) -> None:
+    """Read recorded judge outputs again: each line comes back with a verdict.
+
+    FILE has JSON lines with the judge's reply in "raw", gzip or not; - is standard input. Added to each line are
+    verdict (correct, incorrect, abstain), score (ICE-Score's number or null) and label (CompassVerifier's A, B, C or
+    null). @1 reads as the upstream project does, @2 strictly; of a reply whose "finish_reason" says that it was
+    cut short, @2 reads a labelled verdict alone. Exit code 3: some lines were refused.
+    """
+    piped = str(options.file) == "-"
+    place = "standard input" if piped else options.file
+    refused = False
+    for line in parse_replies(options.parser, None if piped else options.file, max_line=options.max_line):
+        if isinstance(line, Refusal):
+            say(f"{place}:{line.line}:{line.field or 'line'}: {line.message}")
+            refused = True
+        else:
+            print_line(line)
+    sys.stdout.flush()
+    if refused:
+        sys.exit(REFUSED_SOME)
+
+
+# -- ``workbench threshold DB VERIFIER``.
+
+
+class ThresholdOptions(Options, frozen=True, kw_only=True):
+    verifier: Annotated[str, argument("VERIFIER")]
+    on: Annotated[
+        tuple[str, ...],
+        option(
+            "Fit on these items and report on the others as well (repeatable, as --where); default: fit on all.",
+            metavar="FIELD=VALUE",
+        ),
+    ] = ()
+    method: Annotated[
+        Literal["accuracy", "youden"],
+        option("What to maximise: the share of right verdicts, or the true-positive minus the false-positive rate."),
+    ] = "accuracy"
+    save: Annotated[
+        str | None, option("Start a run of this name with the threshold; stored replies are reused.", metavar="NAME")
+    ] = None
+    protocol: Protocol = "forced"
+    gold: Gold = "final"
+    where: Where = ()
+    trust: Trust = False
+
+
+@verb
+def threshold_command(project: Project, options: ThresholdOptions) -> Output:
+    """Fit the threshold that makes verdicts of a verifier's scores: correct if the score reaches it.
+
+    Figures on the items it was fitted on flatter it: fit on one part with --on and read the row of the rest.
+    """
+    from msgspec import structs
+
+    from workbench.measuring.scores import fit, threshold_text
+    from workbench.measuring.scores import save as start
+
+    report = fit(
+        project,
+        options.verifier,
+        on=selection_of(options.on).conditions,
+        method=options.method,
+        protocol=options.protocol,
+        gold=options.gold,
+        selection=selection_of(options.where),
+    )
+    if (name := options.save) is not None:
+        run = trusting(lambda yes: start(project, report, name, trust=yes), options.trust)
+        report = structs.replace(report, saved_as=run.verifier)
+        say(f"Run {run.run} of {run.verifier} has the threshold {report.threshold!r}.")
+    return Output(report, threshold_text)
+
+
+# -- ``workbench sweep DB JUDGE --vary OPTION=VALUE,VALUE``.
+
+
+class SweepOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    judge: Annotated[str, argument("JUDGE")]
+    vary: Annotated[tuple[str, ...], option("Settings to try; repeat for others.", metavar="OPTION=VALUE,VALUE")]
+    grid: Annotated[bool, option("Try all combinations; else each option by itself.")] = False
+    settings: VerifierSettings = ()
+    protocol: Protocol = "forced"
+    gold: Gold = "final"
+    where: Where = ()
+    limit: FirstItems = None
+    detach: Annotated[bool, option("Start it and return; the same command later shows what it has come to.")] = False
+    trust: Trust = False
+
+
+@verb
+def sweep_command(project: Project, options: SweepOptions) -> Output:
+    """Run a judge under many settings and show how accuracy and tokens go with them.
+
+    Each point is a run with a name of its own (JUDGE/depth-3), and all share their replies. Run it again to go on.
+    """
+    from workbench.measuring.studies import start_sweep, sweep_estimate, sweep_points, sweep_report, sweep_text
+
+    points = sweep_points(_varied(options.vary), options.grid)
+    chosen, selection = options_of(options.settings), selection_of(options.where, options.limit)
+    expected = sweep_estimate(project, options.judge, points, chosen, selection)
+    if expected is not None and expected.calls:
+        say(estimate_words(expected))
+        say("  That is each point by itself; what points have in common is asked once.")
+    started = trusting(lambda yes: start_sweep(project, options.judge, points, chosen, selection, yes), options.trust)
+    if not options.detach:
+        for info in started:
+            follow(project, info, options.database)
+    runs = [info.run for info in started]
+    report = sweep_report(
+        project, options.judge, points, runs, protocol=options.protocol, gold=options.gold, selection=selection
+    )
+    if options.detach or all(point.state == "complete" for point in report.points):
+        return Output(report, sweep_text)
+    return Output(
+        report, sweep_text, after=["Some points are not complete; the same command goes on with them."], code=1
+    )
+
+
+def _varied(texts: tuple[str, ...]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        name, values = key_and_value(text, "--vary")
+        found.setdefault(name, []).extend(values.split(","))
+    return found
+
+
+# -- ``workbench duel DB A B``.
+
+
+class DuelOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    a: Annotated[str, argument("A")]
+    b: Annotated[str, argument("B")]
+    settings: VerifierSettings = ()
+    name: Annotated[str | None, option("The name of this duel; duel/A/B by default.")] = None
+    where: Where = ()
+    limit: FirstItems = None
+    trust: Trust = False
+
+
+@verb
+def duel_command(project: Project, options: DuelOptions) -> Output:
+    """Have a model compare, blind, what two judges reasoned about the items both have judged.
+
+    It is asked in both orders (-o base_url=… -o model=…); a win counts only in both. Run it again to go on.
+    """
+    from workbench.measuring.studies import duel_report, duel_text, start_duel
+
+    chosen, selection = options_of(options.settings), selection_of(options.where, options.limit)
+    info = trusting(
+        lambda yes: start_duel(project, options.a, options.b, chosen, options.name, selection, yes), options.trust
+    )
+    ended = follow(project, info, options.database)
+    report = duel_report(project, info.run)
+    if ended.state == "complete":
+        return Output(report, duel_text)
+    after = [
+        ended.message or f"Run {ended.run} is {ended.state}.",
+        f"  Go on with it: workbench runs {shlex.quote(options.database)} resume {ended.run}",
+    ]
+    return Output(report, duel_text, after=after, code=1)
+
+
+# -- ``workbench probe DB VERIFIER``.
+
+
+_INDENT = " " * 13
+
+
+class ProbeOptions(Options, frozen=True, kw_only=True):
+    verifier: Annotated[str, argument()] = "rules"
+    settings: VerifierSettings = ()
+    name: Annotated[str | None, option("The name of this configuration; the verifier's own by default.")] = None
+    families: Annotated[
+        tuple[str, ...], option("Only this family of probes (repeatable).", "--family", metavar="P1…P22")
+    ] = ()
+    limit: Annotated[Whole, option("Questions to try them on.")] = 100
+    seed: Annotated[int, option("The same seed, the same probes.", ge=0)] = 0
+    where: Where = ()
+    workers: Workers = None
+    accepted: Annotated[
+        bool, option("Run nothing: list what it accepted the last time, with its evidence (JSON lines with --json).")
+    ] = False
+    trust: Trust = False
+
+
+@verb
+def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Output | None:
+    """Try to hack a verifier (`rules` unless you name another): how often does it accept what answers nothing?
+
+    Crafted completions of the data's questions are judged beside right ones. They never become items: gold and accuracy
+    stay as they are. A judge's replies are stored, so trying it again asks nothing twice.
+    """
+    from workbench.measuring.studies import probe_text
+    from workbench.runs.probes import plan, run
+
+    if options.accepted:
+        _list(project, options.verifier, options.families, as_json)
+        return None
+    planned = trusting(
+        lambda yes: plan(
+            project,
+            options.verifier,
+            options_of(options.settings),
+            options.name,
+            families=options.families,
+            selection=selection_of(options.where),
+            limit=options.limit,
+            seed=options.seed,
+            workers=options.workers,
+            trust=yes,
+        ),
+        options.trust,
+    )
+    _announce(planned)
+    total = planned.probes + planned.companions
+    with one_line() as line:
+        report = run(project, planned, line and (lambda done: line(f"{done:,} of {total:,}")))
+    return Output(report, probe_text)
+
+
+def _announce(planned: ProbingPlan) -> None:
+    say(f"{planned.probes:,} probes and {planned.companions:,} companions on {len(planned.rows):,} questions.")
+    if planned.calls is not None:
+        say(f"  About {counted(planned.calls, 'call')} to model servers; stored replies are not asked for again.")
+
+
+def _list(project: Project, verifier: str, families: tuple[str, ...], as_json: bool) -> None:
+    from workbench.runs.probes import accepted
+
+    for one in accepted(project, verifier, families):
+        if as_json:
+            print_line(one)
+        else:
+            _show(one)
+    sys.stdout.flush()
+
+
+def _show(one: AcceptedProbe) -> None:
+    show(f"{one.family} {one.variant}  (question {one.question_id})")
+    show(f"  completion {shortened(one.completion) or 'empty'}")
+    if one.reference_final is not None:
+        show(f"  reference  {shortened(one.reference_final)}")
+    if one.candidate_final is not None:
+        show(f"  candidate  {shortened(one.candidate_final)}")
+    if one.candidate_span is not None and (parts := excerpt(one.completion, one.candidate_span)) is not None:
+        click.echo(f"{_INDENT}{parts.before}«{parts.marked}»{parts.after}  {list(one.candidate_span)}")
+    score = None if one.score is None else f"score {one.score:g}"
+    why = ", ".join(text for text in (one.reason, one.rule and f"rule {one.rule}", score) if text)
+    if why:
+        show(f"  why        {why}")
+    if one.reply is not None:
+        show(f"  reply      {shortened(one.reply)}")
+    show()

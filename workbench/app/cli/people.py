@@ -1,0 +1,472 @@
+"""``workbench annotators DB add NAME…``, ``list``, ``pause NAME`` and ``resume NAME``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import click
+
+from workbench.app.cli.common import REFUSED_SOME, print_line, required_selection, say, selection_of, show, some
+from workbench.app.cli.verb import Output, verb
+from workbench.core.errors import UsageError
+from workbench.core.options import By, Drawn, Gold, Limit, Options, Seed, Where, Whole, argument, option
+from workbench.core.project import Project
+from workbench.statistics.records.report import BatchOrder, OrderName
+
+if TYPE_CHECKING:
+    from workbench.core.label import LabelLine
+    from workbench.labelling.assigning import Assigned
+    from workbench.labelling.coordinating import Flag
+    from workbench.labelling.guidelines import Version
+    from workbench.labelling.people import AnnotatorInfo
+    from workbench.labelling.records import CheckInfo, ChecksChanged, CheckScore
+
+
+class AnnotatorsOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Literal["add", "list", "pause", "resume"], argument()] = "list"
+    names: Annotated[tuple[str, ...], argument()] = ()
+    why: Annotated[str, option("Why somebody is paused; only the coordinator sees it.", metavar="TEXT")] = ""
+
+
+@verb
+def annotators_command(project: Project, options: AnnotatorsOptions) -> Output:
+    """Add, list, pause and resume the people who label.
+
+    workbench annotators DB add amira ben
+
+    workbench annotators DB list
+
+    workbench annotators DB pause ben --why "wants to talk about sets"
+
+    workbench annotators DB resume ben
+
+    Whoever is paused gets no items and is told that the coordinator would like to speak with them; nothing of theirs
+    is deleted. People are also paused by themselves when they are too often wrong on checks.
+    """
+    from workbench.labelling import people
+
+    if (options.verb == "list") == bool(options.names):
+        raise UsageError(f"Write: workbench annotators DB {options.verb}{'' if options.verb == 'list' else ' NAME…'}")
+    if options.why and options.verb != "pause":
+        raise UsageError("--why goes with pause.")
+    if options.verb == "add":
+        people.add_annotators(project, options.names)
+    for name in options.names if options.verb in ("pause", "resume") else ():
+        people.require_annotator(project, name)
+    for name in options.names:
+        if options.verb == "pause":
+            people.pause(project, name, options.why)
+        elif options.verb == "resume":
+            people.resume(project, name)
+    return Output(people.annotators(project), lambda found: map(_line, found))
+
+
+def _line(person: AnnotatorInfo) -> str:
+    paused = f"\tpaused{f': {person.why}' if person.why else ''}" if person.paused else ""
+    return f"{person.name}\t{person.role}{paused}"
+
+
+# -- ``workbench assign DB --annotators a,b,c --per-item 2``.
+
+
+class AssignOptions(Options, frozen=True, kw_only=True):
+    annotators: Annotated[str, option("Who may claim the slots; unknown people are added.", metavar="A,B,C")]
+    per_item: Annotated[int, option("How many people label each item.")] = 2
+    adjudicator: Annotated[
+        str | None, option("Who settles conflicts of these items; without it, any third person.", metavar="D")
+    ] = None
+    cap: Annotated[
+        str | None,
+        option("The most items a person does of this batch; a number alone holds for everybody.", metavar="A=50,B=20"),
+    ] = None
+    where: Where = ()
+    order: Annotated[OrderName, option("What comes first; annotators never see it.")] = "random"
+    verifiers: Annotated[tuple[str, ...], option("Whose verdicts decide the order.", "--verifier", metavar="NAME")] = ()
+    per_subtype: Annotated[Whole | None, option("At most so many items of an answer subtype.", metavar="K")] = None
+    limit: Drawn = None
+    seed: Seed = 0
+
+
+@verb
+def assign_command(project: Project, options: AssignOptions) -> Output:
+    """Open label slots on items; a slot gets its person when somebody claims it.
+
+    Every item is labelled by exactly --per-item different people, in a random order that is the same for all. Every
+    combination of people is meant for equally many items of each source; what is meant for somebody who does not
+    come is left to the others in the end.
+
+    --limit N draws the items by chance, spread evenly over their questions, each equally likely: labels of them speak
+    for all items (workbench estimate, plan). The same --seed draws the same ones, and a larger N adds to them.
+
+    With --order disagreement those items come first on which the verifiers' newest complete runs are split most
+    evenly, with --order uncertainty those of which they are least sure; --per-subtype and --limit keep the first ones.
+    Labels of them are no random sample; estimate and plan say so.
+
+    Items that are assigned already get the slots they lack, if --per-item is larger now. In any case the people named
+    here may also claim what is still open on them, and in their batches; --cap sets a person's cap there anew.
+    """
+    from workbench.labelling import people
+    from workbench.measuring.ordering import ordering_by
+
+    if options.verifiers and options.order == "random":
+        raise click.UsageError("--verifier is for --order disagreement or uncertainty.")
+    by_chance = options.order == "random" and options.per_subtype is None
+    wanted = BatchOrder(
+        name=options.order,
+        verifiers=options.verifiers,
+        per_subtype=options.per_subtype,
+        limit=None if by_chance else options.limit,
+    )
+    names = [name.strip() for name in options.annotators.split(",") if name.strip()]
+    done = people.assign(
+        project,
+        names,
+        per_item=options.per_item,
+        adjudicator=options.adjudicator,
+        selection=selection_of(options.where, options.limit if by_chance else None),
+        caps=None if options.cap is None else _caps(options.cap),
+        ordering=ordering_by(project, wanted),
+        seed=options.seed,
+    )
+    if done.beyond_caps:
+        say(f"{done.beyond_caps} slots are meant for nobody: the caps leave too few labels.")
+    return Output(done, _lines)
+
+
+def _lines(done: Assigned) -> Iterator[str]:
+    from workbench.labelling.assigning import chosen_text
+
+    if done.nothing:
+        yield f"No slot was opened. {done.nothing}"
+    else:
+        yield chosen_text(done)
+        yield f"{done.assigned:,} slots opened on items, {done.type_slots:,} on questions."
+    if done.joined:
+        yield f"{done.joined} added to batches with open slots on these items."
+
+
+def _caps(text: str) -> dict[str, int] | int:
+    """One number, or one for each name."""
+    if _is_number(text):
+        return int(text)
+    caps: dict[str, int] = {}
+    for part in text.split(","):
+        name, equals, number = part.rpartition("=")
+        if not equals or not name.strip() or not _is_number(number):
+            raise click.BadParameter("Write a number, or NAME=NUMBER,NAME=NUMBER.", param_hint="--cap")
+        caps[name.strip()] = int(number)
+    return caps
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text is a number that SQLite's integers hold, too."""
+    return text.strip().isdecimal() and len(text.strip()) <= 18
+
+
+# -- ``workbench checks DB add``, ``import FILE``, ``list``, ``remove`` and ``report``.
+
+
+class ChecksOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Literal["add", "import", "list", "remove", "report"], argument()] = "list"
+    file: Annotated[Path | None, argument()] = None
+    source: Annotated[
+        Literal["imported", "people"], option("Where the known answer of added items comes from.", "--from")
+    ] = "imported"
+    where: Where = ()
+    limit: Annotated[Whole | None, option("At most so many items; add draws them by chance.")] = None
+    seed: Seed = 0
+
+
+@verb
+def checks_command(project: Project, options: ChecksOptions) -> Output:
+    """Mix items whose answer is known in among everybody's items, silently.
+
+    workbench checks DB add --where source=algebra --limit 40
+
+    workbench checks DB import known.jsonl
+
+    workbench checks DB report
+
+    With --limit N items are added that were drawn by chance, spread over their questions: people are then seen on all
+    kinds of items. The same --seed draws the same ones.
+
+    They leave the benchmark: no gold, no overlap, no state. A line to import: {"completion_id": …, "verdict":
+    "correct" | "incorrect" | "unsuitable"}, optionally with dataset and question_id. An item that people have labelled
+    or are to label can't become a check, unless they have settled it and it is added --from people. Rate, threshold
+    and minimum stand in workbench.toml under [annotation]. Exit code 3: some items or lines were refused.
+    """
+    from workbench.labelling import checks
+
+    if (options.verb == "import") != (options.file is not None):
+        raise UsageError("Write: workbench checks DB import FILE; no other verb takes a file.")
+    if options.verb in ("add", "remove") and not (options.where or options.limit):
+        raise UsageError(f"Say which items to {options.verb}: --where, --limit.")
+    selection = selection_of(options.where, options.limit)
+    if options.verb == "list":
+        return Output(checks.checks(project), _check_lines)
+    if options.verb == "report":
+        return Output(checks.report(project), _show_scores)
+    if options.verb == "remove":
+        removed = checks.remove_checks(project, selection)
+        return Output({"removed": removed}, lambda _: [f"{removed} checks are ordinary items again."])
+    if options.file is not None:
+        return _changed(checks.import_checks(project, options.file), options.file)
+    return _changed(checks.add_checks(project, selection, options.source, options.seed))
+
+
+def _check_lines(listed: Sequence[CheckInfo]) -> Iterator[str]:
+    for check in listed:
+        names = f"{check.dataset}\t{check.question_id}\t{check.completion_id}"
+        yield f"{names}\t{check.verdict}\t{check.right} of {check.answered} right"
+
+
+def _show_scores(scores: Sequence[CheckScore]) -> None:
+    if not scores:
+        say("Nobody has answered a check.")
+    for score in scores:
+        share = "–" if score.accuracy is None else f"{score.accuracy:.1%} [{score.lo:.1%}, {score.hi:.1%}]"
+        paused = f"\tpaused{f': {score.why}' if score.why else ''}" if score.paused else ""
+        show(f"{score.annotator}\t{score.right} of {score.n} right\t{share}{paused}")
+
+
+def _changed(report: ChecksChanged, file: Path | None = None) -> Output:
+    word = "passed over" if report.passed_over else "refused"
+    return Output(
+        report,
+        _changed_lines,
+        after=some([_reason(refusal, file, word) for refusal in report.refusals]),
+        code=REFUSED_SOME if report.refused else 0,
+    )
+
+
+def _changed_lines(report: ChecksChanged) -> Iterator[str]:
+    yield f"{report.added} added, {report.unchanged} unchanged, {report.refused} refused"
+    if report.seed is not None:
+        yield f"Drawn by chance of {report.chosen_from:,}, spread over their questions (seed {report.seed})."
+
+
+def _reason(refusal: dict[str, object], file: Path | None, word: str) -> str:
+    if file is None:
+        return f"{refusal['items']} {word}: {refusal['message']}"
+    return f"{file}:{refusal['line']}:{refusal['field'] or 'line'}: {refusal['message']}"
+
+
+# -- ``workbench plan DB --within 0.05``.
+
+
+class PlanOptions(Options, frozen=True, kw_only=True):
+    within: Annotated[float, option("Half the width wanted of an interval.", metavar="X")] = 0.05
+    by: Annotated[Literal["subtype", "type"], option("The groups.")] = "subtype"
+    verifier: Annotated[
+        str | None, option("Whose accuracy is to be known; else that of all that have run.", metavar="NAME")
+    ] = None
+    per_item: Annotated[int, option("How many people label each item.")] = 2
+    gold: Gold = "final"
+    where: Where = ()
+
+
+@verb
+def plan_command(project: Project, options: PlanOptions) -> Output:
+    """Show how many more labels it takes to know accuracy to ± --within in each group.
+
+    The intervals are those of `workbench accuracy`: Wilson's, with the design effect of completions that share a
+    question. The accuracy expected is the centre of the present interval; where there is no gold yet it is 0.5.
+    """
+    from workbench.measuring.planning import plan, plan_text
+
+    found = plan(
+        project,
+        within=options.within,
+        by=options.by,
+        verifier=options.verifier,
+        per_item=options.per_item,
+        gold=options.gold,
+        selection=selection_of(options.where),
+    )
+    return Output(found, plan_text)
+
+
+# -- ``workbench reopen DB --where … --reason TEXT``.
+
+
+class ReopenOptions(Options, frozen=True, kw_only=True):
+    where: Where = ()
+    limit: Limit = None
+    reason: Annotated[str, option("Why people must look again; it stays in the history.", metavar="TEXT")]
+    by: By = "coordinator"
+    task: Annotated[
+        Literal["correctness", "type", "both"],
+        option("The verdicts on the items, the types of their questions, or both."),
+    ] = "correctness"
+
+
+@verb
+def reopen_command(project: Project, options: ReopenOptions) -> Output:
+    """Have items labelled anew: a new round begins, and the labels before it count no longer.
+
+    Nothing is lost: the labels stay in the history. The slots open again for as many people as before.
+
+    workbench reopen DB --where completion_id=c17 --reason "the reference was corrected"
+    """
+    from workbench.labelling import coordinating
+
+    done = coordinating.reopen(
+        project,
+        required_selection(options.where, options.limit),
+        reason=options.reason,
+        by=options.by,
+        task=options.task,
+    )
+    return Output(
+        done,
+        lambda found: [f"{found.reopened} reopened, {found.skipped} skipped (nobody has labelled them in this round)"],
+    )
+
+
+# -- ``workbench guidelines DB``, ``versions``, ``set FILE`` and ``note TEXT``.
+
+
+class GuidelinesOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Literal["show", "versions", "set", "note"], argument()] = "show"
+    what: Annotated[str | None, argument("[VERSION|FILE|TEXT]")] = None
+    by: By = "coordinator"
+
+
+@verb
+def guidelines_command(project: Project, options: GuidelinesOptions) -> Output:
+    """Show what annotators are asked to do, or put a new version in force.
+
+    Whoever is at work is told of a new version at once. Every label names the newest version its maker has read; no
+    version is ever changed. `versions` says who has read which in the app.
+
+    workbench guidelines DB
+
+    workbench guidelines DB set guidelines.md --by dora
+
+    workbench guidelines DB note "a sum left undone is incorrect"
+    """
+    from workbench.labelling import guidelines
+
+    if (options.verb in ("set", "note")) != (options.what is not None) and not (
+        options.verb == "show" and options.what
+    ):
+        raise UsageError("Write: workbench guidelines DB [show [VERSION] | versions | set FILE | note TEXT]")
+    if options.verb == "versions":
+        return Output(guidelines.versions(project), lambda found: map(_guidelines_line, found))
+    if options.verb == "set":
+        found = guidelines.add_version(project, guidelines.read_text(Path(str(options.what))), by=options.by)
+    elif options.verb == "note":
+        found = guidelines.add_case(project, str(options.what), by=options.by)
+    else:
+        found = (
+            guidelines.versions(project)[-1] if options.what is None else guidelines.of_version(project, options.what)
+        )
+        return Output(found, lambda found: [f"Version {found.version}", "", *found.text.splitlines()])
+    return Output(found, lambda found: [f"Version {found.version} is in force."])
+
+
+def _guidelines_line(version: Version) -> str:
+    read = f"read by {', '.join(version.read_by)}" if version.read_by else ""
+    return "\t".join((version.version, version.author or "built in", version.created_at, read)).rstrip()
+
+
+# -- ``workbench flags DB [list]`` and ``answer COMPLETION_ID TEXT``.
+
+
+class FlagsOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Literal["list", "answer"], argument()] = "list"
+    what: Annotated[tuple[str, ...], argument("[COMPLETION_ID TEXT]")] = ()
+    every: Annotated[bool, option("List answered flags too.", "--all")] = False
+    where: Where = ()
+    dataset: Annotated[str | None, option("Tells two items with one id apart.", metavar="NAME")] = None
+    by: By = "coordinator"
+
+
+@verb
+def flags_command(project: Project, options: FlagsOptions) -> Output:
+    """Show what annotators have flagged for the coordinator, and answer them.
+
+    workbench flags DB
+
+    workbench flags DB answer c17 "Round to three digits: see the guidelines." --by dora
+
+    The answer comes back to whoever flagged the item, and to nobody else who labels. Browse and every --where know
+    flagged=open, answered or none.
+    """
+    from workbench.labelling import coordinating
+
+    if (options.verb == "answer") != (len(options.what) == 2) or (options.verb == "list" and options.what):
+        raise UsageError("Write: workbench flags DB [list | answer COMPLETION_ID TEXT]")
+    if options.verb == "answer" and (options.every or options.where):
+        raise UsageError("--all and --where go with list.")
+    if options.verb == "list" and options.dataset is not None:
+        raise UsageError("--dataset goes with answer.", f"Write: --where dataset={options.dataset}")
+    if options.verb == "answer":
+        item = coordinating.flagged_item(project, options.what[0], options.dataset)
+        done = coordinating.answer(project, item, options.what[1], by=options.by)
+        return Output(done, lambda found: [f"{found.completion_id}: answered to {', '.join(found.to)}."])
+    found = coordinating.flags(project, "all" if options.every else "open", selection=selection_of(options.where))
+    return Output(found, lambda found: _show(found, options.every))
+
+
+def _show(found: Sequence[Flag], every: bool) -> None:
+    for flag in found:
+        show("\t".join(_cells(flag)))
+    if not found:
+        say("No flag waits for an answer." if not every else "Nothing is flagged.")
+
+
+def _cells(flag: Flag) -> list[str]:
+    answered = f"{flag.answered_by}: {flag.answer}{'' if flag.heard else ' (not read yet)'}" if flag.answer else "open"
+    return [flag.completion_id, flag.annotator, flag.flagged_at[:19].replace("T", " "), flag.asked or "–", answered]
+
+
+# -- ``workbench history DB``.
+
+
+class HistoryOptions(Options, frozen=True, kw_only=True):
+    item: Annotated[
+        str | None, option("Only what was said of this item and of its question's type.", metavar="COMPLETION_ID")
+    ] = None
+    annotator: Annotated[str | None, option("Only what this person did.", metavar="NAME")] = None
+    lines: Annotated[bool, option("One JSON line an event, as `workbench labels DB import` takes them.")] = False
+
+
+@verb
+def history_command(project: Project, options: HistoryOptions, as_json: bool) -> Output | None:
+    """Show who did what when: labels, edits, undos, decisions, flags and answers, looks, reopenings, exclusions."""
+    from workbench.labelling.ledger import history
+
+    found = history(project, item=options.item, annotator=options.annotator)
+    if options.lines and not as_json:
+        for line in found:
+            print_line(line)
+        return None
+    return Output(found, lambda found: ("  ".join(_history_cells(line)) for line in found))
+
+
+def _history_cells(line: LabelLine) -> list[str]:
+    at = (line.created_at or "")[:19].replace("T", " ")
+    said = [
+        line.verdict or "",
+        f"({line.reason})" if line.reason else "",
+        line.answer_subtype or "",
+        f"“{line.note}”" if line.note else "",
+        "unsure" if line.unsure else "",
+        *(tag for tag in line.tags or ()),
+        f"partial {line.partial:g}" if isinstance(line.partial, float | int) else "",
+        "flagged" if line.flagged is True else "",
+        "unblinded" if line.unblinded is True else "",
+        f"saw {line.view or 'it'}" if line.kind == "reveal" else "",
+        f"round {line.round}" if isinstance(line.round, int) else "",
+        f"guidelines {line.guideline}" if isinstance(line.guideline, str) else "",
+    ]
+    cells = [
+        f"{at:<19}",
+        f"{line.annotator:<12}",
+        f"{line.kind!s:<12}",
+        f"{line.completion_id or line.question_id or '':<12}",
+    ]
+    return [*cells, *filter(None, said)]

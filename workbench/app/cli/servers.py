@@ -1,0 +1,282 @@
+"""``workbench serve DB``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import click
+
+from workbench.app.cli.common import log_on_stderr, options_of, print_json, say, show, trusting
+from workbench.app.cli.verb import verb
+from workbench.core.errors import UsageError
+from workbench.core.options import DatabaseOrFile, MaxLine, Options, Trust, VerifierSettings, argument, option
+from workbench.runs.replaying import DEFAULT_MAX_LINE, open_book
+
+if TYPE_CHECKING:
+    from workbench.app.web.serve.addresses import Address
+    from workbench.core.project import Project
+
+
+class ServeOptions(Options, frozen=True, kw_only=True):
+    port: Annotated[int, option("Port to listen on.", ge=0, le=65535)] = 8000
+    host: Annotated[str, option("Address to listen on.")] = "127.0.0.1"
+    annotators: Annotated[
+        str | None, option("Print links for these people only; everyone by default.", metavar="A,B,…")
+    ] = None
+    max_sessions: Annotated[int, option("How many may work at once.", ge=1, le=1000)] = 16
+    public_url: Annotated[str, option("What browsers see, where a proxy is before.", metavar="URL")] = ""
+    link: Annotated[
+        str | None, option("Print one more link for a person, and end; a server may run.", metavar="NAME")
+    ] = None
+    revoke: Annotated[str | None, option("Log a person out everywhere, void their links, and end.", metavar="NAME")] = (
+        None
+    )
+
+
+@verb
+def serve_command(project: Project, options: ServeOptions, as_json: bool) -> None:
+    """Serve the app to annotators in a browser, until Ctrl-C.
+
+    Each person gets a link. It works once, within 7 days, and leaves a cookie with which that browser is let in for
+    30 days. Whoever loses theirs gets another: workbench serve DB --link NAME (with the --port and --public-url of the
+    server).
+
+    People see what `workbench open DB --as NAME` shows, and begin where their work is: on Annotate or, whoever settles
+    conflicts, on these. Each has one window: another one they open takes over. A closed window loses nothing, and
+    opens again at the same item.
+    """
+    from workbench.app.web.serve.addresses import Address
+    from workbench.app.web.serve.addresses import public_url as checked
+
+    if options.link is not None and options.revoke is not None:
+        raise UsageError("Give --link or --revoke, not both.")
+    address = Address(
+        host=options.host, port=options.port, public_url=checked(options.public_url) if options.public_url else ""
+    )
+    project.require_writable()
+    if options.revoke is not None:
+        _revoke(project, options.revoke, as_json)
+    elif options.link is not None:
+        _print_links(project, address, [options.link], as_json)
+    else:
+        _serve(project, address, _people(project, options.annotators), options.max_sessions, as_json)
+
+
+def _people(project: Project, annotators: str | None) -> list[str]:
+    from workbench.labelling import people, rulings
+
+    if annotators is not None:
+        names = [name for name in (part.strip() for part in annotators.split(",")) if name]
+        for name in names:
+            people.require_annotator(project, name)
+    else:
+        names = rulings.at_work(project)
+    if not names:
+        raise UsageError("There is nobody to serve.", "Add people: workbench annotators DB add NAME…")
+    return names
+
+
+def _revoke(project: Project, name: str, as_json: bool) -> None:
+    from workbench.labelling import tokens
+
+    count = tokens.revoke(project, name)
+    if as_json:
+        print_json({"revoked": count})
+    else:
+        say(f"{name}: {count} links and logins ended. A server that runs closes their window within seconds.")
+
+
+def _print_links(project: Project, address: Address, names: Sequence[str], as_json: bool) -> None:
+    from workbench.labelling import tokens
+
+    links = {name: f"{address.url}/enter#{tokens.new_link(project, name)}" for name in names}
+    if as_json:
+        print_json({"url": address.url, "links": links})
+        return
+    for name, url in links.items():
+        show(f"{name}  {url}")
+    sys.stdout.flush()
+
+
+def _serve(project: Project, address: Address, names: Sequence[str], most: int, as_json: bool) -> None:
+    from workbench.app.web.serve.server import serve
+
+    database = str(Path(project.path).resolve())
+
+    def app(name: str) -> list[str]:
+        return [sys.executable, "-P", "-m", "workbench", "open", database, f"--as={name}", "--at=work"]
+
+    def ready(found: Address) -> None:
+        if found.is_open:
+            say("Other machines can reach this server, and nothing is encrypted. Put a proxy with TLS before it and")
+            say("give its address with --public-url, or listen on 127.0.0.1 and let people use a tunnel (ssh -L).")
+        _print_links(project, found, names, as_json)
+        say("Each link works once, within 7 days. Ctrl-C ends the server; labels are saved as they are given.")
+
+    with log_on_stderr("workbench.serve"):
+        serve(project, address, app, most, ready)
+
+
+# -- ``workbench reward-server [DB]``.
+
+
+_LEAST_TOKEN = 16
+
+
+class RewardServerOptions(Options, frozen=True, kw_only=True):
+    database: DatabaseOrFile = None
+    verifier: Annotated[str, option("A kind, or with DB one of the project's names.")] = "rules"
+    settings: VerifierSettings = ()
+    port: Annotated[int, option("Port to listen on.", ge=0, le=65535)] = 8100
+    host: Annotated[str, option("Address to listen on.")] = "127.0.0.1"
+    hosts: Annotated[
+        tuple[str, ...],
+        option(
+            "Another name under which requests may ask for this server, such as a proxy's (repeatable).",
+            "--allow-host",
+            metavar="NAME",
+        ),
+    ] = ()
+    workers: Annotated[int | None, option("Worker processes; all cores but one by default.", ge=1, le=256)] = None
+    timeout: Annotated[
+        float | None,
+        option(
+            "What an item may take in a worker or on model servers; as in a run by default.",
+            metavar="SECONDS",
+            gt=0,
+            le=3600,
+        ),
+    ] = None
+    queue: Annotated[
+        int | None,
+        option(
+            "Items that may wait, and items of one request; by default only their size counts.", ge=1, le=10_000_000
+        ),
+    ] = None
+    max_body: Annotated[
+        int, option("Largest request taken.", metavar="BYTES", ge=1_024, le=1 << 30, shows_default=True)
+    ] = 128 << 20
+    in_flight: Annotated[
+        int,
+        option(
+            "Requests that came and aren't answered, all together; beyond that they get a 503.",
+            metavar="BYTES",
+            ge=1_024,
+            le=1 << 33,
+            shows_default=True,
+        ),
+    ] = 256 << 20
+    undecided: Annotated[
+        float | None, option("Reward of an abstention or an error; none (null) by default.", metavar="REWARD")
+    ] = None
+    own_score: Annotated[bool, option("Give the verifier's own score where it has one.")] = False
+    token_env: Annotated[str | None, option("Variable with the token that requests must bring.", metavar="NAME")] = None
+    trust: Trust = False
+
+
+@verb
+def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
+    """Serve a verifier's verdicts as rewards over HTTP, until Ctrl-C.
+
+    POST /reward takes one item or a batch in our own shape, /trl, /verl and /openrlhf take what those trainers call
+    their reward functions with; GET /health and /metrics tell how it is. Verdicts are those of `workbench verify`;
+    none is stored. SIGTERM lets it answer what it has accepted; a second one ends it at once.
+
+    A verifier that asks model servers takes DB. Its calls are the run rewards/VERIFIER there, with their replies and
+    costs and within its budget; equal requests are asked once. Other runs of DB wait until the server ends.
+    """
+    from workbench.app.web.reward.gate import RequestRules, name_of
+    from workbench.app.web.reward.server import serve
+    from workbench.app.web.serve.addresses import Address
+    from workbench.training.choosing import Scale, chosen
+
+    for name in options.hosts:
+        if not name_of(name):
+            raise UsageError(f"{name!r} is no name of a host.", "Write it as in the URL that asks: --allow-host NAME")
+    rules = RequestRules(
+        address=Address(host=options.host, port=options.port),
+        token=_token(options.token_env),
+        max_body=min(options.max_body, options.in_flight),
+        in_flight=options.in_flight,
+        hosts=frozenset(map(name_of, options.hosts)),
+    )
+    scale = Scale(undecided=options.undecided, own_score=options.own_score)
+    found = trusting(
+        lambda yes: chosen(options.verifier, options_of(options.settings), options.database, trust=yes, asking=True),
+        options.trust,
+    )
+    for warning in found.warnings:
+        say(f"Warning: {warning}")
+
+    def ready(address: Address) -> None:
+        if address.is_open:
+            say("Other machines can reach this server, and nothing is encrypted, the token included.")
+        if as_json:
+            print_json({"url": address.url, "verifier": found.name, "version": found.verifier.version})
+        else:
+            show(address.url)
+            say(f"{found.name} {found.verifier.version}; POST /reward, /trl, /verl or /openrlhf. Ctrl-C ends it.")
+        sys.stdout.flush()
+
+    with log_on_stderr("workbench.reward"):
+        serve(found, scale, rules, options.queue, options.workers, options.timeout, ready)
+
+
+def _token(variable: str | None) -> str | None:
+    """The token in an environment variable.
+
+    Raises:
+        UsageError: There is none, or it is easily guessed.
+    """
+    if variable is None:
+        return None
+    token = os.environ.get(variable, "")
+    if len(token) < _LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise UsageError(
+            f"{variable} holds no token of {_LEAST_TOKEN} or more letters and digits.",
+            f'Make one: export {variable}="$(openssl rand -hex 24)"',
+        )
+    return token
+
+
+# -- ``workbench replay FILE``.
+
+
+class ReplayOptions(Options, frozen=True, kw_only=True):
+    file: Annotated[Path, argument(exists=True)]
+    port: Annotated[int, option("Where to listen; a free port by default.", ge=0, le=65535, shows_default=False)] = 0
+    model: Annotated[str, option("The model that the server says it has.")] = "recorded"
+    max_line: MaxLine = DEFAULT_MAX_LINE
+
+
+@verb
+def replay_command(options: ReplayOptions, as_json: bool) -> None:
+    """Serve recorded replies over HTTP, as a model server on this machine, until Ctrl-C.
+
+    FILE has JSON lines, gzip or not: {"request": {…}, "response": {…}} answers the very same request, {"match":
+    "…", "raw": "…"} any request in which the text (or each of a list of texts) occurs, with "asked": "NAME" only
+    one for that model: one server can stand for many. Several replies to one request take turns; a request that
+    nothing fits gets a 404. The address to give as base_url is printed when the server is ready. Every response is
+    marked as recorded, and so are the verdicts that rest on it.
+    """
+    from workbench.app.web.replay import serve
+
+    book, refused = open_book(options.file, max_line=options.max_line)
+    for line in refused:
+        say(f"{options.file}:{line.line}:{line.field or 'line'}: {line.message}")
+
+    if book.mixed:
+        say(f"{book.mixed} requests have replies of several servers, which take turns: replay each server's alone.")
+
+    def ready(url: str) -> None:
+        if as_json:
+            print_json({"base_url": url, "replies": book.size, "refused": len(refused)})
+        else:
+            click.echo(url)
+            say(f"{book.size} recorded replies; Ctrl-C ends it.")
+
+    serve(book, options.file.name, options.model, options.port, ready)

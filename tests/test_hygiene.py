@@ -107,3 +107,26 @@ def test_ctrl_c_is_heeded_by_what_tests_in_the_background_start() -> None:
         f"subprocess.run([sys.executable, '-c', {asked!r}], check=True)"
     )
     assert subprocess.check_output([sys.executable, "-c", program], cwd=ROOT, text=True) == "True\n"
+
+
+NAMED_BY_WHAT_THEY_ARE = {"app/tui/screens", "verifiers/execution/inside", "verifiers/similarity"}
+"""Packages of many modules of one kind, each named by what it is."""
+
+
+@pytest.mark.parametrize(
+    "door",
+    [
+        door
+        for door in sorted(PACKAGE.rglob("__init__.py"))
+        if door.parent.relative_to(PACKAGE).as_posix() not in NAMED_BY_WHAT_THEY_ARE
+    ],
+    ids=lambda door: str(door.parent.relative_to(PACKAGE)),
+)
+def test_a_front_door_names_what_is_behind_it_and_nothing_else(door: Path) -> None:
+    said = ast.get_docstring(ast.parse(door.read_text(encoding="utf-8"))) or ""
+    modules = {path.stem for path in door.parent.glob("*.py")} - {"__init__", "__main__"}
+    behind = modules | {path.parent.name for path in door.parent.glob("*/__init__.py")}
+    if behind != {"verifier"}:
+        assert behind - set(re.findall(r"\w+", said)) == set()
+    listed = re.findall(r"(?m)(?:^ *|[.;] )([a-z_]+(?:, [a-z_]+)*):", said)
+    assert {name for names in listed for name in names.split(", ")} - behind == set()

@@ -1,4 +1,9 @@
-"""Annotate verifier data and measure verifiers, in the terminal."""
+"""Annotate verifier data and measure verifiers, in the terminal.
+
+One folder a job, and each says in its ``__init__`` what lives where. Each imports only those before it:
+core; tables, statistics, llm; config; verifiers, data; runs; labelling; measuring; benchmarks, coding; training;
+interchange; care; app.
+"""
 
 from __future__ import annotations
 

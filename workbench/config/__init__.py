@@ -1,7 +1,7 @@
 """``workbench.toml`` beside the database, and what its user has accepted.
 
-``settings`` is the app's part of the file, ``verifiers`` and ``prices`` are the tables that runs use, ``writing`` adds
-one; ``trust`` remembers, in the user's own folder, which servers and templates may be used.
+file: read within bounds. settings: keys, theme, how people work. verifiers: tables that runs use, and adding one.
+models: models that write, and prices. trust: which servers and templates may be used, kept in the user's own folder.
 """
 
 from __future__ import annotations

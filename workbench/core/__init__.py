@@ -2,7 +2,7 @@
 
 errors: messages for a person. files: files in the making, and files of one's own. processes: who is alive.
 item, code, verdict, run, label, taxonomy, reasons, sets: the nouns. states: what follows from label events.
-selection: which items a command speaks of. numbers: figures of others. health: what ``doctor`` finds.
+options: a verb's options. selection: which items a verb speaks of. health: what ``doctor`` finds.
 progress: how far long work is. status: what Home shows.
 project: a database and what is held beside it. kept: labels that wait while its file is away.
 database: opening, schema, migrations, label events. text: mathematics, Markdown and code for the eye.

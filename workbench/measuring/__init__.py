@@ -6,7 +6,7 @@ Accuracy
     accuracy: the one entry. entries: whose rows there are. notes: what to know before quoting.
     accuracy_items: the items behind a cell. accuracy_tables: the report in every format.
 Verifiers against each other, and together
-    comparing, comparing_tables: two. family, family_tables: several. combining: votes. selecting: the best of n.
+    comparing, comparing_tables: two. family: several. combining: votes. selecting: the best of n.
     estimating: from few labels. downstream: models trained with them. combined: these four as tables and sentences.
 Scores and bias
     scores: what scores are worth. validity: what verdicts follow besides correctness. studies: sweeps and duels.
@@ -14,4 +14,5 @@ What is next
     planning, ordering, suggesting: labels still missing, which first, suggested types. status: of a project.
 For the eye
     browsing: items. agreement_items: pairs of people. reviewing: disagreements. paper, report: for readers.
+    records: nouns. store: the SQL.
 """

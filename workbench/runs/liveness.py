@@ -1,4 +1,4 @@
-"""Whether a database's runner lives, and what can be said of one that is quiet."""
+"""Whether a database's runner lives, how one is started, and what it says of itself on its lock."""
 
 from __future__ import annotations
 

@@ -1,1 +1,7 @@
-"""Question, reference answer and completion in, verdict out."""
+"""Question, reference answer and completion in, verdict out.
+
+base: what a verifier is. registry: finding one by name. judging: one item, within bounds.
+pool, worker, wire, meter: processes that can be killed. serving, control_tokens: verifiers that ask model servers.
+text, math_verify (with math_backend), rules, similarity: rules. judges, duel, answer_type, reward: models.
+execution: programs and their tests. probes: what a verifier must not accept.
+"""

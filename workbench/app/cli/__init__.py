@@ -1,4 +1,10 @@
-"""The command line: one file a kind of work; stdout is data, stderr is narration.
+"""The command line: one module a kind of work; stdout is data, stderr is narration.
+
+verb: a command is a record of options and a function of them. common, writing: what commands share, and where they
+write.
+data, completions, curate: items and pools. people, labels: who labels, and what they said. disagreements: reviews.
+verifiers, verdicts, judges: what is run, and what came of it. figures, combined: tables. sets: frozen ones. code: code.
+servers: for browsers, trainers and judges. care: backups, and what is hurt.
 
 A command's module is imported only when the command runs, so that ``workbench --help`` stays fast.
 """

@@ -1,4 +1,4 @@
-"""``workbench backup DB FILE``."""
+"""``workbench backup``, ``restore``, ``doctor`` and ``rescue``."""
 
 from __future__ import annotations
 

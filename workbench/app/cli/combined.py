@@ -1,4 +1,4 @@
-"""``workbench ensemble DB``."""
+"""``workbench ensemble``, ``best-of``, ``validity``, ``estimate``, ``correlate``, ``pairs``, ``downstream``."""
 
 from __future__ import annotations
 

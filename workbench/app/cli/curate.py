@@ -1,4 +1,4 @@
-"""``workbench curate DB``: from a pool of questions to so many a type; one file a command."""
+"""``workbench curate DB``: from a pool of questions to so many a type."""
 
 from __future__ import annotations
 

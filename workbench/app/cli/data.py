@@ -1,4 +1,4 @@
-"""``workbench import DB FILE…``."""
+"""``workbench import``, ``export``, ``status``, ``exclude``, ``selected-by``, ``types``, ``demo`` and ``open``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``workbench disagreements DB``."""
+"""``workbench disagreements`` and ``review``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``workbench accuracy DB``."""
+"""``workbench accuracy``, ``tables``, ``report`` and ``compare``."""
 
 from __future__ import annotations
 

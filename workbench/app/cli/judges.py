@@ -1,4 +1,4 @@
-"""``workbench models DB NAME``."""
+"""``workbench models``, ``preview``, ``parse``, ``threshold``, ``sweep``, ``duel`` and ``probe``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``workbench labels DB import FILE`` and ``export FILE``."""
+"""``workbench labels``, ``conflicts``, ``agreement``, ``bundle`` and ``merge``."""
 
 from __future__ import annotations
 

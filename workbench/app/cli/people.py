@@ -1,4 +1,4 @@
-"""``workbench annotators DB add NAME…``, ``list``, ``pause NAME`` and ``resume NAME``."""
+"""``workbench annotators``, ``assign``, ``checks``, ``plan``, ``reopen``, ``guidelines``, ``flags``, ``history``."""
 
 from __future__ import annotations
 

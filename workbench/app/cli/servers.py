@@ -1,4 +1,4 @@
-"""``workbench serve DB``."""
+"""``workbench serve``, ``reward-server`` and ``replay``."""
 
 from __future__ import annotations
 

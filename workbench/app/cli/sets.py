@@ -1,4 +1,4 @@
-"""``workbench sets DB list``, ``show NAME`` and ``diff A B``."""
+"""``workbench sets``, ``publish`` and ``build``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``workbench verdicts DB --verifier NAME`` and ``workbench verdicts DB import FILE``."""
+"""``workbench verdicts`` and ``transcripts``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``workbench verifiers DB``."""
+"""``workbench verifiers``, ``verify`` and ``runs``."""
 
 from __future__ import annotations
 

@@ -1,1 +1,5 @@
-"""HTTP servers: recorded replies as a model server, and the app in a browser."""
+"""HTTP servers.
+
+serve: the app in a browser. reward: verifiers as rewards. replay: recorded replies as a model server.
+listening: where a server listens.
+"""

@@ -1,4 +1,4 @@
-"""Evolutions, figures of tests, written tests and solutions.
+"""Evolutions, and figures of tests, of written tests and of solutions.
 
-evolution, figures, synthesis: one each.
+evolution, figures: one each.
 """

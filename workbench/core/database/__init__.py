@@ -2,8 +2,8 @@
 
 connection: opening, and transactions that begin immediately. counted: what is sent is written. failures: in words.
 schema, schema_added, schema_amended: the tables by version. migrations: from version to version. schema_check: as made.
-place, logs, generation, looking: whether the file, its log and its name are the ones that were opened.
-users: who has it open. backup: checked copies, and putting one in place. column_files: copies of columns beside it.
-events, states, people, drafts: who has said what. sets: frozen ones. selection: conditions as SQL.
-clock, documents, gathered, hashes: the present, JSON and integers in columns, whether texts are as imported.
+place, logs, generation, looking: whether the file, its log and its name are the ones that were opened; who has it open.
+backup: checked copies, and putting one in place. column_files: copies of columns beside it.
+events, states, people: who has said what. sets: frozen ones. selection: conditions as SQL.
+values, hashes: the present, JSON and integers in columns; whether texts are as imported.
 """

@@ -1,8 +1,4 @@
-"""Whether a database's file still is where it was opened.
-
-SQLite goes on with a file that was moved, deleted or replaced: what it is told then lands where nobody looks for it, or
-in a log that belongs to another file.
-"""
+"""Whether a database's file stands where it was opened, under one name, where SQLite works; and who has it open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The present, as rows hold it."""
+"""What rows hold besides plain values: the present, JSON of others, and columns of integers in one text."""
 
 from __future__ import annotations
 

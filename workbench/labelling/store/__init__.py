@@ -2,5 +2,5 @@
 
 assignments, claiming, check_items: slots and who gets which. conflicts, flags: what waits for a decision.
 guidelines, suggestions, agreement: versions, suggested types, labels in force. admissions: links and logins.
-blind: what a session may read. bundling, merging, foreign: databases of others.
+blind: what a session may read. bundling, foreign: databases of others, out and in.
 """

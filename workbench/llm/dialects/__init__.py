@@ -1,4 +1,4 @@
-"""What goes to a server and what its bytes say, by dialect."""
+"""What goes to a server and what its bytes say, by dialect: Anthropic's and scoring here, `openai` beside."""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 """Running solutions against tests, where what they do can harm nobody.
 
+verifier: ``execution``. suite, case, running: tests, a solution, a child at work. pool, box, launching: processes.
+levels, attacks: which walls hold here. interpreter, runners, javascript: languages. compare, evidence: what came out.
+settings: what may differ between runs. inside: what runs behind the walls.
+
 A `pool.SandboxPool` has a few slots. Each holds a box: a small warm interpreter, the server, behind the walls of a
 level (L3 namespaces by bubblewrap, Landlock and seccomp; L2 without namespaces; L1 limits alone), as a user of its own
 where this process is root. The server forks children ahead; each gives up all it has and then gets one job from the

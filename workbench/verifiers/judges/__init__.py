@@ -1,1 +1,6 @@
-"""LLM judges: verifiers that ask a model, and the parsers that read what it replies."""
+"""LLM judges: verifiers that ask a model, and the parsers that read what it replies.
+
+verifier: ``llm-judge``. template: what a judge is told. case: one item before it. strategies, strategy: how it goes
+about.
+voting: several replies. parsers: what a reply says. mcts, testcases: MCTS-Judge.
+"""

@@ -1,4 +1,9 @@
-"""``workbench code``: outcomes of tests, selections, rankings, and tests that evolve; one file a command."""
+"""``workbench code``: what tests and solutions are worth, and tests that grow harder.
+
+results: outcomes, a line each. ranking: sets, metrics, saturation, pass@k. evolution: rounds, duplicates, refined
+problems.
+writing: tests and solutions that models write. common: what they share.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``workbench code evolve DB --name NAME --model MODEL``; with ``--show``, what it has come to."""
+"""``workbench code evolve``, ``duplicates``, ``refine`` and ``representatives``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``workbench code select DB|--from FILE``."""
+"""``workbench code select``, ``metrics``, ``histograms``, ``saturation`` and ``passk``."""
 
 from __future__ import annotations
 

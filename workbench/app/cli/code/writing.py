@@ -1,4 +1,4 @@
-"""``workbench code write-solutions DB``."""
+"""``workbench code write-solutions``, ``write-tests`` and ``pool``."""
 
 from __future__ import annotations
 

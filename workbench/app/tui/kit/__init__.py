@@ -1,1 +1,15 @@
-"""Widgets for large tables and long texts; they know no SQL and nothing of verifiers."""
+"""Widgets for large tables and long texts; they know no SQL and nothing of verifiers.
+
+Tables
+    virtual_table: one over more rows than fit in memory. columns: what it shows. sources: where rows come from.
+    matrix: figures with a cursor on a cell. pass_grid, pass_view, pass_texts: a pass matrix.
+Texts
+    reader, reader_messages: a long text. wrapping: to a width. card, card_texts: the final-answer card.
+    item_panes, solution_view, evidence, opinions: what stands beside it.
+Figures in words
+    accuracy_sheet, accuracy_view, agreement_view, compare_view, overview, queue_view, run_view, set_view: one each.
+To be filled in
+    prompt_bar: a line. choices: a menu. option_field: an option. type_picker: an answer type.
+Around a screen
+    title_bar, footer.
+"""

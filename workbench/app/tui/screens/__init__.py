@@ -1,1 +1,1 @@
-"""The screens, one module each; imported when first opened."""
+"""The screens, one module each, named by what they show; imported when first opened."""

@@ -1,7 +1,6 @@
 """Test cases that a model writes, checks and then executes in its head.
 
-``reading`` reads the replies, ``writing`` gets a problem's tests, ``execution`` runs a submission on them, ``judge`` is
-the verdict from nothing but that.
+writing: gets a problem's tests, and reads the replies. judge: runs a submission on them, and judges by nothing else.
 
 Source: MCTS-Judge, arXiv 2502.12468, section 3.3 and tables 9, 12 and 13.
 """

@@ -6,17 +6,15 @@ models: models that write, and prices. trust: which servers and templates may be
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.config.file import FILE_NAME
 from workbench.config.settings import Settings, load
-from workbench.core.project import Project
 
-__all__ = ["FILE_NAME", "Settings", "load"]
+if TYPE_CHECKING:
+    from workbench.core.project import Project
 
-
-# -- A project's settings, for the front ends.
-
-
-__services_settings_all__ = ["FILE_NAME", "Settings", "settings_of"]
+__all__ = ["FILE_NAME", "Settings", "load", "settings_of"]
 
 
 def settings_of(project: Project) -> Settings:

@@ -6,11 +6,10 @@ import re
 from collections import deque
 from collections.abc import Callable
 from decimal import Decimal
-from typing import ClassVar
 
 from workbench.core.final_answer import completion_answer, reference_answer, reply_start
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.verifiers.base import Isolation
+from workbench.verifiers.function import verifier
 
 # -- One spelling for answers that differ only in how they are typeset.
 
@@ -69,42 +68,16 @@ def _bare(text: str) -> str:
     return text
 
 
-class Exact:
-    """Correct when both final answers are the same text."""
-
-    description: ClassVar[str] = "Both final answers are the same text"
-    options: ClassVar[dict[str, str]] = {}
-    preload: ClassVar[tuple[str, ...]] = ()
-    name: str = "exact"
-    version: str = "1"
-    isolation: Isolation = "inline"
-
-    def config(self) -> dict[str, object]:
-        """It has no options."""
-        return {}
-
-    def verify(self, item: VerifierInput) -> Verdict:
-        """Compare the texts without the spaces around them."""
-        return _compare(item, str.strip)
+@verifier("exact", version="1", isolation="inline")
+def exact(item: VerifierInput) -> Verdict:
+    """Both final answers are the same text."""
+    return _compare(item, str.strip)
 
 
-class NormalizedExact:
-    """Correct when both final answers are the same text but for typesetting."""
-
-    description: ClassVar[str] = "Both final answers are the same text but for typesetting"
-    options: ClassVar[dict[str, str]] = {}
-    preload: ClassVar[tuple[str, ...]] = ()
-    name: str = "normalized-exact"
-    version: str = "1"
-    isolation: Isolation = "inline"
-
-    def config(self) -> dict[str, object]:
-        """It has no options."""
-        return {}
-
-    def verify(self, item: VerifierInput) -> Verdict:
-        """Compare the canonical texts."""
-        return _compare(item, canonical_text)
+@verifier("normalized-exact", version="1", isolation="inline")
+def normalized_exact(item: VerifierInput) -> Verdict:
+    """Both final answers are the same text but for typesetting."""
+    return _compare(item, canonical_text)
 
 
 def _compare(item: VerifierInput, key: Callable[[str], str]) -> Verdict:
@@ -135,77 +108,51 @@ _LETTER = re.compile(r"(?<![^\W_])(?<!\\)[A-H](?![^\W_])")
 _LETTER_ANSWER = re.compile(r"\(?([A-H])(?:[).:].*)?", re.DOTALL)
 
 
-class LastNumber:
-    """Correct when the reply's last number is the reference's last number, as GSM8K is often scored.
+@verifier("last-number", version="1", isolation="inline")
+def last_number(item: VerifierInput) -> Verdict:
+    """Heuristic: the last number of the reply is the last number of the reference.
 
-    A number is digits with thousands commas, a decimal part and a sign; it is compared by value. Fractions,
-    units, powers of ten and what the number stands for are not looked at.
+    As GSM8K is often scored. A number is digits with thousands commas, a decimal part and a sign; it is compared by
+    value. Fractions, units, powers of ten and what the number stands for are not looked at.
     """
-
-    description: ClassVar[str] = "Heuristic: the last number of the reply is the last number of the reference"
-    options: ClassVar[dict[str, str]] = {}
-    preload: ClassVar[tuple[str, ...]] = ()
-    name: str = "last-number"
-    version: str = "1"
-    isolation: Isolation = "inline"
-
-    def config(self) -> dict[str, object]:
-        """It has no options."""
-        return {}
-
-    def verify(self, item: VerifierInput) -> Verdict:
-        """Compare the last numbers; abstain where one side has none."""
-        expected = _last(_NUMBER, item.reference)
-        if expected is None:
-            return Verdict(outcome=Outcome.ABSTAIN, reason="no_reference_answer")
-        given = _last(_NUMBER, item.completion, reply_start(item.completion))
-        if given is None:
-            return Verdict(outcome=Outcome.ABSTAIN, reason="no_answer_found", reference_final=expected[0])
-        return Verdict(
-            outcome=Outcome.CORRECT if _value(given[0]) == _value(expected[0]) else Outcome.INCORRECT,
-            reason="number",
-            reference_final=expected[0],
-            candidate_final=given[0],
-            reference_span=expected.span(),
-            candidate_span=given.span(),
-        )
+    expected = _last(_NUMBER, item.reference)
+    if expected is None:
+        return Verdict(outcome=Outcome.ABSTAIN, reason="no_reference_answer")
+    given = _last(_NUMBER, item.completion, reply_start(item.completion))
+    if given is None:
+        return Verdict(outcome=Outcome.ABSTAIN, reason="no_answer_found", reference_final=expected[0])
+    return Verdict(
+        outcome=Outcome.CORRECT if _value(given[0]) == _value(expected[0]) else Outcome.INCORRECT,
+        reason="number",
+        reference_final=expected[0],
+        candidate_final=given[0],
+        reference_span=expected.span(),
+        candidate_span=given.span(),
+    )
 
 
-class ChoiceLetter:
-    """Correct when the reply's last stand-alone letter A to H is the reference's option letter.
+@verifier("choice-letter", version="1", isolation="inline")
+def choice_letter(item: VerifierInput) -> Verdict:
+    """Heuristic: the last stand-alone letter A–H of the reply is the reference's letter.
 
-    The reference's final answer must be one letter, alone or before its option: ``C``, ``(C)``, ``C. 12 cm``. In
-    the reply any capital A to H between other signs counts, the article "A" too.
+    The reference's final answer must be one letter, alone or before its option: ``C``, ``(C)``, ``C. 12 cm``. In the
+    reply any capital A to H between other signs counts, the article "A" too.
     """
-
-    description: ClassVar[str] = "Heuristic: the last stand-alone letter A–H of the reply is the reference's letter"
-    options: ClassVar[dict[str, str]] = {}
-    preload: ClassVar[tuple[str, ...]] = ()
-    name: str = "choice-letter"
-    version: str = "1"
-    isolation: Isolation = "inline"
-
-    def config(self) -> dict[str, object]:
-        """It has no options."""
-        return {}
-
-    def verify(self, item: VerifierInput) -> Verdict:
-        """Compare the letters; abstain where one side has none."""
-        reference = reference_answer(item.reference, item.subtype)
-        expected = _LETTER_ANSWER.fullmatch(canonical_text(reference.text))
-        if expected is None:
-            return Verdict(outcome=Outcome.ABSTAIN, reason="no_reference_answer")
-        given = _last(_LETTER, item.completion, reply_start(item.completion))
-        if given is None:
-            return Verdict(outcome=Outcome.ABSTAIN, reason="no_answer_found", reference_final=expected[1])
-        return Verdict(
-            outcome=Outcome.CORRECT if given[0] == expected[1] else Outcome.INCORRECT,
-            reason="letter",
-            reference_final=expected[1],
-            candidate_final=given[0],
-            reference_span=(reference.start, reference.end),
-            candidate_span=given.span(),
-        )
+    reference = reference_answer(item.reference, item.subtype)
+    expected = _LETTER_ANSWER.fullmatch(canonical_text(reference.text))
+    if expected is None:
+        return Verdict(outcome=Outcome.ABSTAIN, reason="no_reference_answer")
+    given = _last(_LETTER, item.completion, reply_start(item.completion))
+    if given is None:
+        return Verdict(outcome=Outcome.ABSTAIN, reason="no_answer_found", reference_final=expected[1])
+    return Verdict(
+        outcome=Outcome.CORRECT if given[0] == expected[1] else Outcome.INCORRECT,
+        reason="letter",
+        reference_final=expected[1],
+        candidate_final=given[0],
+        reference_span=(reference.start, reference.end),
+        candidate_span=given.span(),
+    )
 
 
 def _last(pattern: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:
@@ -220,20 +167,7 @@ def _value(number: str) -> Decimal:
 # -- Baselines any verifier has to beat.
 
 
-class AlwaysIncorrect:
-    """Says "incorrect" to everything: the accuracy that knowing nothing buys."""
-
-    description: ClassVar[str] = 'Baseline: says "incorrect" to everything'
-    options: ClassVar[dict[str, str]] = {}
-    preload: ClassVar[tuple[str, ...]] = ()
-    name: str = "always-incorrect"
-    version: str = "1"
-    isolation: Isolation = "inline"
-
-    def config(self) -> dict[str, object]:
-        """It has no options."""
-        return {}
-
-    def verify(self, item: VerifierInput) -> Verdict:
-        """Incorrect, whatever it is."""
-        return Verdict(outcome=Outcome.INCORRECT)
+@verifier("always-incorrect", version="1", isolation="inline")
+def always_incorrect(_item: VerifierInput) -> Verdict:
+    """Baseline: says "incorrect" to everything."""
+    return Verdict(outcome=Outcome.INCORRECT)

@@ -20,7 +20,7 @@ from workbench.runs.configuring import bound_run
 from workbench.runs.store import runs, verdicts
 from workbench.runs.store.verdicts import TestResult
 from workbench.verifiers.execution.verifier import ExecutionVerifier
-from workbench.verifiers.text import Exact
+from workbench.verifiers.text import exact
 
 Results = Callable[..., tuple[int, list[dict[str, object]], str]]
 
@@ -109,7 +109,7 @@ def test_verifiers_come_one_after_the_other_and_can_be_chosen(project: Project, 
 )
 def test_what_is_not_there_is_said(project: Project, results: Results, arguments: list[str], message: str) -> None:
     with project.database.write() as connection:
-        bound_run(connection, "exact", Exact(), {})
+        bound_run(connection, "exact", exact(), {})
     code, lines, err = results(*arguments)
     assert (code, lines) == (2, [])
     assert message in err

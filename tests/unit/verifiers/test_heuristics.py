@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.registry import Registry
-from workbench.verifiers.text import ChoiceLetter, LastNumber
+from workbench.verifiers.text import choice_letter, last_number
 
 
 def _item(reference: str, completion: str) -> VerifierInput:
@@ -29,7 +29,7 @@ def _item(reference: str, completion: str) -> VerifierInput:
     ],
 )
 def test_last_number_compares_the_last_numbers_by_value(reference: str, completion: str, number: str) -> None:
-    verdict = LastNumber().verify(_item(reference, completion))
+    verdict = last_number().verify(_item(reference, completion))
     assert (verdict.outcome, verdict.reason) == (Outcome.CORRECT, "number")
     assert verdict.candidate_final == number
     assert verdict.candidate_span is not None
@@ -39,42 +39,42 @@ def test_last_number_compares_the_last_numbers_by_value(reference: str, completi
 
 
 def test_last_number_is_fooled_by_what_comes_after_the_answer() -> None:
-    assert LastNumber().verify(_item("18", r"$\boxed{18}$, checked in 2 ways")).outcome is Outcome.INCORRECT
-    assert LastNumber().verify(_item(r"\frac{1}{2}", r"\boxed{\frac{3}{2}}")).outcome is Outcome.CORRECT
+    assert last_number().verify(_item("18", r"$\boxed{18}$, checked in 2 ways")).outcome is Outcome.INCORRECT
+    assert last_number().verify(_item(r"\frac{1}{2}", r"\boxed{\frac{3}{2}}")).outcome is Outcome.CORRECT
 
 
 def test_last_number_abstains_without_numbers() -> None:
-    assert LastNumber().verify(_item("x", "5")).reason == "no_reference_answer"
-    no_answer = LastNumber().verify(_item("5", "<think>5</think> five"))
+    assert last_number().verify(_item("x", "5")).reason == "no_reference_answer"
+    no_answer = last_number().verify(_item("5", "<think>5</think> five"))
     assert (no_answer.outcome, no_answer.reason) == (Outcome.ABSTAIN, "no_answer_found")
     assert no_answer.reference_final == "5"
 
 
 @pytest.mark.parametrize("reference", ["C", "(C)", r"\text{(C)}", "C. 12 cm", "(C) 12 cm", r"So it is $\boxed{C}$."])
 def test_choice_letter_reads_the_reference_s_letter(reference: str) -> None:
-    right = ChoiceLetter().verify(_item(reference, "B looks good, but A is smaller than (C)."))
+    right = choice_letter().verify(_item(reference, "B looks good, but A is smaller than (C)."))
     assert (right.outcome, right.reason, right.candidate_final) == (Outcome.CORRECT, "letter", "C")
-    wrong = ChoiceLetter().verify(_item(reference, r"\boxed{\text{D}}"))
+    wrong = choice_letter().verify(_item(reference, r"\boxed{\text{D}}"))
     assert (wrong.outcome, wrong.reference_final, wrong.candidate_final) == (Outcome.INCORRECT, "C", "D")
 
 
 @pytest.mark.parametrize("reference", ["12", "B, C", "CO", "A triangle", "", "K"])
 def test_choice_letter_abstains_where_the_reference_is_no_letter(reference: str) -> None:
-    assert ChoiceLetter().verify(_item(reference, "B")).reason == "no_reference_answer"
+    assert choice_letter().verify(_item(reference, "B")).reason == "no_reference_answer"
 
 
 @pytest.mark.parametrize("completion", ["", "the last one", "NaCl and H2O", r"\A", "<think>C</think> none"])
 def test_choice_letter_abstains_where_no_letter_stands_alone(completion: str) -> None:
-    assert ChoiceLetter().verify(_item("C", completion)).reason == "no_answer_found"
+    assert choice_letter().verify(_item("C", completion)).reason == "no_answer_found"
 
 
 def test_choice_letter_is_fooled_by_an_article() -> None:
-    assert ChoiceLetter().verify(_item("B", "B. A catalyst is not used up.")).outcome is Outcome.INCORRECT
+    assert choice_letter().verify(_item("B", "B. A catalyst is not used up.")).outcome is Outcome.INCORRECT
 
 
 @given(st.text() | st.text(st.sampled_from("0123456789,.-−() AB\\")), st.text(st.sampled_from("0129,.-− ABC()\\x")))
 def test_any_text_gets_a_verdict(reference: str, completion: str) -> None:
-    for verifier in (LastNumber(), ChoiceLetter()):
+    for verifier in (last_number(), choice_letter()):
         verdict = verifier.verify(_item(reference, completion))
         assert isinstance(verdict, Verdict)
         if verdict.candidate_span is not None:
@@ -83,7 +83,7 @@ def test_any_text_gets_a_verdict(reference: str, completion: str) -> None:
 
 @pytest.mark.parametrize("text", ["1," * 300_000, "9" * 600_000, "111,222," * 80_000, "A" * 600_000, "-" * 600_000])
 def test_long_texts_are_no_matter(text: str) -> None:
-    for verifier in (LastNumber(), ChoiceLetter()):
+    for verifier in (last_number(), choice_letter()):
         assert verifier.verify(_item(text, text)).outcome is not Outcome.ERROR
 
 

@@ -16,7 +16,7 @@ from workbench.core.verdict import Outcome, VerifierInput
 from workbench.verifiers.base import Verifier, identity
 from workbench.verifiers.math_verify import MathVerify
 from workbench.verifiers.registry import Registry
-from workbench.verifiers.text import AlwaysIncorrect
+from workbench.verifiers.text import always_incorrect
 
 ITEM = VerifierInput(item=1, question="2+2?", reference="4", completion=r"\boxed{4}")
 
@@ -34,7 +34,7 @@ def test_the_built_in_verifiers_are_listed_and_usable() -> None:
 
 
 def test_the_baseline_says_incorrect() -> None:
-    assert AlwaysIncorrect().verify(ITEM).outcome is Outcome.INCORRECT
+    assert always_incorrect().verify(ITEM).outcome is Outcome.INCORRECT
 
 
 @pytest.mark.usefixtures("hostile")
@@ -138,7 +138,7 @@ def test_identity_follows_kind_and_configuration_only() -> None:
     plain: Verifier = Hostile()
     other = Hostile(start="nothing")
     other.version = "2"
-    assert identity(plain) == identity(other) != identity(AlwaysIncorrect())
+    assert identity(plain) == identity(other) != identity(always_incorrect())
     other.start = "exit"
     assert identity(plain) != identity(other)
 

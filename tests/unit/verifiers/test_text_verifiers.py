@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Verifier
-from workbench.verifiers.text import Exact, NormalizedExact, canonical_text
+from workbench.verifiers.text import canonical_text, exact, normalized_exact
 
 
 def _item(reference: str, completion: str) -> VerifierInput:
@@ -19,7 +19,7 @@ def _item(reference: str, completion: str) -> VerifierInput:
 
 def test_exact_compares_final_answers_only() -> None:
     completion = "First $\\boxed{7}$ seemed right.\nBut the answer is $\\boxed{12}$."
-    verdict = Exact().verify(_item("Six and six.\n#### 12", completion))
+    verdict = exact().verify(_item("Six and six.\n#### 12", completion))
     assert (verdict.outcome, verdict.reason) == (Outcome.CORRECT, "text_equal")
     assert (verdict.reference_final, verdict.candidate_final) == ("12", "12")
     assert verdict.candidate_span is not None
@@ -28,11 +28,11 @@ def test_exact_compares_final_answers_only() -> None:
 
 def test_exact_takes_typesetting_for_a_difference() -> None:
     item = _item(r"$\frac{1}{2}$", r"$\boxed{\dfrac{1}{2}}$")
-    assert (Exact().verify(item).outcome, Exact().verify(item).reason) == (Outcome.INCORRECT, "text_differs")
-    assert NormalizedExact().verify(item).outcome is Outcome.CORRECT
+    assert (exact().verify(item).outcome, exact().verify(item).reason) == (Outcome.INCORRECT, "text_differs")
+    assert normalized_exact().verify(item).outcome is Outcome.CORRECT
 
 
-@pytest.mark.parametrize("verifier", [Exact(), NormalizedExact()])
+@pytest.mark.parametrize("verifier", [exact(), normalized_exact()])
 def test_abstains_where_a_side_has_no_answer(verifier: Verifier) -> None:
     no_reference = verifier.verify(_item("", r"\boxed{4}"))
     assert (no_reference.outcome, no_reference.reason) == (Outcome.ABSTAIN, "no_reference_answer")
@@ -93,8 +93,8 @@ def test_meaning_stays_a_difference(left: str, right: str) -> None:
 
 
 def test_answers_of_which_nothing_is_left_are_not_equal() -> None:
-    assert NormalizedExact().verify(_item(r"\,", r"$\,$")).reason == "no_reference_answer"
-    assert NormalizedExact().verify(_item("4", r"$\,$")).reason == "no_answer_found"
+    assert normalized_exact().verify(_item(r"\,", r"$\,$")).reason == "no_reference_answer"
+    assert normalized_exact().verify(_item("4", r"$\,$")).reason == "no_answer_found"
 
 
 @given(st.text(alphabet=st.sampled_from("ab1 ,.$\\{}()[]^_~frcletx%")))
@@ -106,13 +106,13 @@ def test_surrounding_space_and_delimiters_never_matter(text: str) -> None:
 
 @given(st.text(), st.text())
 def test_any_text_gets_a_verdict(reference: str, completion: str) -> None:
-    for verifier in (Exact(), NormalizedExact()):
+    for verifier in (exact(), normalized_exact()):
         assert isinstance(verifier.verify(_item(reference, completion)), Verdict)
 
 
 @pytest.mark.real_data
 def test_no_wrong_answer_passes_on_real_rows(real_rows: list[dict[str, Any]]) -> None:
-    for verifier in (Exact(), NormalizedExact()):
+    for verifier in (exact(), normalized_exact()):
         passed = [
             row["gold_correct"]
             for row in real_rows

@@ -19,7 +19,7 @@ from workbench.core.verdict import Outcome, Protocol3, Verdict
 from workbench.measuring.accuracy import accuracy
 from workbench.statistics.records.report import AccuracyReport
 from workbench.verifiers.rules.verifier import Rules
-from workbench.verifiers.text import AlwaysIncorrect, Exact, NormalizedExact
+from workbench.verifiers.text import always_incorrect, exact, normalized_exact
 
 FIELDS = ("type", "subtype", "domain", "source", "model")
 PROTOCOLS: tuple[Protocol3, ...] = get_args(Protocol3)
@@ -33,7 +33,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     path = tmp_path_factory.mktemp("oracle") / "p.db"
-    verifiers = (Rules(), Exact(), NormalizedExact(), AlwaysIncorrect())
+    verifiers = (Rules(), exact(), normalized_exact(), always_incorrect())
     project = judged_project(path, sample_folder() / "tuples.jsonl", verifiers)
     draw = Random(3)
     ids = [row[0] for row in project.database.reader().execute("SELECT id FROM completions ORDER BY id")]

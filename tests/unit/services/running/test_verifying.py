@@ -17,7 +17,7 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.runs import verifying
 from workbench.runs.run_status import runs
 from workbench.runs.verifying import Watch, run_info, start, wait
-from workbench.verifiers.text import Exact
+from workbench.verifiers.text import exact
 
 ITEMS = 1200
 
@@ -79,7 +79,7 @@ def test_what_cannot_be_run_leaves_nothing(project: Project) -> None:
 def test_a_new_version_is_a_new_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     old = start(project, "exact", selection=Selection((), 2))
     wait(project, old.run)
-    monkeypatch.setattr(Exact, "version", "2")
+    monkeypatch.setattr(exact, "version", "2")
     new = start(project, "exact", selection=Selection((), 2))
     assert new.run != old.run
     assert (new.version, new.reused) == ("2", 0)

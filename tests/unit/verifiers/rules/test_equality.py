@@ -11,7 +11,7 @@ from tests.unit.verifiers.rules.table import PAIRS, TABLE, Pair
 from workbench.core.taxonomy import SUBTYPES
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.pool import WorkerPool
-from workbench.verifiers.text import NormalizedExact
+from workbench.verifiers.text import normalized_exact
 
 
 def trials(pairs: list[Pair]) -> list[tuple[Pair, VerifierInput]]:
@@ -61,7 +61,7 @@ def test_no_pair_says_equal_and_unequal() -> None:
 
 
 def test_the_table_finds_a_verifier_that_compares_text_only() -> None:
-    wrong = Counter(is_wrong(pair, NormalizedExact().verify(one)) for pair, one in trials(PAIRS) if pair.equal)
+    wrong = Counter(is_wrong(pair, normalized_exact().verify(one)) for pair, one in trials(PAIRS) if pair.equal)
     assert wrong[True] > wrong[False] > 0
 
 

@@ -1,0 +1,73 @@
+"""CONTRIBUTING's recipes, followed to the letter."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.commands import in_process
+from tests.helpers import make_project, numbered
+from workbench.app import cli
+from workbench.app.cli import data
+
+TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def recipe(title: str, language: str = "python") -> str:
+    """The code under a heading."""
+    section = TEXT.partition(f"## {title}\n")[2].partition("\n## ")[0]
+    found = re.search(rf"```{language}\n(.*?)```", section, re.DOTALL)
+    assert found, title
+    return found[1]
+
+
+def test_a_verifier_is_added_as_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    metadata = tmp_path / "site" / "my_package-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
+    points = recipe("Adding a verifier", "toml").replace("[project.entry-points.", "[").replace('"', "")
+    (metadata / "entry_points.txt").write_text(points)
+    (metadata.parent / "my_package.py").write_text(recipe("Adding a verifier"))
+    monkeypatch.setattr(sys, "path", [str(metadata.parent), *sys.path])
+    monkeypatch.setenv("PYTHONPATH", str(metadata.parent) + os.pathsep + os.environ.get("PYTHONPATH", ""))
+    importlib.invalidate_caches()
+    project = make_project(tmp_path, numbered(3))
+    call = in_process(monkeypatch, capfd)
+    listed = {kind["name"]: kind for kind in json.loads(call("verifiers", project.path, "--json")[1])}
+    assert listed["ends-with"]["description"] == "The reply ends with the reference"
+    assert listed["ends-with"]["options"] == {"fold": "ignore case"}
+    code, said, error = call("verify", project.path, "ends-with", "-o", "fold=true", "--json")
+    assert code == 0, error
+    assert sum(json.loads(said)["verdicts"].values()) == 3
+    assert json.loads(said)["verdicts"]["error"] == 0
+    assert call("verify", project.path, "ends-with", "-o", "fold=perhaps")[0] == 2
+
+
+def test_a_command_is_added_as_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    found = re.search(r'`"(\w+)": \("(\w+)", "(.+?)"\),`', TEXT)
+    assert found
+    name, module, words = found.groups()
+    within = ModuleType("workbench.app.cli.within")
+    vars(within).update(vars(data))
+    exec(compile(recipe("Adding a command"), "CONTRIBUTING.md", "exec", dont_inherit=True), vars(within))
+    assert importlib.import_module(f"workbench.app.cli.{module}") is data
+    monkeypatch.setattr(data, f"{name}_command", vars(within)[f"{name}_command"], raising=False)
+    monkeypatch.setitem(cli.COMMANDS, name, (module, words))
+    project = make_project(tmp_path, numbered(3))
+    call = in_process(monkeypatch, capfd)
+    code, said, error = call(name, project.path, "--json")
+    assert code == 0, error
+    assert json.loads(said)["dataset"]
+    assert call(name, project.path, "--limit", "0")[0] == 2
+    assert "--limit" in call(name, "--help")[1]

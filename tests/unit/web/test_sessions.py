@@ -221,8 +221,9 @@ async def test_frames_that_are_no_websocket(ann: ClientSession, address: Address
     await until(lambda: processes() == [])
 
 
+@pytest.mark.parametrize("keys", [5, pytest.param(20, marks=pytest.mark.soak)])
 async def test_a_page_that_reads_nothing_keeps_nobody_waiting(
-    project: Project, ann: ClientSession, address: Address, monkeypatch: pytest.MonkeyPatch
+    project: Project, ann: ClientSession, address: Address, monkeypatch: pytest.MonkeyPatch, keys: int
 ) -> None:
     monkeypatch.setattr(server, "HEARTBEAT_S", 1.0)
     monkeypatch.setattr(app_process, "GRACE_S", 1_000.0)
@@ -231,7 +232,7 @@ async def test_a_page_that_reads_nothing_keeps_nobody_waiting(
         await dead.press("flood")
         transport_of(dead).pause_reading()
         async with tab(ben, address) as page:
-            for number in range(5):
+            for number in range(keys):
                 await page.press(f"<{number}>")
                 await page.wait_for(f"D<{number}>")
         await until(lambda: processes() == [])

@@ -87,14 +87,16 @@ def check_average(options: dict[str, str], fixed: dict[str, str], seeds: int, ca
         assert total["self-assess"] / seeds == pytest.approx(8, rel=0.05)
 
 
-def test_calls_with_the_history_in_the_prompt_are_as_described() -> None:
-    pairs = [coin.counts["analyse"] for coin, _ in searched(30, reuse="history", reward="self_consistency")]
-    assert 2 * mean(pairs) == pytest.approx(74.1, rel=0.05)
+@pytest.mark.parametrize(("seeds", "rel"), [(30, 0.05), pytest.param(100, 0.02, marks=pytest.mark.soak)])
+def test_calls_with_the_history_in_the_prompt_are_as_described(seeds: int, rel: float) -> None:
+    pairs = [coin.counts["analyse"] for coin, _ in searched(seeds, reuse="history", reward="self_consistency")]
+    assert 2 * mean(pairs) == pytest.approx(74.1, rel=rel)
 
 
+@pytest.mark.parametrize("seeds", [2, pytest.param(4, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("options", SWITCHES)
-def test_calls_are_those_the_stored_tree_says(options: dict[str, str]) -> None:
-    for coin, trace in searched(2, **options):
+def test_calls_are_those_the_stored_tree_says(options: dict[str, str], seeds: int) -> None:
+    for coin, trace in searched(seeds, **options):
         assert coin.counts == recounted(trace)
         check_visits(trace)
         if trace["options"]["reuse"] == "none":
@@ -119,11 +121,12 @@ def test_a_null_action_asks_nothing() -> None:
         assert coin.counts["analyse"] == 17
 
 
+@pytest.mark.parametrize(("seeds", "rel"), [(10, 0.05), pytest.param(30, 0.03, marks=pytest.mark.soak)])
 @pytest.mark.parametrize(
     "options",
     [{}, {"reward_tests": "per_item"}, {"depth": "4", "rollouts": "6"}, {"selection": "uct"}, {"rollouts": "1"}],
 )
-def test_the_estimate_is_the_mean(options: dict[str, str]) -> None:
-    calls = mean(len(coin.calls) for coin, _ in searched(10, reward="self_evaluation", **options))
+def test_the_estimate_is_the_mean(options: dict[str, str], seeds: int, rel: float) -> None:
+    calls = mean(len(coin.calls) for coin, _ in searched(seeds, reward="self_evaluation", **options))
     estimate = expected_calls(mcts_options({"reward": "self_evaluation", **options}))
-    assert estimate == pytest.approx(calls, rel=0.05)
+    assert estimate == pytest.approx(calls, rel=rel)

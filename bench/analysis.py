@@ -31,8 +31,8 @@ from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import columns
 from workbench.runs.store import verdicts
 from workbench.statistics.compare import metric_intervals
-from workbench.statistics.intervals import Z95
 from workbench.statistics.records.report import AccuracyReport
+from workbench.statistics.subgroups import Z95
 
 RUNS = 5
 BY = "subtype"

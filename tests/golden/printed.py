@@ -17,7 +17,7 @@ from workbench.app import schemas
 from workbench.app.cli import root
 from workbench.core.project import open_project
 from workbench.runs import configuring
-from workbench.runs.parsing import parser_names
+from workbench.runs.previewing import parser_names
 
 Pieces = Iterator[tuple[str, str]]
 

@@ -18,8 +18,7 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.unit.store.test_logs import crash
-from workbench.care.backups import backup
-from workbench.care.restoring import restore_backup
+from workbench.care.backups import backup, restore_backup
 from workbench.core.database.connection import Database
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project

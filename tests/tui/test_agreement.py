@@ -22,7 +22,7 @@ from workbench.app.tui.screens.item import ItemScreen
 from workbench.core.project import Project
 from workbench.labelling.agreement import measuring as service
 from workbench.labelling.agreement.measuring import agreement
-from workbench.measuring.agreement_items import pair_items
+from workbench.measuring.browsing import pair_items
 
 
 def labelled(folder: Path, names: tuple[str, str, str] = ("ann", "bob", "cy")) -> Project:

@@ -2,29 +2,54 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
+import stat
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import closing
+from heapq import merge
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from workbench.benchmarks.building import comparing
 from workbench.care.doctor import examine
+from workbench.care.store.rescuing import bring_back, is_database, row_counts
+from workbench.core.database import logs, migrations, sets
 from workbench.core.database.backup import backup as write_backup
+from workbench.core.database.backup import check, put_in_place
 from workbench.core.database.connection import Database
 from workbench.core.database.failures import explained
 from workbench.core.database.looking import looked_at
-from workbench.core.errors import StoreError, VerifierError
+from workbench.core.database.place import beside, require_local, require_unused
+from workbench.core.errors import FormatError, StoreError, UsageError, VerifierError
 from workbench.core.files import part_folder
 from workbench.core.health import Finding
-from workbench.core.project import Project
+from workbench.core.progress import BYTES, step
+from workbench.core.project import Project, opened_project
+from workbench.core.sets import SetName
+from workbench.data.formats.source import path_text
+from workbench.interchange.archive import Archive, opened_archive
+from workbench.interchange.records import Manifest, Member, Restored
+from workbench.interchange.store.archiving import (
+    CALLS,
+    EVENTS,
+    PARTS,
+    ArchiveRefused,
+    ArchiveTable,
+    NewDatabase,
+    deriving,
+)
+from workbench.labelling.ledger import recompute
 
 if TYPE_CHECKING:
     from workbench.verifiers.execution.levels import LevelStatus
 
+
 _SHOWN = 3
 """Attacks that came through are named up to so many, and counted beyond."""
-
 LITTLE_SPACE = 512 * 2**20
 """Less free disk than this many bytes is reported."""
 
@@ -124,3 +149,246 @@ def _environment() -> list[Finding]:
         except metadata.PackageNotFoundError:
             found.append(Finding(name=name, ok=False, message="not installed"))
     return found
+
+
+# -- Reading an archive back into a new database.
+
+
+_Row = tuple[Any, ...]
+FIRST_SCHEMA = 7
+"""Version of the tables that the first archives were written from."""
+
+
+def restore(path: Path, target: Path) -> Restored:
+    """Make a database of an archive: its tables, then every state derived anew. It appears whole or not at all.
+
+    An archive of an earlier version of the tables is migrated as a database of that version would be.
+
+    Args:
+        path: The archive.
+        target: The new database; nothing stands there yet.
+
+    Raises:
+        FormatError: The archive is damaged, was written by a newer version, or is none.
+        StoreError: There is something at ``target``, or it can't be written, or there is no room for it.
+    """
+    _require_nothing(target)
+    with opened_archive(path) as archive:
+        manifest = archive.manifest
+        _require_readable(path, manifest)
+        _require_room(target, manifest)
+        with part_folder(target) as part, explained(target):
+            temporary = part / target.name
+            _fill(archive, temporary)
+            _derive(archive, temporary)
+            _require_sets(archive, temporary)
+            check(temporary)
+            # It took a while: another process may have made something there.
+            _require_nothing(target)
+            kept = put_in_place(temporary, target)
+    return Restored(
+        database=path_text(target),
+        rows={member.name: member.lines for member in manifest.members},
+        left_out=manifest.left_out,
+        schema=manifest.schema,
+        code_version=manifest.code_version,
+        kept=tuple(map(path_text, kept)),
+    )
+
+
+def _require_nothing(target: Path) -> None:
+    if os.path.lexists(target):
+        raise StoreError(f"{target} exists.", "An archive is read back into a new database: name another file.")
+
+
+def _require_readable(path: Path, manifest: Manifest) -> None:
+    if manifest.schema > migrations.latest_version():
+        raise FormatError(
+            f"{path}: its tables have version {manifest.schema}; this program knows up to "
+            f"{migrations.latest_version()}.",
+            "It was written by a newer workbench: install that one.",
+        )
+    known = {part.name for part in PARTS}
+    names = {member.name for member in manifest.members}
+    missing = known - names - set(CALLS)
+    if manifest.schema < FIRST_SCHEMA or names - known or (missing and manifest.schema == migrations.latest_version()):
+        differing = ", ".join(sorted(names - known or missing)) or f"version {manifest.schema} of the tables"
+        raise FormatError(f"{path}: no program of ours wrote this: {differing}.", "Get another copy of it.")
+
+
+def _require_room(target: Path, manifest: Manifest) -> None:
+    if not target.parent.is_dir():
+        raise StoreError(f"{target.parent}: there is no such folder.", "Make it first.")
+    require_local(target.parent)
+    wanted = sum(member.bytes for member in manifest.members)
+    free = shutil.disk_usage(target.parent).free
+    if wanted > free:
+        raise StoreError(
+            f"{target}: the archive holds {wanted >> 20:,} MiB of rows and {free >> 20:,} MiB are free.", "Make room."
+        )
+
+
+def _fill(archive: Archive, path: Path) -> None:
+    new = NewDatabase(path, archive.manifest.schema)
+    reading = _ArchiveReading(archive, new)
+    try:
+        new.fill(reading.parts())
+    except ArchiveRefused as error:
+        raise reading.refused(str(error)) from error
+    new.bring_up_to_date()
+
+
+def _derive(archive: Archive, database: Path) -> None:
+    """Derive every state from the label events."""
+    with opened_project(database) as project:
+        try:
+            with deriving():
+                recompute(project)
+        except ArchiveRefused as error:
+            raise archive.damaged(f"a label event says what none can: {error}") from error
+
+
+def _require_sets(archive: Archive, database: Path) -> None:
+    """What a frozen set says of itself can be read by whoever shows, compares or publishes it."""
+    with opened_project(database) as project:
+        for found in sets.every(project.database.reader()):
+            try:
+                SetName.parse(found.name)
+                comparing.settings_of(found)
+                comparing.report_of(found)
+            except (StoreError, UsageError) as error:
+                raise archive.damaged(f"a set is none: {error}") from error
+
+
+class _PlacedRow(NamedTuple):
+    """A row and where it stands."""
+
+    member: Member
+    line: int
+    row: _Row
+
+
+class _ArchiveReading:
+    """The rows of an archive, part by part, and where the last one stood."""
+
+    def __init__(self, archive: Archive, new: NewDatabase) -> None:
+        self._archive, self._new = archive, new
+        self._members = {member.name: member for member in archive.manifest.members}
+        self._last: _PlacedRow | None = None
+
+    def parts(self) -> Iterator[tuple[ArchiveTable, Iterable[_Row]]]:
+        """All parts in their order; label events together, in the order in which they arrived."""
+        for part in PARTS:
+            if part.name not in self._members:
+                continue
+            self._require_columns(part)
+            if part.name == EVENTS[0]:
+                arrived = merge(*map(self._placed, EVENTS), key=lambda placed: placed.row[0])
+                yield part, self._noted(arrived)
+            elif part.name not in EVENTS:
+                yield part, self._noted(self._placed(part.name))
+        self._last = None
+
+    def refused(self, why: str) -> FormatError:
+        """An error about the row that was read last, or after them all about the whole."""
+        last = self._last
+        return self._archive.damaged(why) if last is None else self._archive.damaged(why, last.member, last.line)
+
+    def _require_columns(self, part: ArchiveTable) -> None:
+        member, wanted = self._members[part.name], self._new.columns(part)
+        if member.columns != wanted:
+            differing = ", ".join(sorted(member.columns.keys() ^ wanted.keys())) or "their kinds"
+            raise self._archive.damaged(f"its columns are not those of its table: {differing}", member)
+
+    def _placed(self, name: str) -> Iterator[_PlacedRow]:
+        member = self._members[name]
+        return (_PlacedRow(member, number, row) for number, row in self._archive.rows(member))
+
+    def _noted(self, rows: Iterable[_PlacedRow]) -> Iterator[_Row]:
+        for placed in rows:
+            self._last = placed
+            yield placed.row
+
+
+# -- A backup in the place of a database: checked first, and what stood there is kept.
+
+
+_CHUNK = 1 << 22
+
+
+def restore_backup(path: Path, target: Path) -> Restored:
+    """Make a database of a backup or an archive; a backup takes the place of what stands at ``target``, which is kept.
+
+    A database that another copy was put over by hand is restored from itself: as it stands in its file, without the
+    log that isn't its own.
+
+    Args:
+        path: The backup or the archive.
+        target: The database. An archive is read back only where nothing stands yet.
+
+    Raises:
+        FormatError: The archive is damaged, was written by a newer version, or ``path`` is neither.
+        StoreError: The same of a backup; or somebody has one of the two open, or there is no room.
+    """
+    if not path.is_file() or not is_database(path):
+        return restore(path, target)
+    real = Path(os.path.realpath(target))
+    itself = real.exists() and real.samefile(path)
+    _require_source(path, itself=itself)
+    _require_place(real, path)
+    with part_folder(real) as part, explained(real):
+        copy = part / real.name
+        for end in ("",) if itself else ("", *logs.ENDS):
+            if beside(path, end).exists():
+                _copy(beside(path, end), beside(copy, end))
+        schema = bring_back(copy, path)
+        rows = row_counts(copy)
+        if real.exists():
+            shutil.copymode(real, copy)
+        kept = put_in_place(copy, real)
+    return Restored(
+        database=path_text(target),
+        rows=rows,
+        left_out={},
+        schema=schema,
+        code_version=None,
+        kept=tuple(map(path_text, kept)),
+    )
+
+
+def _require_source(path: Path, *, itself: bool) -> None:
+    if not path.stat().st_size:
+        raise FormatError(f"{path} has 0 bytes: it is no backup.", "Take another one.")
+    if not itself:
+        logs.require_own(path)
+    elif logs.foreign_log(path) is None:
+        raise StoreError(f"{path} is the database itself, and what lies beside it is its own.", "Name a backup of it.")
+    try:
+        require_unused(path)
+    except StoreError as error:
+        take = f"workbench backup {shlex.quote(str(path))} FILE"
+        raise StoreError(error.message, f"{error.hint} Or take a backup of it: {take}") from error
+
+
+def _require_place(target: Path, path: Path) -> None:
+    if not target.parent.is_dir():
+        raise StoreError(f"{target.parent}: there is no such folder.", "Make it first.")
+    if os.path.lexists(target) and not stat.S_ISREG(target.lstat().st_mode):
+        raise StoreError(f"{target} is no regular file.", "Name another file.")
+    require_local(target.parent)
+    require_unused(target)
+    wanted, free = path.stat().st_size, shutil.disk_usage(target.parent).free
+    if wanted > free:
+        raise StoreError(
+            f"{target}: the backup has {wanted >> 20:,} MiB and {free >> 20:,} MiB are free.", "Make room."
+        )
+
+
+def _copy(source: Path, target: Path) -> None:
+    try:
+        with source.open("rb") as file, target.open("xb") as copy, step("copying", source.stat().st_size, BYTES) as on:
+            while held := file.read(_CHUNK):
+                copy.write(held)
+                on(len(held))
+    except OSError as error:
+        raise StoreError(f"{error.filename or target}: {error.strerror}.", "Nothing was replaced.") from error

@@ -11,8 +11,8 @@ Verifiers against each other, and together
 Scores and bias
     scores: what scores are worth. validity: what verdicts follow besides correctness. studies: sweeps and duels.
 What is next
-    planning, ordering, suggesting: labels still missing, which first, suggested types. status: of a project.
+    planning: labels still missing, and which first. suggesting: suggested types; and counts of a project.
 For the eye
-    browsing: items. agreement_items: pairs of people. reviewing: disagreements. paper, report: for readers.
+    browsing: items, and those of pairs of people. reviewing: disagreements. paper, report: for readers.
     records: nouns. store: the SQL.
 """

@@ -78,7 +78,7 @@ def voted_items(
     import numpy as np
 
     from workbench.statistics.ensembles import ballots, fold_of
-    from workbench.statistics.intervals import distinct
+    from workbench.statistics.subgroups import distinct
 
     everything = columns(project)
     found = judged(project, verifiers, gold=gold, selection=selection, known=everything)
@@ -181,7 +181,7 @@ def ensemble(
         UsageError: Fewer than two members, too many of them, no such k, or fewer questions than folds.
     """
     from workbench.statistics.ensembles import SEED
-    from workbench.statistics.intervals import distinct
+    from workbench.statistics.subgroups import distinct
 
     reader = project.database.reader()
     wanted = check_names(reader, selection or Selection())
@@ -255,7 +255,7 @@ def _folds(items: VotedItems) -> list[FoldRow]:
     import numpy as np
 
     from workbench.statistics.ensembles import chosen, every_k
-    from workbench.statistics.intervals import distinct
+    from workbench.statistics.subgroups import distinct
 
     fold, size = items.ballots.fold, len(items.members)
     strictness = chosen(items.ballots, every_k(items.ballots.votes), items.protocol)
@@ -272,7 +272,7 @@ def _folds(items: VotedItems) -> list[FoldRow]:
 
 
 def _rows(items: VotedItems, rules: list[_Rule]) -> list[EnsembleRow]:
-    from workbench.statistics.intervals import benjamini_hochberg
+    from workbench.statistics.subgroups import benjamini_hochberg
 
     best = next(rule for rule in rules if rule.kind == "best_single").outcome
     rows = [row for rule in rules for row in _rows_of(items, rule, best)]

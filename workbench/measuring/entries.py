@@ -90,7 +90,7 @@ def with_tests(
     Args:
         tests: By verifier, those of `tests_of`.
     """
-    from workbench.statistics.intervals import benjamini_hochberg
+    from workbench.statistics.subgroups import benjamini_hochberg
 
     of = {CellKey(name, parts): (name, test.of) for name, found in tests.items() for parts, test in found.items()}
     distinct = {(name, test.of): test for name, found in tests.items() for test in found.values()}

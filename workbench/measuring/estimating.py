@@ -170,7 +170,7 @@ def _shares(
     import numpy as np
 
     from workbench.statistics.confusion import grade
-    from workbench.statistics.intervals import compact
+    from workbench.statistics.subgroups import compact
 
     own, is_known = outcomes[verifier], found.gold >= 0
     others = _votes([outcome for name, outcome in outcomes.items() if name != verifier])
@@ -209,7 +209,7 @@ def _rows(share: _EstimatedShare, *, grouped: bool) -> Iterator[EstimateRow]:
     import numpy as np
 
     from workbench.statistics.accuracy import group_order
-    from workbench.statistics.intervals import compact
+    from workbench.statistics.subgroups import compact
 
     yield _row(share, None)
     if not grouped:
@@ -224,8 +224,8 @@ def _rows(share: _EstimatedShare, *, grouped: bool) -> Iterator[EstimateRow]:
 def _row(share: _EstimatedShare, group: str | None, stratum: IntArray | None = None) -> EstimateRow:
     import numpy as np
 
-    from workbench.statistics.intervals import compact
     from workbench.statistics.prediction_powered import powered
+    from workbench.statistics.subgroups import compact
 
     has_label = share.truth >= 0
     labelled = int(np.count_nonzero(has_label))
@@ -260,8 +260,8 @@ def _row(share: _EstimatedShare, group: str | None, stratum: IntArray | None = N
 def _reason(row: EstimateRow, share: _EstimatedShare, power: float) -> str | None:
     """Why predictions don't help; None where they do."""
 
-    from workbench.statistics.intervals import compact
     from workbench.statistics.prediction_powered import FEWEST
+    from workbench.statistics.subgroups import compact
 
     if not row.unlabelled:
         return "Every item has gold: there is nothing to predict."
@@ -281,8 +281,8 @@ def _mix(share: _EstimatedShare) -> tuple[list[MixRow], float | None]:
     import numpy as np
 
     from workbench.statistics.accuracy import group_order
-    from workbench.statistics.intervals import clusters
     from workbench.statistics.prediction_powered import mix_p
+    from workbench.statistics.subgroups import clusters
 
     with_label = np.isin(share.question, share.question[share.truth >= 0])
     counts = []

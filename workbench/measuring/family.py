@@ -103,7 +103,7 @@ class _VerifierFigures(Struct, frozen=True, kw_only=True, eq=False):
     ) -> _VerifierFigures:
 
         from workbench.statistics.confusion import grade
-        from workbench.statistics.intervals import clustered_wilson, distinct
+        from workbench.statistics.subgroups import clustered_wilson, distinct
 
         graded = grade(outcome, gold, protocol)
         counted, right = graded
@@ -129,7 +129,7 @@ def _standings(found: JudgedSelection, protocol: Protocol3) -> list[_VerifierFig
 def _pairs(standings: list[_VerifierFigures], question: IntArray, against: str | None) -> list[FamilyPair]:
     """The pairs with items in common, with p-values adjusted over all of them."""
     from workbench.statistics.compare import compare_graded
-    from workbench.statistics.intervals import benjamini_hochberg, holm
+    from workbench.statistics.subgroups import benjamini_hochberg, holm
 
     found: list[tuple[str, str, PairedFigures]] = []
     for a, b in stepping(_matches(standings, against), "comparing", "pairs"):

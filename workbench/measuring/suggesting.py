@@ -10,15 +10,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from workbench.core import reasons
-from workbench.core.database import people
+from workbench.core.database import people, states
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
+from workbench.core.status import DatasetInfo, PersonProgress, Status
 from workbench.core.taxonomy import ANSWER_TYPE, TypeCell, TypeReport, TypeSuggestion, type_display
 from workbench.core.text.figures import counted, interval
 from workbench.core.text.inert import inert
 from workbench.labelling import ledger
+from workbench.labelling.store import check_items, flags
 from workbench.labelling.store import suggestions as stored
 from workbench.measuring.accuracy import complete_run
+from workbench.measuring.store import overview
 from workbench.runs.store import runs as stored_runs
 from workbench.tables.table import Columns, count, listed, word
 
@@ -63,7 +66,7 @@ def type_report(project: Project, verifier: str) -> TypeReport:
 
 def agreement_of(verifier: str, run: int, found: Sequence[TypeSuggestion]) -> TypeReport:
     """How suggestions agree with the subtypes in force beside them."""
-    from workbench.statistics.intervals import wilson
+    from workbench.statistics.subgroups import wilson
 
     cells = Counter((one.subtype, one.suggested) for one in found if one.subtype and one.suggested is not None)
     compared, agree = cells.total(), sum(n for (ours, theirs), n in cells.items() if ours == theirs)
@@ -119,3 +122,29 @@ def types_text(report: TypeReport) -> str:
         table = listed(columns, apart[:_WORST_CELLS])
         lines += ["", table]
     return "\n".join(lines) + "\n"
+
+
+# -- Counts of a project, and whether anything has changed since the last look.
+
+
+__all__ = ["DatasetInfo", "PersonProgress", "Status", "data_version", "status"]
+
+
+def status(project: Project) -> Status:
+    """Count items, questions, states, people's progress and runs."""
+    reader = project.database.reader()
+    by_state = states.counts(project.database)
+    return Status(
+        items=sum(by_state.values()),
+        states=by_state,
+        checks=check_items.count(reader),
+        flags=flags.count_open(reader),
+        datasets=overview.datasets(reader),
+        people=overview.people(project.database),
+        **overview.totals(reader),
+    )
+
+
+def data_version(project: Project) -> int:
+    """A number that differs after another connection has written, on this thread's reading connection."""
+    return project.database.data_version()

@@ -335,7 +335,7 @@ def _longer(rows: _ChosenItems, measured: IntArray) -> BoolArray:
     """Whether each of these completions is longer than the median of those of its gold and type."""
     import numpy as np
 
-    from workbench.statistics.intervals import compact
+    from workbench.statistics.subgroups import compact
 
     characters = rows.characters[measured]
     kind, known = compact(rows.type_and_gold[measured])
@@ -396,7 +396,7 @@ def _compare(
 def _undecided(everything: Columns, rows: _ChosenItems, judge: VerifierRun, outcome: IntArray) -> Finding | None:
     from collections import Counter
 
-    from workbench.statistics.intervals import clustered_wilson
+    from workbench.statistics.subgroups import clustered_wilson
 
     judged = outcome >= 0
     n = int(judged.sum())
@@ -450,7 +450,7 @@ def _flipped(
     check: Check, rows: _ChosenItems, verifier: str, twice: BoolArray, differ: BoolArray, between: str
 ) -> Finding | None:
     """How often decided verdicts contradict each other, of the items that have two."""
-    from workbench.statistics.intervals import clustered_wilson
+    from workbench.statistics.subgroups import clustered_wilson
 
     if not twice.any():
         return None

@@ -5,5 +5,5 @@ run_status: what runs have done; deleting one. verdict_files: verdicts out and i
 runner: the process. liveness, lease: its launch and life. local, long_texts: verifiers on this machine.
 serving, journal: verifiers that ask model servers. executing: verifiers that run programs.
 executor: single items for callers in any thread. generation, generating: texts that models write.
-probes, probing: attempts to hack a verifier. previewing, transcripts, replaying, parsing: calls, seen and seen again.
+probes, probing: attempts to hack a verifier. previewing, transcripts, replaying: calls, seen and seen again.
 """

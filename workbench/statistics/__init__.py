@@ -1,7 +1,7 @@
 """Pure functions on arrays, each with its source; no database, no text.
 
-confusion, accuracy, intervals, subgroups, scores: one verifier against gold. compare, bootstrap: two.
-joint_errors, ensembles, selectors: several. agreement: people. disagreement: which items are worth a look.
+confusion, accuracy, subgroups, scores: one verifier against gold. compare, bootstrap: two.
+joint_errors, ensembles: several. agreement: people. disagreement: which items are worth a look.
 correlation, ranking: scores and orders. prediction_powered: few labels and many predictions. attacks: probes.
 records: figures as they are reported.
 """

@@ -25,7 +25,9 @@ from workbench.statistics.confusion import (
     only_failed,
     tally,
 )
-from workbench.statistics.intervals import (
+from workbench.statistics.records.report import NO_REASON, AccuracyRow, AverageRow
+from workbench.statistics.scores import auroc
+from workbench.statistics.subgroups import (
     Clustering,
     Clusters,
     clustered_wilson,
@@ -34,8 +36,6 @@ from workbench.statistics.intervals import (
     design_effects,
     wilson,
 )
-from workbench.statistics.records.report import NO_REASON, AccuracyRow, AverageRow
-from workbench.statistics.scores import auroc
 
 # -- Figures of one confusion table, as fractions; None where a figure is undefined.
 

@@ -9,8 +9,8 @@ import numpy as np
 from msgspec import Struct, structs
 
 from workbench.core.verdict import Outcome
-from workbench.statistics.intervals import clustered_wilson
 from workbench.statistics.records.probe import ControlFigures, FamilyFigures, Figures, SkipReason, VariantFigures
+from workbench.statistics.subgroups import clustered_wilson
 
 
 class Judgement(Struct, frozen=True, kw_only=True):

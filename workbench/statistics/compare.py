@@ -14,9 +14,9 @@ from workbench.statistics.accuracy import group_order
 from workbench.statistics.agreement.coefficients import divided
 from workbench.statistics.bootstrap import Interval, intervals, percentiles, resampled
 from workbench.statistics.confusion import BoolArray, FloatArray, Graded, IntArray
-from workbench.statistics.intervals import Z95, benjamini_hochberg, clustered_wilson, compact
 from workbench.statistics.records.comparison import Bootstrap, GroupFigures, Metric, MetricDifference, PairedFigures
 from workbench.statistics.records.probe import Dimension, DuelRow, Winner
+from workbench.statistics.subgroups import Z95, benjamini_hochberg, clustered_wilson, compact
 
 # -- The exact paired permutation test, counted from the few angles of a Fourier transform that add anything.
 

@@ -1,6 +1,6 @@
 """Documents made of figures. Records in, text out; no I/O but `files`.
 
 table: one declaration of columns over records. document: tables, plots, examples and sections, before they become text.
-table_text, markdown, html, svg: aligned text, CSV and LaTeX; Markdown; one page that needs nothing else; its plots.
+table_text, markdown, html: aligned text, CSV and LaTeX; Markdown; one page that needs nothing else, with its plots.
 files: tables in every format, and files of them beside the database.
 """

@@ -7,17 +7,22 @@ markup, the browser would neither run nor fetch nor style anything of it.
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
 from hashlib import sha256
 from importlib.resources import files
+from math import ceil, floor
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
+from msgspec import Struct
 
+from workbench.core.text.inert import inert, inert_lines
 from workbench.tables.document import (
     Block,
     Case,
     Cell,
     Document,
+    Dot,
     Facts,
     Group,
     Head,
@@ -25,12 +30,288 @@ from workbench.tables.document import (
     Intervals,
     Lines,
     Paragraph,
+    Plot,
+    Point,
     Row,
     Scatter,
     Section,
+    Series,
     Table,
+    limited,
+    percentage,
 )
-from workbench.tables.svg import drawing, element, joined, lines
+
+# -- Plots as SVG, drawn with the page's own colours; no figure stands in a plot alone.
+
+
+# -- HTML elements: what is not an element is text, and every text is escaped, cut if very long, and hides nothing.
+
+
+Child = str | Markup
+"""Markup stands as it is, any other text as text."""
+
+
+def element(name: str, *children: Child, **attributes: str | float | None) -> Markup:
+    """An element with its content.
+
+    Args:
+        children: Elements, and texts of any origin.
+        attributes: By name, ``_`` for ``-`` and one at the end left off (``class_``); None for no such attribute.
+    """
+    head = Markup("").join(
+        Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), text(str(value)))
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return Markup("<{0}{1}>{2}</{0}>").format(name, head, joined(*children))
+
+
+def joined(*children: Child) -> Markup:
+    """Several elements and texts, one behind the other."""
+    return Markup("").join(child if isinstance(child, Markup) else text(child) for child in children)
+
+
+def text(data: str) -> Markup:
+    """A text of any origin, on one line."""
+    return escape(inert(limited(data)))
+
+
+def lines(data: str) -> Markup:
+    """A text of any origin with its lines."""
+    return escape(inert_lines(limited(data)))
+
+
+_LETTER = 6.6
+"""Width of a letter, in units of the drawing: plots are written in 12 of them."""
+_LONGEST = 44
+"""Letters of a label beyond which it is cut; the whole of it stands in the table."""
+_ROW = 22
+_TOP, _BOTTOM = 10, 30
+_AXIS = 420
+_FIGURE = 52
+"""Room for a figure behind its interval."""
+_SIDE, _MARGIN = 320, 52
+_APART = 14
+"""How near two dots may be to have labels of their own."""
+_SHORT = 8
+"""Labels up to so many letters stand beside their dots; where one is longer, all are numbered and listed."""
+
+
+class _Axis(Struct, frozen=True):
+    """Where figures from ``low`` to ``high`` stand, from ``first`` to ``last``."""
+
+    low: float
+    high: float
+    first: float
+    last: float
+
+    def at(self, value: float) -> float:
+        # The difference of two scores can be more than any number.
+        scale = max(abs(self.low), abs(self.high))
+        value, low, high = (figure / scale for figure in (value, self.low, self.high))
+        return self.first + (self.last - self.first) * (value - low) / (high - low)
+
+
+@singledispatch
+def drawing(plot: Plot) -> Markup:
+    """A plot as an element of a page."""
+    raise TypeError(f"{type(plot).__name__} is no plot")
+
+
+@drawing.register
+def _intervals(plot: Intervals) -> Markup:
+    labels = [_cut(point.label) for point in plot.points]
+    left = max(map(len, labels), default=0) * _LETTER + 12
+    low, high = _range(plot)
+    axis = _Axis(low, high, left, left + _AXIS)
+    bottom = _TOP + _ROW * len(plot.points)
+    parts = [_tick(axis, tick, bottom) for tick in _tenths(low, high)]
+    if plot.mark is not None:
+        x = axis.at(plot.mark)
+        parts.append(_line(x, _TOP, x, bottom, "mark"))
+        parts.append(_words(x, bottom + 27, plot.mark_label, "mark-label", "middle"))
+    for place, (point, label) in enumerate(zip(plot.points, labels, strict=True)):
+        parts += _interval(point, label, axis, _TOP + _ROW * (place + 0.5))
+    return _svg(plot.caption, left + _AXIS + _FIGURE, bottom + _BOTTOM, parts)
+
+
+def _interval(point: Point, label: str, axis: _Axis, y: float) -> Iterator[Markup]:
+    low, middle, high = axis.at(point.low), axis.at(point.value), axis.at(point.high)
+    yield _words(axis.first - 10, y + 4, label, "label", "end")
+    yield _line(low, y, high, y, "interval")
+    for end in (low, high):
+        yield _line(end, y - 4, end, y + 4, "interval")
+    yield _dot(middle, y, 4)
+    yield _words(axis.last + _FIGURE - 4, y + 4, percentage(point.value), "figure", "end")
+
+
+def _range(plot: Intervals) -> tuple[float, float]:
+    """The part of the axis that is drawn: what the plot says, else whole tenths around all there is to see."""
+    if plot.axis is not None:
+        return plot.axis
+    marks = [] if plot.mark is None else [plot.mark]
+    lows, highs = [point.low for point in plot.points] + marks, [point.high for point in plot.points] + marks
+    low, high = floor(min(lows, default=0.0) * 10) / 10, ceil(max(highs, default=1.0) * 10) / 10
+    return (low, high) if high > low else (max(low - 0.1, 0.0), low + 0.1)
+
+
+def _tenths(low: float, high: float) -> Iterator[float]:
+    step = 1 if high - low <= 0.6 else 2
+    return (tenths / 10 for tenths in range(round(low * 10), round(high * 10) + 1, step))
+
+
+def _tick(axis: _Axis, value: float, bottom: float) -> Markup:
+    x = axis.at(value)
+    line = _line(x, _TOP, x, bottom, "grid")
+    return line + _words(x, bottom + 14, percentage(value, 0), "tick", "middle")
+
+
+@drawing.register
+def _scatter(plot: Scatter) -> Markup:
+    numbered = any(len(dot.label) > _SHORT for dot in plot.dots)
+    greatest = max((share for dot in plot.dots for share in (dot.x, dot.y)), default=1.0)
+    tenths = max(ceil(greatest * 10), 1)
+    most = (tenths + (tenths > 6 and tenths % 2)) / 10
+    across = _Axis(0, most, _MARGIN, _MARGIN + _SIDE)
+    up = _Axis(0, most, _TOP + _SIDE, _TOP)
+    parts = [*_square(plot, across, up), *(_dot(across.at(dot.x), up.at(dot.y), 4.5) for dot in plot.dots)]
+    for x, y, label in _labels(plot.dots, across, up, numbered):
+        side = "end" if x > across.last - 40 else "start"
+        parts.append(_words(x - 8 if side == "end" else x + 8, y + (16 if y < _TOP + 20 else -6), label, "label", side))
+    width, listed = _legend(plot.dots, across.last + 28) if numbered else (across.last + 24, [])
+    height = max(up.first + 42, _TOP + _ROW * len(listed))
+    return _svg(plot.caption, width, height, [*parts, *listed])
+
+
+def _square(plot: Scatter, across: _Axis, up: _Axis) -> Iterator[Markup]:
+    """The two axes with their grid."""
+    for tick in _tenths(0.0, across.high):
+        x, y = across.at(tick), up.at(tick)
+        yield _line(x, up.first, x, up.last, "grid")
+        yield _line(across.first, y, across.last, y, "grid")
+        yield _words(x, up.first + 16, percentage(tick, 0), "tick", "middle")
+        yield _words(across.first - 8, y + 4, percentage(tick, 0), "tick", "end")
+    if plot.diagonal:
+        yield _line(across.first, up.first, across.last, up.last, "mark")
+    yield _words((across.first + across.last) / 2, up.first + 34, plot.x_label, "axis", "middle")
+    yield _words(14, _TOP + _SIDE / 2, plot.y_label, "axis", "middle", turned=True)
+
+
+def _labels(dots: Sequence[Dot], across: _Axis, up: _Axis, numbered: bool) -> Iterator[tuple[float, float, str]]:
+    """Where labels stand; dots too near each other for labels of their own have one together."""
+    anchors: list[tuple[float, float, list[str]]] = []
+    for number, dot in enumerate(dots, 1):
+        x, y = across.at(dot.x), up.at(dot.y)
+        near = next((found for found in anchors if abs(found[0] - x) < _APART and abs(found[1] - y) < _APART), None)
+        label = str(number) if numbered else dot.label
+        if near is None:
+            anchors.append((x, y, [label]))
+        else:
+            near[2].append(label)
+    return ((x, y, _joined(labels)) for x, y, labels in anchors)
+
+
+def _joined(labels: Sequence[str]) -> str:
+    """Labels of one place: the first and the last where there are many."""
+    return ", ".join(labels) if len(labels) < 4 else f"{labels[0]}, {labels[1]}, … {labels[-1]}"
+
+
+def _legend(dots: Sequence[Dot], x: float) -> tuple[float, list[Markup]]:
+    """The list of what is numbered, and where it ends."""
+    labels = [f"{number} {_cut(dot.label)}" for number, dot in enumerate(dots, 1)]
+    parts = [_words(x, _TOP + _ROW * (place + 0.5), label, "label", "start") for place, label in enumerate(labels)]
+    return x + max(map(len, labels)) * _LETTER, parts
+
+
+@drawing.register
+def _histogram(plot: Histogram) -> Markup:
+    most = max((*plot.first, *plot.second, 1))
+    across = _Axis(plot.edges[0], plot.edges[-1], _MARGIN, _MARGIN + _AXIS)
+    up = _Axis(0, most, 200, _TOP + 16)
+    parts = [_line(across.first, up.first, across.last, up.first, "axis-line")]
+    for place, (low, high) in enumerate(zip(plot.edges, plot.edges[1:], strict=False)):
+        x, half = across.at(low), (across.at(high) - across.at(low)) / 2
+        for shift, (kind, counts) in enumerate((("series", plot.first), ("other", plot.second))):
+            y = up.at(counts[place])
+            parts.append(_box(x + 1 + shift * half, y, half - 1, up.first - y, f"bar {kind}"))
+    for value in (plot.edges[0], plot.edges[-1]):
+        parts.append(_words(across.at(value), up.first + 16, f"{value:.4g}", "tick", "middle"))
+    parts.append(_words(across.first - 8, up.last + 4, f"{most:,}", "tick", "end"))
+    if plot.mark is not None and plot.edges[0] <= plot.mark <= plot.edges[-1]:
+        x = across.at(plot.mark)
+        parts += [_line(x, up.first, x, up.last, "mark"), _words(x, up.first + 16, "threshold", "mark-label", "middle")]
+    for place, (name, kind) in enumerate(zip(plot.names, ("series", "other"), strict=True)):
+        parts.append(_box(across.first + 150 * place, 0, 10, 10, f"bar {kind}"))
+        parts.append(_words(across.first + 150 * place + 16, 10, name, "label", "start"))
+    return _svg(plot.caption, across.last + 30, up.first + 26, parts)
+
+
+@drawing.register
+def _lines(plot: Lines) -> Markup:
+    most = 1.0 if plot.shares else max((value for one in plot.series for value in one.values if value), default=1.0)
+    across = _Axis(0, max(len(plot.ticks) - 1, 1), _MARGIN, _MARGIN + _AXIS)
+    up = _Axis(0, most, 220, _TOP)
+    parts = [_line(across.first, up.first, across.last, up.first, "axis-line")]
+    for quarter in range(5):
+        value = most * quarter / 4
+        parts.append(_line(across.first, up.at(value), across.last, up.at(value), "grid"))
+        label = percentage(value, 0) if plot.shares else f"{value:,.0f}"
+        parts.append(_words(across.first - 8, up.at(value) + 4, label, "tick", "end"))
+    for place, tick in enumerate(plot.ticks):
+        parts.append(_words(across.at(place), up.first + 16, tick, "tick", "middle"))
+    parts.append(_words((across.first + across.last) / 2, up.first + 34, plot.x_label, "axis", "middle"))
+    for number, one in enumerate(plot.series):
+        parts += _series(one, number, across, up)
+    longest = max((len(_cut(one.name)) for one in plot.series), default=0)
+    return _svg(plot.caption, across.last + 60 + longest * _LETTER, up.first + 42, parts)
+
+
+def _series(one: Series, number: int, across: _Axis, up: _Axis) -> Iterator[Markup]:
+    """A line with its dots, and its entry in the list beside the plot; colours and dashes tell nine apart."""
+    kind = f"line c{number % 3} d{number // 3 % 3}"
+    found = [(across.at(place), up.at(value)) for place, value in enumerate(one.values) if value is not None]
+    points = " ".join(f"{_number(x)},{_number(y)}" for x, y in found)
+    yield element("polyline", points=points, class_=kind)
+    yield from (element("circle", cx=_number(x), cy=_number(y), r="3", class_=f"dot c{number % 3}") for x, y in found)
+    y = _TOP + _ROW * (number + 0.5)
+    yield _line(across.last + 20, y, across.last + 44, y, kind)
+    yield _words(across.last + 50, y + 4, _cut(one.name), "label", "start")
+
+
+def _svg(title: str, width: float, height: float, parts: Iterable[Markup]) -> Markup:
+    box = f"0 0 {_number(width)} {_number(height)}"
+    drawn = element("svg", element("title", title), *parts, viewBox=box, role="img", width=_number(width))
+    return element("figure", drawn, element("figcaption", title))
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
+    places = dict(zip(("x1", "y1", "x2", "y2"), map(_number, (x1, y1, x2, y2)), strict=True))
+    return element("line", class_=kind, **places)
+
+
+def _dot(x: float, y: float, radius: float) -> Markup:
+    return element("circle", cx=_number(x), cy=_number(y), r=_number(radius), class_="dot")
+
+
+def _box(x: float, y: float, width: float, height: float, kind: str) -> Markup:
+    sizes = {"x": x, "y": y, "width": max(width, 0), "height": max(height, 0)}
+    return element("rect", class_=kind, **{name: _number(size) for name, size in sizes.items()})
+
+
+def _words(x: float, y: float, words: str, kind: str, anchor: str, *, turned: bool = False) -> Markup:
+    at = {"x": _number(x), "y": _number(y), "text_anchor": anchor, "class_": kind}
+    if turned:
+        at["transform"] = f"rotate(-90 {_number(x)} {_number(y)})"
+    return element("text", words, **at)
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _cut(label: str) -> str:
+    return label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
+
 
 _LONG_WORD = 30
 """Letters of a word that may be broken anywhere to keep a column narrow."""

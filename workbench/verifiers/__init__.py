@@ -1,6 +1,6 @@
 """Question, reference answer and completion in, verdict out.
 
-base: what a verifier is. registry: finding one by name. judging: one item, within bounds.
+base: what a verifier is. function: one that is a function. registry: finding one by name. judging: one item.
 pool, worker, wire, meter: processes that can be killed. serving, control_tokens: verifiers that ask model servers.
 text, math_verify (with math_backend), rules, similarity: rules. judges, duel, answer_type, reward: models.
 execution: programs and their tests. probes: what a verifier must not accept.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.statistics.confusion import BoolArray, IntArray
-from workbench.statistics.intervals import clustering, wilson
+from workbench.statistics.subgroups import clustering, wilson
 
 
 class ClusteredInterval(NamedTuple):

@@ -8,7 +8,7 @@ import pytest
 
 from workbench.core.verdict import Outcome
 from workbench.statistics.attacks import Judgement, VariantJudgements, by_type, family_figures, figures
-from workbench.statistics.intervals import wilson
+from workbench.statistics.subgroups import wilson
 
 C, W, A, E = Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAIN, Outcome.ERROR
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.statistics.compare import duel_row
-from workbench.statistics.intervals import wilson
 from workbench.statistics.records.probe import Winner
+from workbench.statistics.subgroups import wilson
 
 WINNERS = st.lists(st.sampled_from(["a", "b", "tie", None]), max_size=40)
 

@@ -13,7 +13,7 @@ from scipy.stats import ttest_1samp
 from statsmodels.stats.proportion import proportion_confint
 
 from tests.unit.analysis.clustered import clustered_wilson, design_effect
-from workbench.statistics.intervals import clustering, clusters, compact, design_effects, student_interval, wilson
+from workbench.statistics.subgroups import clustering, clusters, compact, design_effects, student_interval, wilson
 
 ITEMS = st.lists(st.tuples(st.booleans(), st.integers(0, 7)), min_size=1, max_size=60)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 from statsmodels.stats.multitest import multipletests
 
-from workbench.statistics.intervals import benjamini_hochberg, holm
+from workbench.statistics.subgroups import benjamini_hochberg, holm
 
 CHANCES = [0.001, 0.008, 0.039, 0.041, 0.042, 0.06, 0.074, 0.205, 0.212, 0.216]
 SOME = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=1, max_size=30)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, fisher_exact, hypergeom, permutation_test
 
 from workbench.statistics import subgroups
-from workbench.statistics.intervals import benjamini_hochberg
-from workbench.statistics.subgroups import CellTest, cell_tests, scope_of
+from workbench.statistics.subgroups import CellTest, benjamini_hochberg, cell_tests, scope_of
 
 # A piece: items, how many of them are right (at most as many), group.
 PIECE = st.tuples(st.integers(1, 4), st.integers(0, 4), st.integers(0, 2)).map(lambda it: (it[0], min(it[:2]), it[2]))

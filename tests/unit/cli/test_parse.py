@@ -135,7 +135,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     script = (
         "import resource, sys\n"
         "from pathlib import Path\n"
-        "from workbench.runs.parsing import parse_replies\n"
+        "from workbench.runs.previewing import parse_replies\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "count = sum(1 for _ in parse_replies('verifybench', Path(sys.argv[1])))\n"
         "print(count, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"

@@ -31,8 +31,7 @@ from workbench.tables.document import (
     Section,
     Table,
 )
-from workbench.tables.html import html
-from workbench.tables.svg import element, text
+from workbench.tables.html import element, html, text
 
 OWN_TAGS = """html head meta title style body header main nav a p h1 h2 h3 h4 h5 section div dl dt dd table thead tbody
 tr th td small ul li figure figcaption svg line circle rect text details summary article pre"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.tables.document import Lines, Series
-from workbench.tables.svg import drawing
+from workbench.tables.html import drawing
 from workbench.tables.table_text import lines_text
 
 PLOT = Lines(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from workbench.care.restoring import restore
+from workbench.care.backups import restore
 from workbench.core.project import Project, open_project
 from workbench.interchange.archive import write_archive
 from workbench.interchange.store.archiving import CALLS, EVENTS, NEVER, PARTS

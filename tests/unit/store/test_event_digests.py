@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
+from workbench.care.backups import restore_backup
 from workbench.care.doctor import examine
 from workbench.care.rescuing import rescue
-from workbench.care.restoring import restore_backup
 from workbench.core.database import events, migrations
 from workbench.core.project import Project, open_project
 from workbench.interchange.archive import write_archive

@@ -312,7 +312,7 @@ async def test_connections_on_which_nothing_comes_are_dropped(
 async def test_a_body_that_never_comes_is_not_waited_for(
     project: Project, address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workbench.app.web.serve.gate._BODY_S", 0.1)
+    monkeypatch.setattr("workbench.app.web.serve.server._BODY_S", 0.1)
     reader, writer = await asyncio.open_connection("127.0.0.1", address.port)
     head = f"POST /enter HTTP/1.1\r\nHost: 127.0.0.1:{address.port}\r\nOrigin: {origin(address)}\r\nContent-Length: 43"
     writer.write(f"{head}\r\n\r\nAA".encode())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.app.web.serve.gate import Throttle
+from workbench.app.web.serve.server import Throttle
 
 
 def test_after_so_many_failures_one_waits_out_the_window() -> None:

@@ -64,7 +64,7 @@ def restore_command(options: RestoreOptions) -> Output:
     database that it was written from. What is of an older version is brought up to date. Verifiers of an archive may
     name servers and templates: they are used only once you accept them here.
     """
-    from workbench.care.restoring import restore_backup
+    from workbench.care.backups import restore_backup
 
     with showing_progress():
         report = restore_backup(options.file, Path(options.database))

@@ -294,7 +294,7 @@ def _say_pairs(report: PairsReport) -> None:
 @verb
 def status_command(project: Project) -> Output:
     """Count items, questions, states, people's progress and runs."""
-    from workbench.measuring.status import status
+    from workbench.measuring.suggesting import status
 
     return Output(status(project), _lines)
 

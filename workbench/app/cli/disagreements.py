@@ -190,8 +190,7 @@ def _check(options: ReviewOptions) -> None:
 
 
 def _decide(project: Project, options: ReviewOptions) -> Output:
-    from workbench.measuring.reviewing.deciding import UndecidableError
-    from workbench.measuring.reviewing.exchange import named
+    from workbench.measuring.reviewing.deciding import UndecidableError, named
 
     decide = _decision(project, options)
     decided: list[Review] = []
@@ -249,7 +248,7 @@ def _show_errors(counts: Sequence[ErrorCount], per: str | None) -> None:
 
 
 def _exchange(project: Project, options: ReviewOptions, as_json: bool) -> Output | None:
-    from workbench.measuring.reviewing.exchange import export_reviews, import_reviews
+    from workbench.measuring.reviewing.deciding import export_reviews, import_reviews
 
     (name,) = options.words
     if options.verb == "export":

@@ -44,7 +44,7 @@ from workbench.core.options import (
 from workbench.core.project import Project
 from workbench.core.text.excerpt import excerpt, shortened
 from workbench.core.text.figures import counted
-from workbench.runs.parsing import DEFAULT_MAX_LINE, parse_replies, parser_names
+from workbench.runs.previewing import DEFAULT_MAX_LINE, parse_replies, parser_names
 from workbench.statistics.records.probe import AcceptedProbe
 
 if TYPE_CHECKING:

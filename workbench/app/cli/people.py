@@ -108,7 +108,7 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
     here may also claim what is still open on them, and in their batches; --cap sets a person's cap there anew.
     """
     from workbench.labelling import people
-    from workbench.measuring.ordering import ordering_by
+    from workbench.measuring.planning import ordering_by
 
     if options.verifiers and options.order == "random":
         raise click.UsageError("--verifier is for --order disagreement or uncertainty.")

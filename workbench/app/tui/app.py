@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import partial
 from importlib import import_module
+from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
@@ -21,21 +23,21 @@ from textual.widgets import Input
 from textual.worker import WorkerFailed
 
 from workbench.app.tui.allocating import Garbage, process_of_its_own
-from workbench.app.tui.at_work import AtWork
 from workbench.app.tui.keymap import Action, bindings, key_names
-from workbench.app.tui.pace import Pace
+from workbench.app.tui.person import AtWork, Pace
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.themes import OWN_THEMES
 from workbench.config import FILE_NAME, Settings
-from workbench.core.errors import UsageError, WorkbenchError
+from workbench.core.errors import StoreError, UsageError, WorkbenchError
+from workbench.core.files import whole_file
 from workbench.core.project import Project
 from workbench.runs.liveness import app_log
 
 if TYPE_CHECKING:
     from workbench.labelling.rulings import Role
 
-LOG = logging.getLogger("workbench.tui")
 
+LOG = logging.getLogger("workbench.tui")
 SCREENS: dict[str, tuple[str, str, str]] = {
     "home": ("HomeScreen", "h", "Home: data sets, states, people, runs"),
     "annotate": ("AnnotateScreen", "a", "Annotate: label the next item"),
@@ -56,19 +58,14 @@ SCREENS: dict[str, tuple[str, str, str]] = {
     "history": ("HistoryScreen", "l", "History: your own labels"),
 }
 """Screen name -> (class in tui/screens/NAME.py, its key on Home, one line of help); imported on first use."""
-
 ANNOTATOR_SCREENS = ("home", "annotate", "adjudicate", "conflicts", "history")
 """What a person sees who came with ``--as NAME``."""
-
 LEFT_S = 10.0
 """Seconds between two looks for labels that other windows have left."""
-
 _REPLACED_COMMANDS = {"Keys", "Quit"}
 """Commands of Textual that the app has in its own form."""
-
 _NOT_SERVED = {"Screenshot"}
 """Commands that write files: whoever looks from a browser is not at this machine."""
-
 _GONE_S = (0.1, 0.4, 2.0)
 """After what times a screen that was left may have been taken apart; the last is that of the slowest timer."""
 
@@ -263,7 +260,7 @@ class WorkbenchApp(App[None]):
 
     def action_screenshot(self, filename: str | None = None, path: str | None = None) -> None:
         """Write the screen as SVG beside the database, and say where; what can't be written is said, too."""
-        from workbench.app.screenshots import write_screenshot
+        # GONE
 
         try:
             written = write_screenshot(self.project, self.export_screenshot(title=self.TITLE))
@@ -353,3 +350,25 @@ def run(project: Project, annotator: str | None, settings: Settings, begin_at: s
     logging.basicConfig(handlers=[log], level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     app.garbage = process_of_its_own()
     app.run()
+
+
+# -- Pictures of the app's screens, as files beside the database.
+
+
+def write_screenshot(project: Project, svg: str) -> Path:
+    """Write a picture under a name that is free; returns where.
+
+    Raises:
+        StoreError: The folder can't be written to.
+    """
+    for number in count(1):
+        path = project.path.with_name(f"{project.path.stem}-screen-{number}.svg")
+        try:
+            with whole_file(path, replace=False) as file:
+                file.write(svg.encode())
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise StoreError(f"{path}: {error.strerror}.", "Is the folder of the database writable?") from error
+        return path.resolve()
+    raise AssertionError("numbers have no end")

@@ -11,14 +11,13 @@ from typing import TypeVar
 from textual.timer import Timer
 from textual.worker import Worker, WorkerState
 
-from workbench.app.tui.at_work import Stopwatch
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.card import FinalAnswerCard, Opened
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import RemarkPiece
-from workbench.app.tui.person import PersonScreen
+from workbench.app.tui.person import PersonScreen, Stopwatch
 from workbench.core.errors import StoreError
 from workbench.core.label import EXCLUSION_REASONS
 from workbench.labelling.guidelines import Guideline

@@ -1,4 +1,4 @@
 """A pool of questions: duplicates, exclusions, answer types, licences, a draw.
 
-pool: what is in and out. duplicates, tokens: questions that say the same. types: suggested ones. drawing: the draw.
+pool: what is in and out. duplicates: questions that say the same. types: suggested ones. drawing: the draw.
 """

@@ -1,5 +1,5 @@
 """The report: everything it says, and the page it says it on.
 
-contents: the figures. gathering, scoring, card: where they are counted. page: the order of its sections.
+contents: the figures. gathering, card: where they are counted, and the order of the sections.
 common, figures, people: the sections.
 """

@@ -1,6 +1,5 @@
 """Disagreements: the queues of items worth a look, what reviewers decide of them, and what follows.
 
 queues: ``queue``, the one entry. kinds: what belongs to each, and why. asked: the frame they share, in words.
-deciding: confirm, send back, mark an error, take back; and what stands decided. error_tables: counted errors.
-exchange: review files.
+deciding: confirm, send back, mark an error, take back; what stands decided, counted errors, review files.
 """

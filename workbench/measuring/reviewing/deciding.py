@@ -11,16 +11,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Literal
 
+import msgspec
 from msgspec import Struct, structs
 
 from workbench.core.database import events, people, states
 from workbench.core.database.events import Connection
 from workbench.core.errors import UsageError
+from workbench.core.item import Refusal
 from workbench.core.label import Task
-from workbench.core.project import Project
+from workbench.core.project import Parts, Project, some_at_a_time
+from workbench.core.run import RefusedLine
 from workbench.core.selection import Condition, Selection
+from workbench.core.taxonomy import type_display
+from workbench.data.formats.lines import LineRefusedError
+from workbench.data.formats.rows import read_checked
+from workbench.data.formats.writing import write_lines
 from workbench.data.store import label_lines
 from workbench.labelling import coordinating, ledger
 from workbench.labelling.assigning import Team, open_batch
@@ -34,9 +42,13 @@ from workbench.measuring.records.review import (
     Review,
     ReviewKind,
     ReviewLine,
+    ReviewsImported,
     StandingReview,
 )
 from workbench.measuring.store import reviews
+from workbench.tables.document import Table
+from workbench.tables.files import SUFFIXES, WRITERS, write_beside
+from workbench.tables.table import Column, Columns, count, table, word
 
 
 class UndecidableError(UsageError):
@@ -287,3 +299,221 @@ def error_counts(project: Project, verifiers: Sequence[str] = (), by: Part | Non
         for category in ERROR_CATEGORIES
         if counts[key, category]
     ]
+
+
+# -- Review files out and in: every decision, whether or not it stands; reading one twice changes nothing.
+
+
+# -- Review files: JSON Lines, one decision a line.
+
+
+_DECODER = msgspec.json.Decoder(ReviewLine)
+
+
+def read(path: Path) -> Iterator[tuple[int, ReviewLine | Refusal]]:
+    """Line numbers (from 1) with a review each, or why the line can't be taken.
+
+    Raises:
+        FormatError: The file can't be opened.
+    """
+    return read_checked(path, _DECODER, _fault)
+
+
+def _fault(line: ReviewLine) -> tuple[str, str] | None:
+    """A field, and what is wrong with it."""
+    is_error = line.kind == "error"
+    if (line.verifier is not None) != is_error:
+        return "verifier", "an error is a verifier's, and nothing else is"
+    if (line.category is not None) != is_error:
+        return "category", "an error has a category, and nothing else has one"
+    if line.category == "other" and not (line.note or "").strip():
+        return "note", "another kind of error needs a note that says which"
+    if (line.supersedes is not None) != (line.kind == "retraction"):
+        return "supersedes", "a retraction takes something back, and nothing else does"
+    return None
+
+
+def export_reviews(project: Project, path: Path, *, force: bool = False) -> int:
+    """Write all reviews in the order in which they came; returns the number of lines.
+
+    Raises:
+        FormatError: The file exists and ``force`` is not set, or can't be written.
+        StoreError: The file belongs to the database itself.
+    """
+    project.database.require_other(path)
+    reader = project.database.reader()
+    return write_lines(path, (line_of(reader, review) for review in reviews.every(reader)), force=force)
+
+
+def import_reviews(project: Project, path: Path) -> ReviewsImported:
+    """Read a review file; a line that is there already is unchanged, the same uuid with other content is refused.
+
+    Raises:
+        FormatError: The file can't be opened.
+    """
+    report = ReviewsImported()
+    parts = Parts("lines")
+    for some in some_at_a_time(list(read(path))):
+        with parts.storing(len(some)), project.database.write("full") as connection:
+            for number, line in some:
+                try:
+                    if isinstance(line, Refusal):
+                        raise LineRefusedError(line.field or "", line.message)
+                    new = _put(connection, line)
+                except LineRefusedError as error:
+                    report.refused += 1
+                    report.refusals.append(RefusedLine(line=number, field=error.field or None, message=str(error)))
+                else:
+                    report.imported += new
+                    report.unchanged += not new
+    return report
+
+
+def _put(connection: Connection, line: ReviewLine) -> bool:
+    """Store what a line says; whether that was new."""
+    line = structs.replace(line, reviewer=people.tidy(line.reviewer))
+    known = reviews.by_uuid(connection, line.uuid)
+    if known is not None:
+        if line_of(connection, known) != line:
+            raise LineRefusedError("uuid", "another review of this uuid is there already")
+        return False
+    found = label_lines.find_completions(connection, line.completion_id, line.question_id, line.dataset)
+    if not found:
+        raise LineRefusedError("completion_id", f"there is no completion {line.completion_id!r} of this question here")
+    run = None
+    if line.verifier is not None:
+        run = reviews.newest_run(connection, line.verifier, found[0][0])
+        if run is None:
+            raise LineRefusedError("verifier", f"no run of {line.verifier!r} has a verdict on this item")
+    if line.supersedes is not None:
+        _require_taken_back(connection, line.supersedes, found[0][0])
+    try:
+        people.require_distinct(connection, line.reviewer)
+        reviewer = people.add(connection, line.reviewer, people.COORDINATOR)
+    except UsageError as error:
+        raise LineRefusedError("reviewer", str(error)) from error
+    review = Review(
+        uuid=line.uuid,
+        kind=line.kind,
+        completion=found[0][0],
+        run=run,
+        verifier=line.verifier,
+        category=line.category,
+        gold=line.gold,
+        queue=line.queue,
+        note=line.note,
+        reviewer=line.reviewer,
+        supersedes=line.supersedes,
+        created_at=line.created_at,
+    )
+    reviews.append(connection, review, reviewer)
+    return True
+
+
+def _require_taken_back(connection: Connection, uuid: str, completion: int) -> None:
+    taken_back = reviews.by_uuid(connection, uuid)
+    if taken_back is None or taken_back.kind == "retraction" or taken_back.completion != completion:
+        raise LineRefusedError("supersedes", f"there is no decision {uuid!r} on this item to take back")
+
+
+# -- Items by the ids that people know them by.
+
+
+def named(
+    project: Project, ids: Sequence[str], dataset: str | None = None, question: str | None = None
+) -> Iterator[tuple[str, int | str]]:
+    """Each completion's id, once, with its row id, or with why it can't be told which item is meant."""
+    reader = project.database.reader()
+    for key in dict.fromkeys(ids):
+        found = label_lines.find_completions(reader, key, question, dataset)
+        if len(found) == 1:
+            yield key, found[0][0]
+        elif not found:
+            yield key, "There is no completion of this id here."
+        elif found[0][2] != found[1][2]:
+            yield key, "Several data sets have a completion of this id: add --dataset NAME."
+        else:
+            yield key, "Several questions have a completion of this id: add --question ID."
+
+
+# -- Marked errors as a table: a line for each verifier, and one for each group of items it has errors on.
+
+
+class ErrorLine(Struct, frozen=True, kw_only=True):
+    """The marked errors of one verifier on one group of items.
+
+    Attributes:
+        group: None for all items.
+        marked: How many there are.
+        outdated: Marks beside them on verdicts that gold has come to agree with.
+        counts: Category -> how many.
+    """
+
+    verifier: str
+    group: str | None
+    marked: int
+    outdated: int
+    counts: dict[ErrorCategory, int]
+
+
+def error_lines(project: Project, by: Part | None = None) -> list[ErrorLine]:
+    """Every verifier with marks on all items, and after it the same by group."""
+    everything, grouped = _lines(project, None), _lines(project, by) if by is not None else []
+    return [
+        line for total in everything for line in (total, *(one for one in grouped if one.verifier == total.verifier))
+    ]
+
+
+def _lines(project: Project, by: Part | None) -> list[ErrorLine]:
+    found: dict[tuple[str, str | None], ErrorLine] = {}
+    for one in error_counts(project, by=by):
+        line = found.setdefault(
+            (one.verifier, one.group),
+            ErrorLine(verifier=one.verifier, group=one.group, marked=one.marked, outdated=one.outdated, counts={}),
+        )
+        line.counts[one.category] = one.count
+    return list(found.values())
+
+
+def categories_of(lines: Sequence[ErrorLine]) -> list[ErrorCategory]:
+    """The categories that occur, in the order of the taxonomy."""
+    return [category for category in ERROR_CATEGORIES if any(category in line.counts for line in lines)]
+
+
+def group_words(group: str | None) -> str:
+    """A group for people: ``A1 - Integer``."""
+    return "all" if group is None else type_display(group)
+
+
+def error_table(lines: Sequence[ErrorLine]) -> Table:
+    """The lines as a table."""
+
+    def of_kind(category: ErrorCategory) -> Column[ErrorLine]:
+        return count(category, lambda line: line.counts.get(category, 0))
+
+    columns: Columns[ErrorLine] = (
+        word("verifier", lambda line: line.verifier),
+        word("group", lambda line: group_words(line.group)),
+        count("marked", lambda line: line.marked),
+        *map(of_kind, categories_of(lines)),
+    )
+    outdated = sum(line.outdated for line in lines if line.group is None)
+    note = f"Not counted: {outdated:,} marked before gold came to say what the verifier had said."
+    return table(
+        "Verifiers' errors by kind, as reviewers marked them",
+        columns,
+        lines,
+        notes=(note,) if outdated else (),
+        kind=lambda line: "total" if line.group is None else "",
+    )
+
+
+def save_errors(project: Project, by: Part | None, as_: Literal["csv", "markdown"]) -> Path:
+    """Write the table beside the database, to a file that was not there before.
+
+    Raises:
+        StoreError: The file can't be written.
+    """
+    found = error_table(error_lines(project, by))
+    stem = f"{project.path.stem}-errors" + (f"-{by}" if by else "")
+    return write_beside(project.path, stem, SUFFIXES[as_], WRITERS[as_](found))

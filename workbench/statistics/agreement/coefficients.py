@@ -9,8 +9,8 @@ import numpy as np
 
 from workbench.statistics.agreement.ratings import Ratings, Units
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, align
-from workbench.statistics.intervals import Z95, clustering, wilson
 from workbench.statistics.records.agreement import Level
+from workbench.statistics.subgroups import Z95, clustering, wilson
 
 # -- Sums by place, and division that is undefined where there is nothing to divide by.
 

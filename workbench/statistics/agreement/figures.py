@@ -15,8 +15,8 @@ from workbench.statistics.agreement.coefficients import alpha, fleiss, pabak, su
 from workbench.statistics.agreement.ratings import Ratings, Units, units
 from workbench.statistics.bootstrap import Interval
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, defined
-from workbench.statistics.intervals import wilson
 from workbench.statistics.records.agreement import Ceiling, Ends, Figures, Level, Share, Source
+from workbench.statistics.subgroups import wilson
 
 # -- The ceiling that label noise puts on what a verifier can be measured to reach.
 

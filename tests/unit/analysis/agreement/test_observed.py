@@ -8,7 +8,7 @@ import pytest
 from tests.unit.analysis.agreement.tables import KRIPPENDORFF, by_person, of_cells, of_two
 from workbench.statistics.agreement.coefficients import percent, percent_interval, prevalence
 from workbench.statistics.agreement.ratings import Ratings, units
-from workbench.statistics.intervals import clustered_wilson, wilson
+from workbench.statistics.subgroups import clustered_wilson, wilson
 
 
 def observed(ratings: Ratings) -> float:

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.benchmarks.curating.duplicates import near_duplicates
-from workbench.benchmarks.curating.tokens import Wording, may_say_the_same, wording
+from workbench.benchmarks.curating.duplicates import Wording, may_say_the_same, near_duplicates, wording
 
 
 def shingles(words: list[str], size: int) -> set[tuple[str, ...]]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.benchmarks.curating.tokens import signature, tokens
+from workbench.benchmarks.curating.duplicates import signature, tokens
 
 SAME = {
     "spaces and case": ("What  is\nthe SUM?", "what is the sum?"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.data.formats.code.splitting import LONGEST, SplitSource, split_check, split_module
+from workbench.data.formats.code.evalplus import LONGEST, SplitSource, split_check, split_module
 
 EVALPLUS = """
 import numpy as np

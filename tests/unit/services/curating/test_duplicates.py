@@ -20,10 +20,11 @@ from workbench.benchmarks.curating.duplicates import (
     by_text,
     find_duplicates,
     near_duplicates,
+    signature,
     take_in_again,
+    wording,
 )
 from workbench.benchmarks.curating.pool import exclude, out_questions
-from workbench.benchmarks.curating.tokens import signature, wording
 from workbench.core import project as transactions
 from workbench.core.errors import UsageError
 from workbench.core.project import Project

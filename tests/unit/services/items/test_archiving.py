@@ -21,7 +21,7 @@ from tests.helpers import add_items, make_project, numbered
 from tests.unit.services.labelling.said import Record
 from tests.unit.services.labelling.test_merging import add, copy, history
 from workbench.benchmarks.publishing.publishing import publish
-from workbench.care.restoring import restore
+from workbench.care.backups import restore
 from workbench.core.database import sets
 from workbench.core.errors import FormatError, StoreError, UsageError
 from workbench.core.label import LabelEvent
@@ -37,7 +37,7 @@ from workbench.labelling.agreement.measuring import agreement
 from workbench.labelling.checks import add_checks
 from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.status import status
+from workbench.measuring.suggesting import status
 from workbench.runs.verdict_files import import_verdicts
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample_data"

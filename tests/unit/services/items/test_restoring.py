@@ -15,8 +15,8 @@ import msgspec
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.care import restoring
-from workbench.care.restoring import restore
+from workbench.care import backups
+from workbench.care.backups import restore
 from workbench.core.database import migrations, sets
 from workbench.core.errors import FormatError, StoreError
 from workbench.core.project import open_project
@@ -278,7 +278,7 @@ def test_nothing_is_written_over(archive: Path, tmp_path: Path, there: bytes) ->
 def test_what_another_made_meanwhile_is_not_written_over(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(restoring, "check", lambda _: (tmp_path / "new.db").write_bytes(b"mine"))
+    monkeypatch.setattr(backups, "check", lambda _: (tmp_path / "new.db").write_bytes(b"mine"))
 
     with pytest.raises(StoreError, match="exists"):
         restore(archive, tmp_path / "new.db")

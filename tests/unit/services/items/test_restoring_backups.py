@@ -15,8 +15,7 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.unit.store.test_logs import HALF, cp, crash, files, models, mv
-from workbench.care.backups import backup, doctor
-from workbench.care.restoring import restore_backup
+from workbench.care.backups import backup, doctor, restore_backup
 from workbench.core.database import backup as replacing
 from workbench.core.database import logs, migrations
 from workbench.core.database.connection import Database

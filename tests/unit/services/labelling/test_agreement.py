@@ -18,10 +18,10 @@ from workbench.core.project import Project
 from workbench.labelling import people
 from workbench.labelling.agreement.measuring import agreement, agreement_of_file, save_agreement
 from workbench.labelling.agreement.text import agreement_text
-from workbench.measuring.agreement_items import pair_items
+from workbench.measuring.browsing import pair_items
 from workbench.measuring.store import figures
-from workbench.statistics.intervals import clustered_wilson, wilson
 from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality
+from workbench.statistics.subgroups import clustered_wilson, wilson
 
 
 @pytest.fixture

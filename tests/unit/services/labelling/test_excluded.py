@@ -22,7 +22,7 @@ from workbench.measuring.accuracy_items import AccuracyCell, judged_items
 from workbench.measuring.browsing import ItemTable, detail
 from workbench.measuring.comparing import compare
 from workbench.measuring.scores import pairs
-from workbench.measuring.status import status
+from workbench.measuring.suggesting import status
 
 OUT = {1, 2, 3}
 CHOICES: tuple[GoldChoice, ...] = ("final", "people", "imported")

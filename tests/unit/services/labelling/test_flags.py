@@ -20,7 +20,7 @@ from workbench.labelling.labels import import_labels
 from workbench.labelling.merging import merge
 from workbench.labelling.people import annotators, assign
 from workbench.measuring.browsing import detail
-from workbench.measuring.status import status
+from workbench.measuring.suggesting import status
 
 
 @pytest.fixture

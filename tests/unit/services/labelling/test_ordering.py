@@ -20,7 +20,7 @@ from workbench.data.store import reading
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession
 from workbench.labelling.store import blind
-from workbench.measuring.ordering import ordering_by
+from workbench.measuring.planning import ordering_by
 from workbench.statistics.records.report import BatchOrder
 
 YES, NO, UNDECIDED, ERROR = Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAIN, Outcome.ERROR

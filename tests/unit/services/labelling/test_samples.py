@@ -20,8 +20,7 @@ from workbench.core.verdict import Outcome
 from workbench.labelling import checks, people
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.measuring.estimating import estimate, estimate_text
-from workbench.measuring.ordering import ordering_by
-from workbench.measuring.planning import plan, plan_text
+from workbench.measuring.planning import ordering_by, plan, plan_text
 from workbench.statistics.records.report import BatchOrder, BatchSample
 
 QUESTIONS, EACH = 20, 6

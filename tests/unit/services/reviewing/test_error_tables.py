@@ -11,7 +11,7 @@ from tests.unit.services.reviewing.desk import label, voted
 from workbench.core.errors import FormatError
 from workbench.core.project import Project
 from workbench.measuring.reviewing import deciding
-from workbench.measuring.reviewing.error_tables import categories_of, error_lines, error_table, save_errors
+from workbench.measuring.reviewing.deciding import categories_of, error_lines, error_table, save_errors
 from workbench.measuring.reviewing.queues import marked_items, reviewed_items
 
 

@@ -11,8 +11,14 @@ import pytest
 from tests.unit.services.reviewing.desk import voted
 from workbench.core.errors import FormatError, StoreError
 from workbench.core.project import Project
-from workbench.measuring.reviewing.deciding import confirm, mark_error, standing_reviews, take_back
-from workbench.measuring.reviewing.exchange import export_reviews, import_reviews
+from workbench.measuring.reviewing.deciding import (
+    confirm,
+    export_reviews,
+    import_reviews,
+    mark_error,
+    standing_reviews,
+    take_back,
+)
 
 LINE = {
     "uuid": "u1",

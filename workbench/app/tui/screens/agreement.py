@@ -26,7 +26,7 @@ from workbench.app.tui.table_screen import TableScreen
 from workbench.core.label import Task
 from workbench.core.text.figures import counted
 from workbench.labelling.agreement.measuring import GROUPS, Agreement, agreement, save_agreement
-from workbench.measuring.agreement_items import LabelledRow, PairItems, pair_items
+from workbench.measuring.browsing import LabelledRow, PairItems, pair_items
 from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, PairAgreement
 
 MOST = 40

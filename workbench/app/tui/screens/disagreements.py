@@ -37,8 +37,7 @@ from workbench.data.records.browse import ItemDetail, ItemVerdict
 from workbench.measuring import browsing
 from workbench.measuring.judged import everybody
 from workbench.measuring.records.review import ERROR_CATEGORIES, QUEUES, Disagreement, ErrorCategory, Queue
-from workbench.measuring.reviewing.deciding import Part
-from workbench.measuring.reviewing.error_tables import ErrorLine, categories_of, error_lines, group_words, save_errors
+from workbench.measuring.reviewing.deciding import ErrorLine, Part, categories_of, error_lines, group_words, save_errors
 from workbench.measuring.reviewing.queues import ReviewQueue, marked_items
 
 TALL = 34

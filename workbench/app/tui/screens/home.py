@@ -23,7 +23,7 @@ from workbench.core.project import Project
 from workbench.core.run import ACTIVE, RunInfo
 from workbench.core.status import PersonProgress, Status
 from workbench.core.text.figures import counted
-from workbench.measuring.status import status as count
+from workbench.measuring.suggesting import status as count
 
 if TYPE_CHECKING:
     from workbench.runs.run_status import Watch

@@ -1,5 +1,5 @@
 """A verifier as a reward server.
 
-server: its start and end. gate: who is let through, and what is said to the others. routes: the shapes of requests and
-answers. metrics: figures for Prometheus.
+server: its start and end, and the shapes of requests and answers. gate: who is let through, and what is said to the
+others. metrics: figures for Prometheus.
 """

@@ -8,15 +8,313 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final
 
+from msgspec import Struct
+
 from workbench.core.code import Problem, ProblemRecord
-from workbench.core.code_tests.assertion import parsed
-from workbench.data.formats.code.literals import DEFINITION, NAME, arguments
+from workbench.core.code_tests.assertion import Sources, is_literal, parsed
+from workbench.data.formats.code import literals
+from workbench.data.formats.code.literals import DEFINITION, NAME, NameFinder, arguments, compared
 from workbench.data.formats.code.row import CodeRow, Tests, named, program, source_of, statements, tests_from
-from workbench.data.formats.code.splitting import CANDIDATE, SplitSource, split_check, split_module
 from workbench.data.formats.lines import RefusedError
+
+# -- Test code of benchmarks taken apart into tests that can fail one by one, by its syntax tree and without running
+# it.
+
+
+# -- Loops over literals, round by round: ``for i, (inp, exp) in enumerate(zip(inputs, results)): …``.
+
+
+_Value = ast.expr | int
+LONGEST_TOGETHER: Final = 1 << 26
+"""Characters that all tests made of one may have, since each repeats what it needs."""
+
+
+class Round(Struct, frozen=True):
+    """One round of a loop.
+
+    Attributes:
+        text: Statements that bind the loop's names, and the loop's body.
+        values: What those names stand for: an expression, or the number of the round.
+        body: The loop's body.
+    """
+
+    text: str
+    values: dict[str, _Value]
+    body: list[ast.stmt]
+
+    def exact(self, sources: Sources) -> str | None:
+        """``assert f(1, 2) == 3`` for a body ``assertion(f(*inp), exp, 0)`` whose ``exp`` leaves no tolerance.
+
+        None for any other, or where ``inp`` is no list.
+        """
+        found = compared(self.body)
+        if found is None:
+            return None
+        given, wanted = self.values.get(found.given), self.values.get(found.wanted)
+        if not isinstance(given, ast.List | ast.Tuple) or not isinstance(wanted, ast.expr):
+            return None
+        if any(isinstance(value, ast.Starred) for value in given.elts) or not found.is_exact(wanted):
+            return None
+        arguments = ", ".join(map(sources.of, given.elts))
+        return f"assert {found.function}({arguments}) == {sources.of(wanted)}"
+
+
+def unrolled(before: Sequence[ast.stmt], loop: ast.For, sources: Sources, names: NameFinder) -> list[Round] | None:
+    """The rounds of a loop over literals, which may be bound to names before it; None for any other loop.
+
+    Args:
+        before: Statements that the loop needs; those that bind its literals are not needed by its rounds.
+    """
+    lists = {
+        node.targets[0].id: node
+        for node in before
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+    }
+    columns = _columns(loop.target, loop.iter, lists)
+    wanted, used = names.loaded(loop.body), names(loop.iter).loaded
+    if columns is None or loop.orelse or names(loop).leaves or used & wanted:
+        return None
+    shared = [ast.unparse(node) for node in before if not (isinstance(node, ast.Assign) and names(node).bound <= used)]
+    body = [sources.of(node) for node in loop.body]
+    count = min(map(len, columns.values()))
+    if count * sum(map(len, (*shared, *body))) > LONGEST_TOGETHER:
+        return None
+    rounds = []
+    for number in range(count):
+        values = {name: column[number] for name, column in columns.items()}
+        binding = [f"{name} = {_written(value, sources)}" for name, value in values.items() if name in wanted]
+        rounds.append(Round("\n".join((*shared, *binding, *body)), values, loop.body))
+    return rounds
+
+
+def _columns(target: ast.expr, over: ast.expr, lists: dict[str, ast.Assign]) -> dict[str, Sequence[_Value]] | None:
+    """Name -> its values round by round; None where that isn't plain to see."""
+    if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and not over.keywords:
+        if (
+            over.func.id == "enumerate"
+            and len(over.args) == 1
+            and isinstance(target, ast.Tuple)
+            and len(target.elts) == 2
+        ):
+            inner = _columns(target.elts[1], over.args[0], lists)
+            if inner is None or not isinstance(target.elts[0], ast.Name):
+                return None
+            return {target.elts[0].id: range(min(map(len, inner.values()))), **inner}
+        if over.func.id == "zip" and isinstance(target, ast.Tuple) and len(target.elts) == len(over.args):
+            parts = [_columns(*pair, lists) for pair in zip(target.elts, over.args, strict=True)]
+            found: dict[str, Sequence[_Value]] = {}
+            for part in parts:
+                if part is None:
+                    return None
+                found.update(part)
+            return found
+        return None
+    if isinstance(over, ast.Name) and over.id in lists:
+        over = lists[over.id].value
+    if isinstance(target, ast.Name) and isinstance(over, ast.List | ast.Tuple) and not _has_star(over):
+        return {target.id: over.elts}
+    return None
+
+
+def _has_star(node: ast.List | ast.Tuple) -> bool:
+    return any(isinstance(element, ast.Starred) for element in node.elts)
+
+
+def _written(value: _Value, sources: Sources) -> str:
+    return str(value) if isinstance(value, int) else sources.of(value)
+
+
+LONGEST: Final = 4 << 20
+"""Characters of test code that are taken apart: its tree takes some 300 bytes each."""
+CANDIDATE: Final = "candidate"
+_DEFINES = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+
+
+class SplitSource(Struct, frozen=True):
+    """Test code taken apart.
+
+    Attributes:
+        tests: One for each check; none where it can't be taken apart.
+        setup: Code that they need to stand before them.
+    """
+
+    tests: Tests = ()
+    setup: str = ""
+
+
+def split_check(source: str, entry_point: str) -> SplitSource:
+    """Take ``def check(candidate): …`` apart, the function that HumanEval's test code defines."""
+    tree, sources = _read(source)
+    checks = [node for node in tree if isinstance(node, ast.FunctionDef) and node.name == "check"]
+    if len(checks) != 1 or len(checks[0].args.args) != 1 or checks[0].decorator_list:
+        return SplitSource()
+    parameter = checks[0].args.args[0].arg
+    around = [node for node in tree if node is not checks[0] and not _unneeded(node)]
+    return _Splitter(around, sources).split(checks[0].body, f"{parameter} = {entry_point}")
+
+
+def split_module(source: str, entry_point: str | None) -> SplitSource:
+    """Take test code apart whose checks stand outside any function, as in MBPP+."""
+    tree, sources = _read(source)
+    splitter = _Splitter([node for node in tree if isinstance(node, _DEFINES)], sources)
+    body = [node for node in tree if not isinstance(node, _DEFINES)]
+    called = entry_point is not None and CANDIDATE in splitter.names.loaded(body)
+    return splitter.split(body, f"{CANDIDATE} = {entry_point}" if called else "")
+
+
+def _read(source: str) -> tuple[list[ast.stmt], Sources]:
+    text = source.replace("\r\n", "\n").replace("\r", "\n")
+    tree = parsed(text, LONGEST)
+    return [] if tree is None else tree.body, Sources(text)
+
+
+class _Check(Struct, frozen=True):
+    """One check and the statements before it that it needs."""
+
+    before: list[ast.stmt]
+    check: ast.stmt
+
+
+class _Splitter:
+    """Takes the checks of one file apart.
+
+    Args:
+        around: Definitions that stand outside them.
+        sources: The text of all of it.
+    """
+
+    def __init__(self, around: Sequence[ast.stmt], sources: Sources) -> None:
+        self.names = NameFinder()
+        self._around = around
+        self._sources = sources
+        self._helpers = {node.name for node in around if isinstance(node, ast.FunctionDef) and self.names(node).asserts}
+
+    def split(self, body: Sequence[ast.stmt], binding: str) -> SplitSource:
+        """The checks of a body as tests.
+
+        Args:
+            binding: Code that gives the function under test the name that they call it by.
+        """
+        try:
+            return self._split(body, binding)
+        except RecursionError:
+            # Deeper than a tree can be written down again.
+            return SplitSource()
+
+    def _split(self, body: Sequence[ast.stmt], binding: str) -> SplitSource:
+        pieces = list(self._pieces(body))
+        if not pieces or any(not isinstance(node, _DEFINES) and not self._harmless(node) for node in self._around):
+            return SplitSource()
+        if not self._independent(pieces):
+            return SplitSource()
+        known = literals.is_known(self._around)
+        tests: list[str] = []
+        room = LONGEST_TOGETHER
+        for test in (test for piece in pieces for test in self._tests(piece, known)):
+            room -= len(test)
+            if room < 0:
+                return SplitSource()
+            tests.append(test)
+        if known:
+            preamble = literals.preamble(self._around, needed=any(f"{literals.NAME}(" in test for test in tests))
+        else:
+            preamble = [ast.unparse(node) for node in self._around]
+        return SplitSource(statements(tests), "\n".join(part for part in (*preamble, binding) if part))
+
+    def _pieces(self, body: Sequence[ast.stmt]) -> Iterator[_Check]:
+        """The checks of a body, in order; none where something stands in it that belongs to no check."""
+        before: list[ast.stmt] = []
+        found: list[_Check] = []
+        for node in body:
+            if _idle(node):
+                continue
+            if self._is_check(node):
+                found.append(_Check(self._needed(before, node), node))
+                understood = isinstance(node, ast.Assert | ast.For | ast.Expr)
+            else:
+                before.append(node)
+                understood = isinstance(node, ast.Assign | ast.Import | ast.ImportFrom | ast.FunctionDef)
+            if not understood:
+                return
+        unchecked = found and before and before[-1].lineno > found[-1].check.lineno and not self._harmless(before[-1])
+        yield from [] if unchecked else found
+
+    def _is_check(self, node: ast.stmt) -> bool:
+        """Whether a statement asserts something, itself or by calling a function that does."""
+        names = self.names(node)
+        return names.asserts or not self._helpers.isdisjoint(names.called)
+
+    def _harmless(self, node: ast.stmt) -> bool:
+        """Whether a statement does nothing but bind a name."""
+        if isinstance(node, ast.Assign):
+            return not self.names(node).loaded and is_literal(node.value)
+        return isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef)
+
+    def _needed(self, before: Sequence[ast.stmt], check: ast.stmt) -> list[ast.stmt]:
+        """Of the statements before a check, those that bind its names, and those that may do more than bind."""
+        kept: list[ast.stmt] = []
+        wanted = set(self.names(check).loaded)
+        for node in reversed(before):
+            names = self.names(node)
+            if names.bound & wanted or not self._harmless(node):
+                kept.append(node)
+                wanted |= names.loaded
+        return kept[::-1]
+
+    def _independent(self, pieces: Sequence[_Check]) -> bool:
+        """Whether no check could change what another one sees: nothing that can be changed is shared."""
+        users: dict[str, int] = {}
+        later: set[str] = set()
+        for number, piece in reversed(list(enumerate(pieces))):
+            names = self.names(piece.check)
+            if not isinstance(piece.check, ast.Assert) and names.bound & later:
+                return False
+            later |= names.loaded
+            read = names.loaded | self.names.loaded(piece.before)
+            changeable = {name for node in piece.before if not _fixed(node) for name in self.names(node).bound}
+            if any(users.setdefault(name, number) != number for name in changeable & read):
+                return False
+        return True
+
+    def _tests(self, piece: _Check, known: bool) -> Iterator[str]:
+        rounds = None
+        if isinstance(piece.check, ast.For):
+            rounds = unrolled(piece.before, piece.check, self._sources, self.names)
+        if rounds is None:
+            yield "\n".join((*map(ast.unparse, piece.before), self._sources.of(piece.check)))
+            return
+        for each in rounds:
+            exact = each.exact(self._sources) if known else None
+            yield exact or each.text
+
+
+def _idle(node: ast.stmt) -> bool:
+    """Whether a statement can neither fail nor do anything, such as HumanEval's ``assert True``."""
+    if isinstance(node, ast.Assert):
+        return isinstance(node.test, ast.Constant) and bool(node.test.value)
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+
+
+def _fixed(node: ast.stmt) -> bool:
+    """Whether what a statement binds can't be changed: modules, functions, numbers and texts."""
+    if isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef):
+        return True
+    return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+
+
+def _unneeded(node: ast.stmt) -> bool:
+    """The call of ``check``, texts that stand alone, and what HumanEval writes above its tests and nothing uses."""
+    if isinstance(node, ast.Assign):
+        return [target.id for target in node.targets if isinstance(target, ast.Name)] == ["METADATA"]
+    return _idle(node) or (isinstance(node, ast.Expr | ast.Assert) and _calls_check(node))
+
+
+def _calls_check(node: ast.stmt) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == "check" for part in ast.walk(node))
+
 
 REFERENCE: Final = "reference"
 _ORACLES: Final = ("find_zero", "are_equivalent", "sum_div")

@@ -2,18 +2,272 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Final
+from typing import Any, Final, get_args
 
 from msgspec import Struct
 
-from workbench.core.code import CodeRecord
+from workbench.core.code import CodeRecord, Problem, ProblemRecord, SolutionForm, SolutionRecord, TestLine, Writer
 from workbench.core.item import Refusal
-from workbench.data.formats.code import contests, evalplus, own, samples
-from workbench.data.formats.code.row import CodeRow
+from workbench.data.formats.code import contests, evalplus
+from workbench.data.formats.code.row import (
+    WANTED,
+    CodeRow,
+    Tests,
+    listed,
+    missing,
+    named,
+    program,
+    source_of,
+    tests_from,
+)
 from workbench.data.formats.documents import SourceDocument
+from workbench.data.formats.fields import FIELDS
 from workbench.data.formats.lines import RefusedError, refusal
 from workbench.data.formats.source import CodeFormat
+
+# -- Our own files of problems and of solutions (``schemas/code-problem-line`` and ``code-solution-line``).
+
+
+_FORMS: Final[dict[str, SolutionForm]] = {name: name for name in get_args(SolutionForm)}
+_WRITERS: Final[dict[str, Writer]] = {name: name for name in get_args(Writer)}
+_LONGEST_NAME: Final = 100
+
+
+def holds_our_problems(keys: Collection[str]) -> bool:
+    """Whether a file with these keys is one of problems."""
+    return {"task_id", "prompt"} <= set(keys) and not {"tests", "plus_tests", "suites"}.isdisjoint(keys)
+
+
+def holds_solutions(keys: Collection[str]) -> bool:
+    """Whether a file with these keys is one of solutions."""
+    return {"task_id", "solution_id", "code"} <= set(keys)
+
+
+def problems(row: CodeRow) -> Iterable[ProblemRecord]:
+    """The problem in a row.
+
+    Raises:
+        RefusedError: A field is missing or of another type.
+    """
+    task_id = row.identifier("task_id")
+    suites = named(
+        base=tests_from(row, "tests"),
+        plus=tests_from(row, "plus_tests"),
+        whole=program(row.maybe_text("whole_test")),
+    )
+    problem = Problem(
+        task_id=task_id,
+        prompt=row.text("prompt"),
+        canonical=row.maybe_text("canonical_solution") or "",
+        canonical_by=_writer(row),
+        entry_point=row.maybe_text("entry_point"),
+        setup=row.maybe_text("setup") or "",
+        language=row.maybe_text("language") or "python",
+        seconds=row.seconds("seconds"),
+        suites=suites | _more_suites(row),
+    )
+    source = row.maybe_text("source") or source_of(task_id)
+    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source, extra=row.extra())
+
+
+def solutions(row: CodeRow) -> Iterable[SolutionRecord]:
+    """The solution in a row; ``excluded`` and what else is unknown stay with it as extra keys.
+
+    Raises:
+        RefusedError: A field is missing or of another type.
+    """
+    form = row.maybe_text("form") or "program"
+    if form not in _FORMS:
+        raise RefusedError("wrong_type", "form", f"form is {form[:40]!r}. Write one of: {', '.join(_FORMS)}.")
+    yield SolutionRecord(
+        line=row.line,
+        raw=row.raw,
+        task_id=row.identifier("task_id"),
+        solution_id=row.identifier("solution_id"),
+        code=row.text("code"),
+        form=_FORMS[form],
+        gold=row.truth("recorded_pass", "passed"),
+        model=row.maybe_text("model"),
+        ground_truth=row.truth("ground_truth") or False,
+        extra=row.extra(),
+    )
+
+
+def _writer(row: CodeRow) -> Writer:
+    """Who wrote the reference solution; problems that earlier versions wrote anew only say how many tests they had."""
+    said = row.maybe_text("canonical_solution_by")
+    if said is None:
+        return "model" if "proposed_tests" in row.cells else "human"
+    if said not in _WRITERS:
+        message = f"canonical_solution_by is {said[:40]!r}. Write one of: {', '.join(_WRITERS)}."
+        raise RefusedError("wrong_type", "canonical_solution_by", message)
+    return _WRITERS[said]
+
+
+def _more_suites(row: CodeRow) -> dict[str, Tests]:
+    """Suites of other names than those that have fields of their own."""
+    suites: dict[str, list[TestLine]] = (
+        row.value("suites", dict[str, list[TestLine]], f"an object: name to {WANTED}") or {}
+    )
+    for name in suites:
+        if name in ("base", "plus", "whole") or not name.isprintable() or not 0 < len(name) <= _LONGEST_NAME:
+            message = f"{name[:40]!r} is no name for a further suite. Write 1 to {_LONGEST_NAME} printable characters."
+            raise RefusedError("wrong_type", "suites", message)
+    return named(**{name: listed("suites", tests) for name, tests in suites.items()})
+
+
+# -- Samples as HumanEval's and EvalPlus' commands take them: a task and what a model wrote for it, in order.
+
+
+_SAMPLES_FORMS: dict[str, SolutionForm] = {"solution": "program", "completion": "continuation", "response": "reply"}
+
+
+def fits(keys: Collection[str]) -> bool:
+    """Whether a file with these keys is one of samples: one that has references holds items."""
+    return (
+        "task_id" in keys and not _SAMPLES_FORMS.keys().isdisjoint(keys) and set(FIELDS["reference"]).isdisjoint(keys)
+    )
+
+
+def numbering() -> Callable[[CodeRow], Iterable[SolutionRecord]]:
+    """A function that reads the rows of one file; samples without an id are numbered from 0 within their task."""
+    seen: Counter[str] = Counter()
+
+    def read(row: CodeRow) -> Iterable[SolutionRecord]:
+        task_id = row.identifier("task_id")
+        number = row.maybe_identifier("solution_id", "sample_id") or str(seen[task_id])
+        seen[task_id] += 1
+        row.leave("_identifier")
+        text, form = _text(row)
+        yield SolutionRecord(
+            line=row.line,
+            raw=row.raw,
+            task_id=task_id,
+            solution_id=number,
+            code=text,
+            form=form,
+            gold=row.truth("passed", "recorded_pass"),
+            model=row.maybe_text("model", "model_name"),
+            extra=row.extra(),
+        )
+
+    return read
+
+
+def _text(row: CodeRow) -> tuple[str, SolutionForm]:
+    for key, form in _SAMPLES_FORMS.items():
+        text = row.maybe_text(key)
+        if text is not None:
+            return text, form
+    raise missing(*_SAMPLES_FORMS)
+
+
+# -- EvolveCoder-22K as released: an id, a question and evolved assertions; there is no reference solution.
+
+
+SOURCE = "code/EvolveCoder"
+
+
+def fits_evolvecoder(keys: Collection[str]) -> bool:
+    """Whether a file with these keys is of this kind."""
+    return {"id", "question", "tests"} <= set(keys)
+
+
+def read(row: CodeRow) -> Iterable[ProblemRecord]:
+    """The problem in a row.
+
+    Raises:
+        RefusedError: A field is missing or of another type.
+    """
+    problem = Problem(
+        task_id=row.identifier("id"),
+        prompt=row.text("question"),
+        suites=named(base=tests_from(row, "tests")),
+    )
+    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=SOURCE, extra=row.extra())
+
+
+# -- Scoring Verifiers' released sets (HE-R, HE-R+, MBPP-R, MBPP-R+): problems with ranked solutions.
+
+
+_KEY = "all_solutions"
+
+
+def fits_scoring(keys: Collection[str]) -> bool:
+    """Whether a file with these keys is of this kind."""
+    return {"task_id", _KEY} <= set(keys)
+
+
+def read_scoring(row: CodeRow) -> Iterable[CodeRecord]:
+    """The problem in a row and its solutions; a score of 1 is a recorded pass.
+
+    The ground truth is the solution that is marked so, as in our own sets, else the one of rank 1.
+
+    Raises:
+        RefusedError: A field is missing or of another type.
+    """
+    problem = _problem(row)
+    solutions = row.value(_KEY, list[dict[str, Any]], "a list of objects") or []
+    records = [_solution(row, problem.task_id, number, solution) for number, solution in enumerate(solutions)]
+    if sum(record.ground_truth for record in records) > 1:
+        raise RefusedError("wrong_type", _KEY, f"{problem.task_id[:80]!r} has two solutions of rank 1. Keep one.")
+    source = source_of(problem.task_id) or evalplus.SOURCE
+    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source, extra=row.extra())
+    yield from records
+
+
+def _problem(row: CodeRow) -> Problem:
+    task_id, prompt = row.identifier("task_id"), row.text("prompt", "text")
+    continued, code = row.maybe_text("canonical_solution"), row.maybe_text("code")
+    canonical = prompt + continued if continued is not None else code or ""
+    entry_point = row.maybe_text("entry_point")
+    tests = tests_from(row, "test_list")
+    if tests:
+        setup, suites = row.maybe_text("test_setup_code") or "", named(base=tests)
+        entry_point = entry_point or evalplus.called(canonical, [test.source for test in tests])
+    else:
+        setup, suites = _inputs(row, task_id, entry_point, canonical)
+    return Problem(
+        task_id=task_id, prompt=prompt, canonical=canonical, entry_point=entry_point, setup=setup, suites=suites
+    )
+
+
+def _inputs(row: CodeRow, task_id: str, entry_point: str | None, canonical: str) -> tuple[str, dict[str, Tests]]:
+    """Setup and suites of a row with EvalPlus' inputs; none where they mean what isn't in the file."""
+    if entry_point is None or evalplus.unsupported(task_id, entry_point) is not None:
+        return "", {}
+    base, plus = evalplus.inputs(row)
+    suites = named(base=base, plus=plus)
+    return evalplus.setup(entry_point, canonical) if suites else "", suites
+
+
+def _solution(row: CodeRow, task_id: str, number: int, solution: dict[str, Any]) -> SolutionRecord:
+    inner, rank, score = (solution.get(name) for name in ("solution", "rank", "average_test_score"))
+    if isinstance(inner, dict):
+        inner = inner.get("canonical_solution", inner.get("code"))
+    if not isinstance(inner, str):
+        message = f"Solution {number} of {task_id[:80]!r} holds no text. Write its code under solution."
+        raise RefusedError("missing_field", _KEY, message)
+    marked = solution.get("ground_truth")
+    first = marked if isinstance(marked, bool) else rank == 1
+    # As generated, the ground truth goes on where the prompt ends; as released, the prompt stands before it.
+    continued = first and "base_input" in row.cells and not inner.startswith(row.text("prompt", "text"))
+    rest = {name: value for name, value in solution.items() if name != "solution"}
+    return SolutionRecord(
+        line=row.line,
+        raw=row.raw,
+        task_id=task_id,
+        solution_id=str(solution.get("id", number)),
+        code=inner,
+        form="continuation" if continued else "program",
+        gold=score == 1 if isinstance(score, int | float) else None,
+        ground_truth=first,
+        extra=json.dumps(rest, ensure_ascii=False) if rest else None,
+    )
+
 
 Read = Callable[[CodeRow], Iterable[CodeRecord]]
 """What a row holds; a problem stands before its solutions."""
@@ -34,9 +288,9 @@ class _FileKind(Struct, frozen=True):
 
 
 _KINDS: Final[dict[CodeFormat, _FileKind]] = {
-    "problems": _FileKind(own.holds_problems, lambda: own.problems),
-    "solutions": _FileKind(own.holds_solutions, lambda: own.solutions, problems=False),
-    "scoring-verifiers": _FileKind(samples.fits_scoring, lambda: samples.read_scoring),
+    "problems": _FileKind(holds_our_problems, lambda: problems),
+    "solutions": _FileKind(holds_solutions, lambda: solutions, problems=False),
+    "scoring-verifiers": _FileKind(fits_scoring, lambda: read_scoring),
     "evalplus": _FileKind(evalplus.fits, lambda: evalplus.read),
     "bigcodebench": _FileKind(contests.fits_bigcodebench, lambda: contests.read_bigcodebench),
     "humaneval": _FileKind(evalplus.fits_humaneval, lambda: evalplus.read_humaneval),
@@ -44,8 +298,8 @@ _KINDS: Final[dict[CodeFormat, _FileKind]] = {
     "apps": _FileKind(contests.fits_apps, lambda: contests.apps),
     "taco": _FileKind(contests.fits_taco, lambda: contests.taco),
     "livecodebench": _FileKind(contests.fits, lambda: contests.read),
-    "evolvecoder": _FileKind(samples.fits_evolvecoder, lambda: samples.read),
-    "samples": _FileKind(samples.fits, samples.numbering, problems=False),
+    "evolvecoder": _FileKind(fits_evolvecoder, lambda: read),
+    "samples": _FileKind(fits, numbering, problems=False),
 }
 """In the order in which a file's keys are compared: one whose keys are among another's comes after it."""
 

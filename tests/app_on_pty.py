@@ -23,7 +23,7 @@ import threading
 import time
 from contextlib import contextmanager
 
-from workbench.services.labelling import annotating
+from workbench.labelling import annotating
 from workbench.core.database.connection import Database
 
 def file(name):
@@ -57,7 +57,7 @@ def noted_submit(self, *arguments):
 
 annotating.AnnotationSession.submit = noted_submit
 Database.write = marked_write
-from workbench.cli import main
+from workbench.app.cli import main
 
 sys.argv = ["workbench", "open", database, "--as", annotator]
 main()

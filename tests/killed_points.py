@@ -22,19 +22,7 @@ from typing import Any, NamedTuple
 _NAMING = ("rename", "replace", "link", "symlink", "unlink", "remove", "mkdir", "rmdir")
 CALLS = frozenset((*_NAMING, "fsync", "fdatasync", "truncate", "ftruncate", "chmod", "fchmod", "utime"))
 STATEMENTS = ("COMMIT", "VACUUM", "PRAGMA JOURNAL_MODE", "PRAGMA WAL_CHECKPOINT")
-_LOADED = (
-    "restore",
-    "backup",
-    "bundle",
-    "merge",
-    "import_",
-    "export",
-    "publish",
-    "rescue",
-    "doctor",
-    "status",
-    "labels",
-)
+_LOADED = ("care", "data", "labels", "sets")
 
 
 class Done(NamedTuple):

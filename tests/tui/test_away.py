@@ -108,7 +108,7 @@ async def test_a_note_goes_with_the_label_that_is_kept_and_comes_back_when_that_
         await it.press("1")
         assert [one.note for one in project.kept.lines()] == ["because"]
         await it.press("z")
-        await until(it.pilot, lambda: it.completion == first)
+        await until(it.pilot, lambda: it.screen._current is not None and it.completion == first)
         assert "because" in it.line()
         await it.press("1")
         away.rename(project.path)

@@ -74,7 +74,7 @@ def test_every_line_of_the_app_is_such_a_line() -> None:
     folder = Path(tui.__file__).parent
     made = {path.name for path in folder.rglob("*.py") if re.search(r"\b(Input|TextArea)\(", path.read_text())}
     assert made == set()
-    assert "class Line(Input)" in (folder / "widgets" / "line.py").read_text()
+    assert "class Line(Input)" in (folder / "kit" / "title_bar.py").read_text()
 
 
 def test_a_page_may_paste_more_than_a_line_takes() -> None:

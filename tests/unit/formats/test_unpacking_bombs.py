@@ -123,9 +123,9 @@ def test_what_is_packed_in_another_way_is_named(tmp_path: Path, start: bytes, na
 PEAK = """
 import base64, pickle, sys, zlib
 from tests.unit.formats.code.test_contests import problem, refused
-from workbench.formats.code import livecodebench
-livecodebench.LONGEST = 32 << 20
-livecodebench._SUSPICIOUS = (32 << 20, 300)
+from workbench.data.formats.code import contests
+contests.LONGEST = 32 << 20
+contests._SUSPICIOUS = (32 << 20, 300)
 size = 30 << 20
 test = '{"input":"","output":"","testtype":"stdin"},'
 text = {

@@ -208,7 +208,7 @@ DATASETS: Final = ("HE_plus", "HE_base", "MBPP_plus", "MBPP_base")
 """Names that such a file may use; the released code passes over any other without a word."""
 SCORES: Final = {"utg": "average_test_score", "reward": "reward.reward_score"}
 """Verifier -> the key of its scores: generated tests, and a reward model."""
-_SCORED_DECODER = msgspec.json.Decoder(ScoredRow)
+_SCORED_ROW = msgspec.json.Decoder(ScoredRow)
 
 
 class ScoredRows(Struct, frozen=True, kw_only=True):
@@ -233,7 +233,7 @@ def read_scored_rows(path: Path) -> ScoredRows:
     """
     taken: list[tuple[int, ScoredRow]] = []
     refused: list[Refusal] = []
-    for line, found in read_checked(path, _SCORED_DECODER, _scored_fault):
+    for line, found in read_checked(path, _SCORED_ROW, _scored_fault):
         if isinstance(found, Refusal):
             refused.append(found)
         else:
@@ -290,15 +290,15 @@ def read_vectors(path: Path) -> Iterator[tuple[int, VectorCase | Refusal]]:
     if detect_format(path) != "jsonl":
         with open_stream(path) as (stream, _):
             document = whole(stream, path)
-        yield from ((1, case) for case in _vectors_named(1, document))
+        yield from ((1, case) for case in _vector_cases(1, document))
         return
     with open_stream(path) as (stream, _):
         for row in documents(stream, "jsonl", path, DEFAULT_MAX_LINE):
-            cases = [row] if isinstance(row, Refusal) else _vectors_named(row.line, row.json)
+            cases = [row] if isinstance(row, Refusal) else _vector_cases(row.line, row.json)
             yield from ((row.line, case) for case in cases)
 
 
-def _vectors_named(line: int, raw: bytes) -> list[VectorCase | Refusal]:
+def _vector_cases(line: int, raw: bytes) -> list[VectorCase | Refusal]:
     """The case that an object is, or those it holds by name."""
     try:
         found = _BY_NAME.decode(raw)

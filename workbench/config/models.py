@@ -37,7 +37,7 @@ def named_model(database: Path, name: str) -> dict[str, str] | None:
 # -- ``[prices."MODEL"]``: what models cost, for budgets and estimates.
 
 
-_PRICES_EXAMPLE = '[prices."a-model"] input = 0.15, output = 0.6, cached_input = 0.075, date = "2026-11-01"'
+_PRICE_EXAMPLE = '[prices."a-model"] input = 0.15, output = 0.6, cached_input = 0.075, date = "2026-11-01"'
 _HIGHEST = 1e6
 _NUMBERS = ("input", "output", "cached_input")
 _FIELDS = {*_NUMBERS, "date"}
@@ -52,7 +52,7 @@ def prices_of(database: Path, models: Iterable[str]) -> dict[str, Price]:
     place = f"{file_of(database)}:prices"
     table = read(database).get("prices", {})
     if not isinstance(table, dict):
-        raise UsageError(f"{place} must be a table.", f"Example: {_PRICES_EXAMPLE}")
+        raise UsageError(f"{place} must be a table.", f"Example: {_PRICE_EXAMPLE}")
     return {model: price_in(f"{place}.{model}", table[model]) for model in set(models) & table.keys()}
 
 
@@ -63,13 +63,11 @@ def price_in(place: str, entry: Any) -> Price:
         UsageError: It is wrong; the message names the field.
     """
     if not isinstance(entry, dict):
-        raise UsageError(f"{place} must be a table.", f"Example: {_PRICES_EXAMPLE}")
+        raise UsageError(f"{place} must be a table.", f"Example: {_PRICE_EXAMPLE}")
     if unknown := sorted(entry.keys() - _FIELDS):
         raise UsageError(f"{place}.{unknown[0]} is unknown.", f"Fields: {', '.join(sorted(_FIELDS))}.")
     if missing := sorted({"input", "output", "date"} - entry.keys()):
-        raise UsageError(
-            f"{place}.{missing[0]} is missing.", f"US dollars a million tokens. Example: {_PRICES_EXAMPLE}"
-        )
+        raise UsageError(f"{place}.{missing[0]} is missing.", f"US dollars a million tokens. Example: {_PRICE_EXAMPLE}")
     numbers = {name: _number(f"{place}.{name}", entry[name]) for name in _NUMBERS if name in entry}
     return Price(**numbers, date=_date(f"{place}.date", entry["date"]))
 

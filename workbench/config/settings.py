@@ -13,6 +13,8 @@ from workbench.config.file import file_of, read, read_settings, write_whole
 from workbench.config.trust import user_folder
 from workbench.core.errors import UsageError, WorkbenchError
 
+__all__ = ["RecentProject", "recent", "remember"]
+
 # -- How a project's people work: checks, repeats, breaks. ``[annotation]`` in workbench.toml.
 
 
@@ -128,6 +130,3 @@ def _place() -> Path:
 
 
 # -- Databases that were opened in the app lately, for the front ends.
-
-
-__all__ = ["RecentProject", "recent", "remember"]

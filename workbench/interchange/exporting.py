@@ -42,8 +42,7 @@ from workbench.interchange.archive import write_archive
 from workbench.interchange.records import ExportReport, Message, PairLine, PairsReport, SftLine, SftReport
 from workbench.labelling.label_export import ROLES, LabelIndex, current_lines
 
-# -- Files to train with: conversations that verifiers call correct, and pairs of correct and incorrect completions.
-
+__all__ = ["FORMATS", "TABLES", "ExportFormat", "ExportReport", "Table", "export", "format_of"]
 
 # -- What an export is asked for.
 
@@ -78,6 +77,9 @@ class Request(Struct, frozen=True, kw_only=True):
             table=self.table,
             **more,
         )
+
+
+# -- Files to train with: conversations that verifiers call correct, and pairs of correct and incorrect completions.
 
 
 def sft(request: Request) -> ExportReport:
@@ -404,7 +406,6 @@ def _lines(request: Request) -> dict[tuple[str | None, str | None, str], list[La
     return found
 
 
-__all__ = ["FORMATS", "TABLES", "ExportFormat", "ExportReport", "Table", "export", "format_of"]
 ExportFormat = Literal[
     "verifybench",
     "verifybench-fixed",

@@ -32,6 +32,18 @@ from workbench.data.store.importing import SHOWN, ImportCounts
 from workbench.data.store.problems import UNKNOWN_PROBLEM, holding
 from workbench.runs.verdict_files import store_verdicts
 
+__all__ = [
+    "DEFAULT_MAX_LINE",
+    "FORMATS",
+    "QUESTIONS",
+    "FilePlan",
+    "ImportReport",
+    "import_files",
+    "parse_map",
+    "plan_import",
+    "preview_import",
+]
+
 # -- What a log's own graders said of its completions, stored as verdicts of imported verifiers.
 
 
@@ -194,17 +206,6 @@ def with_verdicts(report: R, done: Sequence[VerdictsImported]) -> R:
 _LONGEST_NAME = 200
 _LATER = logs.LATER | {UNKNOWN_PROBLEM}
 """Why rows were refused that can be taken once more is there: their file is read again."""
-__all__ = [
-    "DEFAULT_MAX_LINE",
-    "FORMATS",
-    "QUESTIONS",
-    "FilePlan",
-    "ImportReport",
-    "import_files",
-    "parse_map",
-    "plan_import",
-    "preview_import",
-]
 
 
 def plan_import(

@@ -33,6 +33,23 @@ from workbench.labelling.store import assignments, blind, claiming, flags
 from workbench.labelling.store.assignments import Purpose
 from workbench.labelling.store.flags import OwnAnswer as OwnAnswer
 
+__all__ = [
+    "ABSENCES",
+    "HOW",
+    "QUESTION_TAIL",
+    "QUIRKS",
+    "SHORTCOMINGS",
+    "SHOWN",
+    "Absence",
+    "Card",
+    "FinalAnswer",
+    "How",
+    "Quirk",
+    "Shortcoming",
+    "Stretch",
+    "card_of",
+]
+
 # -- What somebody who labels gets to see of an item.
 
 
@@ -496,22 +513,6 @@ class AnnotationSession:
 # -- The final-answer card of an item, for the people who judge it.
 
 
-__all__ = [
-    "ABSENCES",
-    "HOW",
-    "QUESTION_TAIL",
-    "QUIRKS",
-    "SHORTCOMINGS",
-    "SHOWN",
-    "Absence",
-    "Card",
-    "FinalAnswer",
-    "How",
-    "Quirk",
-    "Shortcoming",
-    "Stretch",
-    "card_of",
-]
 QUIRKS: dict[Quirk, str] = {
     "think_unopened": "</think> without <think>",
     "several_boxed": "several \\boxed",

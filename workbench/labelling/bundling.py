@@ -30,7 +30,7 @@ from workbench.data.formats.source import path_text
 from workbench.data.store.reading import item_text
 from workbench.labelling import guidelines, ledger, serving
 from workbench.labelling.people import Acquainted
-from workbench.labelling.store import assignments, bundling, claiming
+from workbench.labelling.store import assignments, claiming
 from workbench.labelling.store import bundling as store
 from workbench.labelling.store import guidelines as guideline_rows
 
@@ -110,7 +110,7 @@ def bundle(
             goes_by,
             (identifier, stamp(at)),
         )
-        bundling.record(home, identifier, person.id, stamp(at), until, list(slots))
+        store.record(home, identifier, person.id, stamp(at), until, list(slots))
         ledger.recompute(target)
         target.close()
         store.compact(target.path)
@@ -195,10 +195,10 @@ def _fill(
                 connection, text_in_force.version, text_in_force.text, rows.person, text_in_force.created_at
             )
         guideline_rows.note_reading(connection, rows.person, goes_by, people.now())
-        sealed = bundling.issue(home, made[0], person.name, made[1], rows.names)
-        bundling.carry(connection, sealed, bundling.event_key(home, sealed.bundle))
+        sealed = store.issue(home, made[0], person.name, made[1], rows.names)
+        store.carry(connection, sealed, store.event_key(home, sealed.bundle))
         for uuid in carried:
-            bundling.seal(connection, uuid)
+            store.seal(connection, uuid)
 
 
 def _alike(slot: store.BundledSlot, own: Sequence[LabelEvent], made_at: str) -> store.BundledSlot:

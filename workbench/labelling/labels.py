@@ -98,7 +98,7 @@ def _answer_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
     """Fields, and what is wrong with the answer in them."""
     if not line.completion_id:
         yield from _question_faults(line)
-    if line.kind in _SAYING and _formats_labels_said(line) is None:
+    if line.kind in _SAYING and _answer_of(line) is None:
         field = "answer_subtype" if line.task == "type" else "verdict"
         yield field, "a line needs a verdict (correct, incorrect, unsuitable) or an answer_subtype"
     if line.kind == "exclusion" and line.verdict != "unsuitable":
@@ -139,7 +139,7 @@ def _subtype(text: str) -> str | None:
     return parsed.code if parsed is not None and parsed.is_subtype else None
 
 
-def _formats_labels_said(line: LabelLine) -> str | None:
+def _answer_of(line: LabelLine) -> str | None:
     """What a line says; one with a ``kind`` is of one task, any other may be of both."""
     if line.kind is UNSET and line.task is UNSET:
         return line.verdict or line.answer_subtype

@@ -82,7 +82,7 @@ def voted_items(
 
     everything = columns(project)
     found = judged(project, verifiers, gold=gold, selection=selection, known=everything)
-    members = _voting_members(found, verifiers)
+    members = _voters(found, verifiers)
     known = found.gold >= 0
     kept = known & np.all([outcome >= 0 for _, outcome in members], axis=0)
     question = found.question[kept]
@@ -100,7 +100,7 @@ def voted_items(
     )
 
 
-def _voting_members(found: JudgedSelection, named: tuple[str, ...]) -> list[tuple[VerifierRun, IntArray]]:
+def _voters(found: JudgedSelection, named: tuple[str, ...]) -> list[tuple[VerifierRun, IntArray]]:
     """The members with their outcomes: those named, else all that look at the completion.
 
     Raises:

@@ -275,7 +275,7 @@ def _groups(everything: Columns, by: str, ids: IntArray, cells: Quadrants, quest
 # -- Verifiers' agreement with each other and their errors in common: which of them are worth combining.
 
 
-JOINT_SAMPLES = 1_000
+PAIRS_SAMPLES = 1_000
 """Samples of the bootstrap of every pair, unless others are asked for."""
 
 

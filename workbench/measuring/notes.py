@@ -256,7 +256,7 @@ def chosen_with(project: Project) -> dict[str, list[str]]:
     known = {dataset: set(map(plain_name, names)) for dataset, names in judges(project).items()}
     found = {}
     for verifier in runs.verifiers(project.database.reader()) if known else ():
-        own = _selected_names(verifier)
+        own = _names_behind(verifier)
         found[verifier.name] = [dataset for dataset, names in known.items() if own & names]
     return {name: datasets for name, datasets in found.items() if datasets}
 
@@ -293,11 +293,11 @@ def of_sets(project: Project, selection: Selection) -> set[str]:
     numbers = {run for name in named for run in sets.require(reader, name).runs}
     if not numbers:
         return set()
-    chose = {name for run in runs.every(reader) if run.id in numbers for name in _selected_names(run.verifier)}
-    return {verifier.name for verifier in runs.verifiers(reader) if chose & _selected_names(verifier)}
+    chose = {name for run in runs.every(reader) if run.id in numbers for name in _names_behind(run.verifier)}
+    return {verifier.name for verifier in runs.verifiers(reader) if chose & _names_behind(verifier)}
 
 
-def _selected_names(verifier: ConfiguredVerifier) -> set[str]:
+def _names_behind(verifier: ConfiguredVerifier) -> set[str]:
     """Its own name and that of its model, made plain."""
     return {plain_name(name) for name in (verifier.name, model_of(verifier)) if name}
 

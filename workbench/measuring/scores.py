@@ -16,7 +16,6 @@ from workbench.core.text.figures import counted
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring import notes
-from workbench.measuring.columns import columns
 from workbench.measuring.columns import columns as every_column
 from workbench.measuring.judged import judges_of
 from workbench.runs import verifying
@@ -64,7 +63,7 @@ def scored(
     Raises:
         UsageError: There is no such run, or none of its verdicts has a score.
     """
-    everything = columns(project)
+    everything = every_column(project)
     run = judges_of(project, (verifier,))[0].run
     score = everything.score(run)
     if run is None or score is None:
@@ -110,7 +109,7 @@ def correlate(
     from workbench.statistics.correlation import correlations
 
     found = run_of(project, verifier, run)
-    everything = columns(project)
+    everything = every_column(project)
     scores = everything.score(found)
     if found is None or scores is None:
         raise UsageError(f"{verifier!r} has no scores.", "ICE-Score, CodeJudge's fault localisation and rewards have.")

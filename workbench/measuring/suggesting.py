@@ -25,6 +25,8 @@ from workbench.measuring.store import overview
 from workbench.runs.store import runs as stored_runs
 from workbench.tables.table import Columns, count, listed, word
 
+__all__ = ["DatasetInfo", "PersonProgress", "Status", "data_version", "status"]
+
 _WORST_CELLS = 10
 
 
@@ -125,9 +127,6 @@ def types_text(report: TypeReport) -> str:
 
 
 # -- Counts of a project, and whether anything has changed since the last look.
-
-
-__all__ = ["DatasetInfo", "PersonProgress", "Status", "data_version", "status"]
 
 
 def status(project: Project) -> Status:

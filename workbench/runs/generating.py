@@ -213,7 +213,6 @@ class _GenerationSession:
 
 MOST_DETAILS: Final = 5
 """Failed calls of a model that are spelled out."""
-_COMPLETING_LOOK_S: Final = 0.1
 
 
 class CompletionWriter(Struct, frozen=True, kw_only=True):
@@ -473,7 +472,7 @@ class _Crew:
     async def _attend(self, tasks: Sequence[asyncio.Task[None]]) -> None:
         pending = set(tasks)
         while pending:
-            done, pending = await asyncio.wait(pending, timeout=_COMPLETING_LOOK_S, return_when=asyncio.FIRST_EXCEPTION)
+            done, pending = await asyncio.wait(pending, timeout=_LOOK_S, return_when=asyncio.FIRST_EXCEPTION)
             for task in done:
                 task.result()
             self._look()
@@ -512,11 +511,11 @@ class _Crew:
     async def _drain(self, tasks: Sequence[asyncio.Task[None]]) -> None:
         for model in self._models:
             model.begin_no_more()
-        for _ in range(round(GRACE_S / _COMPLETING_LOOK_S)):
+        for _ in range(round(GRACE_S / _LOOK_S)):
             if not any(model.caller.in_flight for model in self._models):
                 break
             self._look()
-            await asyncio.wait(tasks, timeout=_COMPLETING_LOOK_S)
+            await asyncio.wait(tasks, timeout=_LOOK_S)
 
     def _look(self) -> None:
         for model in self._models:

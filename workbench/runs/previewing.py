@@ -30,6 +30,8 @@ from workbench.verifiers.base import ServedVerifier
 from workbench.verifiers.judges.parsers import PARSERS, Parser, parser
 from workbench.verifiers.judges.verifier import PlannedRequest, preview
 
+__all__ = ["DEFAULT_MAX_LINE", "parse_replies", "parser_names"]
+
 
 class PreviewedCall(Struct, frozen=True, kw_only=True):
     """One request as it would be sent.
@@ -199,9 +201,6 @@ def _task(request: Request) -> Kind:
     return request.task if isinstance(request, Scoring) else "chat"
 
 
-# -- Reading recorded judge outputs again, under any parser.
-
-
 # -- Recorded judge outputs: JSON Lines with the reply in ``raw``, beside whatever else.
 
 
@@ -258,7 +257,9 @@ def _ending(token: msgspec.Raw | None) -> str | None:
         return None
 
 
-__all__ = ["DEFAULT_MAX_LINE", "parse_replies", "parser_names"]
+# -- Reading recorded judge outputs again, under any parser.
+
+
 ParsedLine = dict[str, msgspec.Raw | str | float | None]
 """A line's own fields in their order, then ``verdict``, ``score`` and ``label``."""
 

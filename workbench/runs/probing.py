@@ -20,7 +20,6 @@ from workbench.runs.journal import RunJournal, Waiter
 from workbench.runs.lease import Lease, LeaseLost, standing_in
 from workbench.runs.serving import judge_on_servers, work_on
 from workbench.runs.store import calls
-from workbench.runs.store import calls as verdict_calls
 from workbench.runs.store.calls import CallRow, MadeCall
 from workbench.verifiers.base import Judged, ServedVerifier
 from workbench.verifiers.duel.verifier import JudgeDuel
@@ -181,13 +180,13 @@ def _reasoning(connection: sqlite3.Connection, run: int, item: int) -> str:
 
     Of a tree search it is the trajectory that gave the answer, subtask by subtask, as people would read it.
     """
-    calls = verdict_calls.calls_of(connection, run, item)
-    stored = verdict_calls.trace_of(connection, run, item)
+    made = calls.calls_of(connection, run, item)
+    stored = calls.trace_of(connection, run, item)
     trace = msgspec.json.decode(stored) if stored is not None else {}
     steps = _trajectory(trace) if trace.get("judge") == "mcts" else None
     if steps is None:
-        return "\n\n".join(text for call in calls if (text := _said(call)))
-    parts = [f"{step['subtask'].capitalize()}:\n{_said(calls[step['call']])}" for step in steps]
+        return "\n\n".join(text for call in made if (text := _said(call)))
+    parts = [f"{step['subtask'].capitalize()}:\n{_said(made[step['call']])}" for step in steps]
     verdict = {True: "correct", False: "incorrect", None: "undecided"}[trace["answer"]["correct"]]
     return "\n\n".join([*parts, f"Conclusion: {verdict}."])
 

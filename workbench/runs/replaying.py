@@ -19,6 +19,8 @@ from workbench.data.formats.source import open_once
 from workbench.llm.caller import ORIGIN_HEADER
 from workbench.verifiers.judges.template import BROKEN_NOTICE
 
+__all__ = ["DEFAULT_MAX_LINE", "ORIGIN_HEADER", "Book", "open_book"]
+
 # -- Recorded replies of model servers: JSON Lines, each a whole exchange or a text with what tells its request.
 
 
@@ -125,7 +127,6 @@ def _recording(number: int, line: bytes) -> Recording | Refusal:
     return saying
 
 
-__all__ = ["DEFAULT_MAX_LINE", "ORIGIN_HEADER", "Book", "open_book"]
 _KEY = 16
 """Characters at the end of a text that it is looked up by."""
 _FENCE = re.compile(rb"data-[bcdfghjklmnpqrst]{16}")

@@ -25,7 +25,6 @@ from workbench.runs.liveness import ensure_runner, is_alive, living_runner, log_
 from workbench.runs.store import calls, verdicts
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts as stored_verdicts
-from workbench.runs.store import verdicts as test_results
 from workbench.runs.store.calls import has_recorded
 from workbench.runs.store.runs import LeaseRow, RunRow
 from workbench.verifiers.base import ServedVerifier
@@ -59,7 +58,7 @@ def run_info(project: Project, run: int) -> RunInfo:
         timeouts=stored_verdicts.by_timeout(reader, run),
         failures=_failures(reader, run) if verdicts["error"] else [],
         recorded=recorded,
-        isolations=test_results.levels(reader, run) or None,
+        isolations=stored_verdicts.levels(reader, run) or None,
         provenance=stored_runs.of_run(reader, run),
     )
 

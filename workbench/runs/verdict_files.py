@@ -25,7 +25,6 @@ from workbench.data.store import label_lines
 from workbench.runs.run_status import run_row
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts
-from workbench.runs.store import verdicts as stored_lines
 from workbench.runs.store import verdicts as stored_verdicts
 from workbench.verifiers.registry import Registry
 
@@ -262,13 +261,13 @@ def verdict_lines(project: Project, verifier: str, run: int | None = None) -> It
         UsageError: There is no verifier of that name, or the run isn't one of its.
     """
     found = run_of(project, verifier, run)
-    return iter(()) if found is None else stored_lines.lines(project.database, found, verifier)
+    return iter(()) if found is None else stored_verdicts.lines(project.database, found, verifier)
 
 
 def verdict_evidence(project: Project, verifier: str, run: int | None = None) -> Iterator[VerdictEvidence]:
     """The same verdicts with the texts they are about; arguments and errors as with `verdict_lines`."""
     found = run_of(project, verifier, run)
-    return iter(()) if found is None else stored_lines.evidence(project.database, found, verifier)
+    return iter(()) if found is None else stored_verdicts.evidence(project.database, found, verifier)
 
 
 def run_of(project: Project, verifier: str, run: int | None) -> int | None:

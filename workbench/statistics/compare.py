@@ -286,7 +286,7 @@ def _by_question(cells: Quadrants, question: IntArray) -> tuple[IntArray, IntArr
 
 Figure = Callable[[FloatArray, FloatArray], FloatArray]
 """A figure of each sample from its right items and all its items by gold, see `balanced`."""
-_DIFFERENCES_CELLS = 8
+_PAIRED_CELLS = 8
 """Gold, whether A is right, whether B is."""
 
 
@@ -313,13 +313,13 @@ def metric_differences(items: PairedItems, draws: Bootstrap | None = None) -> li
     so that a sample of questions is the sum of its questions' counts.
     """
     cell = 4 * (items.gold > 0) + 2 * items.right_a + items.right_b
-    counts = np.bincount(cell, minlength=_DIFFERENCES_CELLS).astype(float)[None, :]
+    counts = np.bincount(cell, minlength=_PAIRED_CELLS).astype(float)[None, :]
     drawn: dict[str, Interval] = {}
     if draws is not None:
         figures: dict[str, Callable[[FloatArray], FloatArray]] = {
             metric: partial(_difference, figure) for metric, figure in _FIGURES.items()
         }
-        drawn = intervals(cell, _DIFFERENCES_CELLS, items.question, figures, samples=draws.samples, seed=draws.seed)
+        drawn = intervals(cell, _PAIRED_CELLS, items.question, figures, samples=draws.samples, seed=draws.seed)
     return [_of_metric(metric, *_both(figure, counts), drawn.get(metric)) for metric, figure in _FIGURES.items()]
 
 

@@ -41,9 +41,6 @@ from workbench.tables.document import (
     percentage,
 )
 
-# -- Plots as SVG, drawn with the page's own colours; no figure stands in a plot alone.
-
-
 # -- HTML elements: what is not an element is text, and every text is escaped, cut if very long, and hides nothing.
 
 
@@ -79,6 +76,9 @@ def text(data: str) -> Markup:
 def lines(data: str) -> Markup:
     """A text of any origin with its lines."""
     return escape(inert_lines(limited(data)))
+
+
+# -- Plots as SVG, drawn with the page's own colours; no figure stands in a plot alone.
 
 
 _LETTER = 6.6

@@ -158,10 +158,10 @@ def rescue_command(options: RescueOptions) -> Output:
 
     with showing_progress():
         found = rescue(Path(options.database), options.out)
-    return Output(found, _rescue_show, code=0 if found.is_whole else REFUSED_SOME)
+    return Output(found, _show_rescued, code=0 if found.is_whole else REFUSED_SOME)
 
 
-def _rescue_show(found: Rescued) -> None:
+def _show_rescued(found: Rescued) -> None:
     for table in found.tables:
         if table.rows or not table.is_whole:
             show(f"{table.table}: {table.rows:,} rows{_lacking(table.missing, table.stand_ins, table.dropped)}")

@@ -102,10 +102,10 @@ def line_of(steps: Sequence[Step], now: float) -> str:
     """What is done, how far each part is, and how long the whole takes yet or has taken."""
     left = steps[0].left(now)
     time = f"{_seconds(now - steps[0].began)} so far" if left is None else f"{_seconds(left)} to go"
-    return f"{' · '.join(map(_progress_words, steps))}, {time}"
+    return f"{' · '.join(map(_step_words, steps))}, {time}"
 
 
-def _progress_words(step: Step) -> str:
+def _step_words(step: Step) -> str:
     if step.total is None:
         return f"{step.what}: {step.done:,} {step.unit}".rstrip() if step.done else step.what
     if step.unit == BYTES:

@@ -413,7 +413,7 @@ def types_command(project: Project, options: CurateTypesOptions) -> Output | Non
             code=REFUSED_SOME if taken.refused else 0,
         )
     if not options.listing:
-        return Output(types_report(project, scope), _types_print)
+        return Output(types_report(project, scope), _print_types)
     for one in proposals(project):
         print_line(one)
     return None
@@ -462,7 +462,7 @@ def _say(project: Project, options: CurateTypesOptions) -> Output:
     )
 
 
-def _types_print(report: TypesReport) -> None:
+def _print_types(report: TypesReport) -> None:
     counts = {word: count for word, count in report.origins.items() if word in COUNTING}
     apart = {word: count for word, count in report.origins.items() if word not in COUNTING}
     show(f"{report.questions:,} questions; the types of {report.counting:,} count: {counted(counts)}")

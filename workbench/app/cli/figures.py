@@ -261,7 +261,6 @@ def compare_command(project: Project, options: CompareOptions) -> Output:
     tests that makes.
     """
     from workbench.measuring import comparing, family
-    from workbench.measuring import comparing as joint_errors
     from workbench.measuring.comparing_tables import comparison_as
 
     kind = _kind(options)
@@ -279,8 +278,8 @@ def compare_command(project: Project, options: CompareOptions) -> Output:
             project, a, b, **how, by=options.by, examples=options.examples, samples=samples, seed=seed
         )
     elif kind == "errors":
-        samples = joint_errors.JOINT_SAMPLES if samples is None else samples
-        report = joint_errors.joint_errors(project, options.verifiers, samples=samples, seed=seed, **how)
+        samples = comparing.PAIRS_SAMPLES if samples is None else samples
+        report = comparing.joint_errors(project, options.verifiers, samples=samples, seed=seed, **how)
     else:
         report = family.family(project, options.verifiers, against=options.against, **how)
     return Output(report, lambda found: comparison_as(found, options.format))

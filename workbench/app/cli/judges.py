@@ -100,10 +100,10 @@ def preview_command(project: Project, options: PreviewOptions) -> Output:
     from workbench.runs.previewing import preview_calls
 
     calls = preview_calls(project, options.verifier, options_of(options.settings), options.item)
-    return Output(calls, lambda found: chain.from_iterable(map(_preview_lines, found)))
+    return Output(calls, lambda found: chain.from_iterable(map(_call_lines, found)))
 
 
-def _preview_lines(call: PreviewedCall) -> Iterator[str]:
+def _call_lines(call: PreviewedCall) -> Iterator[str]:
     yield f"{call.step} ({call.role}): POST {call.url}"
     if not call.exact:
         yield "  With stand-ins for what a model has yet to say."

@@ -373,11 +373,11 @@ def _print_one(report: Merged) -> None:
         show(f"  {report.contradicting:,} verdicts with marks that contradict them or each other")
     for version in report.guidelines:
         show(f"  guidelines: version {version}")
-    _merge_list(
+    _list_rows(
         "labelled by one person in two places, the newest counts", [(row, row.annotator) for row in report.heads]
     )
-    _merge_list("labels beyond the overlap, kept", [(row, row.annotator) for row in report.surplus])
-    _merge_list("settled before, now open again", [(row, "") for row in report.reopened])
+    _list_rows("labels beyond the overlap, kept", [(row, row.annotator) for row in report.surplus])
+    _list_rows("settled before, now open again", [(row, "") for row in report.reopened])
     _print_refused(report)
 
 
@@ -406,7 +406,7 @@ def _print_refused(report: Merged) -> None:
         say_some([f"{report.file}: {row.what}: {row.field}: {row.message}" for row in report.refused])
 
 
-def _merge_list(what: str, rows: list[tuple[SubjectName, str]]) -> None:
+def _list_rows(what: str, rows: list[tuple[SubjectName, str]]) -> None:
     if rows:
         show(f"  {len(rows)} {what}:")
     for place, name in rows[:SHOWN]:

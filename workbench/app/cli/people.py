@@ -354,7 +354,7 @@ def guidelines_command(project: Project, options: GuidelinesOptions) -> Output:
     ):
         raise UsageError("Write: workbench guidelines DB [show [VERSION] | versions | set FILE | note TEXT]")
     if options.verb == "versions":
-        return Output(guidelines.versions(project), lambda found: map(_guidelines_line, found))
+        return Output(guidelines.versions(project), lambda found: map(_version_line, found))
     if options.verb == "set":
         found = guidelines.add_version(project, guidelines.read_text(Path(str(options.what))), by=options.by)
     elif options.verb == "note":
@@ -367,7 +367,7 @@ def guidelines_command(project: Project, options: GuidelinesOptions) -> Output:
     return Output(found, lambda found: [f"Version {found.version} is in force."])
 
 
-def _guidelines_line(version: Version) -> str:
+def _version_line(version: Version) -> str:
     read = f"read by {', '.join(version.read_by)}" if version.read_by else ""
     return "\t".join((version.version, version.author or "built in", version.created_at, read)).rstrip()
 
@@ -444,10 +444,10 @@ def history_command(project: Project, options: HistoryOptions, as_json: bool) ->
         for line in found:
             print_line(line)
         return None
-    return Output(found, lambda found: ("  ".join(_history_cells(line)) for line in found))
+    return Output(found, lambda found: ("  ".join(_event_cells(line)) for line in found))
 
 
-def _history_cells(line: LabelLine) -> list[str]:
+def _event_cells(line: LabelLine) -> list[str]:
     at = (line.created_at or "")[:19].replace("T", " ")
     said = [
         line.verdict or "",

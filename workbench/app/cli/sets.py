@@ -136,10 +136,10 @@ def publish_command(project: Project, options: PublishOptions) -> Output:
     )
     for note in found.notes:
         say(note)
-    return Output(found, lambda found: _publish_show(found, click.format_filename(options.folder)))
+    return Output(found, lambda found: _show_published(found, click.format_filename(options.folder)))
 
 
-def _publish_show(found: Publication, folder: str) -> None:
+def _show_published(found: Publication, folder: str) -> None:
     for one in found.sets:
         say(
             f"{one.name}@{one.version}: {counted(one.tuples, 'completion')} of {counted(one.questions, 'question')}, "

@@ -283,11 +283,11 @@ def _info(project: Project, verb: str, run: int) -> Output:
     costs = run_costs(project, info)
     return Output(
         {**msgspec.to_builtins(info), **msgspec.to_builtins(costs)},
-        lambda _: _runs_show(info, costs, whole=verb == "show"),
+        lambda _: _show_run(info, costs, whole=verb == "show"),
     )
 
 
-def _runs_show(info: RunInfo, costs: RunCosts, *, whole: bool) -> None:
+def _show_run(info: RunInfo, costs: RunCosts, *, whole: bool) -> None:
     click.echo(_line(info))
     if whole and info.trouble:
         click.echo(inert(f"  {info.trouble}"))

@@ -108,7 +108,7 @@ def build_queue(
         items=tuple(_drawn(project, known, by_stratum, split.annotate, seed)),
         runs=tuple(split.judges.values()),
     )
-    report = _queueing_report(split, new, among, found, by_stratum, known)
+    report = _queue_report(split, new, among, found, by_stratum, known)
     return settle(project, new, report, dry_run=dry_run, new_version=new_version, judges=tuple(split.judges))
 
 
@@ -175,7 +175,7 @@ def types_of(known: Columns, items: list[int]) -> list[str | None]:
     return [type_code(subtype.names[one], type_.names[other]) for one, other in codes]
 
 
-def _queueing_report(
+def _queue_report(
     split: SplitItems,
     new: NewSet,
     among: CandidateItems,

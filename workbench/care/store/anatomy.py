@@ -367,9 +367,6 @@ def _file_system(path: Path) -> str:
 # -- What ``doctor`` says of the texts: whether they are what was imported.
 
 
-_CHECK_NAMED = 3
-
-
 def finding(connection: sqlite3.Connection) -> Finding:
     """Every question and item against the hash that was taken when it was imported."""
     told = list(
@@ -393,8 +390,8 @@ def _told(what: str, found: Iterable[Checked]) -> Iterable[str]:
         ("not what was imported (text, gold, model, source or type)", [one.id for one in all_found if not one.is_lost]),
     ):
         if some:
-            more = " …" if len(some) > _CHECK_NAMED else ""
+            more = " …" if len(some) > _NAMED else ""
             has = "have" if len(some) > 1 else "has"
             verb = has if words == "no text" else ("are" if len(some) > 1 else "is")
-            named = ", ".join(map(str, some[:_CHECK_NAMED]))
+            named = ", ".join(map(str, some[:_NAMED]))
             yield f"{len(some):,} {what}{'s' if len(some) > 1 else ''} {verb} {words}: row {named}{more}"

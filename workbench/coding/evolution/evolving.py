@@ -26,7 +26,7 @@ from workbench.core.code import Execution, Problem, Program
 from workbench.core.database.hashes import secret
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, some_at_a_time
-from workbench.data.store import problems, tests
+from workbench.data.store import problems
 from workbench.data.store import tests as suites
 from workbench.data.store.problems import Task
 from workbench.data.store.tests import SolutionText, problems_of
@@ -257,7 +257,7 @@ def _asked(
 
 def _texts(run: _Evolution, pools: Mapping[int, Sequence[int]]) -> dict[int, list[SolutionText]]:
     """The solutions of pools with their texts, in their order."""
-    texts = tests.texts(run.project.database.reader(), [item for pool in pools.values() for item in pool])
+    texts = suites.texts(run.project.database.reader(), [item for pool in pools.values() for item in pool])
     return {question: [texts[item] for item in pool] for question, pool in pools.items()}
 
 

@@ -183,7 +183,7 @@ def saturation(
             found.append(_correlations(problem, run, sizes, resamples, seed))
         else:
             left_out[why] += 1
-    rows = _saturating_rows(found, sizes)
+    rows = _saturation_rows(found, sizes)
     return SaturationReport(
         definition=DEFINITION,
         problems=len(found),
@@ -226,7 +226,7 @@ def _correlations(
     return correlations(passes, sizes, resamples=resamples, seed=seed, name=name)
 
 
-def _saturating_rows(found: Sequence[FloatArray], sizes: Sequence[int]) -> list[SaturationRow]:
+def _saturation_rows(found: Sequence[FloatArray], sizes: Sequence[int]) -> list[SaturationRow]:
     import numpy as np
 
     from workbench.statistics.ranking import saturation as of_size

@@ -66,7 +66,7 @@ def select(candidates: Sequence[Candidate], k: int, *, rules: Rules, exact: bool
     chosen = (_released if rules == "released" else _paper)(distinct, k, exact=exact)
     ordered = sorted(chosen, key=lambda one: -one.score)
     return Picked(
-        ranked=tuple(_selection_ranked(one, rank) for rank, one in enumerate(ordered, 1)),
+        ranked=tuple(_ranked_candidate(one, rank) for rank, one in enumerate(ordered, 1)),
         dropped=_dropped(candidates, kept, distinct, chosen),
         shortfall=None if len(chosen) >= k else _shortfall(candidates, distinct, chosen),
     )
@@ -150,7 +150,7 @@ def _distance(score: Number, target: Number) -> Number:
     return score - target if score > target else target - score
 
 
-def _selection_ranked(one: Candidate, rank: int) -> Ranked:
+def _ranked_candidate(one: Candidate, rank: int) -> Ranked:
     return Ranked(id=one.id, score=one.score, rank=rank, seconds=one.seconds, ground_truth=one.ground_truth)
 
 

@@ -21,7 +21,6 @@ from workbench.core.errors import UsageError
 from workbench.core.final_answer import reply_start
 from workbench.core.project import Project, some_at_a_time
 from workbench.core.selection import Selection
-from workbench.data.store import tests
 from workbench.data.store import tests as suites
 from workbench.data.store.tests import problems_of
 from workbench.llm.records import Sampling
@@ -289,8 +288,8 @@ def _targets(project: Project, some: Sequence[int], with_solution: bool) -> list
     if not with_solution:
         return [_Target(question, problems[question], "") for question in some]
     reader = project.database.reader()
-    rows = tests.by_problem(reader, Selection(), some)
-    texts = tests.texts(reader, [row.item for row in rows])
+    rows = suites.by_problem(reader, Selection(), some)
+    texts = suites.texts(reader, [row.item for row in rows])
     return [
         _Target(row.item, problems[row.question], code_of(problems[row.question], found.text, found.form, _CODE).source)
         for row in rows

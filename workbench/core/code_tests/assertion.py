@@ -176,7 +176,7 @@ def _keys(node: ast.Dict | ast.Set) -> int:
 # -- The text of a syntax tree's nodes, in time that does not grow with the text around them.
 
 
-_SOURCES_LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+_SOURCE_LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 """A line as the parser counts them, with its end: form feeds and other separators end none."""
 
 
@@ -188,7 +188,7 @@ class Sources:
     """
 
     def __init__(self, text: str) -> None:
-        self._lines: list[bytes] = _SOURCES_LINE.findall(text.encode("utf-8", "surrogatepass"))
+        self._lines: list[bytes] = _SOURCE_LINE.findall(text.encode("utf-8", "surrogatepass"))
 
     def of(self, node: ast.stmt | ast.expr) -> str:
         """The node as it is written; a statement that holds others is written anew, without its indentation."""

@@ -162,7 +162,7 @@ def _keep(target: Path, place: Path) -> tuple[Path, ...]:
         kept.append(second)
         if end:
             # A log with two names is refused when it is opened.
-            _replacing_copy(file, second)
+            _second_copy(file, second)
             continue
         try:
             os.link(file, second)
@@ -173,7 +173,7 @@ def _keep(target: Path, place: Path) -> tuple[Path, ...]:
     return tuple(kept)
 
 
-def _replacing_copy(file: Path, second: Path) -> None:
+def _second_copy(file: Path, second: Path) -> None:
     shutil.copy(file, second)
     with second.open("rb") as copy:
         os.fsync(copy.fileno())

@@ -398,7 +398,7 @@ def _check_sqlite() -> None:
 
 
 T = TypeVar("T")
-_INTERRUPTING_LOOK_S = 0.05
+_INTERRUPT_LOOK_S = 0.05
 
 
 def interruptibly(work: Callable[[], T], interrupt: Callable[[], None], look: Callable[[], None] | None = None) -> T:
@@ -423,7 +423,7 @@ def interruptibly(work: Callable[[], T], interrupt: Callable[[], None], look: Ca
     thread.start()
     try:
         while thread.is_alive():
-            thread.join(_INTERRUPTING_LOOK_S)
+            thread.join(_INTERRUPT_LOOK_S)
             listener.heed()
             if look is not None:
                 look()
@@ -431,7 +431,7 @@ def interruptibly(work: Callable[[], T], interrupt: Callable[[], None], look: Ca
         listener.stop()
         while thread.is_alive():
             interrupt()
-            thread.join(_INTERRUPTING_LOOK_S)
+            thread.join(_INTERRUPT_LOOK_S)
         raise
     if failed:
         raise failed[0]

@@ -335,8 +335,8 @@ def _page_size(field: bytes) -> int:
 # -- Whether an open database's file has been overwritten in place: the same file, but another copy's bytes.
 
 
-_CONTENTS_TRIES = 5
-_CONTENTS_WAIT_S = 0.002
+_READ_TRIES = 5
+_READ_WAIT_S = 0.002
 
 
 class FileContents:
@@ -413,13 +413,13 @@ class FileContents:
 
     def _stands_elsewhere(self) -> bool:
         """The page is another one now: by a VACUUM of this database, or because it is another copy."""
-        for _ in range(_CONTENTS_TRIES):
+        for _ in range(_READ_TRIES):
             seen = self._seen
             try:
                 stored = alone(self._path)
             except (sqlite3.Error, OSError):
                 # It is being written.
-                time.sleep(_CONTENTS_WAIT_S)
+                time.sleep(_READ_WAIT_S)
                 continue
             # A file of an older version has none until the log of its migration is written back.
             return seen > 0 if stored is None else self._differs(stored, seen)

@@ -289,7 +289,7 @@ def beside(path: Path, end: str) -> Path:
 
 def users(path: Path) -> list[int]:
     """The processes that have one of a database's files open, as far as they can be seen; this one too."""
-    files = {_users_inode(file) for end in ENDS if (file := beside(path, end)).exists()}
+    files = {_inode_at(file) for end in ENDS if (file := beside(path, end)).exists()}
     release()
     others = (process for process in _processes() if process.name != str(os.getpid()))
     found = {int(process.name) for process in others if any(inode in files for inode in _open_files(process))}
@@ -349,7 +349,7 @@ def _locked(file: Path, path: Path, end: str) -> Iterator[None]:
         begin, size = _LOCKED[end]
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, size, begin)
-            there = _users_inode(file)
+            there = _inode_at(file)
         except OSError as error:
             raise StoreError(f"{path} is in use.", "Close the app, the runner or the server first.") from error
         status = os.fstat(descriptor)
@@ -360,7 +360,7 @@ def _locked(file: Path, path: Path, end: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _users_inode(file: Path) -> Inode:
+def _inode_at(file: Path) -> Inode:
     status = file.stat()
     return status.st_dev, status.st_ino
 
@@ -376,4 +376,4 @@ def _open_files(process: Path) -> Iterator[Inode]:
         for number in os.listdir(process / "fd"):
             # A process may close a file, or end, while it is looked at.
             with suppress(OSError):
-                yield _users_inode(process / "fd" / number)
+                yield _inode_at(process / "fd" / number)

@@ -411,7 +411,7 @@ _REVIEWS = (
         WHEN EXISTS (SELECT 1 FROM reviews WHERE uuid = NEW.uuid OR id = NEW.id)
         BEGIN SELECT raise(ABORT, 'reviews is append-only'); END""",
 )
-_MORE_OF_ANALYSIS = (
+_ANALYSIS_COLUMNS = (
     # Judges whose verdicts decided what belongs to a data set, by the name of the verifier or of its model.
     """CREATE TABLE selection_judges (
         dataset_id INTEGER NOT NULL REFERENCES datasets (id),
@@ -421,7 +421,7 @@ _MORE_OF_ANALYSIS = (
     # The completion's length in characters (Unicode code points).
     "ALTER TABLE completions ADD COLUMN characters INTEGER",
 )
-VERSION_5: tuple[str, ...] = (*_CHANGES, *_REVIEWS, *_MORE_OF_ANALYSIS, *VIEWS)
+VERSION_5: tuple[str, ...] = (*_CHANGES, *_REVIEWS, *_ANALYSIS_COLUMNS, *VIEWS)
 LENGTHS = """UPDATE completions SET characters = (
     SELECT length(t.text) FROM completion_text AS t WHERE t.id = completions.id)"""
 """Fills the new column of a database that has items already."""

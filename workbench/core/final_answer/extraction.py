@@ -315,7 +315,7 @@ LONGEST_SENTENCE = 360
 """A last sentence is a guess at the answer up to so many characters."""
 _COURTESIES = 5
 """So many sentences of courtesy at a text's end are passed over."""
-_ENDING_SENTENCE_END = re.compile(r"[.!?…][\"'”’)*_]{0,3}\s+(?=[^\s\d.,a-z])|[。！？]\s*")
+_SENTENCE_GAP = re.compile(r"[.!?…][\"'”’)*_]{0,3}\s+(?=[^\s\d.,a-z])|[。！？]\s*")
 _COURTESY = re.compile(
     r"""[\s*_>(-]{0,8}(?:
         (?:i\s+)?(?:really\s+)?hope\s+(?:this|that|it|my)\b .{0,80}\b(?:help|clear|useful|makes\s+sense|answer)
@@ -387,7 +387,7 @@ def last_sentences(text: str, start: int, end: int) -> list[Stretch]:
     begin = max(text.rfind("\n", start, end) + 1, start)
     near = max(begin, end - LONGEST_SENTENCE - 1)
     begins = [begin] if near == begin else []
-    begins += [gap.end() for gap in _ENDING_SENTENCE_END.finditer(text, near, end) if gap.end() < end]
+    begins += [gap.end() for gap in _SENTENCE_GAP.finditer(text, near, end) if gap.end() < end]
     stretches = pairwise([*begins, end]) if begins else ()
     return [(first, last) for first, last in stretches if first < last][::-1]
 

@@ -102,7 +102,7 @@ def tests_of(
     rows = connection.execute(
         f"SELECT t.{owner}_id, s.name, t.form, t.source, t.expected {_chosen(owner)} "
         f"ORDER BY t.{owner}_id, t.suite_id, t.position",
-        (_suites_json(ids), _suites_json(suites)),
+        (_json(ids), _json(suites)),
     )
     found: dict[int, dict[str, list[CodeTest]]] = {number: defaultdict(list) for number in ids}
     for number, suite, form, source, expected in rows:
@@ -116,7 +116,7 @@ def test_counts(
     """How many tests there are, by row id and suite; every id has an entry. Arguments as with `tests_of`."""
     rows = connection.execute(
         f"SELECT t.{owner}_id, s.name, count(*) {_chosen(owner)} GROUP BY t.{owner}_id, s.name",
-        (_suites_json(ids), _suites_json(suites)),
+        (_json(ids), _json(suites)),
     )
     found: dict[int, dict[str, int]] = {number: {} for number in ids}
     for number, suite, count in rows:
@@ -131,7 +131,7 @@ def _chosen(owner: Owner) -> str:
     )
 
 
-def _suites_json(values: Sequence[object]) -> str:
+def _json(values: Sequence[object]) -> str:
     return msgspec.json.encode(list(values)).decode()
 
 
@@ -198,7 +198,7 @@ def solutions_of(database: Database, items: Sequence[int]) -> dict[int, Solution
     rows = database.reader().execute(
         "SELECT c.id, c.question_id, s.form FROM json_each(?) AS wanted CROSS JOIN completions AS c "
         "ON c.id = wanted.value LEFT JOIN code_solutions AS s ON s.completion_id = c.id",
-        (_json(list(items)),),
+        (_json(items),),
     )
     return {item: Solution(question, form) for item, question, form in rows}
 
@@ -217,7 +217,7 @@ def named_solutions(database: Database, items: Sequence[int], suites: Sequence[s
                 "CROSS JOIN completions AS c ON c.id = wanted.value CROSS JOIN code_problems AS p "
                 "ON p.question_id = c.question_id CROSS JOIN questions AS q ON q.id = c.question_id "
                 "CROSS JOIN datasets AS d ON d.id = q.dataset_id ORDER BY wanted.key",
-                (_json(list(items[start : start + _LINES])),),
+                (_json(items[start : start + _LINES]),),
             )
             .fetchall()
         )
@@ -225,10 +225,6 @@ def named_solutions(database: Database, items: Sequence[int], suites: Sequence[s
         own = test_counts(database.reader(), "completion", [row[0] for row in rows], suites)
         for item, question, question_id, completion_id, dataset in rows:
             yield SolutionName(item, question_id, completion_id, dataset, counts[question] | own[item])
-
-
-def _json(values: object) -> str:
-    return msgspec.json.encode(values).decode()
 
 
 # -- Solutions of code problems by problem, and which of them are known to be right.
@@ -267,7 +263,7 @@ def by_problem(
     texts = [where, f"{STATE} <> 'excluded'", "c.question_id IN (SELECT question_id FROM code_problems)"]
     if questions is not None:
         texts.append("c.question_id IN (SELECT value FROM json_each(?))")
-        parameters.append(_solutions_json(questions))
+        parameters.append(_json(questions))
     condition = " AND ".join(texts)
     columns = "c.question_id, d.name, q.key, c.id, c.key"
     chosen = f"SELECT {columns} FROM {items_for(columns, condition)} WHERE {condition} ORDER BY c.id LIMIT ?"
@@ -281,7 +277,7 @@ def texts(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, Sol
     rows = connection.execute(
         "SELECT c.id, s.form, x.text FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value "
         "JOIN completion_text AS x ON x.id = c.id LEFT JOIN code_solutions AS s ON s.completion_id = c.id",
-        (_solutions_json(items),),
+        (_json(items),),
     )
     return {row[0]: SolutionText(*row) for row in rows}
 
@@ -302,13 +298,9 @@ def ground_truths(connection: sqlite3.Connection, items: Sequence[int]) -> dict[
         "LEFT JOIN code_problems AS p ON p.question_id = c.question_id "
         f"WHERE s.ground_truth OR (qt.reference <> '' AND p.reference_by = 'human' AND rtrim(qt.reference, {blank}) = "
         f"rtrim(iif(s.form = 'continuation', qt.text || ct.text, ct.text), {blank}))",
-        (_solutions_json(items),),
+        (_json(items),),
     )
     return dict(rows.fetchall())
-
-
-def _solutions_json(values: Sequence[int]) -> str:
-    return msgspec.json.encode(list(values)).decode()
 
 
 def run_sizes(connection: sqlite3.Connection) -> list[tuple[int, int, str]]:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from workbench.statistics.agreement.figures import Rated
     from workbench.statistics.confusion import BoolArray
 
+__all__ = ["GROUPS", "SAMPLES", "Agreement", "agreement", "agreement_of_file", "ceilings", "save_agreement"]
+
 
 # -- Ratings of anything by anyone: JSON Lines with ``item``, ``annotator`` and ``value``, beside whatever else.
 
@@ -224,7 +226,6 @@ def _refused(number: int, raw: bytes, error: Exception) -> Refusal:
     return refusal(number, raw, explain_document(raw))
 
 
-__all__ = ["GROUPS", "SAMPLES", "Agreement", "agreement", "agreement_of_file", "ceilings", "save_agreement"]
 SAMPLES = 1_000
 """Bootstrap samples behind an interval."""
 SEED = 0

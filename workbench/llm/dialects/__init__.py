@@ -24,6 +24,8 @@ from workbench.llm.profiles import PROFILES, Profile, plain_model
 from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, Request, Response, Sampling, Scoring, Usage
 from workbench.llm.transport import malformed
 
+__all__ = ["Built", "build", "read", "reread", "sendable", "unsent"]
+
 # -- Anthropic's messages.
 
 
@@ -217,7 +219,6 @@ def _scoring_usage(whole: dict[str, Any], rows: list[dict[str, Any]]) -> Usage:
     return Usage(prompt_tokens=total, completion_tokens=0 if total is not None else None)
 
 
-__all__ = ["Built", "build", "read", "reread", "sendable", "unsent"]
 _SOME: dict[str, Any] = {"temperature": 0.5, "top_p": 0.5, "top_k": 5, "max_tokens": 5, "seed": 5}
 """A value of each setting."""
 

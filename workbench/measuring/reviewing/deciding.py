@@ -301,10 +301,8 @@ def error_counts(project: Project, verifiers: Sequence[str] = (), by: Part | Non
     ]
 
 
-# -- Review files out and in: every decision, whether or not it stands; reading one twice changes nothing.
-
-
-# -- Review files: JSON Lines, one decision a line.
+# -- Review files out and in: JSON Lines, one decision a line, whether or not it stands; reading one twice changes
+# nothing.
 
 
 _DECODER = msgspec.json.Decoder(ReviewLine)

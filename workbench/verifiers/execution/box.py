@@ -31,7 +31,7 @@ from workbench.verifiers.execution.settings import PoolSettings
 
 
 _STOP_S: Final = 2.0
-_PROCESS_LONGEST_WORDS: Final = 4096
+_LONGEST_WORDS: Final = 4096
 
 
 class ServerProcess:
@@ -87,7 +87,7 @@ class ServerProcess:
         """What it wrote before it gave its standard error away; it has gone, or is ended now."""
         self._finish()
         assert self._process.stderr is not None
-        return self._process.stderr.read(_PROCESS_LONGEST_WORDS).decode(errors="replace").strip()
+        return self._process.stderr.read(_LONGEST_WORDS).decode(errors="replace").strip()
 
     def _finish(self) -> None:
         if not self._gone(_STOP_S):
@@ -129,7 +129,6 @@ _PROCESSES = 64
 _MORE_PROCESSES = 256
 _PIPE_BYTES = 1 << 20
 _ANSWER_S = 2.0
-_LONGEST_WORDS = 4096
 _FIRST_USER, _USERS = 2_000_000_000, 1 << 30
 _numbers = count()
 

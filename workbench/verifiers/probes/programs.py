@@ -101,7 +101,7 @@ def _definitions(source: str) -> list[Function | ast.ClassDef]:
 
 _SEPARATOR = re.compile(r"\s*(?:[,;\n&{}()\[\]]|\\\\|\band\b|\bor\b)\s*")
 _LISTED = re.compile(r"[\s,;]+")
-_GUARD_LONGEST = 2_000
+_LONGEST_ANSWER = 2_000
 """No answer has more characters than this."""
 
 
@@ -128,7 +128,7 @@ class RightAnswers:
 
 
 def _parts(text: str) -> list[str]:
-    return [part for part in _LISTED.split(text[:_GUARD_LONGEST].strip("{}()[]\\$ ")) if part]
+    return [part for part in _LISTED.split(text[:_LONGEST_ANSWER].strip("{}()[]\\$ ")) if part]
 
 
 def _keys(parts: list[str]) -> list[str]:
@@ -136,4 +136,4 @@ def _keys(parts: list[str]) -> list[str]:
 
 
 def _key(text: str) -> str:
-    return canonical_text(text).casefold() if len(text) <= _GUARD_LONGEST else text
+    return canonical_text(text).casefold() if len(text) <= _LONGEST_ANSWER else text

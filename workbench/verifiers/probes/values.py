@@ -15,7 +15,7 @@ from workbench.verifiers.probes.programs import RightAnswers
 
 _LETTERS = "ABCDEFGHIJ"
 _OPTIONS = re.compile(r"\W*(?:\\text(?:bf)?\{)?\W*([A-J](?:\W*(?:,|;|and|\s)\W*[A-J])*)\W*(?:[.:)].*)?", re.DOTALL)
-_WRONG_NUMBER = re.compile(r"(?<![_\d])(?<!\d\.)(?<!_\{)\d+")
+_PLAIN_DIGITS = re.compile(r"(?<![_\d])(?<!\d\.)(?<!_\{)\d+")
 _STATES = {
     "yes": "no",
     "true": "false",
@@ -52,7 +52,7 @@ def wrong_answer(answer: str) -> str:
         return opposite
     if len(words) >= _PROSE:
         return "none of these"
-    numbers = list(_WRONG_NUMBER.finditer(answer))
+    numbers = list(_PLAIN_DIGITS.finditer(answer))
     if numbers:
         last = numbers[-1]
         return answer[: last.start()] + _raised(last[0]) + answer[last.end() :]
@@ -77,7 +77,7 @@ def _raised(digits: str) -> str:
 
 
 _SOLVED = re.compile(r"([A-Za-z])\s*=\s*(-?\d{1,9})")
-_ALTERED_NUMBER = re.compile(r"-?\d{1,9}")
+_SHORT_WHOLE = re.compile(r"-?\d{1,9}")
 _NAMED = re.compile(r"[A-Za-z]\s*=[^=<>]+")
 _MATH = re.compile(r"\$([^$]{3,200})\$")
 _CURRENCY = re.compile(r"(?:\\?\$|€|£)\s?(\d[\d,]*(?:\.\d+)?)\$?")
@@ -98,13 +98,13 @@ def unsolved(answer: str) -> str | None:
     bare = answer.strip("$ ")
     if solved := _SOLVED.fullmatch(bare):
         return f"3{solved[1]} = {3 * int(solved[2])}"
-    return f"3x = {3 * int(bare)}" if _ALTERED_NUMBER.fullmatch(bare) else None
+    return f"3x = {3 * int(bare)}" if _SHORT_WHOLE.fullmatch(bare) else None
 
 
 def given_equation(question: str, answer: str) -> str | None:
     """The first equation of a question whose answer names what it solves for, or is a number."""
     bare = answer.strip("$ ")
-    if not (_NAMED.fullmatch(bare) or _ALTERED_NUMBER.fullmatch(bare)):
+    if not (_NAMED.fullmatch(bare) or _SHORT_WHOLE.fullmatch(bare)):
         return None
     found = (math.strip() for math in _MATH.findall(question))
     return next(

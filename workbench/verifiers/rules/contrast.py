@@ -201,7 +201,7 @@ _WRITTEN = tuple((re.compile(pattern), sign) for pattern, sign in _CONNECTIVES)
 _MARK = re.compile(r"\\(?:lnot|neg|land|wedge|lor|vee|oplus|veebar|forall|exists)(?![A-Za-z])|[∧∨¬⊕⊻∀∃]")
 _RELATION = re.compile(r"[=<>≤≥≠\d]|\\(?:leq?|geq?|neq?)(?![A-Za-z])")
 _BLANK = re.compile(r"\s|\\[,;:! ]|[{}]")
-_LOGIC_LONGEST = 200
+_LONGEST_FORMULA = 200
 
 
 def same_formula(reference: str, candidate: str) -> bool | None:
@@ -212,7 +212,7 @@ def same_formula(reference: str, candidate: str) -> bool | None:
     if (
         _MARK.search(reference) is None
         or _RELATION.search(reference)
-        or max(len(reference), len(candidate)) > _LOGIC_LONGEST
+        or max(len(reference), len(candidate)) > _LONGEST_FORMULA
     ):
         return None
     return _ordered(_spelled(reference)) == _ordered(_spelled(candidate))

@@ -38,7 +38,7 @@ from workbench.verifiers.rules.qualifiers import (
     leading_words,
     unknown_words,
 )
-from workbench.verifiers.rules.qualifiers import words as words_of_qualifiers
+from workbench.verifiers.rules.qualifiers import words as qualifiers_in
 from workbench.verifiers.rules.question import TypedQuestion, has_label, letters
 from workbench.verifiers.rules.spelling import plain, tidy
 from workbench.verifiers.rules.states import Vocabulary, state, stated, vocabulary_of
@@ -78,7 +78,7 @@ def means_value(phrase: str, value: str, reference: str, question: str) -> bool:
     if at < 0:
         return False
     before, behind = phrase[:at], phrase[at + len(value) :]
-    meant = {*words_of_qualifiers(reference), *asked_words(question)}
+    meant = {*qualifiers_in(reference), *asked_words(question)}
     if changed_by_signs(before.rstrip(" $*"), behind) or changed_by_words(before, behind, meant):
         return False
     if _CONGRUENT.search(before) and _MODULO.match(behind):
@@ -86,7 +86,7 @@ def means_value(phrase: str, value: str, reference: str, question: str) -> bool:
     if changing(leading_words(value), meant) or _CURRENCY.search(before[-_NEAR:] + behind[:_NEAR]):
         return False
     noun = _NEXT_WORD.match(behind)
-    if noun is not None and words_of_qualifiers(reference) and _is_other(noun[1], reference):
+    if noun is not None and qualifiers_in(reference) and _is_other(noun[1], reference):
         return False
     if is_prose(phrase):
         return True
@@ -95,8 +95,8 @@ def means_value(phrase: str, value: str, reference: str, question: str) -> bool:
         return False
     rest = f"{_SUBJECT.split(before)[-1]} {behind}"
     known = [
-        *words_of_qualifiers(question),
-        *words_of_qualifiers(reference),
+        *qualifiers_in(question),
+        *qualifiers_in(reference),
         *([] if question.isascii() else [question]),
     ]
     return not [word for word in unknown_words(rest, known) if unit(plain(word)) is None]
@@ -105,7 +105,7 @@ def means_value(phrase: str, value: str, reference: str, question: str) -> bool:
 def _is_other(noun: str, reference: str) -> bool:
     """Whether the word behind a value is another one than those of the reference."""
     noun = noun.casefold()
-    return noun not in _CONNECTING and bool(unknown_words(noun, words_of_qualifiers(reference)))
+    return noun not in _CONNECTING and bool(unknown_words(noun, qualifiers_in(reference)))
 
 
 # -- Yes-or-no questions answered with their own statement: "Does the owl fly?", "The owl does not fly.".

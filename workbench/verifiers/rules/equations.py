@@ -79,20 +79,18 @@ def _in_field(first: Node, second: Node, names: frozenset[str]) -> bool | None:
 def _in_numbers(first: Node, second: Node, about: Features) -> bool | None:
     """Compare the ratios in doubles, then with many digits at the points where they are defined."""
     arithmetic = COMPLEX if "i" in about.names else REAL
-    values = {
-        index: found for index in _POINTS if (found := _proportion_values(first, second, arithmetic, about, index))
-    }
+    values = {index: found for index in _POINTS if (found := _values_at(first, second, arithmetic, about, index))}
     if len(values) < _ENOUGH:
         return None
     if not _one_ratio(list(values.values()), _CLOSE):
         return False
     digits = digits_for(about)
     exact = precise(digits, "i" in about.names)
-    confirming = [_proportion_values(first, second, exact, about, index) for index in list(values)[:_CONFIRMING]]
+    confirming = [_values_at(first, second, exact, about, index) for index in list(values)[:_CONFIRMING]]
     return _one_ratio([found for found in confirming if found], exact.convert(Fraction(10) ** (SPARE_DIGITS - digits)))
 
 
-def _proportion_values(
+def _values_at(
     first: Node, second: Node, arithmetic: Arithmetic, about: Features, index: int
 ) -> tuple[Any, Any] | None:
     """Both values at a point; None where one is undefined or 0."""
@@ -114,7 +112,7 @@ def _same_sign(first: Node, second: Node, about: Features) -> bool | None:
     """Whether two multiples of each other have the same sign where they are defined; beside i there are no signs."""
     if "i" in about.names:
         return None
-    found = next(filter(None, (_proportion_values(first, second, REAL, about, index) for index in _POINTS)), None)
+    found = next(filter(None, (_values_at(first, second, REAL, about, index) for index in _POINTS)), None)
     return None if found is None else bool((found[0] > 0) == (found[1] > 0))
 
 

@@ -261,7 +261,7 @@ _ASKS_ROUGHLY = re.compile(
     r"approx|\babout\s+how|estimat|\bround|nearest|roughly|decimal|significant|≈|\\approx|[约約估]|近似|ungefähr|environ|\bclos(?:e|est)\b",
     re.IGNORECASE,
 )
-_FORMS_PRIMED = re.compile(r"\A[^'′\"″]*\d\s?['′\"″]\Z")
+_PRIMED_NUMBER = re.compile(r"\A[^'′\"″]*\d\s?['′\"″]\Z")
 _WHOLE = re.compile(r"[-−]?\d{1,3}(?:(?:,|\{,\}|\\,)?\d{3})*")
 _INFINITE = re.compile(r"\\infty|∞|\binfinity\b")
 _NO_VALUE = re.compile(
@@ -297,7 +297,7 @@ def is_rough(reference: str, answer: str, before: str, question: TypedQuestion) 
     if not _WHOLE.fullmatch(reference.strip(" $")):
         return False
     rough = (_MAY_BE_ROUGH.search(answer) and (_ROUGH.search(answer) or _ROUGH.search(tidy(answer)))) or (
-        _ROUGH_BEFORE.search(before) or _FORMS_PRIMED.search(answer)
+        _ROUGH_BEFORE.search(before) or _PRIMED_NUMBER.search(answer)
     )
     return bool(rough) and not _ASKS_ROUGHLY.search(question.text[-_TAIL:])
 

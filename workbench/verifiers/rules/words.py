@@ -207,7 +207,7 @@ _ARTICLE = re.compile(r"\A(?:the|an?)\s(?=[^\W\d_]{4})", re.IGNORECASE)
 _RAISED = re.compile(r"\^\{?([\w+-]{1,3})\}?")
 _DASHES = str.maketrans("–—−‐‑", "-----")
 _LOW_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-_WORDING_WORD = re.compile(r"[^\W\d_]{3}")
+_THREE_LETTERS = re.compile(r"[^\W\d_]{3}")
 _NO_DIGITS = re.compile(r"\D+")
 _PLURALS = {"mice": "mouse", "geese": "goose", "men": "man", "women": "woman", "children": "child", "people": "person"}
 _SEPARATORS = re.compile(r"[\s,;、，]+")
@@ -219,7 +219,7 @@ def same_text(reference: str, candidate: str) -> str | None:
     if reference == candidate:
         return "text.exact"
     if reference.isalnum() and candidate.isalnum():
-        same = len(reference) > 2 and reference.casefold() == candidate.casefold() and _WORDING_WORD.search(reference)
+        same = len(reference) > 2 and reference.casefold() == candidate.casefold() and _THREE_LETTERS.search(reference)
         return "text.canonical" if same else None
     # Typesetting changes no digit, and digits are compared much faster.
     if _NO_DIGITS.sub("", reference) != _NO_DIGITS.sub("", candidate):
@@ -248,7 +248,7 @@ def same_wording(reference: str, candidate: str, raised: bool = False) -> bool:
     if ours == theirs:
         return bool(ours)
     plain = "\\" not in ours and not any(sign in ours for sign in "^=+")
-    return plain and _WORDING_WORD.search(ours) is not None and ours.casefold() == theirs.casefold()
+    return plain and _THREE_LETTERS.search(ours) is not None and ours.casefold() == theirs.casefold()
 
 
 def same_noun(reference: str, candidate: str) -> bool:

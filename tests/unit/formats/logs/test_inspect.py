@@ -286,7 +286,7 @@ def test_a_member_that_unpacks_to_something_else_than_was_packed_is_refused(tmp_
 
 def test_encrypted_and_overlong_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = archive(tmp_path, members(SAMPLE, changed(metadata={"long": "x" * 5_000})))
-    monkeypatch.setattr(inspect_ai, "_INSPECT_ZIP_LONGEST", 2_000)
+    monkeypatch.setattr(inspect_ai, "_LONGEST_MEMBER", 2_000)
     assert [(row.line, row.code) for row in refusals(read("inspect", path))] == [(2, "too_long")]
     content = path.read_bytes()
     place = content.rindex(b"PK\x01\x02", 0, content.index(b"samples/1_epoch_1.json", len(content) // 2))

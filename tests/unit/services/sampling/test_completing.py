@@ -194,7 +194,7 @@ def test_a_server_that_waits_holds_up_no_other_model(project: Project) -> None:
 
 def test_a_late_reply_keeps_its_place(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     # What could be stored is looked for between any two replies.
-    monkeypatch.setattr(driver, "_COMPLETING_LOOK_S", 0.0)
+    monkeypatch.setattr(driver, "_LOOK_S", 0.0)
     last = threading.Event()
 
     def answer(received: Received) -> Scripted:

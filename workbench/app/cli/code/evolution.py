@@ -264,10 +264,10 @@ def refine_command(project: Project, options: CodeRefineOptions) -> Output:
 
     report, number = trusting(run, options.trust)
     say_calls(project, number)
-    return Output(report, lambda found: _refine_show(found, options.file), code=REFUSED_SOME if report.refused else 0)
+    return Output(report, lambda found: _show_refined(found, options.file), code=REFUSED_SOME if report.refused else 0)
 
 
-def _refine_show(report: RefineReport, file: Path) -> None:
+def _show_refined(report: RefineReport, file: Path) -> None:
     show(f"{report.written:,} of {report.problems:,} problems of {report.dataset} written to {shown(file)}")
     if report.written:
         show(f"Their own solutions pass {report.passed_tests:,} of {report.tests:,} tests; they are no oracle.")

@@ -305,11 +305,11 @@ def passk_command(options: CodePasskOptions) -> Output:
     if options.verifier is not None and (options.truth or options.suites):
         raise click.UsageError("--verifier takes verdicts: --truth and --suite go without it.")
     if options.source is None:
-        return _passk_output(_stored(options), options)
+        return _pass_output(_stored(options), options)
     from workbench.coding.ranking.passing import pass_of_file
 
     found = pass_of_file(options.source, options.sizes)
-    return _passk_output(found.report, options, found.refused)
+    return _pass_output(found.report, options, found.refused)
 
 
 def _stored(options: CodePasskOptions) -> PassReport:
@@ -323,7 +323,7 @@ def _stored(options: CodePasskOptions) -> PassReport:
         return pass_by_tests(project, truth_of(project, options.truth, options.suites), options.sizes, selection)
 
 
-def _passk_output(report: PassReport, options: CodePasskOptions, refused: Sequence[Refusal] = ()) -> Output:
+def _pass_output(report: PassReport, options: CodePasskOptions, refused: Sequence[Refusal] = ()) -> Output:
     from workbench.coding.ranking.tables import passes_as
 
     return Output(report, lambda found: passes_as(found, options.format)).refusing(options.source, refused)

@@ -83,7 +83,7 @@ def usage_details(usage: RunUsage, costs: RunCosts) -> Iterator[Content]:
         if text:
             yield _fact(name, text)
     for code, count in sorted(usage.errors.items(), key=lambda pair: (-pair[1], pair[0])):
-        yield _fact("failed", f"{count:,} × {_class(code)}", "$text-error")
+        yield _fact("failed", f"{count:,} × {_reason_words(code)}", "$text-error")
     for warning in usage.warnings:
         yield _fact("warning", printable(warning), "$text-warning")
 
@@ -95,12 +95,6 @@ def _fact(name: str, text: str, style: str = "") -> Content:
 def _amount(amount: Amount) -> str:
     cost = "" if amount.cost is None else f", {dollars(amount.cost)}"
     return f"{counted(amount.calls, 'call')}, {compact_count(amount.tokens)} tokens{cost}"
-
-
-def _class(code: str) -> str:
-    """An error's class, with its title where it has one."""
-    words = title(code)
-    return f"{printable(code)} ({words})" if words else printable(code)
 
 
 def _flight(usage: RunUsage) -> str:

@@ -275,7 +275,7 @@ class ConflictClassScreen(TableScreen):
         self._say()
 
     def _row(self, opened: OpenClass, row: ClassRow) -> TableRow:
-        return _conflict_class_row(row, opened, row.subject in self._selected)
+        return _subject_row(row, opened, row.subject in self._selected)
 
     def _say(self) -> None:
         kind = self._opened.kind if self._opened is not None else None
@@ -408,7 +408,7 @@ def _columns(opened: OpenClass) -> list[TableColumn]:
     ]
 
 
-def _conflict_class_row(row: ClassRow, opened: OpenClass, selected: bool) -> TableRow:
+def _subject_row(row: ClassRow, opened: OpenClass, selected: bool) -> TableRow:
     sides = {side.value: side for side in row.sides}
     return TableRow(
         row.subject,

@@ -39,7 +39,7 @@ from workbench.core.text.figures import (
 )
 from workbench.core.text.figures import interval as fractions
 from workbench.core.verdict import GoldChoice, Protocol3
-from workbench.measuring.comparing import JOINT_SAMPLES, joint_errors
+from workbench.measuring.comparing import PAIRS_SAMPLES, joint_errors
 from workbench.measuring.comparing_tables import comparison_as, save_comparison
 from workbench.measuring.family import best_pair, family, standing
 from workbench.statistics.records.comparison import FamilyMember, FamilyPair, FamilyReport, JointErrorReport, JudgePair
@@ -218,7 +218,7 @@ class FamilyScreen(WorkbenchScreen):
             return
         self._fill(sheet)
         self.in_background(
-            lambda: (asked, self._joint(asked, JOINT_SAMPLES)), self._drawn, group="bootstrap", stops=True
+            lambda: (asked, self._joint(asked, PAIRS_SAMPLES)), self._drawn, group="bootstrap", stops=True
         )
 
     def _drawn(self, data: tuple[FamilyQuery, JointErrorReport]) -> None:

@@ -267,9 +267,9 @@ class SearchTreeScreen(WorkbenchScreen):
             self.query_one("#search-facts", Static).update("No search can be read behind this verdict.")
             return
         self.search = search
-        self.query_one("#search-facts", Static).update(_search_tree_facts(search))
+        self.query_one("#search-facts", Static).update(_search_facts(search))
         self._grow(search)
-        rows = [TableRow(number, _search_tree_cells(number, rollout)) for number, rollout in enumerate(search.rollouts)]
+        rows = [TableRow(number, _rollout_cells(number, rollout)) for number, rollout in enumerate(search.rollouts)]
         self.query_one(VirtualTable).set_source(MemorySource(_COLUMNS, rows))
 
     def _grow(self, search: Search) -> None:
@@ -328,7 +328,7 @@ def _label(node: SearchNode) -> Text:
     return Text.assemble((f"{sign}{mark} {printable(node.subtask)}", "bold" if node.chosen else ""), figures)
 
 
-def _search_tree_cells(number: int, rollout: SearchRollout) -> tuple[TableCell, ...]:
+def _rollout_cells(number: int, rollout: SearchRollout) -> tuple[TableCell, ...]:
     remarks = ("its f is the answer" if rollout.chosen else "", "not all read" if rollout.flagged else "")
     sign = f"{_CHOSEN} " if rollout.chosen else ""
     return (
@@ -355,7 +355,7 @@ def _said(said: bool | None) -> TableCell:
     return TableCell(*_MARKS[said])
 
 
-def _search_tree_facts(search: Search) -> Content:
+def _search_facts(search: Search) -> Content:
     mark, style = _MARKS[search.correct]
     word = {True: "correct", False: "incorrect", None: "no answer"}[search.correct]
     how = "no rollout was rewarded: what most of them say" if search.no_reward else "the drawn rollout's prediction"

@@ -25,9 +25,6 @@ from workbench.core.project import Project
 from workbench.core.text.inert import inert
 from workbench.labelling import tokens
 
-# -- Who is let through: the right host, the right page, and a login; one way in, by a link that works once.
-
-
 # -- A limit on attempts that fail.
 
 
@@ -65,6 +62,9 @@ class Throttle:
         self._failures.move_to_end(who)
         if len(self._failures) > self._size:
             self._failures.popitem(last=False)
+
+
+# -- Who is let through: the right host, the right page, and a login; one way in, by a link that works once.
 
 
 NAME = web.RequestKey("name", str)

@@ -20,10 +20,6 @@ from workbench.data.formats.code.literals import DEFINITION, NAME, NameFinder, a
 from workbench.data.formats.code.row import CodeRow, Tests, named, program, source_of, statements, tests_from
 from workbench.data.formats.lines import RefusedError
 
-# -- Test code of benchmarks taken apart into tests that can fail one by one, by its syntax tree and without running
-# it.
-
-
 # -- Loops over literals, round by round: ``for i, (inp, exp) in enumerate(zip(inputs, results)): …``.
 
 
@@ -125,6 +121,10 @@ def _has_star(node: ast.List | ast.Tuple) -> bool:
 
 def _written(value: _Value, sources: Sources) -> str:
     return str(value) if isinstance(value, int) else sources.of(value)
+
+
+# -- Test code of benchmarks taken apart into tests that can fail one by one, by its syntax tree and without running
+# it.
 
 
 LONGEST: Final = 4 << 20

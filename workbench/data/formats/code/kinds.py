@@ -122,14 +122,12 @@ def _more_suites(row: CodeRow) -> dict[str, Tests]:
 # -- Samples as HumanEval's and EvalPlus' commands take them: a task and what a model wrote for it, in order.
 
 
-_SAMPLES_FORMS: dict[str, SolutionForm] = {"solution": "program", "completion": "continuation", "response": "reply"}
+_SAMPLE_FORMS: dict[str, SolutionForm] = {"solution": "program", "completion": "continuation", "response": "reply"}
 
 
 def fits(keys: Collection[str]) -> bool:
     """Whether a file with these keys is one of samples: one that has references holds items."""
-    return (
-        "task_id" in keys and not _SAMPLES_FORMS.keys().isdisjoint(keys) and set(FIELDS["reference"]).isdisjoint(keys)
-    )
+    return "task_id" in keys and not _SAMPLE_FORMS.keys().isdisjoint(keys) and set(FIELDS["reference"]).isdisjoint(keys)
 
 
 def numbering() -> Callable[[CodeRow], Iterable[SolutionRecord]]:
@@ -158,11 +156,11 @@ def numbering() -> Callable[[CodeRow], Iterable[SolutionRecord]]:
 
 
 def _text(row: CodeRow) -> tuple[str, SolutionForm]:
-    for key, form in _SAMPLES_FORMS.items():
+    for key, form in _SAMPLE_FORMS.items():
         text = row.maybe_text(key)
         if text is not None:
             return text, form
-    raise missing(*_SAMPLES_FORMS)
+    raise missing(*_SAMPLE_FORMS)
 
 
 # -- EvolveCoder-22K as released: an id, a question and evolved assertions; there is no reference solution.

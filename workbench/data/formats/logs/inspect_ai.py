@@ -217,7 +217,7 @@ else:
 T = TypeVar("T")
 _SAMPLE: Final = re.compile(r"samples/(?P<whole>.+)_epoch_\d+(?:\.json|/(?P<shell>sample\.json))", re.DOTALL)
 _OURS: Final = (b"_journal/", b"samples/", b"summaries.json", b"reductions.json", b"header.json")
-_INSPECT_ZIP_LONGEST: Final = 256 << 20
+_LONGEST_MEMBER: Final = 256 << 20
 """Bytes of a member that is read."""
 _SUSPICIOUS: Final = (1 << 30, 300)
 """Bytes beyond which an archive must not unpack to so many times its size; logs of agents come to about fifty."""
@@ -280,8 +280,8 @@ class EvalFile:
         entry = self._members[name]
         if entry.flag_bits & _ENCRYPTED:
             raise RefusedError("unsupported", None, f"{name} is encrypted. Write the log without encryption.")
-        if entry.file_size > _INSPECT_ZIP_LONGEST:
-            raise RefusedError("too_long", None, f"{name} is longer than {_INSPECT_ZIP_LONGEST >> 20} MiB.")
+        if entry.file_size > _LONGEST_MEMBER:
+            raise RefusedError("too_long", None, f"{name} is longer than {_LONGEST_MEMBER >> 20} MiB.")
         try:
             with self._opened(entry) as stream:
                 found: bytes = stream.read(entry.file_size + 1)

@@ -135,7 +135,7 @@ def rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterato
     return json_rows(stream, path, ("rows", "data", "results"))
 
 
-def _xverify_read(row: Mapping[str, Any]) -> Iterator[Logged]:
+def _read_xverify(row: Mapping[str, Any]) -> Iterator[Logged]:
     subtype = row.get("key_answer_type")
     yield Logged(
         item={
@@ -177,7 +177,7 @@ def _judged(value: object) -> bool | None:
 
 
 XVERIFY_KIND: Final = LogKind(
-    name="xverify", recognises=recognises_xverify, begin=always(_xverify_read), rows=rows, begins=begins
+    name="xverify", recognises=recognises_xverify, begin=always(_read_xverify), rows=rows, begins=begins
 )
 
 
@@ -200,10 +200,10 @@ def recognises_rewardbench(element: Mapping[str, Any]) -> bool:
 def begin(path: Path) -> Read:
     """A function that gives the completions of a row. A file of results is called after its reward model."""
     judge = verifier_name("rewardbench", _stem(path))
-    return lambda row: _rewardbench_read(row, judge)
+    return lambda row: _read_rewardbench(row, judge)
 
 
-def _rewardbench_read(row: Mapping[str, Any], judge: str) -> Iterator[Logged]:
+def _read_rewardbench(row: Mapping[str, Any], judge: str) -> Iterator[Logged]:
     chosen, rejected = _answers(row, "chosen"), _answers(row, "rejected")
     if not chosen and not rejected:
         raise RefusedError("missing_field", "chosen", "chosen and rejected hold no answer. Add one.")

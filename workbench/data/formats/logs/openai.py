@@ -285,7 +285,7 @@ def rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterato
         yield SourceDocument(sample.line, msgspec.json.encode(joined), sample.raw)
 
 
-def _openai_evals_read(row: Mapping[str, Any]) -> Iterator[Logged]:
+def _read_sampled(row: Mapping[str, Any]) -> Iterator[Logged]:
     events = row.get("events")
     if not isinstance(events, dict):
         raise RefusedError("missing_field", "sample_id", "The line is no event: sample_id, type or data is missing.")
@@ -382,5 +382,5 @@ def _spec_of(line: bytes) -> msgspec.Raw | None:
 
 
 OPENAI_EVALS_KIND: Final = LogKind(
-    name="openai-evals", recognises=recognises_openai_evals, begin=always(_openai_evals_read), rows=rows
+    name="openai-evals", recognises=recognises_openai_evals, begin=always(_read_sampled), rows=rows
 )

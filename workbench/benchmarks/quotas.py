@@ -1,4 +1,4 @@
-"""How many questions of each answer type and subtype a balanced set is to have."""
+"""How many questions of each answer type and subtype a set is to have, and which: quotas, samples, balance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completions that models write of stored questions: what they will take, and what came of it."""
+"""What is reported of benchmarks: completions that models write, frozen sets, and what is published."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backup and doctor."""
+"""Backups of a database, and reading them back: archives and copies."""
 
 from __future__ import annotations
 

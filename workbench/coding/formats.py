@@ -1,7 +1,7 @@
-"""Files of candidate solutions, a problem a line, as Scoring Verifiers' code reads and writes them.
+"""Files of candidates, of what passed, of scored solutions and of pass vectors, as others read and write them.
 
-A line has ``task_id`` and ``candidates`` (see `model.candidates.CandidateRow`), or ``all_solutions``, where ids may
-be left out. A file may also be one JSON list of such lines, or one object of them by name, with ``input`` for
+A line of candidates has ``task_id`` and ``candidates`` (see `CandidateRow`), or ``all_solutions``, where ids may be
+left out. A file may also be one JSON list of such lines, or one object of them by name, with ``input`` for
 candidates.
 """
 

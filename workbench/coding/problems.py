@@ -1,4 +1,4 @@
-"""The list of code problems, as a table reads it."""
+"""Code problems of a project: their list, the outcomes of their tests, and which are meant."""
 
 from __future__ import annotations
 

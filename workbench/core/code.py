@@ -1,4 +1,4 @@
-"""Code problems, their tests, and what came of running a solution against them."""
+"""Code problems, their tests, what came of running a solution against them, and the files that hold them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines and reports of exports that are made for training."""
+"""Lines and reports of exports, and what stands in archives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Annotators and the slots they fill."""
+"""Annotators, the slots they fill, and which guidelines they go by."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks (items whose answer is known), and what people answered to them."""
+"""What is reported of labelling: checks, and how many more labels a precision takes."""
 
 from __future__ import annotations
 

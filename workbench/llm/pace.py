@@ -1,4 +1,4 @@
-"""How fast a run asks: requests and tokens a minute, and calls in flight."""
+"""How fast a run asks, what it may spend, and how long it waits: requests, tokens, calls in flight, money."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A verifier's scores beside gold, as arrays."""
+"""A verifier's scores beside gold: how far they follow it, pairs, and the threshold."""
 
 from __future__ import annotations
 

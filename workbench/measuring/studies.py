@@ -1,4 +1,4 @@
-"""A judge under many settings: named runs of one machinery that share its replies, and a curve through them.
+"""Studies of judges: sweeps over settings that share replies, duels, and the text of both and of probes.
 
 Starting a sweep again goes on with it: what is complete stays, what was asked is never asked again, and points whose
 calls others have made cost only what is new.

@@ -1,4 +1,4 @@
-"""Answer types that a model suggests: read, compared with those in force, offered for confirmation.
+"""Answer types that a model suggests, compared with those in force; and the counts of a project.
 
 People label blind. `suggested_type` is for a coordinator's screens, and for an annotator's only where the coordinator
 has turned suggestions on.

@@ -1,4 +1,4 @@
-"""What a verifier would ask about an item, to the byte, without asking anybody."""
+"""What a verifier would ask, to the byte; whether its servers answer; what recorded outputs say."""
 
 from __future__ import annotations
 

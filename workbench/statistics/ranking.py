@@ -63,7 +63,7 @@ class ProblemFigures(NamedTuple):
 
 
 class MetricFigures(Struct, frozen=True, kw_only=True):
-    """Figures of many problems, each None without problems; see `model.ranking.RankingRow`."""
+    """Figures of many problems, each None without problems; see `RankingRow`."""
 
     problems: int
     solutions: int
@@ -169,7 +169,7 @@ class _Determination:
 
 
 class Saturation(NamedTuple):
-    """Coefficients on k tests; see `model.code_figures.SaturationRow`."""
+    """Coefficients on k tests; see `SaturationRow`."""
 
     rho: float
     ci: Ends

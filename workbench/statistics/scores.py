@@ -1,4 +1,4 @@
-"""How well a verifier's score ranks correct completions above incorrect ones."""
+"""Scores against gold: how well they rank, which threshold separates, which of a pair is above."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""OpenRLHF: ``reward_func(queries, prompts, labels)``, and the same three lists posted to a remote reward model.
+"""Rewards in the shapes of trainers: OpenRLHF, TRL and verl.
 
-A query is the prompt and the completion, decoded together with their special tokens. Read from openrlhf 0.11.2,
-``SingleTurnAgentExecutor``.
+To OpenRLHF a query is the prompt and the completion, decoded together with their special tokens. Read from openrlhf
+0.11.2, ``SingleTurnAgentExecutor``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Screens that are filled in: what is wrong stands at its field, or below them all."""
+"""Screens that are filled in, and screens with one reader; what is wrong stands at its field, or below them all."""
 
 from __future__ import annotations
 

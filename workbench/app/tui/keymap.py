@@ -1,4 +1,4 @@
-"""A keymap checked against the actions it names: unknown ids and clashing keys, in words."""
+"""Actions and their keys: the registry, and a keymap checked against it, in words."""
 
 from __future__ import annotations
 

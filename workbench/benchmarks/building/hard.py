@@ -264,7 +264,7 @@ def build_hard(
         The report of the queue, or of the set. Its version is None while items still wait.
 
     Raises:
-        UsageError: See `queueing.build_queue`; or a set of that name differs.
+        UsageError: See `build_queue`; or a set of that name differs.
     """
     queue = sets.find(project.database.reader(), SetName(queue_name(name)))
     before = {} if queue is None else settings_of(queue)

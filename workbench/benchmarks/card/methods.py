@@ -1,4 +1,4 @@
-"""The leaderboard as a table."""
+"""The leaderboard as a table, and the parts of a data card."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Questions that say what another one says: found by their texts or embeddings, taken out, and taken in again.
 
 Two questions are compared only where their numbers, operators and variables are the same (`tokens.signature`), and are
-alike only where nothing speaks against it (`wording.may_say_the_same`). Of those that are alike the one stays of which
+alike only where nothing speaks against it (`may_say_the_same`). Of those that are alike the one stays of which
 most is known, then the one whose data set and id come first.
 """
 

@@ -1,4 +1,4 @@
-"""The pool of questions that curation works on."""
+"""The pool of questions that curation works on: what belongs out of it, and under which licence it stands."""
 
 from __future__ import annotations
 

@@ -237,7 +237,7 @@ def ranking(
         verifiers: Names; empty for all that have scores, but for those that have judged too little.
         selection: Only these solutions.
         k: Only the solutions that selection would keep, k of each problem; None for all.
-        missing: What a score counts that a verifier refused to give; see `covering.covered`.
+        missing: What a score counts that a verifier refused to give; see `covered`.
 
     Raises:
         UsageError: A verifier has no scores, or none has any.

@@ -151,7 +151,7 @@ LEAST_TESTS: Final = 15
 SIZES: Final = tuple(range(1, 11))
 """The k of the paper's table."""
 DEFINITION: Final = "workbench-1"
-"""Name of our definition (`analysis.ranking.saturation`): the paper leaves the drawing open."""
+"""Name of our definition (`statistics.ranking.saturation`): the paper leaves the drawing open."""
 
 
 def saturation(

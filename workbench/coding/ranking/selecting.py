@@ -50,7 +50,7 @@ def select(candidates: Sequence[Candidate], k: int, *, rules: Rules, exact: bool
     """Select from the candidates of one problem: out with errors, one of each score, k of those, ranked.
 
     Args:
-        candidates: In the order of the input; scores as the rules want them (see `scoring.as_scored`).
+        candidates: In the order of the input; scores as the rules want them (see `scored.as_scored`).
         k: How many, the ground truth included.
         exact: Compare distances as decimal fractions. As floats, which is what the released code does, 0.25 - 0.1 is
             less than 0.4 - 0.25, and of what should be a tie the lower score is taken.

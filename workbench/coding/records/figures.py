@@ -1,4 +1,4 @@
-"""How many tests are enough, pass@k, and histograms of scores, as they are reported; null where undefined."""
+"""Figures of code as they are reported, and what came of having models write; null where undefined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Annotators."""
+"""Annotators, and the notes they have begun."""
 
 from __future__ import annotations
 

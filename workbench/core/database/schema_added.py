@@ -1,4 +1,4 @@
-"""The tables of version 3: calls to model servers, what verdicts rest on, probes."""
+"""What versions 3 to 5 added: calls and probes, rounds and checks, changes and reviews; and views for people."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def give_to_servers(db: Any) -> None:
 
 
 def _place(url: str) -> str:
-    """As `llm.urls.place_of` has it, of a call's whole address."""
+    """As `llm.server.place_of` has it, of a call's whole address."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
     path = next((path.removesuffix(call) for call in _CALLS if path.endswith(call)), path)

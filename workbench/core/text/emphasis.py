@@ -1,4 +1,4 @@
-"""Emphasis by stars: taken away only where it can be nothing else, for a star may also be an operator.
+"""Emphasis and marks: stars taken away only where they can be nothing else, and marks put at names.
 
 CommonMark would read ``2*(3)*4`` and ``(a *b* c)`` as emphasis. Here a pair of marks is emphasis only when both stand
 at the borders of words, and neither what they hold nor what stands beside them lets them be read as a sign between two

@@ -1,4 +1,4 @@
-"""Figures as text: bars and intervals of block characters, the number always beside or in place of them."""
+"""Figures as text: bars, intervals, columns and heat, the number always beside or in place of them."""
 
 from __future__ import annotations
 

@@ -397,7 +397,7 @@ def agreement_of_file(path: Path | None, level: Level, *, order: Sequence[str] =
 
     Raises:
         FormatError: It can't be read, or there is no rating in it.
-        UsageError: See `formats.ratings.read`; or too many distinct values for the ratio level.
+        UsageError: See `read`; or too many distinct values for the ratio level.
     """
     from workbench.statistics.agreement.coefficients import MOST_RATIOS
     from workbench.statistics.agreement.figures import ceilings, figures

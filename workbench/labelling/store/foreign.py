@@ -189,7 +189,7 @@ def guidelines(connection: sqlite3.Connection, longest: int) -> list[ForeignGuid
 
 
 def passes(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
-    """What stands in `bundle_seals.Pass`, of this database; a bundle has one, any other database none."""
+    """What stands in `bundling.Pass`, of this database; a bundle has one, any other database none."""
     if not _has(connection, "bundle_pass"):
         return []
     return connection.execute("SELECT bundle_id, annotator, made_at, items, seal FROM bundle_pass LIMIT 2").fetchall()

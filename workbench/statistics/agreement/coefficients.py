@@ -155,7 +155,7 @@ def percent_interval(units: Units, cluster: IntArray) -> tuple[float, float] | N
     """Wilson's 95 % interval for percent agreement, the number of items divided by the design effect.
 
     The items' shares of agreeing pairs stand in place of right and wrong; that a share of more than one pair
-    varies less than a coin is not counted on, as the design effect is at least 1. See `analysis.intervals`.
+    varies less than a coin is not counted on, as the design effect is at least 1. See `statistics.subgroups`.
 
     Args:
         cluster: Each item's cluster (its question), at least 0.

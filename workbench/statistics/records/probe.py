@@ -1,4 +1,4 @@
-"""Reward-hacking probes: what they are built from, and the figures that come of them."""
+"""Figures of probes, of scores, and of studies of judges, as they are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that name an option and those it is not: "C, not A", "C rather than B", "选C而不是A"."""
+"""Answers that pick: options and those they are not ("C, not A"), brackets that close, formulas of logic."""
 
 from __future__ import annotations
 

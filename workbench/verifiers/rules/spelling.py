@@ -2,7 +2,7 @@
 
 There are two, for two kinds of readers: `tidy` keeps LaTeX, so that an answer can still be taken apart or parsed;
 `plain` leaves one line of few signs, for numbers and the units around them. Two more are for texts compared as texts:
-`canonical_text`, which other verifiers use too, and `wording.spelled`, which also takes out what only strings spare.
+`canonical_text`, which other verifiers use too, and `words.spelled`, which also takes out what only strings spare.
 """
 
 from __future__ import annotations

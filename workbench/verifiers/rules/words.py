@@ -1,4 +1,4 @@
-"""Numbers written in English words: "twenty-one", "one hundred and five", "two thirds"."""
+"""Numbers written in English words, and answers that are words: "twenty-one", "two thirds"."""
 
 from __future__ import annotations
 

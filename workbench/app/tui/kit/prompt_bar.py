@@ -1,4 +1,4 @@
-"""A line to type into, with what is wrong about it underneath."""
+"""A line to type into, with what is wrong about it underneath; the same for a note."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What problems from contests share: starter code, and tests of texts or of calls with arguments from JSON."""
+"""Problems from contests: APPS, TACO, LiveCodeBench, BigCodeBench; starter code, and tests from JSON."""
 
 from __future__ import annotations
 

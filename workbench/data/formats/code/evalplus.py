@@ -1,4 +1,4 @@
-"""EvalPlus' own files: inputs without the values expected, which the reference solution gives.
+"""HumanEval, MBPP and EvalPlus' own files; their test code is taken apart into tests.
 
 The reference is never run here. Each test calls it beside the solution, in the sandbox, and compares; passes of such
 tests are forgeable and marked so, as those of any test that is more than one call of the solution.

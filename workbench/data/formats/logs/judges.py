@@ -1,6 +1,7 @@
-"""CompassVerifier's data (VerifierBench), with what its verifier said where that stands beside it.
+"""Data of judges: CompassVerifier (VerifierBench), xVerify (VAR), RewardBench.
 
-Fields: https://huggingface.co/datasets/opencompass/VerifierBench and the README of open-compass/CompassVerifier.
+CompassVerifier's fields: https://huggingface.co/datasets/opencompass/VerifierBench and the README of
+open-compass/CompassVerifier.
 """
 
 from __future__ import annotations

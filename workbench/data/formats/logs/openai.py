@@ -1,6 +1,6 @@
-"""OpenAI's batches: the output files, with the questions from the input files that lie beside them.
+"""OpenAI's batches, with the questions from the input files that lie beside them; and OpenAI evals' recordings.
 
-Its own description: https://platform.openai.com/docs/guides/batch. Bodies of chat completions, completions and
+Batches, as described: https://platform.openai.com/docs/guides/batch. Bodies of chat completions, completions and
 responses are read.
 """
 

@@ -1,6 +1,6 @@
-"""TRL's tables of completions: what ``log_completions`` of its GRPO trainer writes (``completions_00010.parquet``).
+"""What trainers write: TRL's tables of completions (``completions_00010.parquet``), verl's rollouts.
 
-Columns: ``trl/trainer/grpo_trainer.py`` (1.16.0), ``log``; before 0.17 ``reward`` alone and no ``advantage``.
+TRL's columns: ``trl/trainer/grpo_trainer.py`` (1.16.0), ``log``; before 0.17 ``reward`` alone and no ``advantage``.
 """
 
 from __future__ import annotations

@@ -195,7 +195,7 @@ def declined(lines: Sequence[str]) -> Declined | None:
     """Whether a judge refuses, or says that it can't tell; None where it does neither.
 
     Args:
-        lines: Its own words, as `reply.own_lines` gives them.
+        lines: Its own words, as `own_lines` gives them.
     """
     text = "\n".join(line.strip(MARKUP.replace(".", "")) for line in lines).translate(_APOSTROPHES)
     ends = text if len(text) <= 2 * _NEAR else f"{text[:_NEAR]}\n\n{text[-_NEAR:]}"

@@ -1,4 +1,4 @@
-"""CodeJudge's summary call: Yes or No, sometimes with an explanation."""
+"""CodeJudge's replies: its summary's Yes or No, and its list of faults."""
 
 from __future__ import annotations
 

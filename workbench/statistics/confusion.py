@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from workbench.core.verdict import Outcome, Protocol3
 
-# -- The array types this room speaks of, verdicts brought into the order of the items, and figures out of arrays.
+# -- Array types, verdicts brought into the order of the items, and figures out of arrays.
 
 
 IntArray: TypeAlias = npt.NDArray[np.integer[Any]]

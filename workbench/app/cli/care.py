@@ -44,7 +44,7 @@ def backup_command(options: BackupOptions) -> Output:
     )
 
 
-# -- ``workbench restore DB FILE``.
+# -- ``workbench restore DB FILE``
 
 
 class RestoreOptions(Options, frozen=True, kw_only=True):
@@ -78,7 +78,7 @@ def restore_command(options: RestoreOptions) -> Output:
     )
 
 
-# -- ``workbench doctor DB``.
+# -- ``workbench doctor DB``
 
 
 class DoctorOptions(Options, frozen=True, kw_only=True):
@@ -139,7 +139,7 @@ def _named(findings: list[Finding], remedy: str) -> str:
     return ", ".join(dict.fromkeys(finding.name for finding in findings if finding.remedy == remedy))
 
 
-# -- ``workbench rescue DB OUT``.
+# -- ``workbench rescue DB OUT``
 
 
 class RescueOptions(Options, frozen=True, kw_only=True):

@@ -50,7 +50,7 @@ def ensemble_command(project: Project, options: EnsembleOptions) -> Output:
     return Output(report, ensemble_text)
 
 
-# -- ``workbench best-of DB``.
+# -- ``workbench best-of DB``
 
 
 def _sizes(text: str) -> tuple[int, ...]:
@@ -91,7 +91,7 @@ def best_of_command(project: Project, options: BestOfOptions) -> Output:
     return Output(report, best_of_text)
 
 
-# -- ``workbench validity DB``.
+# -- ``workbench validity DB``
 
 
 class ValidityOptions(Options, frozen=True, kw_only=True):
@@ -114,7 +114,7 @@ def validity_command(project: Project, options: ValidityOptions) -> Output:
     return Output(report, validity_text)
 
 
-# -- ``workbench estimate DB VERIFIER``.
+# -- ``workbench estimate DB VERIFIER``
 
 
 class EstimateOptions(Options, frozen=True, kw_only=True):
@@ -157,7 +157,7 @@ def estimate_command(project: Project, options: EstimateOptions) -> Output:
     return Output(report, estimate_text)
 
 
-# -- ``workbench correlate DB VERIFIER``.
+# -- ``workbench correlate DB VERIFIER``
 
 
 class CorrelateOptions(Options, frozen=True, kw_only=True):
@@ -200,7 +200,7 @@ def _figure(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-# -- ``workbench pairs DB VERIFIER``.
+# -- ``workbench pairs DB VERIFIER``
 
 
 class PairsOptions(Options, frozen=True, kw_only=True):
@@ -225,7 +225,7 @@ def pairs_command(project: Project, options: PairsOptions) -> Output:
     return Output(report, pairs_text)
 
 
-# -- ``workbench downstream DB FILE``.
+# -- ``workbench downstream DB FILE``
 
 
 class DownstreamOptions(Options, frozen=True, kw_only=True):

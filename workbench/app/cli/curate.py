@@ -95,7 +95,7 @@ def counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{word} {count:,}" for word, count in counts.items()) or "none"
 
 
-# -- ``workbench curate DB status``.
+# -- ``workbench curate DB status``
 
 
 _HEAD = ("source", "licence", "questions", "out", "left", *TYPES, "other", "untyped", "drawn")
@@ -144,7 +144,7 @@ def _row(one: SourceStatus) -> tuple[str, ...]:
     return (one.source, licence, *(f"{number:,}" for number in numbers))
 
 
-# -- ``workbench curate DB licence SOURCE LICENCE``.
+# -- ``workbench curate DB licence SOURCE LICENCE``
 
 
 class CurateLicenceOptions(Options, frozen=True, kw_only=True):
@@ -164,7 +164,7 @@ def licence_command(project: Project, options: CurateLicenceOptions) -> Output:
     return Output({"source": options.source, "licence": known}, lambda _: [f"{options.source}: {known or 'unknown'}"])
 
 
-# -- ``workbench curate DB exclude ID… --reason CODE``, ``--undo``, ``--list`` and ``--candidates``.
+# -- ``workbench curate DB exclude ID… --reason CODE``, ``--undo``, ``--list`` and ``--candidates``
 
 
 class CurateExcludeOptions(Options, frozen=True, kw_only=True):
@@ -251,7 +251,7 @@ def _candidate_lines(found: Sequence[CandidateQuestion]) -> Iterator[str]:
     yield f"{len(found):,} found; a person decides"
 
 
-# -- ``workbench curate DB duplicates``.
+# -- ``workbench curate DB duplicates``
 
 
 class CurateDuplicatesOptions(Options, frozen=True, kw_only=True):
@@ -356,7 +356,7 @@ def _pair(pair: DuplicatePair) -> str:
     return f"{pair.similarity:.3f}\t{pair.question_id} ({pair.source})\tis like {pair.of} ({pair.of_source})"
 
 
-# -- ``workbench curate DB types --model NAME``, ``--set QUESTION=SUBTYPE`` and ``--list``.
+# -- ``workbench curate DB types --model NAME``, ``--set QUESTION=SUBTYPE`` and ``--list``
 
 
 class CurateTypesOptions(Options, frozen=True, kw_only=True):
@@ -479,7 +479,7 @@ def _print_types(report: TypesReport) -> None:
         show(f"  as people or files say: {subtype} of {one.compared:,} by subtype, {letter} by type")
 
 
-# -- ``workbench curate DB draw --per-type N``.
+# -- ``workbench curate DB draw --per-type N``
 
 
 class CurateDrawOptions(Options, frozen=True, kw_only=True):

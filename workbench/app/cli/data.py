@@ -186,7 +186,7 @@ def _say_refused(file: str, rows: Sequence[QuarantinedRow | RefusedLine]) -> Non
         say(f"{file}:{row.line}:{row.field or 'row'}: {row.message}")
 
 
-# -- ``workbench export DB FILE``.
+# -- ``workbench export DB FILE``
 
 
 class ExportOptions(Options, frozen=True, kw_only=True):
@@ -288,7 +288,7 @@ def _say_pairs(report: PairsReport) -> None:
     )
 
 
-# -- ``workbench status DB``.
+# -- ``workbench status DB``
 
 
 @verb
@@ -315,7 +315,7 @@ def _lines(counts: Status) -> Iterator[str]:
         yield f"  {counts.quarantined} rows in quarantine"
 
 
-# -- ``workbench exclude DB --where … --reason CODE``, ``--undo``, ``--list`` and ``--candidates``.
+# -- ``workbench exclude DB --where … --reason CODE``, ``--undo``, ``--list`` and ``--candidates``
 
 
 class ExcludeOptions(Options, frozen=True, kw_only=True):
@@ -375,7 +375,7 @@ def _candidate_lines(found: Sequence[CandidateItem]) -> Iterator[str]:
     yield f"{len(found)} found by rule; a person decides"
 
 
-# -- ``workbench selected-by DB list``, ``add`` and ``remove``.
+# -- ``workbench selected-by DB list``, ``add`` and ``remove``
 
 
 class SelectedByOptions(Options, frozen=True, kw_only=True):
@@ -410,7 +410,7 @@ def _judge_lines(found: dict[str, list[str]]) -> list[str]:
     return [f"{dataset}: {', '.join(names)}" for dataset, names in found.items()] or ["none"]
 
 
-# -- ``workbench types DB --verifier NAME``.
+# -- ``workbench types DB --verifier NAME``
 
 
 class TypesOptions(Options, frozen=True, kw_only=True):
@@ -432,7 +432,7 @@ def types_command(project: Project, options: TypesOptions, as_json: bool) -> Out
     return None
 
 
-# -- ``workbench demo [DB]``.
+# -- ``workbench demo [DB]``
 
 
 DEFAULT = "workbench-demo.db"
@@ -474,7 +474,7 @@ def _narrate(run: RunInfo) -> None:
     say(f"  {run.verifier}: {run.done} verdicts, {run.state}{detail}")
 
 
-# -- ``workbench [open] [DB] [--as NAME] [--at SCREEN]``.
+# -- ``workbench [open] [DB] [--as NAME] [--at SCREEN]``
 
 
 class OpenOptions(Options, frozen=True, kw_only=True):

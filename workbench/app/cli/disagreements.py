@@ -102,7 +102,7 @@ def _wrapped(text: str, indent: str = "") -> None:
     click.echo(lines)
 
 
-# -- ``workbench review DB confirm | send-back | error | undo | list | errors | export | import``.
+# -- ``workbench review DB confirm | send-back | error | undo | list | errors | export | import``
 
 
 Verb = Literal["confirm", "send-back", "error", "undo", "list", "errors", "export", "import"]

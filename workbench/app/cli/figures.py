@@ -116,7 +116,7 @@ def accuracy_command(project: Project, options: AccuracyOptions) -> Output:
     return Output(report, lambda found: accuracy_table(found, "csv" if options.as_csv else options.format))
 
 
-# -- ``workbench tables DB --paper``.
+# -- ``workbench tables DB --paper``
 
 
 class TablesOptions(Options, frozen=True, kw_only=True):
@@ -163,7 +163,7 @@ def tables_command(project: Project, options: TablesOptions) -> Output:
     return Output(found, lambda found: tables_text(found, options.format))
 
 
-# -- ``workbench report DB -o FILE``.
+# -- ``workbench report DB -o FILE``
 
 
 class ReportOptions(Options, frozen=True, kw_only=True):

@@ -82,7 +82,7 @@ def _lines(servers: Sequence[CheckedServer]) -> Iterator[str]:
                 yield f"  {'':8} {finding.advice}"
 
 
-# -- ``workbench preview DB VERIFIER --item COMPLETION_ID``.
+# -- ``workbench preview DB VERIFIER --item COMPLETION_ID``
 
 
 class PreviewOptions(Options, frozen=True, kw_only=True):
@@ -114,7 +114,7 @@ def _call_lines(call: PreviewedCall) -> Iterator[str]:
     yield ""
 
 
-# -- ``workbench parse PARSER FILE``.
+# -- ``workbench parse PARSER FILE``
 
 
 class ParseOptions(Options, frozen=True, kw_only=True):
@@ -146,7 +146,7 @@ def parse_command(options: ParseOptions) -> None:
         sys.exit(REFUSED_SOME)
 
 
-# -- ``workbench threshold DB VERIFIER``.
+# -- ``workbench threshold DB VERIFIER``
 
 
 class ThresholdOptions(Options, frozen=True, kw_only=True):
@@ -198,7 +198,7 @@ def threshold_command(project: Project, options: ThresholdOptions) -> Output:
     return Output(report, threshold_text)
 
 
-# -- ``workbench sweep DB JUDGE --vary OPTION=VALUE,VALUE``.
+# -- ``workbench sweep DB JUDGE --vary OPTION=VALUE,VALUE``
 
 
 class SweepOptions(Options, frozen=True, kw_only=True):
@@ -252,7 +252,7 @@ def _varied(texts: tuple[str, ...]) -> dict[str, list[str]]:
     return found
 
 
-# -- ``workbench duel DB A B``.
+# -- ``workbench duel DB A B``
 
 
 class DuelOptions(Options, frozen=True, kw_only=True):
@@ -289,7 +289,7 @@ def duel_command(project: Project, options: DuelOptions) -> Output:
     return Output(report, duel_text, after=after, code=1)
 
 
-# -- ``workbench probe DB VERIFIER``.
+# -- ``workbench probe DB VERIFIER``
 
 
 _INDENT = " " * 13

@@ -80,7 +80,7 @@ def _counted(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {number:,}" for name, number in sorted(counts.items()))
 
 
-# -- ``workbench conflicts DB list | settle | undo --as NAME``.
+# -- ``workbench conflicts DB list | settle | undo --as NAME``
 
 
 class ConflictsOptions(Options, frozen=True, kw_only=True):
@@ -184,7 +184,7 @@ def _settle(session: ConflictClasses, options: ConflictsOptions, ruling: Ruling)
     )
 
 
-# -- ``workbench agreement DB`` and ``workbench agreement --from FILE``.
+# -- ``workbench agreement DB`` and ``workbench agreement --from FILE``
 
 
 class AgreementOptions(Options, frozen=True, kw_only=True):
@@ -263,7 +263,7 @@ def _of_file(file: Path, options: AgreementOptions) -> Output:
     )
 
 
-# -- ``workbench bundle DB FILE --for NAME``.
+# -- ``workbench bundle DB FILE --for NAME``
 
 
 class BundleOptions(Options, frozen=True, kw_only=True):
@@ -304,7 +304,7 @@ def bundle_command(project: Project, options: BundleOptions) -> Output:
     )
 
 
-# -- ``workbench merge DB OTHER…``.
+# -- ``workbench merge DB OTHER…``
 
 
 class MergeOptions(Options, frozen=True, kw_only=True):

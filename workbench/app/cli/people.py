@@ -68,7 +68,7 @@ def _line(person: AnnotatorInfo) -> str:
     return f"{person.name}\t{person.role}{paused}"
 
 
-# -- ``workbench assign DB --annotators a,b,c --per-item 2``.
+# -- ``workbench assign DB --annotators a,b,c --per-item 2``
 
 
 class AssignOptions(Options, frozen=True, kw_only=True):
@@ -165,7 +165,7 @@ def _is_number(text: str) -> bool:
     return text.strip().isdecimal() and len(text.strip()) <= 18
 
 
-# -- ``workbench checks DB add``, ``import FILE``, ``list``, ``remove`` and ``report``.
+# -- ``workbench checks DB add``, ``import FILE``, ``list``, ``remove`` and ``report``
 
 
 class ChecksOptions(Options, frozen=True, kw_only=True):
@@ -253,7 +253,7 @@ def _reason(refusal: dict[str, object], file: Path | None, word: str) -> str:
     return f"{file}:{refusal['line']}:{refusal['field'] or 'line'}: {refusal['message']}"
 
 
-# -- ``workbench plan DB --within 0.05``.
+# -- ``workbench plan DB --within 0.05``
 
 
 class PlanOptions(Options, frozen=True, kw_only=True):
@@ -288,7 +288,7 @@ def plan_command(project: Project, options: PlanOptions) -> Output:
     return Output(found, plan_text)
 
 
-# -- ``workbench reopen DB --where … --reason TEXT``.
+# -- ``workbench reopen DB --where … --reason TEXT``
 
 
 class ReopenOptions(Options, frozen=True, kw_only=True):
@@ -325,7 +325,7 @@ def reopen_command(project: Project, options: ReopenOptions) -> Output:
     )
 
 
-# -- ``workbench guidelines DB``, ``versions``, ``set FILE`` and ``note TEXT``.
+# -- ``workbench guidelines DB``, ``versions``, ``set FILE`` and ``note TEXT``
 
 
 class GuidelinesOptions(Options, frozen=True, kw_only=True):
@@ -372,7 +372,7 @@ def _version_line(version: Version) -> str:
     return "\t".join((version.version, version.author or "built in", version.created_at, read)).rstrip()
 
 
-# -- ``workbench flags DB [list]`` and ``answer COMPLETION_ID TEXT``.
+# -- ``workbench flags DB [list]`` and ``answer COMPLETION_ID TEXT``
 
 
 class FlagsOptions(Options, frozen=True, kw_only=True):
@@ -423,7 +423,7 @@ def _cells(flag: Flag) -> list[str]:
     return [flag.completion_id, flag.annotator, flag.flagged_at[:19].replace("T", " "), flag.asked or "–", answered]
 
 
-# -- ``workbench history DB``.
+# -- ``workbench history DB``
 
 
 class HistoryOptions(Options, frozen=True, kw_only=True):

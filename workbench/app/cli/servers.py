@@ -121,7 +121,7 @@ def _serve(project: Project, address: Address, names: Sequence[str], most: int, 
         serve(project, address, app, most, ready)
 
 
-# -- ``workbench reward-server [DB]``.
+# -- ``workbench reward-server [DB]``
 
 
 _LEAST_TOKEN = 16
@@ -243,7 +243,7 @@ def _token(variable: str | None) -> str | None:
     return token
 
 
-# -- ``workbench replay FILE``.
+# -- ``workbench replay FILE``
 
 
 class ReplayOptions(Options, frozen=True, kw_only=True):

@@ -91,7 +91,7 @@ def _guideline(detail: SetDetail) -> str:
     return f", guidelines {detail.set.guideline}" if detail.set.guideline else ""
 
 
-# -- ``workbench publish DB SET… FOLDER``.
+# -- ``workbench publish DB SET… FOLDER``
 
 
 class PublishOptions(Options, frozen=True, kw_only=True):
@@ -148,7 +148,7 @@ def _show_published(found: Publication, folder: str) -> None:
     click.echo(f"{len(found.files)} files, {found.bytes:,} bytes written to {folder}")
 
 
-# -- ``workbench build DB``: sets in the manner of VerifyBench; one file a command.
+# -- ``workbench build DB``: sets in the manner of VerifyBench.
 
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -199,7 +199,7 @@ def built(report: SetReport, *, dry_run: bool, more: Iterable[str] = ()) -> Outp
     return Output(report, lambda found: (*report_lines(found), *more), after=after)
 
 
-# -- ``workbench build DB balanced``.
+# -- ``workbench build DB balanced``
 
 
 _PRESETS = get_args(Preset)
@@ -267,7 +267,7 @@ def balanced_command(project: Project, options: BuildingBalancedOptions) -> Outp
     return built(report, dry_run=options.dry_run)
 
 
-# -- ``workbench build DB hard``.
+# -- ``workbench build DB hard``
 
 
 class BuildingHardOptions(Options, frozen=True, kw_only=True):
@@ -333,7 +333,7 @@ def _runs(texts: tuple[str, ...]) -> dict[str, int]:
     return found
 
 
-# -- ``workbench build DB picks --judge NAME``.
+# -- ``workbench build DB picks --judge NAME``
 
 
 class BuildingPicksOptions(Options, frozen=True, kw_only=True):

@@ -179,7 +179,7 @@ def _call_texts(call: CallShown) -> Iterator[tuple[str, str]]:
         yield "reply", call.text or call.response
 
 
-# -- ``workbench transcripts DB --verifier NAME``.
+# -- ``workbench transcripts DB --verifier NAME``
 
 
 class TranscriptsOptions(Options, frozen=True, kw_only=True):

@@ -75,7 +75,7 @@ def _options(options: dict[str, str]) -> str:
     return " ".join(f"-o {name}={value}" for name, value in options.items()) or "default options"
 
 
-# -- ``workbench verify DB VERIFIER``.
+# -- ``workbench verify DB VERIFIER``
 
 
 class VerifyOptions(Options, frozen=True, kw_only=True):
@@ -176,7 +176,7 @@ def _judged_by_stored_replies(info: RunInfo) -> int:
     return info.usage.items_reused if info.usage else 0
 
 
-# -- ``workbench runs DB [list|show|pause|cancel|resume|delete]``.
+# -- ``workbench runs DB [list|show|pause|cancel|resume|delete]``
 
 
 _MOST_SHOWN = 20

@@ -141,7 +141,7 @@ def _run(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionR
         )
 
 
-# -- ``workbench code duplicates DB|--from FILE``.
+# -- ``workbench code duplicates DB|--from FILE``
 
 
 class CodeDuplicatesOptions(Options, frozen=True, kw_only=True):
@@ -209,7 +209,7 @@ def _embedded(project: Project, options: CodeDuplicatesOptions) -> ProblemCosine
         return trusting(lambda yes: from_server(project, model, models, trust=yes, watch=watch), options.trust)
 
 
-# -- ``workbench code refine DB --model MODEL --output FILE``.
+# -- ``workbench code refine DB --model MODEL --output FILE``
 
 
 _WHY = {
@@ -274,7 +274,7 @@ def _show_refined(report: RefineReport, file: Path) -> None:
     say_some([f"  {one.task_id}: {_WHY[one.reason]} ({counted(one.tests, 'test')})" for one in report.refused])
 
 
-# -- ``workbench code representatives --from FILE --mode adversarial|discriminative``.
+# -- ``workbench code representatives --from FILE --mode adversarial|discriminative``
 
 
 class CodeRepresentativesOptions(Options, frozen=True, kw_only=True):

@@ -112,7 +112,7 @@ def _words(lines: Sequence[SelectedLine]) -> Iterator[str]:
         yield f"{counted(count, 'problem')} with fewer than {lines[0].k}: {SHORTFALLS[reason]}."
 
 
-# -- ``workbench code metrics DB|--from FILE``.
+# -- ``workbench code metrics DB|--from FILE``
 
 
 class CodeMetricsOptions(Options, frozen=True, kw_only=True):
@@ -194,7 +194,7 @@ def _output(report: RankingReport, options: CodeMetricsOptions, refused: Sequenc
     ).refusing(options.source, refused)
 
 
-# -- ``workbench code histograms DB|--from FILE``.
+# -- ``workbench code histograms DB|--from FILE``
 
 
 class CodeHistogramsOptions(Options, frozen=True, kw_only=True):
@@ -233,7 +233,7 @@ def histograms_command(options: CodeHistogramsOptions) -> Output:
     return Output(report, histograms_text)
 
 
-# -- ``workbench code saturation DB``.
+# -- ``workbench code saturation DB``
 
 
 class CodeSaturationOptions(Options, frozen=True, kw_only=True):
@@ -268,7 +268,7 @@ def saturation_command(project: Project, options: CodeSaturationOptions) -> Outp
     return Output(report, lambda found: saturation_as(found, options.format))
 
 
-# -- ``workbench code passk DB|--from FILE``.
+# -- ``workbench code passk DB|--from FILE``
 
 
 class CodePasskOptions(Options, frozen=True, kw_only=True):

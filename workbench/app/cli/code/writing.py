@@ -101,7 +101,7 @@ def _show(report: SolutionsWritten) -> None:
         say("  Write some by hand and import them, or leave these out with: workbench code select")
 
 
-# -- ``workbench code write-tests DB``.
+# -- ``workbench code write-tests DB``
 
 
 class CodeWriteTestsOptions(Options, frozen=True, kw_only=True):
@@ -168,7 +168,7 @@ def _lines(report: TestsWritten) -> Iterator[str]:
     yield f"  Run them: workbench verify DB execution --name NAME -o suite={report.suite}"
 
 
-# -- ``workbench code pool DB --model MODEL --samples N``.
+# -- ``workbench code pool DB --model MODEL --samples N``
 
 
 class CodePoolOptions(Options, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest --numprocesses 2 --dist worksteal
 QUICK := tests/test_hygiene.py tests/test_layers.py tests/golden \
-	$(addprefix tests/unit/,annotation config final_answer model render reports)
+	$(addprefix tests/unit/,config core/final_answer core/text tables) $(wildcard tests/unit/core/test_*.py)
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: demo test check soak lint bench schemas screenshot clean

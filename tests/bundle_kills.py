@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from tests.helpers import make_project, numbered
 from tests.killed_steps import EVER, Done, Killer, When
-from tests.unit.services.labelling.canonical import canonical
+from tests.unit.labelling.canonical import canonical
 from workbench.core.database import events
 from workbench.core.project import open_project
 from workbench.labelling import ledger

@@ -21,7 +21,7 @@ from tests.helpers import add_items, make_project, numbered
 from tests.hurting import KINDS, hurt, owners
 from tests.publishing import SAMPLE, freeze, sample_project
 from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
-from tests.unit.services.measuring.scored_runs import add_complete_run
+from tests.unit.measuring.scored_runs import add_complete_run
 from tests.unit.verifiers.judges.modelled import modelled
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Selection

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.helpers import make_project, numbered
-from tests.unit.services.measuring.scored_runs import add_complete_run
+from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, Verdict
 

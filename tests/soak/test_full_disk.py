@@ -1,6 +1,6 @@
 """Every command on a disk that is full, or fills up while it runs: what was not done is said and not half done.
 
-The short form of it is tests/unit/cli/test_full_disk.py.
+The short form of it is tests/unit/app/cli/test_full_disk.py.
 """
 
 from __future__ import annotations

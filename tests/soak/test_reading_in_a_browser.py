@@ -14,7 +14,7 @@ import pytest
 from tests.helpers import make_project
 from tests.mathematics import canonical, first_lost, must_be_seen
 from tests.served_app import server_process, until
-from tests.unit.render.test_faithful import wanted
+from tests.unit.core.text.test_faithful import wanted
 from tests.web.test_browser import Page, chromium, opened
 from workbench.core.project import Project
 from workbench.labelling.people import assign

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from tests.unit.store.test_logs import crash
+from tests.unit.core.database.test_logs import crash
 from workbench.care.backups import backup, restore_backup
 from workbench.core.database.connection import Database
 from workbench.core.errors import StoreError

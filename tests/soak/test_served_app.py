@@ -1,7 +1,7 @@
 """Two people label in two browser windows and a trainer asks for rewards, while everything breaks that can.
 
-The short forms are tests/unit/web/test_away.py, tests/tui/test_full_disk.py, tests/web/test_browser.py and
-tests/unit/web/reward/test_faults.py.
+The short forms are tests/unit/app/web/test_away.py, tests/tui/test_full_disk.py, tests/web/test_browser.py and
+tests/unit/app/web/reward/test_faults.py.
 """
 
 from __future__ import annotations

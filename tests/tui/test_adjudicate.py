@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from tests.helpers import make_project
 from tests.tui.stage import SIZES, add_run, notices, press, settle, until
-from tests.unit.services.labelling.conflicting import put
+from tests.unit.labelling.conflicting import put
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.opinions import OpinionPanel
 from workbench.app.tui.kit.prompt_bar import NoteInput

@@ -11,7 +11,7 @@ from textual.widgets import DataTable
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, notices, opened, press, settle, text_of, until
-from tests.unit.services.labelling.said import Record
+from tests.unit.labelling.said import Record
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit import agreement_view as view
 from workbench.app.tui.kit.sources import FixedSource

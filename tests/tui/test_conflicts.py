@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from tests.tui.stage import SIZES, notices, press, settle, until
-from tests.unit.services.labelling.conflicting import judge, project_of, put, rows
+from tests.unit.labelling.conflicting import judge, project_of, put, rows
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable

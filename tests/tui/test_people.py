@@ -12,7 +12,7 @@ from textual.widgets import OptionList
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import SIZES, notices, opened, press, settle, text_of, until
-from tests.unit.services.labelling.conflicting import label_all
+from tests.unit.labelling.conflicting import label_all
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu
 from workbench.app.tui.kit.title_bar import TitleBar

@@ -18,7 +18,7 @@ from tests.commands import in_process
 from tests.helpers import make_project, numbered
 from tests.publishing import freeze, with_gold
 from tests.tui.stage import HOSTILE, SIZES, notices, opened, press, screen_of, settle, text_of, until
-from tests.unit.services.reviewing.desk import add_run
+from tests.unit.measuring.reviewing.desk import add_run
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.title_bar import TitleBar

@@ -9,7 +9,7 @@ import pytest
 
 from tests.tui.labelling import ITEMS, labels, make
 from tests.tui.stage import opened, press, text_of
-from tests.unit.services.measuring.scored_runs import add_complete_run, types
+from tests.unit.measuring.scored_runs import add_complete_run, types
 from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.config import Settings
 from workbench.core.project import Project

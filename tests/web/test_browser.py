@@ -15,7 +15,7 @@ from aiohttp import web
 
 from tests.helpers import add_items, make_project, numbered
 from tests.served_app import PATIENCE_S, at_hand, labels, server_process, until
-from tests.unit.services.labelling.conflicting import put
+from tests.unit.labelling.conflicting import put
 from workbench.app.web.serve.addresses import Address
 from workbench.core.project import Project
 from workbench.labelling import coordinating, guidelines, tokens

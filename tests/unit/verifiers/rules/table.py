@@ -1,4 +1,4 @@
-"""The table of equal and unequal answers: tests/unit/verifiers/rules/equality/*.toml.
+"""The table of equal and unequal answers: tests/unit/verifiers/rules/equality*.toml.
 
 An item is a question with its reference answer. Every text of ``equal`` and ``unequal`` is an answer that makes one
 pair with the reference; it is judged in a box, then the other way round, with the reference in the box (unless the

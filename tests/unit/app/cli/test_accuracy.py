@@ -1,0 +1,128 @@
+"""``accuracy`` on the command line: crossings, formats, other prevalences, intervals by resampling."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from tests.helpers import make_project, numbered
+from tests.unit.measuring.scored_runs import add_complete_run
+from workbench.app.cli import root
+from workbench.app.schemas import schema
+from workbench.core.errors import UsageError
+from workbench.core.verdict import Outcome, Verdict
+from workbench.measuring.accuracy_tables import SORT_KEYS
+from workbench.tables.files import FORMATS
+
+ITEMS = 24
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> str:
+    rows = [
+        {**row, "subtype": ("A1", "A2", "B1")[number // 2 % 3], "domain": "math", "source": f"s{number // 4 % 2}"}
+        for number, row in enumerate(numbered(ITEMS))
+    ]
+    project = make_project(tmp_path, rows)
+    for name, every in (("often", 3), ("seldom", 12)):
+        said = [(item, Verdict(outcome=Outcome((item % 2) ^ (item % every == 0)))) for item in range(1, ITEMS + 1)]
+        add_complete_run(project, name, said, kind="exact")
+    project.close()
+    return str(project.path)
+
+
+def printed(*arguments: str) -> str:
+    result = CliRunner().invoke(root, ["accuracy", *arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def document(*arguments: str) -> Any:
+    found = json.loads(printed(*arguments, "--json"))
+    jsonschema.validate(found, schema("accuracy"))
+    return found
+
+
+def test_a_crossing_has_its_parts_beside_its_name(database: str) -> None:
+    found = document(database, "--by", "subtype,source")
+    groups = {row["group"]: row["groups"] for row in found["rows"] if row["verifier"] == "often"}
+    assert groups.pop(None) == []
+    assert groups["A1 · s0"] == ["A1", "s0"]
+    assert "A1 - Integer · s0" in printed(database, "--by", "subtype,source")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--by", "colour"], "type, subtype, domain, source, model, dataset, reason, length"),
+        (["--by", "type,colour"], "'colour'"),
+        (["--by", "type,type"], "twice"),
+        (["--prevalence", "2"], "share from 0 to 1"),
+        (["--accept-rate", "nan"], "share from 0 to 1"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_what_would(database: str, arguments: list[str], says: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        CliRunner().invoke(root, ["accuracy", database, *arguments], catch_exceptions=False)
+    assert says in f"{refused.value.message} {refused.value.hint}"
+    assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize("arguments", [["--bootstrap", "0"], ["--format", "pdf"], ["--sort", "luck"]])
+def test_click_refuses_the_rest(database: str, arguments: list[str]) -> None:
+    assert CliRunner().invoke(root, ["accuracy", database, *arguments]).exit_code == 2
+
+
+def test_json_says_how_deltas_were_tested(database: str) -> None:
+    found = document(database, "--by", "subtype")
+    assert found["tests"] == {"method": "permutation by question", "hypotheses": 2, "exact": 2}
+    (low,) = (row for row in found["rows"] if (row["verifier"], row["group"]) == ("often", "A1"))
+    assert {"delta", "p", "q", "kind", "selection_judge"} <= set(low)
+    assert all(row["kind"] == "baseline" for row in found["rows"][-12:])
+    assert {average["over"] for average in found["averages"]} == {"subtype"}
+    assert (found["transfer"], found["best_at"], found["bootstrap"]) == ([], [], None)
+
+
+def test_another_prevalence(database: str) -> None:
+    found = document(database, "--prevalence", "0.25", "--accept-rate", "0.5")
+    assert [row["verifier"] for row in found["transfer"]][:2] == ["often", "seldom"]
+    assert {row["prevalence"] for row in found["transfer"]} == {0.25}
+    assert found["best_at"][0]["low"] == 0
+    text = printed(database, "--prevalence", "0.25")
+    assert "Accuracy to expect where 0.25 of completions are correct" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(("arguments", "samples"), [(["--bootstrap"], 2_000), (["--bootstrap", "300"], 300)])
+def test_resampled_intervals_on_demand(database: str, arguments: list[str], samples: int) -> None:
+    found = document(database, "--verifier", "often", *arguments, "--seed", "5")
+    assert found["bootstrap"] == {"samples": samples, "seed": 5}
+    low, high = found["rows"][0]["mcc_ci"]
+    assert low < found["rows"][0]["mcc"] < high
+
+
+def test_csv_is_one_format_among_others(database: str) -> None:
+    short, long = printed(database, "--csv"), printed(database, "--format", "csv")
+    assert short == long
+    assert len(list(csv.DictReader(io.StringIO(long)))) == 5
+    assert "\\begin{tabular}{llrrr" in printed(database, "--format", "latex")
+    assert "| verifier | group |" in printed(database, "--format", "markdown")
+
+
+def test_verifiers_can_be_sorted(database: str) -> None:
+    names = [row["verifier"] for row in document(database, "--sort", "accuracy")["averages"]]
+    assert names[:2] == ["seldom", "often"]
+    assert set(names[2:]) == {"always-incorrect", "always-correct", "majority-by-type"}
+
+
+def test_the_help_names_what_there_is() -> None:
+    said = " ".join(printed("--help").split())
+    assert "what is most frequent in the very gold it is measured on" in said
+    for words in (FORMATS, SORT_KEYS):
+        assert f"[{'|'.join(words)}]" in said

@@ -1,0 +1,238 @@
+"""A database on a medium that can't be written, or where its user may write nothing: it is read, truly, and no more."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from pathlib import Path
+
+import pytest
+
+from tests.commands import run
+from tests.full_disk import small_disk
+from tests.full_disk_commands import COMMANDS, DATABASES, READS
+from tests.full_disk_given import Given, prepare
+from tests.full_disk_trial import SENTENCES
+from tests.older import make_older
+from tests.unit.core.database.test_logs import crash, files
+from tests.unprivileged import open_folder, ordinary_user
+from workbench.core.database import generation
+from workbench.core.errors import StoreError
+from workbench.core.project import open_project, opened_project
+from workbench.measuring.suggesting import status
+
+READABLE = ("p.db", "pool.db", "code.db")
+ELSEWHERE = {
+    "import new", "export", "export workbench", "export parquet", "export stdout", "publish", "labels export", "report",
+    "backup", "restore", "restore backup", "rescue", "doctor",
+}  # fmt: skip
+"""Commands that write other files alone, or nothing, or that put another file in the database's place."""
+
+User = Callable[[], AbstractContextManager[None]]
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Given]:
+    with open_folder() as folder:
+        found = prepare(folder)
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What doctor does elsewhere takes seconds.
+    monkeypatch.setattr("workbench.care.backups.sandbox", list)
+
+
+@contextmanager
+def read_only_disk(content: Path) -> Iterator[tuple[Path, User]]:
+    with open_folder() as folder, small_disk(folder) as disk:
+        shutil.copytree(content, disk.path, dirs_exist_ok=True)
+        subprocess.run(["mount", "-o", "remount,ro", str(disk.path)], check=True)
+        yield disk.path, nullcontext
+        subprocess.run(["mount", "-o", "remount,rw", str(disk.path)], check=True)
+
+
+@contextmanager
+def folder_of_another(content: Path) -> Iterator[tuple[Path, User]]:
+    with open_folder() as folder:
+        shutil.copytree(content, folder, dirs_exist_ok=True)
+        folder.chmod(0o555)
+        try:
+            yield folder, ordinary_user
+        finally:
+            folder.chmod(0o755)
+
+
+@contextmanager
+def files_of_another(content: Path) -> Iterator[tuple[Path, User]]:
+    """The folder may be written, the files may not."""
+    with open_folder() as folder:
+        shutil.copytree(content, folder, dirs_exist_ok=True)
+        for file in folder.iterdir():
+            file.chmod(0o444)
+        folder.chmod(0o777)
+        yield folder, ordinary_user
+
+
+places = pytest.mark.parametrize("place", [read_only_disk, folder_of_another, files_of_another])
+Place = Callable[[Path], AbstractContextManager[tuple[Path, User]]]
+
+
+def words_of(text: str, folder: Path, given: Given, out: Path) -> list[str]:
+    words = [str(folder / DATABASES[word]) if word in DATABASES else word for word in text.split()]
+    texts = {"IN/": f"{given.folder}/", "FILE": f"{out}/new", "FOLDER": f"{out}/folder"}
+    texts |= {"ITEM": given.item, "FLAGGED": given.flagged}
+    for short, whole in texts.items():
+        words = [word.replace(short, whole) for word in words]
+    return words
+
+
+def copied(given: Given, folder: Path) -> Path:
+    """A folder with a copy of the given project alone."""
+    content = folder / "content"
+    content.mkdir()
+    shutil.copy(given.folder / "p.db", content)
+    return content
+
+
+@places
+def test_commands_that_read_give_what_they_give_elsewhere_and_write_nothing(
+    given: Given, tmp_path: Path, place: Place
+) -> None:
+    content = tmp_path / "content"
+    content.mkdir()
+    for name in READABLE:
+        if (given.folder / name).exists():
+            shutil.copy(given.folder / name, content)
+    with place(content) as (folder, user):
+        before = files(folder)
+        for name, text in READS.items():
+            if name in ("models", "import dry"):
+                continue
+            wanted = run(*words_of(text, content, given, tmp_path))
+            with user():
+                found = run(*words_of(text, folder, given, tmp_path))
+            assert (found.returncode, found.stdout.replace(str(folder), str(content))) == (
+                wanted.returncode,
+                wanted.stdout,
+            ), (name, found.stderr)
+        assert files(folder) == before
+
+
+@places
+def test_commands_that_write_say_in_a_sentence_why_they_can_not(given: Given, tmp_path: Path, place: Place) -> None:
+    content = copied(given, tmp_path)
+    with place(content) as (folder, user), open_folder() as out:
+        out.chmod(0o777)
+        before = files(folder)
+        for name, text in COMMANDS.items():
+            words = words_of(text, folder, given, out)
+            if " ; " in text or name in ELSEWHERE or str(folder / "p.db") not in words:
+                continue
+            # It loads what it needs, which an ordinary user may not be allowed to read.
+            run(*words_of(text, content, given, tmp_path))
+            with user():
+                found = run(*words)
+            told = [line for line in found.stderr.splitlines() if line.startswith(SENTENCES)]
+            assert (found.returncode, len(told)) == (1, 1), (name, found.stderr)
+            assert "can be read here, but not written" in told[0], (name, found.stderr)
+            assert "workbench backup" in found.stderr
+        assert files(folder) == before
+
+
+def logged(folder: Path, given: Given) -> Path:
+    """A database with something in its log that is not in the file."""
+    folder.mkdir()
+    shutil.copy(given.folder / "p.db", folder)
+    crash(folder / "p.db")
+    return folder
+
+
+def models(path: Path) -> int:
+    with opened_project(path) as project:
+        return int(project.database.reader().execute("SELECT count(*) FROM models").fetchone()[0])
+
+
+@places
+@pytest.mark.parametrize("index", [True, False], ids=["with -shm", "without"])
+def test_what_stands_in_the_log_is_read_too(given: Given, tmp_path: Path, place: Place, index: bool) -> None:
+    content = logged(tmp_path / "content", given)
+    if not index:
+        (content / "p.db-shm").unlink()
+    with place(content) as (folder, user):
+        before = {name: text for name, text in files(folder).items() if not name.endswith("-shm")}
+        with user():
+            assert models(folder / "p.db") == models(given.folder / "p.db") + 3
+        assert {name: text for name, text in files(folder).items() if not name.endswith("-shm")} == before
+
+
+@places
+def test_the_log_of_another_copy_is_refused(given: Given, tmp_path: Path, place: Place) -> None:
+    content = logged(tmp_path / "content", given)
+    with closing(sqlite3.connect(given.folder / "p.db")) as connection:
+        connection.execute("VACUUM INTO ?", (str(tmp_path / "other.db"),))
+    generation.name_anew(tmp_path / "other.db")
+    shutil.copy(tmp_path / "other.db", content / "p.db")
+    with place(content) as (folder, user), user(), pytest.raises(StoreError, match="is not the log of"):
+        open_project(folder / "p.db")
+
+
+@places
+def test_a_database_of_an_older_version_is_refused_and_can_be_copied(
+    given: Given, tmp_path: Path, place: Place
+) -> None:
+    content = copied(given, tmp_path)
+    make_older(content / "p.db", 9)
+    with place(content) as (folder, user), open_folder() as out:
+        out.chmod(0o777)
+        with user():
+            found = run("status", folder / "p.db")
+            assert found.returncode == 1
+            assert "version 9" in found.stderr
+            assert "workbench backup" in found.stderr
+            assert run("backup", folder / "p.db", out / "copy.db").returncode == 0
+            assert run("status", out / "copy.db").returncode == 0
+
+
+def test_an_owner_who_writes_meanwhile_is_noticed(given: Given, tmp_path: Path) -> None:
+    content = copied(given, tmp_path)
+    with folder_of_another(content) as (folder, user):
+        with user():
+            project = open_project(folder / "p.db")
+            assert status(project).items
+        with closing(sqlite3.connect(folder / "p.db", isolation_level=None)) as owner:
+            owner.execute("UPDATE models SET name = name || 'x'")
+            with user(), pytest.raises(StoreError, match="somebody has written"):
+                project.database.require_place()
+        project.close()
+
+
+def test_while_the_owner_has_it_open_another_user_reads_beside_them(given: Given, tmp_path: Path) -> None:
+    content = copied(given, tmp_path)
+    before = models(content / "p.db")
+    with folder_of_another(content) as (folder, user):
+        owner = open_project(folder / "p.db")
+        for number in range(3):
+            with owner.database.write() as connection:
+                connection.execute("INSERT INTO models (name) VALUES (?)", (f"new {number}",))
+            with user():
+                assert models(folder / "p.db") == before + number + 1
+        owner.close()
+
+
+@places
+@pytest.mark.parametrize("words", ["open DB", "open DB --as amira", "serve DB --port 0", "serve DB --link amira"])
+def test_the_app_is_refused_there(
+    given: Given, tmp_path: Path, place: Place, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As a window in a browser is opened, which needs no terminal.
+    monkeypatch.setenv("TEXTUAL_DRIVER", "none:None")
+    content = copied(given, tmp_path)
+    with place(content) as (folder, user), user():
+        found = run(*words_of(words, folder, given, tmp_path))
+    assert found.returncode == 1
+    assert "can be read here, but not written" in found.stderr

@@ -1,0 +1,141 @@
+"""``replay`` as scripts use it: a model server on this machine that says its replies are recorded."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.background import runner_ends
+from tests.replaying import Replay, replay, write_lines
+from workbench.core.project import open_project
+from workbench.interchange.importing import import_files, plan_import
+from workbench.llm.caller import ORIGIN_HEADER
+from workbench.measuring.accuracy import accuracy
+from workbench.runs.previewing import check_servers
+from workbench.runs.verifying import start, verdict_lines, wait
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replay]:
+    lines = [{"match": "known", "raw": "Final Judgment: Yes"}, {"match": "", "raw": "x"}]
+    with replay(
+        write_lines(tmp_path_factory.mktemp("replay") / "my répliés.jsonl", lines), "--model", "old-one"
+    ) as running:
+        yield running
+
+
+def ask(server: Replay, verb: str, path: str, body: bytes | None = None) -> tuple[int, str | None, Any]:
+    address = urlsplit(server.url)
+    connection = HTTPConnection(address.hostname or "", address.port or 0, timeout=30)
+    try:
+        connection.request(verb, f"{address.path}{path}", body)
+        response = connection.getresponse()
+        return response.status, response.headers[ORIGIN_HEADER], json.loads(response.read())
+    finally:
+        connection.close()
+
+
+def test_it_says_where_it_is_and_listens_here_alone(server: Replay) -> None:
+    assert server.report == {"base_url": server.url, "replies": 1, "refused": 1}
+    assert urlsplit(server.url).hostname == "127.0.0.1"
+
+
+def test_every_response_is_marked_as_recorded(server: Replay) -> None:
+    mark = "my%20r%C3%A9pli%C3%A9s.jsonl"
+    known = ask(server, "POST", "/chat/completions", b'{"messages": [{"content": "a known one"}]}')
+    assert known[:2] == (200, mark)
+    assert known[2]["choices"][0]["message"]["content"] == "Final Judgment: Yes"
+    assert ask(server, "GET", "/models") == (
+        200,
+        mark,
+        {"object": "list", "data": [{"id": "old-one", "object": "model"}]},
+    )
+
+
+def test_a_client_that_goes_away_leaves_no_trace(tmp_path: Path) -> None:
+    with replay(write_lines(tmp_path / "r.jsonl", [{"match": "a", "raw": "b"}])) as running:
+        address = urlsplit(running.url)
+        with socket.create_connection((address.hostname, address.port)) as client:
+            client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 99\r\n\r\n{")
+        assert ask(running, "GET", "/models")[0] == 200
+        running.process.terminate()
+        assert running.process.stderr is not None
+        assert running.process.stderr.read() == ""
+
+
+def test_how_long_lines_may_be_can_be_said(tmp_path: Path) -> None:
+    file = write_lines(tmp_path / "r.jsonl", [{"match": "a", "raw": "b"}, {"match": "c", "raw": "d" * 2000}])
+    with replay(file, "--max-line", "1024") as running:
+        assert (running.report["replies"], running.report["refused"]) == (1, 1)
+
+
+def test_what_nothing_fits_is_said(server: Replay) -> None:
+    status, _, body = ask(server, "POST", "/chat/completions", b'{"messages": []}')
+    assert (status, body["error"]["code"]) == (404, 404)
+    assert body["error"]["message"] == "No recorded reply fits this request: 1 are in my répliés.jsonl."
+    assert ask(server, "POST", "/chat/completions", b"{")[0] == 400
+    assert ask(server, "POST", "/chat/completions", b"[" * 100_000)[0] == 400
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_when_told(tmp_path: Path, number: signal.Signals) -> None:
+    file = write_lines(tmp_path / "r.jsonl", [{"match": "x", "raw": "y"}, {"match": "z"}])
+    with replay(file) as running:
+        running.process.send_signal(number)
+        assert running.process.wait(timeout=30) == 0
+        assert running.process.stderr is not None
+        err = running.process.stderr.read()
+    assert err.startswith(f"{file}:2:line: Object missing required field `raw`")
+
+
+@pytest.mark.parametrize(("content", "code"), [("", 1), ("nonsense\n", 1)])
+def test_a_file_with_nothing_to_serve_ends_it(tmp_path: Path, content: str, code: int) -> None:
+    file = tmp_path / "r.jsonl"
+    file.write_text(content)
+    done = subprocess.run(
+        [sys.executable, "-m", "workbench", "replay", file], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (code, "")
+    assert "holds no recorded reply" in done.stderr
+
+
+def test_a_port_in_use_is_said(server: Replay, tmp_path: Path) -> None:
+    file = write_lines(tmp_path / "r.jsonl", [{"match": "x", "raw": "y"}])
+    command = [sys.executable, "-m", "workbench", "replay", str(file), "--port", str(urlsplit(server.url).port)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "can't be had" in done.stderr
+
+
+def test_the_sample_replies_judge_the_sample_tuples(tmp_path: Path) -> None:
+    sample = ROOT / "sample_data"
+    with (
+        runner_ends(open_project(tmp_path / "s.db", create=True)) as project,
+        replay(sample / "judge_replies.jsonl", "--model", "sample-judge") as running,
+    ):
+        import_files(project, plan_import([sample / "tuples.jsonl"]), dataset="sample")
+        options = {"base_url": running.url, "model": "sample-judge"}
+        (checked,) = check_servers(project, "llm-judge", options)
+        assert any("sample-judge" in finding.text for finding in checked.findings)
+        run = wait(project, start(project, "llm-judge", options, "sample-judge").run)
+        assert run.verdicts == {"correct": 38, "incorrect": 39, "abstain": 2, "error": 0}
+        assert run.reasons == {"unparsed": 1, "truncated": 1}
+        (row,) = [row for row in accuracy(project, verifiers=("sample-judge",)).rows if row.verifier == "sample-judge"]
+        assert (row.fp, row.fn) == (3, 5)
+        assert run.recorded is True
+        assert {line.origin for line in verdict_lines(project, "sample-judge")} == {"judge_replies.jsonl"}
+        rules = wait(project, start(project, "exact").run)
+        assert rules.recorded is False
+        assert {line.origin for line in verdict_lines(project, "exact")} == {None}

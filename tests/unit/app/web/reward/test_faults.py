@@ -1,0 +1,149 @@
+"""A reward server whose database can't be written: who asks is told, nothing is made up, and it goes on by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.commands import run
+from tests.full_disk import SmallDisk, small_disk
+from tests.helpers import make_project
+from tests.rewarding import asked, launched
+from tests.servers import faulty
+from tests.servers.scripted import Received, Scripted, scripted
+from tests.unit.app.web.reward.test_asking import YES, Serving, health, item, judge, post, told
+from workbench.core.project import Project
+from workbench.runs import executor
+
+__all__ = ["judge"]
+
+Fault = tuple[Callable[[], object], Callable[[], object], str]
+"""Makes it, ends it, and a word that is said of it."""
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    with small_disk(tmp_path) as found:
+        yield found
+
+
+@pytest.fixture
+def project(disk: SmallDisk, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    monkeypatch.setattr(executor, "_PATIENCE_S", 0.2)
+    (disk.path / "data").mkdir()
+    made = make_project(disk.path / "data")
+    yield made
+    disk.empty()
+    made.close()
+
+
+def fault(kind: str, place: Path, disk: SmallDisk) -> Fault:
+    aside = place.with_name("aside.db")
+
+    def replace() -> None:
+        os.link(place, aside)
+        shutil.copy(place, copy := place.with_name("copy.db"))
+        copy.rename(place)
+
+    match kind:
+        case "full":
+            return disk.fill, disk.empty, "full"
+        case "moved":
+            return lambda: place.rename(aside), lambda: aside.rename(place), "was moved or deleted"
+        case _:
+            return replace, lambda: aside.rename(place), "is another file"
+
+
+@pytest.mark.parametrize("kind", ["full", "moved", "replaced"])
+async def test_who_asks_meanwhile_is_told_and_nothing_is_asked_twice(
+    project: Project, disk: SmallDisk, judge: Serving, kind: str
+) -> None:
+    make, end, said = fault(kind, project.path, disk)
+    go_on = asyncio.Event()
+    times: dict[bytes, int] = {}
+
+    def answer(received: Received) -> str | Scripted:
+        times[received.raw] = times.get(received.raw, 0) + 1
+        if "later" in received.raw.decode() and not go_on.is_set():
+            make()
+            go_on.set()
+        return YES
+
+    with scripted(answer) as model:
+        async with judge(model.url, concurrency=4) as server:
+            assert told(await post(server, "a")) == [("correct", 1.0, None)]
+            # The reply to this one comes when it can't be stored any more: there is no answer that isn't.
+            for _ in range(2):
+                answer_ = await post(server, "later", *(f"n{n}" for n in range(9)))
+                assert answer_.status == 503
+                assert answer_.headers["retry-after"]
+                assert said in answer_.document["error"]
+                assert "Ask again" in answer_.document["error"]
+                assert (await post(server, "a")).status == 503
+            found = await health(server)
+            assert (found["ready"], found["state"], said in found["trouble"]) == (False, "waiting", True)
+            end()
+            while not (await health(server))["ready"]:
+                await asyncio.sleep(0.02)
+            assert told(await post(server, "a", "later", "n1")) == [("correct", 1.0, None)] * 3
+            assert told(await post(server, *(f"n{n}" for n in range(9)))) == [("correct", 1.0, None)] * 9
+    assert set(times.values()) == {1}
+    attempts = project.database.reader().execute("SELECT state, count(*) FROM attempts GROUP BY 1").fetchall()
+    assert attempts == [("done", len(times))]
+
+
+def test_a_copy_written_over_the_file_is_never_read_for_a_reward(tmp_path: Path) -> None:
+    """What a judge has said of one completion is no reward of another, wherever pages of two files could mix."""
+    project = make_project(tmp_path)
+    project.close()
+    with faulty.launched(latency=0.0) as model:
+        options = ["--verifier", "llm-judge", "-o", f"base_url={model.url}", "-o", "model=m"]
+        with launched(tmp_path, project.path, *options) as server:
+
+            def ask(text: str) -> tuple[int, str]:
+                answer = asyncio.run(asked(server.port, json.dumps(item(text)).encode()))
+                return answer.status, str(answer.document.get("error"))
+
+            assert ask("a")[0] == 200
+            assert run("backup", str(project.path), str(tmp_path / "copy")).returncode == 0
+            assert ask("b")[0] == 200
+            shutil.copyfile(tmp_path / "copy", project.path)
+            for text in "abd":
+                status, error = ask(text)
+                assert status == 503
+                assert "was overwritten with another copy" in error
+            server.process.send_signal(signal.SIGTERM)
+            assert server.process.wait(20) == 1
+            log = server.log.read_text()
+            assert "Traceback" not in log
+            assert "was overwritten" in log
+        assert model.counts()["repeated"] == 0
+    assert project.path.read_bytes() == (tmp_path / "copy").read_bytes()
+
+
+def test_a_server_that_is_told_to_end_waits_for_no_room(disk: SmallDisk, tmp_path: Path) -> None:
+    project = make_project(disk.path)
+    project.close()
+    with faulty.launched(latency=0.0) as model:
+        options = ["--verifier", "llm-judge", "-o", f"base_url={model.url}", "-o", "model=m"]
+        with launched(tmp_path, project.path, *options) as server:
+            assert asyncio.run(asked(server.port, json.dumps(item("a")).encode())).status == 200
+            disk.fill()
+            answer = asyncio.run(asked(server.port, json.dumps(item("b")).encode()))
+            assert (answer.status, "full" in answer.document["error"]) == (503, True)
+            server.process.send_signal(signal.SIGTERM)
+            assert server.process.wait(20) == 1
+            assert "Traceback" not in server.log.read_text()
+            disk.empty()
+        with launched(tmp_path, project.path, *options) as server:
+            for text in "ab":
+                assert asyncio.run(asked(server.port, json.dumps(item(text)).encode())).document["reward"] == 1.0
+        counts = model.counts()
+        assert (counts["unique"], counts["repeated"]) == (2, 0)

@@ -1,0 +1,411 @@
+"""The server under load and under attack: nobody waits for others, nobody gets another's answer, nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests.rewarding import Answer, Client
+from tests.unit.app.web.reward.conftest import Serving
+from workbench.app.web.reward import gate, server
+from workbench.app.web.reward.gate import RequestRules
+from workbench.app.web.reward.server import RewardServer, serve
+from workbench.app.web.serve.addresses import Address
+from workbench.core.errors import UsageError
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.runs.long_texts import LongTexts
+from workbench.training import serving as judging
+from workbench.training.choosing import Scale, chosen
+from workbench.verifiers.base import Pending
+
+TOKEN = "0123456789abcdef-token"
+NOW = b'{"reference": "r", "completion": "now"}'
+JSON = ("Content-Type: application/json",)
+
+
+def item(completion: str, name: object = None) -> bytes:
+    return json.dumps({"reference": "r", "completion": completion, "id": name}).encode()
+
+
+async def ready(found: RewardServer) -> dict[str, Any]:
+    async with aiohttp.ClientSession() as session:
+        while True:
+            async with session.get(f"{found.address.url}/health") as answer:
+                document: dict[str, Any] = await answer.json()
+            assert answer.status == (200 if document["ready"] else 503)
+            if document["ready"]:
+                return document
+            await asyncio.sleep(0.02)
+
+
+class Enough(Exception):
+    """The test has seen what it wanted; nobody waits for what is still under way."""
+
+
+@asynccontextmanager
+async def briefly(serving: AbstractAsyncContextManager[RewardServer]) -> AsyncIterator[RewardServer]:
+    """A server that ends at once with the context, whatever is under way."""
+    with suppress(Enough):
+        async with serving as found:
+            yield found
+            raise Enough
+
+
+async def give_up(tasks: list[asyncio.Task[Answer]], clients: list[Client]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    for client in clients:
+        client.close()
+
+
+async def until_waiting(found: RewardServer, count: int) -> None:
+    while (await figures(found))["workbench_reward_waiting_items"] != str(count):
+        await asyncio.sleep(0.01)
+
+
+async def figures(found: RewardServer) -> dict[str, str]:
+    async with aiohttp.ClientSession() as session, session.get(f"{found.address.url}/metrics") as answer:
+        lines = (await answer.text()).splitlines()
+    return dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+
+
+async def raw(found: RewardServer, data: bytes) -> bytes:
+    reader, writer = await asyncio.open_connection("127.0.0.1", found.address.port)
+    writer.write(data)
+    try:
+        async with asyncio.timeout(20):
+            return await reader.read(65_536)
+    finally:
+        writer.close()
+
+
+def request(*lines: str, body: bytes = b"") -> bytes:
+    return "\r\n".join(["POST /reward HTTP/1.1", *lines, "", ""]).encode() + body
+
+
+async def test_many_clients_get_their_own_answers(served: Serving) -> None:
+    async with served("staged", ms=1, queue=1_000) as found:
+
+        async def work(number: int) -> None:
+            client = Client(found.address.port)
+            for turn in range(10):
+                name = f"{number}.{turn}"
+                later = (number + turn) % 2
+                answer = await client.post("/reward", item(f"later {name}" if later else "now", name))
+                expected = ("incorrect", 0.25, "compared") if later else ("correct", None, "quick")
+                document = answer.document
+                assert document["id"] == name
+                assert (document["verdict"], document["score"], document["reason"]) == expected
+            client.close()
+
+        await asyncio.gather(*(work(number) for number in range(64)))
+        counted = await figures(found)
+        assert counted['workbench_reward_items_total{verdict="correct"}'] == "320"
+        assert counted['workbench_reward_items_total{verdict="incorrect"}'] == "320"
+        assert counted['workbench_reward_requests_total{route="/reward",status="200"}'] == "640"
+        assert counted['workbench_reward_request_seconds_count{path="fast"}'] == "320"
+        assert counted['workbench_reward_request_seconds_bucket{path="slow",le="+Inf"}'] == "320"
+
+
+async def test_what_is_decided_at_once_waits_for_nobody(served: Serving) -> None:
+    async with briefly(served("staged", ms=60_000, timeout=60)) as found:
+        clients = [Client(found.address.port) for _ in range(9)]
+        slow = [asyncio.create_task(one.post("/reward", item(f"later {n}"))) for n, one in enumerate(clients[:8])]
+        await until_waiting(found, 8)
+        for _ in range(20):
+            assert (await clients[8].post("/reward", NOW)).document["reason"] == "quick"
+        assert not any(task.done() for task in slow)
+        await give_up(slow, clients)
+
+
+async def test_a_full_line_says_when_to_come_again(served: Serving) -> None:
+    async with briefly(served("staged", ms=60_000, timeout=60, queue=2)) as found:
+        clients = [Client(found.address.port) for _ in range(3)]
+        slow = [asyncio.create_task(one.post("/reward", item(f"later {n}"))) for n, one in enumerate(clients[:2])]
+        await until_waiting(found, 2)
+        answer = await clients[2].post("/reward", item("later 3"))
+        assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+        assert (await clients[2].post("/reward", NOW)).status == 200
+        batch = json.dumps({"items": [json.loads(NOW), json.loads(item("later 4"))]}).encode()
+        assert (await clients[2].post("/reward", batch)).status == 503
+        await give_up(slow, clients)
+
+
+async def test_what_waits_when_it_all_ends_hears_of_it(served: Serving) -> None:
+    async with briefly(served("staged", ms=60_000, timeout=60)) as found:
+        client = Client(found.address.port)
+        waiting = asyncio.create_task(client.post("/reward", item("later a")))
+        await until_waiting(found, 1)
+    assert (await waiting).status == 503
+    client.close()
+
+
+async def test_a_bomb_is_an_abstention_as_in_a_run_and_costs_nobody_else(served: Serving) -> None:
+    async with served("staged", ms=1, timeout=0.5) as found:
+        clients = [Client(found.address.port) for _ in range(5)]
+        texts = ["later hang", "later crash", "later raise", "later no memory", "later a"]
+        answers = await asyncio.gather(
+            *(one.post("/reward", item(text)) for one, text in zip(clients, texts, strict=True))
+        )
+        assert [(one.document["verdict"], one.document["reason"]) for one in answers] == [
+            ("abstain", "timeout"),
+            ("abstain", "worker_died"),
+            ("error", "internal"),
+            ("abstain", "worker_died"),
+            ("incorrect", "compared"),
+        ]
+        counted = await figures(found)
+        assert counted['workbench_reward_exhausted_total{reason="timeout"}'] == "1"
+        for client in clients:
+            client.close()
+
+
+async def test_long_texts_are_read_elsewhere(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "LONG", 1_000)
+    elsewhere: list[str] = []
+    first = LongTexts.first
+
+    async def watched(self: LongTexts, one: VerifierInput) -> Verdict | Pending:
+        elsewhere.append(one.completion)
+        return await first(self, one)
+
+    monkeypatch.setattr(LongTexts, "first", watched)
+    async with served("staged", ms=1) as found:
+        client = Client(found.address.port)
+        texts = ["now" + "x" * 2_000, "later " + "y" * 2_000, "now", "later z", "later " + "y" * 2_000]
+        batch = {"items": [{"reference": "r", "completion": text, "id": n} for n, text in enumerate(texts)]}
+        for _ in range(2):
+            answer = await client.post("/reward", json.dumps(batch).encode())
+            assert [(one["id"], one["reason"]) for one in answer.document["items"]] == [
+                (0, "quick"),
+                (1, "compared"),
+                (2, "quick"),
+                (3, "compared"),
+                (4, "compared"),
+            ]
+        assert sorted(elsewhere) == sorted([text for text in texts if len(text) > 1_000] * 2)
+        client.close()
+
+
+async def test_stopping_answers_what_was_accepted_and_takes_nothing_more(served: Serving) -> None:
+    async with served("staged", ms=60_000, timeout=0.5) as found:
+        first, second = Client(found.address.port), Client(found.address.port)
+        await second.post("/reward", NOW)
+        accepted = asyncio.create_task(first.post("/reward", item("later a", "mine")))
+        await until_waiting(found, 1)
+        stopping = asyncio.create_task(found.stop())
+        await asyncio.sleep(0)
+        refused = await second.post("/reward", NOW)
+        assert (refused.status, refused.headers["retry-after"], refused.headers["connection"]) == (503, "1", "close")
+        with pytest.raises(OSError, match="Connect"):
+            await second.post("/reward", NOW)
+        answer = await accepted
+        assert (answer.document["id"], answer.document["reason"]) == ("mine", "timeout")
+        await stopping
+        first.close()
+
+
+def chunked(body: bytes) -> bytes:
+    """A request that doesn't say how long it is."""
+    head = request("Host: localhost", *JSON, "Transfer-Encoding: chunked")
+    return head + f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\n\r\n"
+
+
+def sent(body: bytes) -> bytes:
+    """A request with a body, after which the connection ends."""
+    return request("Host: localhost", *JSON, "Connection: close", f"Content-Length: {len(body)}", body=body)
+
+
+BODIES = (
+    b"",
+    b"null",
+    b'"text"',
+    b"[" * 200_000,
+    b'{"items": ' + b"[" * 200_000,
+    b'{"reference": "2"}',
+    b'{"reference": 2, "completion": "2"}',
+    b'{"reference": "2", "completion": "2"} {"again": 1}',
+    b'{"reference": "\xff", "completion": "2"}',
+    b'{"reference": "2", "completion": "\\ud800"}',
+    b'\xef\xbb\xbf{"reference": "2", "completion": "2"}',
+    b'{"items": [], "verifier": "llm-judge"}',
+    b'{"items": [{"reference": "2", "completion": "2"}], "token": "x"}',
+    b'{"items": {"reference": "2", "completion": "2"}}',
+    b'{"reference": "2", "completion": ["2"]}',
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (request("Host: localhost", "Content-Type: text/plain", "Content-Length: 2", body=b"{}"), b"415"),
+        (request("Host: localhost", "Content-Length: 2", body=b"{}"), b"415"),
+        (
+            request("Host: localhost", "Content-Type: application/json", "Content-Encoding: gzip", "Content-Length: 2"),
+            b"415",
+        ),
+        (chunked(b'{"reference": "2", "completion": "2"}'), b"200"),
+        (chunked(b"[" * (5 << 20)), b"413"),
+        (request("Host: localhost", "Content-Type: application/json", "Content-Length: 99999999999"), b"413"),
+        (request("Host: evil.example", "Content-Type: application/json", "Content-Length: 0"), b"421"),
+        (request("Content-Type: application/json", "Content-Length: 0"), b"400"),
+        (request("Host: localhost", f"X: {'x' * 9_000}"), b"400"),
+        (request("Host: localhost", *(f"X-{n}: 1" for n in range(1_000))), b"400"),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"400"),
+        (b"GET / HTTP/9.9\r\n\r\n", b"400"),
+        *((sent(body), b"400") for body in BODIES),
+        (request("Host: localhost", "X-Forwarded-Host: localhost", "Host: evil"), b"400"),
+        (request("Host: evil", "X-Forwarded-Host: localhost", *JSON, "Content-Length: 0"), b"421"),
+        (request("Host: localhost", *JSON, "Content-Length: 1", "Content-Length: 2", body=b"{}"), b"400"),
+        (request("Host: localhost", *JSON, "Content-Length: 2", "Transfer-Encoding: chunked", body=b"0"), b"400"),
+        (request("Host: localhost", "Content-Type: application/json;x=text/plain", "Content-Length: +2"), b"400"),
+        (request("Host: localhost", "Content-Type: multipart/form-data; boundary=x", "Content-Length: 0"), b"415"),
+        (b"GET /reward HTTP/1.1\r\nHost: localhost\r\n\r\n", b"405"),
+        (b"POST /../reward HTTP/1.1\r\nHost: localhost\r\n\r\n", b"404"),
+        (b"TRACE / HTTP/1.1\r\nHost: localhost\r\n\r\n", b"404"),
+    ],
+    ids=lambda found: repr(found[-40:]),
+)
+async def test_what_is_not_taken(served: Serving, data: bytes, status: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "workbench.reward")
+    async with served() as found:
+        answer = await raw(found, data)
+        assert answer.split(b" ", 2)[1] == status
+        assert b"Traceback" not in answer
+    assert all(record.exc_info is None for record in caplog.records)
+
+
+@pytest.mark.parametrize("host", ["trainer", "Trainer:8100", "trainer.", "evil.example", "trainer.evil.example", ""])
+async def test_a_name_it_was_told_is_answered_to(served: Serving, host: str) -> None:
+    async with served(hosts=frozenset({"trainer"})) as found:
+        status = (await raw(found, request(f"Host: {host}", *JSON, f"Content-Length: {len(NOW)}", body=NOW))).split(
+            b" ", 2
+        )[1]
+    assert status == (b"200" if host.lower().split(":")[0].rstrip(".") == "trainer" else b"421")
+
+
+async def test_a_body_that_comes_too_slowly_is_not_waited_for(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However lively its client is: each part comes at once."""
+    monkeypatch.setattr(gate, "BODY_S", 0.3)
+    async with served() as found:
+        reader, writer = await asyncio.open_connection("127.0.0.1", found.address.port)
+        writer.write(request("Host: localhost", *JSON, "Content-Length: 100000"))
+        said = asyncio.ensure_future(reader.read(1_000))
+        while not said.done():
+            writer.write(b" ")
+            await asyncio.sleep(0.02)
+        writer.close()
+    assert b" 408 " in said.result()
+
+
+async def test_an_ordinary_batch_of_grpo_is_one_request(served: Serving) -> None:
+    """2,048 completions of real length, two of three short ones beside long and hostile ones."""
+    lengths = [2_000, 5_700, 5_700, 9_000, 28_000, 55_000]
+    completions = [f"{number} " + "so on " * (lengths[number % 6] // 6) + f"so {number}" for number in range(2_048)]
+    document = {"completions": completions, "ground_truth": [str(n) for n in range(2_048)], "prompts": ["?"] * 2_048}
+    body = json.dumps(document).encode()
+    async with served("last-number", max_body=128 << 20, queue=None) as found:
+        await ready(found)
+        client = Client(found.address.port)
+        answer = await client.post("/trl", body)
+        client.close()
+        assert answer.status == 200
+        assert answer.document["rewards"] == [1.0] * 2_048
+        assert (await figures(found))["workbench_reward_in_flight_bytes"] == "0"
+
+
+async def test_slow_clients_are_sent_away(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "BODY_S", 0.1)
+    monkeypatch.setattr(server, "IDLE_S", 0.2)
+    async with served() as found:
+        head = ("Host: localhost", "Content-Type: application/json", "Content-Length: 100")
+        assert b" 408 " in await raw(found, request(*head, body=b'{"refe'))
+        assert await raw(found, b"POST /reward HTTP/1.1\r\nHost: loc") == b""
+        assert await raw(found, b"") == b""
+
+
+async def test_connections_and_bodies_are_bounded(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "MOST_CONNECTIONS", 2)
+    async with served(in_flight=1_000) as found:
+        clients = [Client(found.address.port) for _ in range(2)]
+        for client in clients:
+            assert (await client.post("/reward", item("now"))).status == 200
+        assert (await raw(found, b"")).startswith(b"HTTP/1.1 503 ")
+        assert (await clients[0].post("/reward", item("x" * 2_000))).status == 503
+        clients[0].close()
+        await asyncio.sleep(0.05)
+        assert (await clients[0].post("/reward", item("now"))).status == 200
+        for client in clients:
+            client.close()
+
+
+async def test_strangers_connections_give_way_to_the_token(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "MOST_CONNECTIONS", 4)
+    async with served(token=TOKEN) as found:
+        client = Client(found.address.port)
+        assert (await client.post("/reward", NOW, Authorization=f"Bearer {TOKEN}")).status == 200
+        starts = (b"", b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n", b"POST /reward HTTP/1.1\r\nHost: loc")
+        strangers = [await asyncio.open_connection("127.0.0.1", found.address.port) for _ in range(12)]
+        for number, (_, writer) in enumerate(strangers):
+            writer.write(starts[number % 3])
+        await asyncio.sleep(0.05)
+        for one in (client, Client(found.address.port)):
+            assert (await one.post("/reward", NOW, Authorization=f"Bearer {TOKEN}")).status == 200
+            one.close()
+        for _, writer in strangers:
+            writer.close()
+
+
+async def test_a_token_is_asked_for(served: Serving) -> None:
+    async with served(token=TOKEN) as found:
+        client = Client(found.address.port)
+        for given in ({}, {"Authorization": "Bearer no"}, {"Authorization": TOKEN}, {"Authorization": "Bearer \xff"}):
+            answer = await client.post("/reward", NOW, **given)
+            assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
+        assert (await client.post("/reward", NOW, Authorization=f"Bearer {TOKEN}")).status == 200
+        client.close()
+        assert (await ready(found))["state"] == "ready"
+        assert b" 401 " in await raw(found, b"GET /metrics HTTP/1.1\r\nHost: anything\r\n\r\n")
+
+
+def test_other_machines_need_a_token() -> None:
+    rules = RequestRules(address=Address("0.0.0.0", 0), token=None, max_body=1_024)
+    with pytest.raises(UsageError, match="Other machines can reach"):
+        serve(chosen("exact"), Scale(), rules, 1, 1, None, print)
+
+
+async def test_no_text_of_others_reaches_the_log_as_it_is(served: Serving, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "workbench.reward")
+    async with served() as found:
+        client = Client(found.address.port)
+        await client.post("/%1b%5b2J%0aforged", b"{}")
+        await client.post("/reward", '{"\u202e\\u001b[2J": 1}'.encode())
+        client.close()
+    text = caplog.text
+    assert len(caplog.records) == 2
+    assert not set("\x1b\u202e") & set(text)
+
+
+async def test_health_and_figures(served: Serving) -> None:
+    async with served("staged", ms=1) as found:
+        assert await ready(found) == {
+            "live": True,
+            "ready": True,
+            "state": "ready",
+            "trouble": None,
+            "verifier": "staged",
+            "version": "1",
+            "waiting": 0,
+            "probe": None,
+        }
+        counted = await figures(found)
+        assert counted["workbench_reward_ready"] == "1"
+        assert int(counted["process_resident_memory_bytes"]) > 1_000_000

@@ -1,0 +1,372 @@
+"""Going back to a backup: checked first, never under anybody's hands, and what stood there is kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from tests.unit.core.database.test_logs import HALF, cp, crash, files, models, mv
+from workbench.care.backups import backup, doctor, restore_backup
+from workbench.core.database import backup as replacing
+from workbench.core.database import logs, migrations
+from workbench.core.database.connection import Database
+from workbench.core.errors import FormatError, StoreError
+from workbench.core.project import open_project
+from workbench.interchange.archive import write_archive
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder with ``p.db``, its backup ``copy.db``, and a model more in ``p.db`` since."""
+    project = make_project(tmp_path, numbered(6))
+    backup(project, tmp_path / "copy.db")
+    project.close()
+    with closing(open_project(tmp_path / "p.db")) as again, again.database.write() as connection:
+        connection.execute("INSERT INTO models (name) VALUES ('since')")
+    return tmp_path
+
+
+def test_a_backup_takes_the_place_of_a_database_that_is_kept(home: Path) -> None:
+    before = files(home)
+
+    report = restore_backup(home / "copy.db", home / "p.db")
+
+    assert report.kept == (str(home / "p.db.before-restore-1"),)
+    assert report.rows["items"] == 6
+    assert (models(home / "p.db"), models(home / "p.db.before-restore-1")) == (0, 1)
+    after = files(home)
+    assert after["copy.db"] == before["copy.db"]
+    assert after["p.db.before-restore-1"] == before["p.db"]
+    assert sorted(after) == ["copy.db", "p.db", "p.db.before-restore-1"]
+    with closing(open_project(home / "p.db")) as project:
+        assert all(finding.ok for finding in doctor(project) if finding.name != "free disk")
+
+
+def test_a_crashed_database_is_kept_with_its_log(home: Path) -> None:
+    crash(home / "p.db")
+    before = files(home)
+
+    report = restore_backup(home / "copy.db", home / "p.db")
+
+    assert [Path(name).name for name in report.kept] == [f"p.db.before-restore-1{end}" for end in ("", "-wal")]
+    assert [Path(name).read_bytes() for name in report.kept] == [before[name] for name in ("p.db", "p.db-wal")]
+    assert not (home / "p.db-shm").exists()
+    assert (models(home / "p.db"), models(home / "p.db.before-restore-1")) == (0, 4)
+
+
+@pytest.mark.parametrize("put", [cp, mv])
+def test_a_file_that_a_backup_was_put_over_by_hand_is_gone_on_with(
+    home: Path, put: Callable[[Path, Path], None]
+) -> None:
+    crash(home / "p.db")
+    log = (home / "p.db-wal").read_bytes()
+    put(home / "copy.db", home / "p.db")
+    with pytest.raises(StoreError) as told:
+        Database(home / "p.db")
+    assert f"workbench restore {home / 'p.db'} {home / 'p.db'}" in told.value.hint
+
+    restore_backup(home / "p.db", home / "p.db")
+
+    assert models(home / "p.db") == 0
+    assert (home / "p.db.before-restore-1-wal").read_bytes() == log
+    with pytest.raises(StoreError, match="is not the log of"):
+        Database(home / "p.db.before-restore-1")
+
+
+def test_the_own_log_of_a_crashed_database_is_never_set_aside_by_naming_it_twice(home: Path) -> None:
+    crash(home / "p.db")
+    for name in ("p.db", "link.db"):
+        if name != "p.db":
+            (home / name).symlink_to("p.db")
+        with pytest.raises(StoreError, match="the database itself"):
+            restore_backup(home / name, home / "p.db")
+    assert models(home / "p.db") == 4
+
+
+OPENED = "import sys; from tests.unit.core.database.test_logs import hold; hold(sys.argv[1])"
+IDLE = "import sys; file = open(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
+
+
+@pytest.mark.parametrize("script", [OPENED, IDLE])
+@pytest.mark.parametrize("held", ["p.db", "copy.db", "hard.db", "soft.db"])
+def test_nothing_is_replaced_while_somebody_has_it_open(home: Path, held: str, script: str) -> None:
+    (home / "hard.db").hardlink_to(home / "p.db")
+    (home / "soft.db").symlink_to("p.db")
+    if (held, script) == ("hard.db", OPENED):
+        pytest.skip("two names of one database have two logs")
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(home / held)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdin
+        assert holder.stdout
+        assert holder.stdout.readline() == b"open\n"
+        before = files(home)
+        with pytest.raises(StoreError, match=f"is open in process .*{holder.pid}"):
+            restore_backup(home / "copy.db", home / "p.db")
+        assert files(home) == before
+        holder.stdin.close()
+
+
+def test_not_even_this_process_has_it_open(home: Path) -> None:
+    database = Database(home / "p.db")
+    database.reader().execute("SELECT 1 FROM models").fetchone()
+    with pytest.raises(StoreError, match=f"is open in process {os.getpid()}"):
+        restore_backup(home / "copy.db", home / "p.db")
+    database.close()
+    restore_backup(home / "copy.db", home / "p.db")
+
+
+def spoil(path: Path, change: Callable[[bytearray], object]) -> None:
+    content = bytearray(path.read_bytes())
+    change(content)
+    path.write_bytes(content)
+
+
+def sql(statement: str) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(statement)
+
+    return change
+
+
+def zero_pages(path: Path) -> None:
+    def change(content: bytearray) -> None:
+        content[4096 * 3 : 4096 * 30] = bytes(4096 * 27)
+
+    spoil(path, change)
+
+
+def other_sqlite(path: Path) -> None:
+    path.unlink()
+    sql("CREATE TABLE t (x)")(path)
+
+
+def folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+BAD: dict[str, Callable[[Path], object]] = {
+    "no bytes": lambda path: path.write_bytes(b""),
+    "a header alone": lambda path: path.write_bytes(path.read_bytes()[:100]),
+    "cut off": lambda path: path.write_bytes(path.read_bytes()[:-20_000]),
+    "pages of nothing": zero_pages,
+    "of a newer version": sql("PRAGMA user_version = 99"),
+    "of no version": sql("PRAGMA user_version = 0"),
+    "another program's": other_sqlite,
+    "encrypted": lambda path: path.write_bytes(os.urandom(50_000)),
+    "text": lambda path: path.write_text("select 1;\n" * 500),
+    "a reference to nothing": sql("UPDATE completions SET question_id = 999"),
+    "missing": lambda path: path.unlink(),
+    "a folder": folder,
+    "a pipe": pipe,
+    "the log of another": lambda path: shutil.copy(path.with_name("crashed.db-wal"), f"{path}-wal"),
+}
+
+
+@pytest.mark.parametrize("spoiled", BAD.values(), ids=BAD)
+def test_what_is_no_good_backup_replaces_nothing(home: Path, spoiled: Callable[[Path], object]) -> None:
+    shutil.copy(home / "p.db", home / "crashed.db")
+    crash(home / "crashed.db")
+    spoiled(home / "copy.db")
+    before = files(home)
+
+    with pytest.raises((StoreError, FormatError)) as refused:
+        restore_backup(home / "copy.db", home / "p.db")
+
+    assert refused.value.hint
+    assert ".part" not in str(refused.value)
+    assert files(home) == before
+
+
+def test_a_backup_with_its_own_log_comes_with_it(home: Path) -> None:
+    crash(home / "copy.db", 2)
+    before = files(home)
+    restore_backup(home / "copy.db", home / "p.db")
+    assert models(home / "p.db") == 2
+    assert {name: files(home)[name] for name in before if name.startswith("copy")} == {
+        name: content for name, content in before.items() if name.startswith("copy")
+    }
+
+
+def test_a_backup_whose_first_import_was_killed_comes_as_it_was_before(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    project.close()
+    subprocess.run([sys.executable, "-c", HALF, str(project.path)], check=False)
+    restore_backup(project.path, tmp_path / "new.db")
+    assert models(tmp_path / "new.db") == 0
+
+
+def test_a_backup_of_an_older_version_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:8])
+        project = make_project(tmp_path, numbered(4))
+        project.close()
+    shutil.copy(project.path, tmp_path / "old.db")
+    crash(project.path)
+    before = (tmp_path / "old.db").read_bytes()
+
+    assert restore_backup(tmp_path / "old.db", project.path).schema == 8
+
+    assert models(project.path) == 0
+    assert (tmp_path / "old.db").read_bytes() == before
+    assert not list(tmp_path.glob("*before-version-*")) or models(tmp_path / "p.db.before-restore-1") == 3
+
+
+def test_where_nothing_stands_a_backup_becomes_a_database(home: Path) -> None:
+    assert restore_backup(home / "copy.db", home / "new.db").kept == ()
+    assert models(home / "new.db") == 0
+    (home / "gone.db-wal").write_bytes((home / "copy.db").read_bytes())
+    assert restore_backup(home / "copy.db", home / "gone.db").kept == (str(home / "gone.db.before-restore-1-wal"),)
+    assert models(home / "gone.db") == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"no database at all"])
+def test_what_is_no_database_any_more_is_kept_too(home: Path, content: bytes) -> None:
+    (home / "p.db").write_bytes(content)
+    restore_backup(home / "copy.db", home / "p.db")
+    assert models(home / "p.db") == 0
+    assert (home / "p.db.before-restore-1").read_bytes() == content
+
+
+def test_links_lead_to_the_file(home: Path) -> None:
+    (home / "far").mkdir()
+    (home / "far" / "soft.db").symlink_to(home / "p.db")
+    report = restore_backup(home / "copy.db", home / "far" / "soft.db")
+    assert (home / "far" / "soft.db").is_symlink()
+    assert report.kept == (str(home / "p.db.before-restore-1"),)
+    assert models(home / "p.db") == 0
+    assert [file.name for file in (home / "far").iterdir()] == ["soft.db"]
+
+
+def test_no_second_restore_has_the_name_of_the_first(home: Path) -> None:
+    for number in (1, 2, 3):
+        assert restore_backup(home / "copy.db", home / "p.db").kept == (str(home / f"p.db.before-restore-{number}"),)
+    restore_backup(home / "p.db.before-restore-1", home / "p.db")
+    assert models(home / "p.db") == 1
+
+
+def test_an_archive_still_needs_a_new_name(home: Path) -> None:
+    with closing(open_project(home / "p.db")) as project:
+        write_archive(project, home / "a.db")
+    with pytest.raises(StoreError, match="exists"):
+        restore_backup(home / "a.db", home / "p.db")
+    assert restore_backup(home / "a.db", home / "new.db").rows["items"] == 6
+    assert models(home / "new.db") == 1
+
+
+@pytest.mark.parametrize("moment", ["kept", "replaced"])
+@pytest.mark.parametrize("crashed", [False, True])
+def test_a_restore_that_is_killed_leaves_the_whole_old_or_the_whole_new(
+    home: Path, monkeypatch: pytest.MonkeyPatch, moment: str, crashed: bool
+) -> None:
+    if crashed:
+        crash(home / "p.db")
+    calls = []
+
+    def killed(folder: Path) -> None:
+        calls.append(folder)
+        if len(calls) == (1 if moment == "kept" else 2):
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(replacing, "_store_names", killed)
+        with pytest.raises(KeyboardInterrupt):
+            restore_backup(home / "copy.db", home / "p.db")
+
+    if moment == "replaced" and crashed:
+        with pytest.raises(StoreError, match="is not the log of"):
+            Database(home / "p.db")
+        assert models(home / "p.db.before-restore-1") == 4
+        restore_backup(home / "p.db", home / "p.db")
+        assert models(home / "p.db") == 0
+        return
+    assert models(home / "p.db") == {"kept": 4 if crashed else 1, "replaced": 0}[moment]
+    restore_backup(home / "copy.db", home / "p.db")
+    assert models(home / "p.db") == 0
+    assert models(home / f"p.db.before-restore-{1 if moment == 'kept' else 2}") == (
+        0 if moment == "replaced" else 4 if crashed else 1
+    )
+
+
+def test_a_file_system_without_links_keeps_it_too(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_links(*_: object) -> None:
+        raise PermissionError
+
+    crash(home / "p.db")
+    monkeypatch.setattr(os, "link", no_links)
+    restore_backup(home / "copy.db", home / "p.db")
+    restore_backup(home / "copy.db", home / "new.db")
+    assert (models(home / "p.db"), models(home / "new.db"), models(home / "p.db.before-restore-1")) == (0, 0, 4)
+
+
+def test_every_copy_has_a_generation_of_its_own(home: Path) -> None:
+    restore_backup(home / "copy.db", home / "p.db")
+    backup(open_project(home / "p.db"), home / "copy2.db")
+    found = [
+        sqlite3.connect(home / name).execute("SELECT name FROM generation").fetchone()[0]
+        for name in ("copy.db", "copy2.db", "p.db", "p.db.before-restore-1")
+    ]
+    assert len(set(found)) == 4
+    assert logs.foreign_log(home / "p.db") is None
+
+
+@pytest.mark.parametrize("crashed", [False, True])
+@pytest.mark.parametrize("does", ["restore", "backup"])
+def test_whoever_opens_the_new_database_at_once_keeps_the_log_it_writes(
+    home: Path, monkeypatch: pytest.MonkeyPatch, does: str, crashed: bool
+) -> None:
+    """A stranger, who knows nothing of generations, gets in between the new file and the moving of the old logs."""
+    place = home / ("p.db" if does == "restore" else "copy.db")
+    if crashed:
+        crash(place)
+    script = (
+        "import sqlite3, sys\n"
+        "connection = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=0)\n"
+        "try:\n"
+        "    connection.execute('PRAGMA journal_mode = WAL')\n"
+        "    connection.execute(\"INSERT INTO models (name) VALUES ('at once')\")\n"
+        "    print('written', flush=True)\n"
+        "except sqlite3.OperationalError:\n"
+        "    print('waits', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    old = place.stat().st_ino
+    said: list[bytes] = []
+
+    with ExitStack() as strangers, monkeypatch.context() as patch:
+
+        def looked(_: Path) -> None:
+            if not said and place.stat().st_ino != old:
+                stranger = strangers.enter_context(
+                    subprocess.Popen(
+                        [sys.executable, "-c", script, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                    )
+                )
+                assert stranger.stdout
+                said.append(stranger.stdout.readline())
+
+        patch.setattr(replacing, "_store_names", looked)
+        if does == "restore":
+            restore_backup(home / "copy.db", place)
+        else:
+            with closing(open_project(home / "p.db")) as project:
+                backup(project, place, force=True, discard=True)
+        with closing(sqlite3.connect(place)) as connection:
+            found = connection.execute("SELECT count(*) FROM models WHERE name = 'at once'").fetchone()
+        assert (said, found) == ([b"waits\n"], (0,))

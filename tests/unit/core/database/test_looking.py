@@ -1,0 +1,52 @@
+"""A database that is only looked at: with what its log holds, under whatever name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from tests.unit.core.database.test_logs import crash, files
+from workbench.core.database.looking import looked_at
+from workbench.core.errors import StoreError
+
+
+@pytest.fixture
+def crashed(tmp_path: Path) -> Path:
+    make_project(tmp_path, numbered(4)).close()
+    crash(tmp_path / "p.db")
+    return tmp_path / "p.db"
+
+
+def killed(path: Path) -> int:
+    with looked_at(path) as database:
+        found = database.reader().execute("SELECT count(*) FROM models WHERE name LIKE 'killed%'").fetchone()
+        return int(found[0])
+
+
+@pytest.mark.parametrize("index", [True, False], ids=["with -shm", "without"])
+def test_under_a_link_the_log_beside_the_file_is_read(crashed: Path, tmp_path: Path, index: bool) -> None:
+    if not index:
+        Path(f"{crashed}-shm").unlink()
+    (tmp_path / "links").mkdir()
+    link = tmp_path / "links" / "named.db"
+    link.symlink_to(crashed)
+    before = files(crashed.parent)
+    assert killed(link) == 3
+    assert {name: text for name, text in files(crashed.parent).items() if not name.endswith("-shm")} == {
+        name: text for name, text in before.items() if not name.endswith("-shm")
+    }
+
+
+def test_a_copy_that_was_made_while_somebody_wrote_is_none(crashed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(f"{crashed}-shm").unlink()
+
+    def written_meanwhile(source: Path, target: Path) -> None:
+        target.write_bytes(source.read_bytes())
+        with crashed.open("ab") as file:
+            file.write(b"\0")
+
+    monkeypatch.setattr("workbench.core.database.looking.shutil.copyfile", written_meanwhile)
+    with looked_at(crashed) as database, pytest.raises(StoreError, match="somebody has written"):
+        database.require_place()

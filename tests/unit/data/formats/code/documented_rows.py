@@ -1,0 +1,45 @@
+"""Documented rows of code files, read with some fields changed."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from workbench.core.code import CodeRecord, ProblemRecord
+from workbench.core.item import Refusal
+from workbench.data.formats.code import kinds
+from workbench.data.formats.documents import SourceDocument
+from workbench.data.formats.source import CODE_FORMATS
+
+DOCUMENT = Path(__file__).resolve().parents[5] / "docs" / "code-formats.md"
+SECTION = re.compile(r"^## (\S+)\n.*?```json\n(.*?)\n```", re.DOTALL | re.MULTILINE)
+EXAMPLES: dict[str, dict[str, Any]] = {
+    name: json.loads(row) for name, row in SECTION.findall(DOCUMENT.read_text(encoding="utf-8"))
+}
+
+
+def read(name: str, *rows: dict[str, Any]) -> list[CodeRecord | Refusal]:
+    reader = kinds.reader(CODE_FORMATS[name])
+    raws = [json.dumps(row).encode() for row in rows]
+    return [record for line, raw in enumerate(raws, 1) for record in reader(SourceDocument(line, raw, raw))]
+
+
+def problem(name: str, **changed: Any) -> ProblemRecord:
+    """The problem of the documented example with some fields changed; those that are ``...`` are left out."""
+    row = {key: value for key, value in {**EXAMPLES[name], **changed}.items() if value is not ...}
+    found = read(name, row)[0]
+    assert isinstance(found, ProblemRecord), found
+    return found
+
+
+def refused(name: str, **changed: Any) -> Refusal:
+    row = {key: value for key, value in {**EXAMPLES[name], **changed}.items() if value is not ...}
+    (found,) = read(name, row)
+    assert isinstance(found, Refusal), found
+    return found
+
+
+def suites(record: ProblemRecord) -> dict[str, list[tuple[str, str]]]:
+    return {name: [(test.form, test.source) for test in tests] for name, tests in record.problem.suites.items()}

@@ -1,0 +1,384 @@
+"""Agreement on a project's labels: what counts, what does not, and what is told of people, pairs and groups."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.helpers import make_project, numbered
+from tests.unit.labelling.said import Record
+from workbench.core.errors import FormatError, UsageError
+from workbench.core.label import Task
+from workbench.core.project import Project
+from workbench.labelling import people
+from workbench.labelling.agreement.measuring import agreement, agreement_of_file, save_agreement
+from workbench.labelling.agreement.text import agreement_text
+from workbench.measuring.browsing import pair_items
+from workbench.measuring.store import figures
+from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality
+from workbench.statistics.subgroups import clustered_wilson, wilson
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    """Twelve items, two a question; the first four are of one domain, the rest of another."""
+    rows: list[dict[str, Any]] = [
+        row | {"source": "s1" if place < 4 else "s2", "domain": "maths" if place < 4 else "logic", "subtype": "A1"}
+        for place, row in enumerate(numbered(12))
+    ]
+    made = make_project(tmp_path, rows)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def record(project: Project) -> Record:
+    return Record(project)
+
+
+def of(project: Project, task: Task = "correctness", **more: Any) -> AgreementReport:
+    return agreement(project, task, **more).report
+
+
+def person(report: AgreementReport, name: str) -> AnnotatorQuality:
+    return next(row for row in report.per_annotator if row.name == name)
+
+
+def test_first_pass_labels_count(project: Project, record: Record) -> None:
+    record.table(("ann", "bob"), ("c i c i c i u i", "c i c c c i i ."))
+    found = of(project)
+    assert (found.items, found.paired, found.labels, found.annotators) == (8, 7, 15, 2)
+    assert found.percent_agreement == pytest.approx(5 / 7)
+    assert found.prevalence == pytest.approx({"correct": 7 / 15, "incorrect": 7 / 15, "unsuitable": 1 / 15})
+    (pair,) = found.cohen_kappa
+    assert (pair.pair, pair.n) == (("ann", "bob"), 7)
+    assert pair.agreement == pytest.approx(5 / 7)
+    assert found.fleiss_kappa is None
+
+
+def test_a_project_without_labels_has_no_figures(project: Project) -> None:
+    found = agreement(project, by="type").with_intervals()
+    assert (found.items, found.annotators, found.cohen_kappa, found.groups, found.ceiling) == (0, 0, [], [], [])
+    assert found.percent_agreement is found.krippendorff_alpha is found.gwet_ac1 is None
+    assert "0 items" in agreement_text(found)
+
+
+def test_the_last_word_of_a_person_counts(project: Project, record: Record) -> None:
+    first = record.say("ann", 1, "i")
+    record.say("ann", 1, "c", supersedes=first)
+    record.say("bob", 1, "c")
+    gone = record.say("bob", 2, "c")
+    record.say("bob", 2, "", kind="retraction", supersedes=gone)
+    record.say("ann", 2, "i")
+    found = of(project)
+    assert (found.items, found.paired, found.percent_agreement) == (2, 1, 1)
+
+
+def test_of_two_heads_after_a_merge_the_later_counts(project: Project, record: Record) -> None:
+    record.say("ann", 1, "i")
+    record.say("ann", 1, "c", merged=True)
+    record.say("bob", 1, "c")
+    found = of(project)
+    assert (found.labels, found.percent_agreement) == (2, 1)
+
+
+def test_adjudications_flags_repeats_and_checks_do_not_count(project: Project, record: Record) -> None:
+    record.table(("ann", "bob"), ("c c", "i c"))
+    record.say("cy", 1, "c", kind="adjudication")
+    record.say("dee", 1, "", kind="flag")
+    record.say("ann", 2, "i", kind="repeat")
+    record.say("dee", 3, "c", kind="check")
+    found = of(project)
+    assert (found.labels, found.annotators, found.percent_agreement) == (4, 2, 0.5)
+
+
+def test_unblinded_labels_are_left_out_and_counted(project: Project, record: Record) -> None:
+    first = record.say("ann", 1, "i")
+    record.say("bob", 1, "c")
+    record.say("ann", 1, "c", supersedes=first, unblinded=True)
+    record.say("cy", 1, "c")
+    found = of(project)
+    assert (found.labels, found.unblinded, found.annotators) == (2, 1, 2)
+    assert person(found, "ann").unblinded == 1
+    assert person(found, "ann").labels == 0
+
+
+def test_labels_of_an_earlier_round_do_not_count(project: Project, record: Record) -> None:
+    record.table(("ann", "bob"), ("c c", "i c"))
+    record.say("cy", 1, "", kind="reopen", round=2)
+    found = of(project)
+    assert (found.items, found.percent_agreement) == (1, 1)
+    record.say("ann", 1, "c", round=2)
+    record.say("dee", 1, "c", round=2)
+    assert of(project).paired == 2
+
+
+def test_checks_are_no_part_of_agreement(project: Project, record: Record) -> None:
+    record.table(("ann", "bob"), ("c c", "i c"))
+    with project.database.write() as connection:
+        connection.execute("INSERT INTO check_items VALUES (1, 'correct', '2025-01-01')")
+    record.say("ann", 1, "c", kind="check")
+    record.say("bob", 1, "i", kind="check")
+    record.say("bob", 1, "i", kind="check", unblinded=True)
+    found = of(project)
+    assert (found.items, found.percent_agreement) == (1, 1)
+    assert (person(found, "ann").checks.share, person(found, "bob").checks.share) == (1, 0)
+    assert person(found, "bob").checks.n == 1
+    by_checks = found.ceiling[-1]
+    assert (by_checks.source, by_checks.annotator_accuracy) == ("checks", 0.5)
+    assert by_checks.accuracy_ci == pytest.approx(wilson(1, 2))
+
+
+def test_surplus_labels_count_and_are_told(project: Project, record: Record) -> None:
+    people.assign(project, ["ann", "bob"], per_item=2)
+    record.table(("ann", "bob", "cy"), ("c c", "c c", "c ."))
+    found = of(project)
+    assert (found.labels, found.surplus) == (5, 1)
+    assert "1 beyond the overlap" in agreement_text(found)
+
+
+def test_people_are_held_against_rulings_gold_and_their_own_repeats(project: Project, record: Record) -> None:
+    # Gold of the data: items 1, 3, 5 … are correct.
+    record.table(("ann", "bob"), ("c c c i", "i c i i"))
+    record.say("cy", 1, "c", kind="adjudication")
+    record.say("cy", 3, "i", kind="adjudication")
+    record.say("ann", 4, "c", kind="repeat")
+    record.say("ann", 2, "c", kind="repeat")
+    record.say("ann", 1, "i", kind="repeat", unblinded=True)
+    found = of(project)
+    ann, bob = person(found, "ann"), person(found, "bob")
+    assert (ann.upheld.n, ann.upheld.share) == (2, 0.5)
+    assert (bob.upheld.n, bob.upheld.share) == (2, 0.5)
+    assert (ann.imported.n, ann.imported.share, bob.imported.share) == (4, 0.75, 0.25)
+    assert (ann.repeats.n, ann.repeats.share, bob.repeats.n, bob.repeats.share) == (2, 0.5, 0, None)
+    assert ann.repeats.ci == pytest.approx(wilson(1, 2))
+    assert (found.repeats.n, found.repeats.share) == (2, 0.5)
+
+
+def test_a_repeat_is_held_against_what_was_said_before_it(project: Project, record: Record) -> None:
+    """An edit before the repeat counts, one after it does not."""
+    first = record.say("ann", 1, "i")
+    second = record.say("ann", 1, "c", supersedes=first)
+    record.say("ann", 1, "c", kind="repeat")
+    record.say("ann", 1, "i", supersedes=second)
+    assert of(project).repeats.share == 1
+
+
+def test_times_and_fast_decisions(project: Project, record: Record) -> None:
+    for subject, ms in enumerate((500, 1_999, 2_000, 90_000), 1):
+        record.say("ann", subject, "c", focused_ms=ms)
+    record.say("ann", 5, "c")
+    ann = person(of(project), "ann")
+    assert ann.median_ms == 1_999.5
+    assert (ann.fast.n, ann.fast.share) == (4, 0.5)
+
+
+def test_a_label_given_again_is_as_fast_as_its_longest_look(project: Project, record: Record) -> None:
+    slow = record.say("ann", 1, "c", focused_ms=30_000)
+    back = record.say("ann", 1, "", kind="retraction", supersedes=slow)
+    record.say("ann", 1, "c", focused_ms=600, supersedes=back)
+    first = record.say("ann", 2, "c", focused_ms=45_000)
+    record.say("ann", 2, "i", focused_ms=900, supersedes=first)
+    hasty = record.say("ann", 3, "c", focused_ms=700)
+    record.say("ann", 3, "i", focused_ms=800, supersedes=hasty)
+    record.say("bob", 1, "c", focused_ms=500)
+    found = of(project)
+    assert person(found, "ann").fast.n == 3
+    assert person(found, "ann").fast.share == pytest.approx(1 / 3)
+    assert person(found, "ann").median_ms == 30_000
+    assert person(found, "bob").fast.share == 1
+    assert sorted(figures.label_times(project.database.reader())) == [500, 800, 30_000, 45_000]
+
+
+def test_the_type_task_is_on_questions(project: Project, record: Record) -> None:
+    record.table(("ann", "bob"), ("A1 A3 B1", "A1 A1 C1"), task="type")
+    found = of(project, "type")
+    assert (found.items, found.interval_by) == (3, "item")
+    assert found.percent_agreement == pytest.approx(1 / 3)
+    letters = of(project, "type", coarse=True)
+    assert letters.coarse
+    assert letters.percent_agreement == pytest.approx(2 / 3)
+    assert letters.prevalence == pytest.approx({"A": 4 / 6, "B": 1 / 6, "C": 1 / 6})
+    assert person(found, "ann").imported.share == pytest.approx(1 / 3)
+    assert person(letters, "ann").imported.share == pytest.approx(2 / 3)
+    assert found.ceiling == []
+    assert of(project).items == 0
+
+
+def test_groups_and_blocks_of_time_cover_the_items(project: Project, record: Record) -> None:
+    record.table(("ann", "bob"), ("c i c i c i c i", "c i c c c i i i"))
+    found = of(project, by="domain")
+    assert [(group.group, group.items) for group in found.groups] == [("logic", 4), ("maths", 4)]
+    assert [group.percent_agreement for group in found.groups] == [0.75, 0.75]
+    (block,) = found.over_time
+    assert (block.paired, block.percent_agreement) == (8, found.percent_agreement)
+    assert block.group == "2025-03-01"
+
+
+def test_time_is_the_order_of_completion(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(60))
+    record = Record(project)
+    early = "2024-12-30T10:00:00Z"
+    for subject in range(1, 61):
+        late = subject <= 30
+        record.say("ann", subject, "c", created_at=early)
+        record.say("bob", subject, "i" if late else "c", created_at="2025-01-02T10:00:00Z" if late else early)
+    first, second = of(project).over_time
+    assert (first.percent_agreement, second.percent_agreement) == (1, 0)
+    assert (first.group, second.group) == ("2024-12-30", "2025-01-02")
+
+
+def test_a_pair_that_did_one_domain_only_is_told(project: Project, record: Record) -> None:
+    record.table(("ann", "bob"), (". . . . c c c i c c", ". . . . c c c c c c"))
+    record.table(("cy", "dee"), ("c i c i c", "c i c c c"))
+    found = of(project)
+    assert found.shared_by == "domain"
+    shared = {pair.pair: pair.shared for pair in found.cohen_kappa}
+    assert shared["ann", "bob"] == {"logic": 6}
+    assert shared["cy", "dee"] == {"maths": 4, "logic": 1}
+    (alone,) = found.confounded
+    assert (alone.pair, alone.group, alone.n) == (("ann", "bob"), "logic", 6)
+    assert "ann and bob share logic only (6 items)" in agreement_text(found)
+
+
+def test_nothing_is_confounded_where_there_is_one_group(tmp_path: Path) -> None:
+    project = make_project(tmp_path, [row | {"source": "s", "domain": "maths"} for row in numbered(12)])
+    Record(project).table(("ann", "bob"), ("c " * 12, "c " * 12))
+    found = of(project)
+    assert (found.shared_by, found.confounded, found.cohen_kappa[0].shared) == (None, [], {})
+
+
+def test_the_bootstrap_is_fixed_by_its_seed_and_draws_questions(project: Project, record: Record) -> None:
+    record.table(("ann", "bob", "cy"), ("c i c i c i c i c i", "c c c i i i c i c i", "c i c i c c c i i i"))
+    found = agreement(project, by="domain")
+    assert found.report.alpha_ci is None
+    drawn = found.with_intervals(200, 3)
+    assert drawn == agreement(project, by="domain").with_intervals(200, 3)
+    assert drawn != found.with_intervals(200, 4)
+    assert (drawn.interval_by, drawn.bootstrap, drawn.seed) == ("question", 200, 3)
+    assert drawn.alpha_ci is not None
+    assert drawn.krippendorff_alpha is not None
+    assert drawn.alpha_ci[0] < drawn.krippendorff_alpha < drawn.alpha_ci[1]
+    assert drawn.ac1_ci is not None
+    assert drawn.fleiss_ci is not None
+    assert drawn.groups[0].alpha_ci is not None
+    assert found.with_intervals(0) == found.report
+
+
+def test_completions_of_a_question_are_one_cluster(project: Project, record: Record) -> None:
+    """Both completions of two questions are disputed: that is two accidents, not four."""
+    record.table(("ann", "bob"), ("c c c c c c c c c c c c", "i i i i c c c c c c c c"))
+    expected = clustered_wilson(np.arange(12) >= 4, np.arange(12) // 2)
+    found = of(project)
+    assert found.percent_ci == pytest.approx(expected)
+    assert expected[0] < wilson(8, 12)[0]
+
+
+def test_the_ceiling_follows_from_agreement(project: Project, record: Record) -> None:
+    record.table(("ann", "bob"), ("c i c i c i c i c i", "c i c i c i c i c c"))
+    (found,) = of(project).ceiling
+    assert found.source == "agreement"
+    assert found.annotator_accuracy == pytest.approx((1 + 0.8**0.5) / 2)
+    assert found.highest_accuracy == pytest.approx(1 - found.wrong)
+    assert found.highest_ci[0] < found.highest_accuracy < found.highest_ci[1]
+    assert "no verifier can be measured above" in " ".join(agreement_text(of(project)).split())
+
+
+def test_people_who_agree_on_less_than_half_have_no_ceiling(project: Project, record: Record) -> None:
+    record.table(("ann", "bob"), ("c c c", "i i c"))
+    assert of(project).ceiling == []
+
+
+def test_what_can_not_be_asked_is_refused(project: Project) -> None:
+    with pytest.raises(UsageError, match="model"):
+        agreement(project, by="model")
+    with pytest.raises(UsageError, match="--task type"):
+        agreement(project, coarse=True)
+
+
+def test_no_word_judges_a_figure(project: Project, record: Record) -> None:
+    record.table(("ann", "bob", "cy"), ("c i c i c i c i", "c i c i c i c i", "c i c i c i c i"))
+    text = agreement_text(agreement(project, by="domain").with_intervals(100)).lower()
+    adjectives = ("good", "poor", "fair", "moderate", "substantial", "perfect", "excellent", "slight", "strong", "weak")
+    assert not [word for word in adjectives if word in text]
+
+
+def test_names_are_data(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    lines = [{"item": 1, "annotator": who, "value": "\x1b[31m\u202e"} for who in ("[bold]a[/]", "b\u202eb\x1b[2J")]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    text = agreement_text(agreement_of_file(path, "nominal")[0].report)
+    assert "[bold]a[/]" in text
+    assert not {"\u202e", "\x1b"} & set(text)
+
+
+# -- the items behind a pair -----------------------------------------------------------------------
+
+
+def test_the_items_of_a_pair_are_those_its_cell_counts(project: Project, record: Record) -> None:
+    record.table(("ann", "bob", "cy"), ("c i c i .", "c c c u i", "i i i i i"))
+    found = pair_items(project, "correctness", "ann", "bob")
+    assert (found.differing.tolist(), found.same.tolist()) == ([2, 4], [1, 3])
+    rows = found.rows([4, 1])
+    assert [(row.item.completion_id, row.a, row.b) for row in rows] == [
+        ("c3", "incorrect", "unsuitable"),
+        ("c0", "correct", "correct"),
+    ]
+    (pair,) = [pair for pair in of(project).cohen_kappa if pair.pair == ("ann", "bob")]
+    assert (pair.n, round(pair.n * (1 - pair.agreement))) == (4, 2)
+
+
+def test_the_items_of_a_pair_on_types_show_a_completion_of_the_question(project: Project, record: Record) -> None:
+    record.table(("ann", "bob"), ("A1 A3 B1", "A1 A1 C1"), task="type")
+    found = pair_items(project, "type", "ann", "bob")
+    assert found.differing.tolist() == [3, 5]
+    assert pair_items(project, "type", "ann", "bob", coarse=True).differing.tolist() == [5]
+
+
+def test_the_items_of_nobody_are_refused(project: Project, record: Record) -> None:
+    record.table(("ann",), ("c",))
+    with pytest.raises(UsageError, match="'bob'"):
+        pair_items(project, "correctness", "ann", "bob")
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def test_a_file_of_two_categories_has_a_ceiling(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    lines = [f'{{"item": {item}, "annotator": "{who}", "value": {item % 2}}}' for item in range(10) for who in "ab"]
+    path.write_text("\n".join(lines) + "\nbad\n")
+    found, refused = agreement_of_file(path, "nominal")
+    report = found.with_intervals(50)
+    assert [line.line for line in refused] == [21]
+    assert (report.items, report.annotators, report.task, report.refused) == (10, 2, None, 1)
+    assert report.percent_agreement == report.krippendorff_alpha == report.cohen_kappa[0].kappa == 1
+    assert report.alpha_ci is report.cohen_kappa[0].ci is None
+    assert report.percent_ci == pytest.approx(wilson(10, 10))
+    assert [ceiling.source for ceiling in report.ceiling] == ["agreement"]
+
+
+def test_a_file_without_a_rating_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text("bad\n")
+    with pytest.raises(FormatError, match="no rating"):
+        agreement_of_file(path, "nominal")
+
+
+def test_too_many_ratios_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text("".join(f'{{"item": {n}, "annotator": "a", "value": {n}}}\n' for n in range(1_001)))
+    with pytest.raises(UsageError, match="1,000 distinct"):
+        agreement_of_file(path, "ratio")
+
+
+def test_a_report_is_written_beside_the_database_and_never_over_another(project: Project, record: Record) -> None:
+    record.table(("ann", "bob"), ("c i", "c c"))
+    paths = [save_agreement(of(project), project.path) for _ in range(2)]
+    assert [path.name for path in paths] == ["p-agreement-correctness.json", "p-agreement-correctness-2.json"]
+    assert '"percent_agreement": 0.5' in paths[0].read_text()

@@ -1,0 +1,516 @@
+"""Databases merge as a union of their events, whatever the order; what can't be taken is listed and harms nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.helpers import make_project, numbered
+from tests.unit.labelling.canonical import canonical
+from workbench.core.database import events, migrations, people
+from workbench.core.errors import StoreError
+from workbench.core.label import LabelEvent, Task
+from workbench.core.project import Project, open_project
+from workbench.labelling import ledger
+from workbench.labelling.guidelines import add_version, current
+from workbench.labelling.merging import Merged, merge
+from workbench.labelling.people import assign
+
+PEOPLE = ("ann", "bob", "eve")
+
+
+def uuid(number: int) -> str:
+    return str(UUID(int=number))
+
+
+def said(number: int, person: str, **fields: Any) -> tuple[str, LabelEvent]:
+    """A person's event on completion 1 (c0), a second after the one numbered before."""
+    event = LabelEvent(
+        **{
+            "uuid": uuid(number),
+            "kind": "label",
+            "task": "correctness",
+            "subject": 1,
+            "annotator": 0,
+            "created_at": f"2025-01-01T00:00:{number:02}Z",
+            "verdict": "correct" if fields.get("task") != "type" else None,
+            **fields,
+        }
+    )
+    return person, event
+
+
+def copy(project: Project, folder: Path) -> Project:
+    folder.mkdir(parents=True, exist_ok=True)
+    project.close()
+    return open_project(shutil.copyfile(project.path, folder / "p.db"))
+
+
+def add(project: Project, *given: tuple[str, LabelEvent]) -> Project:
+    """Put events into a project as they are, and derive its states."""
+    with project.database.write() as connection:
+        for name, event in given:
+            person = people.add(connection, name)
+            events.append(connection, LabelEvent(**{**_fields(event), "annotator": person, "merged": True}))
+    ledger.recompute(project)
+    return project
+
+
+def _fields(event: LabelEvent) -> dict[str, Any]:
+    return {name: getattr(event, name) for name in event.__struct_fields__}
+
+
+def change(project: Project, *statements: str, values: tuple[object, ...] = ()) -> None:
+    """Do to a database what this program never does; the last statement takes the values."""
+    project.close()
+    with closing(sqlite3.connect(project.path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA ignore_check_constraints = ON")
+        named = "SELECT sql FROM sqlite_master WHERE name = 'label_events_no_update'"
+        (trigger,) = connection.execute(named).fetchone()
+        connection.execute("DROP TRIGGER label_events_no_update")
+        for statement in statements:
+            connection.execute(statement, values if statement == statements[-1] else ())
+        if connection.execute("SELECT type FROM sqlite_master WHERE name = 'label_events'").fetchone() == ("table",):
+            connection.execute(trigger)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def taken(report: Merged) -> tuple[int, int, list[str]]:
+    return report.events_new, report.unchanged, [f"{row.what} {row.field}" for row in report.refused]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Project:
+    return make_project(tmp_path, numbered(6))
+
+
+@pytest.fixture
+def other(home: Project, tmp_path: Path) -> Project:
+    return copy(home, tmp_path / "other")
+
+
+def merged(home: Project, other: Project) -> Merged:
+    other.close()
+    before = other.path.read_bytes()
+    report = merge(home, other.path, whole=True)
+    assert other.path.read_bytes() == before
+    assert ledger.states_differ(home) == 0
+    return report
+
+
+def test_labels_of_two_databases_meet_and_settle_an_item(home: Project, other: Project) -> None:
+    add(home, said(1, "ann"))
+    add(other, said(2, "bob"))
+    report = merged(home, other)
+    assert taken(report) == (1, 0, [])
+    assert report.people == {"bob": 1}
+    assert b'"final","correct",null,null,"agreed"' in canonical(home)
+    assert taken(merged(home, other)) == (0, 1, [])
+
+
+@st.composite
+def history(draw: st.DrawFn) -> list[tuple[str, LabelEvent]]:
+    """Events as people at work make them: each supersedes only the same person's earlier ones on the same subject."""
+    made: list[tuple[str, LabelEvent]] = []
+    for number in range(1, draw(st.integers(2, 12)) + 1):
+        person = draw(st.sampled_from(PEOPLE))
+        task: Task = draw(st.sampled_from(("correctness", "type")))
+        subject = draw(st.integers(1, 2))
+        kind = draw(st.sampled_from(("label", "label", "label", "adjudication", "flag", "reopen", "retraction")))
+        same = [event for _, event in made if (event.task, event.subject) == (task, subject)]
+        own = [event.uuid for name, event in made if name == person and event in same]
+        begun = max([1, *(event.round for event in same if event.kind == "reopen")])
+        fields: dict[str, Any] = {
+            "kind": kind,
+            "task": task,
+            "subject": subject,
+            "verdict": None,
+            "created_at": f"2025-01-01T00:00:{draw(st.integers(0, 20)):02}Z",
+            "supersedes": draw(st.sampled_from([None, *own])),
+            "round": begun + 1 if kind == "reopen" else draw(st.integers(1, begun)),
+        }
+        if kind in ("label", "adjudication") and task == "correctness":
+            fields["verdict"] = draw(st.sampled_from(("correct", "incorrect", "unsuitable")))
+            fields["exclusion_reason"] = "proof" if fields["verdict"] == "unsuitable" else None
+        elif kind in ("label", "adjudication"):
+            fields["subtype"] = draw(st.sampled_from(("A1", "B2")))
+        if kind == "adjudication":
+            fields["seen"] = tuple(event.uuid for event in same if event.kind == "label")
+        made.append(said(number, person, **fields))
+    return made
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = make_project(tmp_path_factory.mktemp("empty"), numbered(6))
+    project.close()
+    return project
+
+
+@settings(max_examples=5)
+@given(made=history(), split=st.lists(st.sets(st.integers(0, 2), min_size=1), min_size=12, max_size=12))
+def test_any_order_and_grouping_gives_the_same(
+    empty: Project,
+    tmp_path_factory: pytest.TempPathFactory,
+    made: list[tuple[str, LabelEvent]],
+    split: list[set[int]],
+) -> None:
+    folder = tmp_path_factory.mktemp("parts")
+    # A reopening is where its rounds are.
+    reopened = [row for row in made if row[1].kind == "reopen"]
+    parts = [
+        add(
+            copy(empty, folder / f"part{number}"),
+            *[row for row, where in zip(made, split, strict=False) if number in where or row in reopened],
+        )
+        for number in range(3)
+    ]
+    whole = canonical(add(copy(empty, folder / "whole"), *made))
+    for number, order in enumerate(permutations(range(3))):
+        target = copy(empty, folder / f"target{number}")
+        first, second, third = (parts[place] for place in order)
+        if number % 2:
+            merged(target, first)
+            merged(target, second)
+        else:
+            both = copy(first, folder / f"both{number}")
+            merged(both, second)
+            merged(target, both)
+        merged(target, third)
+        assert canonical(target) == whole
+        assert merged(target, third).events_new == 0
+        assert canonical(target) == whole
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("kind", "verdict"),
+        ("task", "type"),
+        ("verdict", "maybe"),
+        ("verdict", None),
+        ("exclusion_reason", "proof"),
+        ("subtype", "A1"),
+        ("round", 10**9),
+        ("round", -1),
+        ("unsure", 7),
+        ("tags", '["hacked"]'),
+        ("tags", "[[[["),
+        ("partial", 1.5),
+        ("note", "x" * 200_000),
+        ("note", "a\0b"),
+        ("seen", "not JSON"),
+        ("seen", "[1]"),
+        ("schema", 0),
+        ("content_hash", b"short"),
+        ("content_hash", b"0123456789abcdef"),
+        ("open_ms", -5),
+        ("created_at", "yesterday"),
+        ("created_at", "2025-01-01T00:00:00+02:00"),
+        ("created_at", "20250101T000000Z"),
+        ("supersedes", uuid(1)),
+        ("subject", 999),
+        ("annotator_id", 999),
+        ("uuid", ""),
+    ],
+    ids=lambda value: value[:12].replace("\0", "NUL") if isinstance(value, str) else str(value),
+)
+def test_a_malformed_event_is_refused_and_the_rest_merges(
+    home: Project, other: Project, column: str, value: object
+) -> None:
+    add(other, said(1, "bob"), said(2, "ann"), said(3, "eve"))
+    change(other, f"UPDATE label_events SET {column} = ? WHERE uuid = ?", values=(value, uuid(2)))
+    report = merged(home, other)
+    assert (report.events_new, len(report.refused)) == (2, 1)
+    assert report.refused[0].what == (uuid(2) if column != "uuid" else "row 2")
+    assert report.refused[0].message
+    assert report.people == {"bob": 1, "eve": 1}
+
+
+@pytest.mark.parametrize("form", [str.upper, "{{{}}}".format, lambda text: text.replace("-", ""), "urn:uuid:{}".format])
+def test_another_form_of_a_uuid_is_the_same_event(home: Project, other: Project, form: Callable[[str], str]) -> None:
+    name = "0d5b9c1e-abcd-4000-8000-00000000000a"
+    add(other, said(1, "ann", uuid=name), said(2, "ann", supersedes=name, verdict="incorrect"), said(3, "bob"))
+    copied = copy(other, other.path.parent / "copied")
+    assert merged(home, open_project(other.path)).events_new == 3
+    before = canonical(home)
+    change(copied, "UPDATE label_events SET uuid = ? WHERE uuid LIKE '0d%'", values=(form(name),))
+    change(copied, "UPDATE label_events SET supersedes = ? WHERE supersedes LIKE '0d%'", values=(form(name),))
+    report = merged(home, copied)
+    assert (report.events_new, report.unchanged, report.refused) == (0, 3, [])
+    assert canonical(home) == before
+
+
+@pytest.mark.parametrize("strange", ["０d5b9c1eabcd40008000000000000000a", "_d5b9c1eabcd4000800000000000000a", "mine"])
+@pytest.mark.parametrize("column", ["uuid", "supersedes", "seen"])
+def test_what_is_no_uuid_names_no_event(home: Project, other: Project, column: str, strange: str) -> None:
+    add(other, said(1, "bob"), said(2, "ann"))
+    value = json.dumps([strange]) if column == "seen" else strange
+    ann = "(SELECT id FROM annotators WHERE name = 'ann')"
+    change(other, f"UPDATE label_events SET {column} = ? WHERE annotator_id = {ann}", values=(value,))
+    report = merged(home, other)
+    assert (report.events_new, [row.field for row in report.refused]) == (1, [column])
+
+
+def test_what_concerns_no_item_here_or_another_text_is_refused(home: Project, tmp_path: Path) -> None:
+    rows = numbered(6)
+    rows[1]["completion"] = "something else"
+    rows[2]["completion_id"] = "unknown"
+    rows[4]["question"] = "another question"
+    (tmp_path / "apart").mkdir()
+    other = make_project(tmp_path / "apart", rows)
+    labels = [said(number, "bob", subject=number) for number in range(1, 7)]
+    typed = [said(number + 10, "bob", task="type", subject=number, subtype="A1") for number in (1, 3)]
+    add(other, *labels, *typed)
+    report = merged(home, other)
+    assert taken(report) == (3, 0, [f"{uuid(number)} subject" for number in (2, 3, 5, 6, 13)])
+    assert "another text" in report.refused[0].message
+    assert "not in this database" in report.refused[1].message
+
+
+def test_one_uuid_with_two_contents_keeps_the_one_that_is_here(home: Project, other: Project) -> None:
+    add(home, said(1, "ann"), said(2, "ann", subject=2), said(3, "ann", subject=3))
+    add(other, said(1, "ann", verdict="incorrect"), said(2, "bob", subject=2), said(3, "ann", subject=4))
+    before = canonical(home)
+    report = merged(home, other)
+    assert taken(report) == (0, 0, [f"{uuid(number)} uuid" for number in (1, 2, 3)])
+    assert canonical(home) == before
+
+
+def test_what_was_merged_before_is_the_same_event(home: Project, other: Project, tmp_path: Path) -> None:
+    with home.database.write() as connection:
+        person = people.add(connection, "ann")
+        _, event = said(1, "ann")
+        ledger.record(connection, LabelEvent(**{**_fields(event), "annotator": person}))
+    add(other, said(1, "ann"))
+    assert taken(merged(home, other)) == (0, 1, [])
+
+
+def test_heads_surplus_and_what_is_open_again_are_listed(home: Project, other: Project) -> None:
+    assign(home, ["ann", "bob"], per_item=2)
+    add(home, said(1, "ann"), said(2, "bob"), said(3, "ann", subject=2), said(4, "bob", subject=2, verdict="incorrect"))
+    add(home, said(5, "eve", kind="adjudication", subject=2, seen=(uuid(3), uuid(4))))
+    assign(home, ["ann", "bob"], per_item=2)
+    add(other, said(7, "ann", verdict="incorrect"), said(8, "zoe", subject=2))
+    report = merged(home, other)
+    assert taken(report) == (2, 0, [])
+    assert [(row.completion_id, row.annotator, row.uuids) for row in report.heads] == [
+        ("c0", "ann", (uuid(1), uuid(7)))
+    ]
+    assert [(row.completion_id, row.annotator, row.uuid) for row in report.surplus] == [("c1", "zoe", uuid(8))]
+    assert [row.completion_id for row in report.reopened] == ["c0", "c1"]
+
+
+def test_a_slot_of_a_label_that_was_taken_back_elsewhere_is_open_again(home: Project, other: Project) -> None:
+    assign(home, ["ann", "bob"], per_item=2)
+    add(home, said(1, "ann"))
+    assign(home, ["ann", "bob"], per_item=2)
+    add(other, said(1, "ann"), said(2, "ann", kind="retraction", verdict=None, supersedes=uuid(1)))
+    assert _states(home) == ["done", "open"]
+    merged(home, other)
+    assert _states(home) == ["open", "open"]
+    add(other, said(3, "ann"))
+    merged(home, other)
+    assert _states(home) == ["done", "open"]
+
+
+def _states(project: Project) -> list[str]:
+    query = "SELECT state FROM assignments WHERE task = 'correctness' AND subject = 1 ORDER BY state"
+    return [row[0] for row in project.database.reader().execute(query)]
+
+
+def test_a_ruling_of_somebody_who_also_labelled_is_kept_and_void(home: Project, other: Project) -> None:
+    add(home, said(1, "ann"), said(2, "bob", verdict="incorrect"))
+    add(other, said(3, "ann", kind="adjudication", seen=(uuid(1), uuid(2))))
+    assert taken(merged(home, other)) == (1, 0, [])
+    assert b'"conflict"' in canonical(home)
+
+
+def test_people_keep_the_role_they_have_here(home: Project, other: Project) -> None:
+    add(home, said(1, "ann"))
+    add(other, said(2, "ann", subject=2), said(3, "zoe"))
+    change(other, "UPDATE annotators SET role = 'coordinator'")
+    merged(home, other)
+    assert {person.name: person.role for person in people.everyone(home.database)} == {
+        "ann": "annotator",
+        "zoe": "coordinator",
+    }
+
+
+@pytest.mark.parametrize("name", ["", "two\nlines", "x" * 101], ids=["empty", "lines", "long"])
+def test_somebody_without_a_name_is_refused(home: Project, other: Project, name: str) -> None:
+    add(other, said(1, "ann"))
+    change(other, "UPDATE annotators SET name = ?", values=(name,))
+    assert taken(merged(home, other)) == (0, 0, [f"{uuid(1)} annotator"])
+    assert people.everyone(home.database) == []
+
+
+def test_guidelines_travel_and_one_version_has_one_text(home: Project, other: Project) -> None:
+    add_version(other, "Ours and theirs.", by="zoe")
+    assert merged(home, other).guidelines == [current(other).version]
+    assert current(home).text == "Ours and theirs.\n"
+    assert merged(home, other).guidelines == []
+    change(other, "UPDATE guidelines SET text = 'Something else.'")
+    report = merged(home, other)
+    assert [(row.what, row.field) for row in report.refused] == [(f"guideline {current(home).version}", "text")]
+    assert current(home).text == "Ours and theirs.\n"
+
+
+def test_a_round_that_was_begun_in_both_is_one_round(home: Project, other: Project) -> None:
+    assign(home, ["ann", "bob"], per_item=1)
+    add(home, said(1, "ann"), said(2, "ann", kind="reopen", round=2, verdict=None))
+    add(other, said(1, "ann"), said(3, "bob", kind="reopen", round=2, verdict=None), said(4, "bob", round=2))
+    assert taken(merged(home, other)) == (2, 1, [])
+    assert b'"final","correct",null,null,"agreed",2' in canonical(home)
+
+
+HOSTILE = {
+    "a view for a table": ("ALTER TABLE label_events RENAME TO real", "CREATE VIEW label_events AS SELECT * FROM real"),
+    "a virtual table": ("ALTER TABLE datasets RENAME TO real", "CREATE VIRTUAL TABLE datasets USING fts5(id, name)"),
+    "a generated column": (
+        "PRAGMA foreign_keys = OFF",
+        "ALTER TABLE annotators DROP COLUMN role",
+        "ALTER TABLE annotators ADD COLUMN role TEXT AS (upper(name)) VIRTUAL",
+    ),
+    "a column less": ("PRAGMA legacy_alter_table = ON", "ALTER TABLE questions RENAME COLUMN key TO lock"),
+    "a table less": ("DROP TABLE question_text",),
+    "a newer version": ("PRAGMA user_version = 99",),
+    "another application": ("PRAGMA application_id = 7",),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_schema_that_is_not_ours_is_refused(home: Project, other: Project, kind: str) -> None:
+    add(other, said(1, "bob"))
+    change(other, *HOSTILE[kind])
+    with pytest.raises(StoreError):
+        merged(home, other)
+    assert canonical(home) == b""
+
+
+def test_triggers_and_views_beside_the_tables_are_never_run(home: Project, other: Project) -> None:
+    add(other, said(1, "bob"))
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+    change(other, f"CREATE VIEW extra AS {endless}")
+    assert taken(merged(home, other)) == (1, 0, [])
+    change(other, "CREATE TRIGGER extra_trigger BEFORE INSERT ON annotators BEGIN SELECT count(*) FROM extra; END")
+    with pytest.raises(StoreError, match="extra_trigger on annotators"):
+        merged(home, other)
+
+
+@pytest.mark.parametrize("damage", ["text", "empty", "header", "schema", "page"])
+def test_a_file_that_is_damaged_or_no_database_is_refused(
+    home: Project, other: Project, tmp_path: Path, damage: str
+) -> None:
+    add(other, *[said(number, "bob", note="x" * 3000) for number in range(1, 40)])
+    other.close()
+    raw = bytearray(other.path.read_bytes())
+    if damage == "header":
+        raw[100:4096] = b"\xff" * 3996
+    elif damage == "schema":
+        raw = raw.replace(b"CREATE VIEW", b"CREATE VI\xff\xff")
+    elif damage == "page":
+        raw[4096 * 8 :] = b"\xff" * (len(raw) - 4096 * 8)
+    path = tmp_path / "damaged.db"
+    path.write_bytes({"text": b"no database", "empty": b""}.get(damage, bytes(raw)))
+    with pytest.raises(StoreError):
+        merge(home, path, whole=True)
+    assert canonical(home) == b""
+
+
+def test_what_is_no_file_or_the_database_itself_is_refused(home: Project, tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nothing.db"):
+        with pytest.raises(StoreError):
+            merge(home, path, whole=True)
+    with pytest.raises(StoreError, match="belongs to the database itself"):
+        merge(home, home.path)
+
+
+def test_a_database_that_was_not_closed_is_read_with_its_log(home: Project, other: Project, tmp_path: Path) -> None:
+    add(other, said(1, "bob"))
+    copied = tmp_path / "copied"
+    copied.mkdir()
+    for file in other.path.parent.glob("p.db*"):
+        shutil.copyfile(file, copied / file.name)
+    (copied / "p.db-shm").unlink()
+    before = {file: file.read_bytes() for file in copied.iterdir()}
+    assert taken(merge(home, copied / "p.db", whole=True)) == (1, 0, [])
+    assert {file: file.read_bytes() for file in copied.iterdir()} == before
+
+
+def test_names_that_are_no_text_are_of_no_item(home: Project, other: Project) -> None:
+    add(other, said(1, "bob"), said(2, "bob", subject=2), said(3, "ann", subject=3))
+    change(
+        other,
+        "UPDATE completions SET key = CAST(x'ff80' AS TEXT) WHERE id = 1",
+        "UPDATE label_events SET note = CAST(x'ff80' AS TEXT) WHERE subject = 2",
+    )
+    assert taken(merged(home, other)) == (1, 0, [f"{uuid(2)} note", f"{uuid(1)} subject"][::-1])
+
+
+def test_a_database_of_an_older_version_is_read_as_it_is(
+    home: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "old").mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:1])
+        old = make_project(tmp_path / "old", numbered(6))
+        with old.database.write() as connection:
+            connection.execute("INSERT INTO annotators VALUES (1, 'bob', 'annotator', '')")
+            connection.execute(
+                "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, schema, created_at) "
+                "VALUES (?, 'label', 'correctness', 1, 1, 'correct', 1, '2025-01-01T00:00:00Z')",
+                (uuid(1),),
+            )
+    assert taken(merged(home, old)) == (1, 0, [])
+    assert b'"annotator":"bob"' in canonical(home)
+
+
+def test_a_merge_that_is_killed_and_begun_again_ends_as_one_that_was_not(
+    home: Project, other: Project, tmp_path: Path
+) -> None:
+    kill_merges(home, other, tmp_path, items=6, labels=2_500, kills=3)
+
+
+def kill_merges(home: Project, other: Project, folder: Path, *, items: int, labels: int, kills: int) -> None:
+    """Kill merges after their first transactions, again and again, until one has come to its end."""
+    made = [
+        said(number, PEOPLE[number % 3], subject=number % items + 1, created_at=f"2025-01-01T00:00:00.{number:06}Z")
+        for number in range(labels)
+    ]
+    add(other, *made)
+    other.close()
+    whole = copy(home, folder / "whole")
+    merge(whole, other.path, whole=True)
+    home.close()
+    for _ in range(kills):
+        before = _events(home)
+        with subprocess.Popen(
+            [sys.executable, "-m", "workbench", "merge", home.path, other.path, "--whole"]
+        ) as process:
+            while process.poll() is None and _events(home) == before:
+                time.sleep(0.001)
+            process.kill()
+        assert _events(home) > before
+    merge(home, other.path, whole=True)
+    assert canonical(home) == canonical(whole)
+    assert ledger.states_differ(home) == 0
+
+
+def _events(project: Project) -> int:
+    row: tuple[int] = project.database.reader().execute("SELECT count(*) FROM label_events").fetchone()
+    return row[0]

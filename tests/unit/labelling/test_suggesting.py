@@ -1,0 +1,89 @@
+"""Answer types a model suggests: one a question, compared with those in force, and never shown to the blind."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import make_project
+from tests.unit.measuring.scored_runs import add_complete_run, scores, types
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.taxonomy import ANSWER_TYPE, TypeCell
+from workbench.labelling.store.blind import open_blind
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.comparing import comparable
+from workbench.measuring.suggesting import suggested_type, suggestions, type_report, types_text
+
+SUBTYPES = ["A1", "A1", "B5", "C1", None, "D2"]
+SUGGESTED = {1: "A1", 2: "A1", 3: "A3", 4: "A3", 5: "B5", 6: "B5", 7: None, 8: "C1", 9: "B4", 10: "B4", 11: "proof"}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    rows: list[dict[str, Any]] = [
+        {"question_id": f"q{number // 2}", "subtype": SUBTYPES[number // 2], "gold": True} for number in range(12)
+    ]
+    project = make_project(tmp_path, rows)
+    add_complete_run(project, "typist", types({**SUGGESTED, 12: None}), kind=ANSWER_TYPE)
+    return project
+
+
+def test_one_suggestion_a_question(project: Project) -> None:
+    found = [(one.question_id, one.subtype, one.suggested, one.reason) for one in suggestions(project, "typist")]
+    assert found == [
+        ("q0", "A1", "A1", None),
+        ("q1", "A1", "A3", None),
+        ("q2", "B5", "B5", None),
+        ("q3", "C1", "C1", None),
+        ("q4", None, "B4", None),
+        ("q5", "D2", "proof", None),
+    ]
+
+
+def test_it_is_compared_with_the_types_in_force(project: Project) -> None:
+    report = type_report(project, "typist")
+    assert (report.questions, report.suggested, report.untyped, report.compared, report.agree) == (6, 6, 1, 5, 3)
+    assert (report.accuracy, report.type_accuracy) == (0.6, 0.8)
+    assert TypeCell(subtype="A1", suggested="A3", n=1) in report.confusion
+    assert sum(cell.n for cell in report.confusion) == report.compared
+    assert "A1 - Integer   A3 - Float          1" in types_text(report)
+
+
+def test_a_reply_without_a_type_is_told_apart(project: Project) -> None:
+    add_complete_run(project, "mute", types(dict.fromkeys(range(1, 13))), kind=ANSWER_TYPE)
+    report = type_report(project, "mute")
+    assert (report.suggested, report.none, report.accuracy, report.ci) == (0, {"unparsed": 6}, None, None)
+    assert "No question has both" in types_text(report)
+
+
+def test_one_question_can_be_looked_up(project: Project) -> None:
+    found = suggested_type(project, "typist", 3)
+    assert found is not None
+    assert (found.question_id, found.suggested) == ("q2", "B5")
+    assert suggested_type(project, "typist", 99) is None
+
+
+def test_it_is_no_judge(project: Project) -> None:
+    add_complete_run(project, "rm", scores({1: 0.5}))
+    assert {row.verifier for row in accuracy(project).rows if row.kind == "verifier"} == {"rm"}
+    assert "typist" not in comparable(project)
+
+
+def test_others_suggest_no_types(project: Project) -> None:
+    add_complete_run(project, "rm", scores({1: 0.5}))
+    for name in ("rm", "always-incorrect"):
+        with pytest.raises(UsageError, match="suggests no answer types"):
+            type_report(project, name)
+
+
+def test_a_blind_session_can_not_read_it(project: Project) -> None:
+    blind = open_blind(project.database, 1)
+    try:
+        with pytest.raises(sqlite3.DatabaseError, match=r"prohibited|not authorized"):
+            blind.execute("SELECT rule FROM verdict_evidence")
+    finally:
+        blind.close()

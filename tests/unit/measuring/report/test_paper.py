@@ -1,0 +1,118 @@
+"""Which verifiers stand in which of the paper's tables, and what is said where they can't."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from tests.helpers import make_project, numbered
+from tests.unit.measuring.scored_runs import add_complete_run, scores
+from workbench.app.cli import root
+from workbench.app.schemas import schema
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome, Verdict
+from workbench.measuring.paper import PaperFigures
+from workbench.measuring.records.paper import AccuracyTable, PairwiseTable, ReferenceTable
+from workbench.runs.store import runs, verdicts
+
+
+def add_judge(project: Project, name: str, outcomes: str, **config: object) -> None:
+    """A complete run of a judge with this configuration; outcomes by letter: c, i, a."""
+    kinds = {"c": Outcome.CORRECT, "i": Outcome.INCORRECT, "a": Outcome.ABSTAIN}
+    rows = [(item, Verdict(outcome=kinds[letter])) for item, letter in enumerate(outcomes, 1)]
+    with project.database.write() as connection:
+        verifier = runs.add_verifier(
+            connection, name=name, kind="llm-judge", options={}, config=dict(config), config_hash=name
+        )
+        run = runs.add(connection, verifier, "1")
+        runs.queue(connection, run, Selection(), len(rows), 1)
+        verdicts.put(connection, run, rows)
+        runs.complete(connection, run, len(rows))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    paired = numbered(8, dataset="paired", subtype="A1")
+    single = [
+        row | {"dataset": "single", "question_id": f"s{place}", "completion_id": f"s{place}"}
+        for place, row in enumerate(numbered(4, subtype="D1"))
+    ]
+    project = make_project(tmp_path, [*paired, *single])
+    add_judge(project, "with", "cicicicicici", model="m", reference=True, samples=1)
+    add_judge(project, "without", "ccccccccccca", model="m", reference=False, samples=1)
+    add_judge(project, "other", "iiiiiiiiiiii", model="n", reference=False, samples=1)
+    add_complete_run(project, "reward", scores({item: float(item % 3) for item in range(1, 13)}))
+    yield project
+    project.close()
+
+
+def references(project: Project, **options: object) -> ReferenceTable:
+    return PaperFigures(project, **options).references()  # type: ignore[arg-type]
+
+
+def test_judges_that_differ_in_the_reference_alone_are_a_pair(project: Project) -> None:
+    found = references(project)
+    assert [(row.dataset, row.with_reference, row.without_reference) for row in found.rows] == [
+        ("paired", "with", "without"),
+        ("single", "with", "without"),
+    ]
+    assert [(row.n, row.accuracy_with, row.accuracy_without, row.delta) for row in found.rows] == [
+        (8, 1.0, 0.5, -0.5),
+        (4, 1.0, 0.5, -0.5),
+    ]
+
+
+def test_a_pair_can_be_named(project: Project) -> None:
+    found = references(project, given=[("with", "other")], datasets=["paired"])
+    assert [row.without_reference for row in found.rows] == ["other", "without"]
+    with pytest.raises(UsageError, match="nobody"):
+        references(project, given=[("with", "nobody")])
+
+
+def test_the_protocol_is_strict_unless_said_otherwise(project: Project) -> None:
+    strict = PaperFigures(project).accuracy()
+    forced = PaperFigures(project, protocol="forced").accuracy()
+    assert isinstance(strict, AccuracyTable)
+    figures = [
+        {row.verifier: row.accuracy for row in table.sets[1].rows if row.group is None} for table in (strict, forced)
+    ]
+    assert (figures[0]["without"], figures[1]["without"]) == (0.5, 0.75)
+    assert strict.undecided == ["reward"]
+
+
+def test_only_paired_data_is_compared_pairwise(project: Project) -> None:
+    found = PaperFigures(project).pairwise()
+    assert isinstance(found, PairwiseTable)
+    paired, single = found.sets
+    assert [report.verifier for report in paired.reports] == ["reward"]
+    assert paired.reports[0].rows[0].n == 4
+    assert single.refused is not None
+    assert "0 of 4 questions" in single.refused
+
+
+def test_an_unknown_data_set_or_verifier_is_refused(project: Project) -> None:
+    with pytest.raises(UsageError, match="There is no data set x"):
+        PaperFigures(project, datasets=["x"])
+    with pytest.raises(UsageError, match="No complete run of nobody"):
+        PaperFigures(project, verifiers=["nobody"])
+
+
+def test_the_command_prints_what_its_schema_says(project: Project) -> None:
+    done = CliRunner().invoke(root, ["tables", str(project.path), "--paper", "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    jsonschema.validate(found, schema("tables"))
+    assert [table["table"] for table in found["tables"]] == [1, 2, 3, 4, 5]
+    one = CliRunner().invoke(root, ["tables", str(project.path), "--paper", "--table", "3", "--format", "csv"])
+    assert one.stdout.splitlines()[0] == (
+        "Judge,Without reference,paired n,paired w/ ref,paired w/o ref,paired w/o ref +/-,"
+        "single n,single w/ ref,single w/o ref,single w/o ref +/-"
+    )
+    assert CliRunner().invoke(root, ["tables", str(project.path)]).exit_code == 2

@@ -1,0 +1,264 @@
+"""The report of a project: what stands in it, and that it stands there again."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tests.helpers import make_project, numbered
+from tests.hostile_report import hostile_project
+from tests.unit.measuring.scored_runs import add_complete_run, scores
+from workbench.app.cli import root
+from workbench.app.demo import sample_folder
+from workbench.core.errors import FormatError, StoreError, UsageError
+from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome, Verdict
+from workbench.interchange.importing import import_files, plan_import
+from workbench.labelling.labels import import_labels
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.notes import note
+from workbench.measuring.report.contents import Contents
+from workbench.measuring.report.gathering import gather, write_report
+
+WHEN = "2025-01-01 00:00 UTC"
+
+
+def words(outcomes: str) -> list[tuple[int, Verdict]]:
+    """Verdicts of the items in order: c, i, a(bstain) or e(rror)."""
+    kinds = {"c": Outcome.CORRECT, "i": Outcome.INCORRECT, "a": Outcome.ABSTAIN, "e": Outcome.ERROR}
+    return [(item, Verdict(outcome=kinds[letter], reason="letter")) for item, letter in enumerate(outcomes, 1)]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    rows = numbered(12, subtype="A1", domain="math", source="s", model="m")
+    for row in rows[6:]:
+        row |= {"subtype": "C1", "domain": "logic", "source": "t", "model": "n"}
+    project = make_project(tmp_path, rows)
+    add_complete_run(project, "good", words("cicicicicica"), kind="rules")
+    add_complete_run(project, "bad", words("ecccccccccie"), kind="llm-judge")
+    add_complete_run(project, "scores", scores({item: item / 12 for item in range(1, 13)}))
+    yield project
+    project.close()
+
+
+def gathered(project: Project, **options: object) -> Contents:
+    return gather(project, generated_at=WHEN, **options)  # type: ignore[arg-type]
+
+
+def written(project: Project, path: Path, **options: object) -> str:
+    write_report(project, path, generated_at=WHEN, **options)  # type: ignore[arg-type]
+    return path.read_text(encoding="utf-8")
+
+
+def test_figures_are_those_of_the_accuracy_table(project: Project) -> None:
+    found = gathered(project, protocol="strict")
+    assert found.overall == accuracy(project, verifiers=("good", "bad"), protocol="strict")
+    assert found.by["subtype"] == accuracy(project, verifiers=("good", "bad"), by="subtype", protocol="strict")
+    assert list(found.by) == ["type", "subtype", "domain", "source", "model"]
+    assert found.family is not None
+    assert [member.verifier for member in found.family.members] == ["good", "bad"]
+
+
+def test_confusions_have_every_verdict(project: Project) -> None:
+    found = {one.verifier: one for one in gathered(project, protocol="strict").confusions}
+    assert (found["good"].of_correct, found["good"].of_incorrect) == ((6, 0, 0), (0, 5, 1))
+    assert (found["bad"].of_correct, found["bad"].of_incorrect) == ((4, 1, 1), (5, 0, 1))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "values", [(-1.7e308, 1.7e308), (-5e-324, 0.0), (1.7e308, 1.7e308), (2.0, 2.0 + 2**-51)], ids=str
+)
+def test_scores_of_any_size_can_be_drawn(tmp_path: Path, values: tuple[float, float]) -> None:
+    project = make_project(tmp_path, numbered(8))
+    add_complete_run(project, "wide", scores({item: values[item % 2] for item in range(1, 9)}))
+    (found,) = gathered(project).scores
+    assert sum(one.correct for one in found.bins) == sum(one.incorrect for one in found.bins) == 4
+    assert (found.bins[0].low, found.bins[-1].high) == values or values[0] == values[1]
+    assert not re.findall(r'"-?(nan|inf)', written(project, tmp_path / "r.html"))
+    project.close()
+
+
+def test_a_verifier_without_verdicts_has_scores_only(project: Project) -> None:
+    found = gathered(project)
+    assert {row.verifier for row in found.overall.rows if row.kind == "verifier"} == {"good", "bad"}
+    assert [one.verifier for one in found.scores] == ["scores"]
+    assert found.scores[0].n == sum(one.correct + one.incorrect for one in found.scores[0].bins) == 12
+    assert found.scores[0].auroc == pytest.approx(15 / 36)
+
+
+def test_examples_are_first_those_others_judge_rightly(project: Project) -> None:
+    add_complete_run(project, "mixed", words("cccccccicici"), kind="rules")
+    errors = {(one.verifier, one.kind): one for one in gathered(project).errors}
+    accepted = errors["bad", "accepted"]
+    assert accepted.count == 5
+    assert [(example.completion_id, example.others_right, example.others) for example in accepted.examples] == [
+        ("c7", 2, 2),
+        ("c9", 2, 2),
+        ("c1", 1, 2),
+    ]
+    assert (errors["good", "undecided"].count, errors["bad", "undecided"].count) == (1, 2)
+    assert errors["good", "undecided"].examples[0].others_right == 1
+    assert gathered(project, examples=0).errors == []
+
+
+def test_the_card_counts_what_is_there(project: Project) -> None:
+    note(project, "sample", ("bad",))
+    card = gathered(project).card
+    assert {(row.of, row.group): row.counts["sample"] for row in card.counts.rows} == {
+        ("questions", None): 6,
+        ("completions", None): 12,
+        ("correct", None): 6,
+        ("wrong", None): 6,
+        ("type", "A"): 6,
+        ("type", "C"): 6,
+        ("domain", "logic"): 6,
+        ("domain", "math"): 6,
+    }
+    assert [(row.name, row.items, row.questions, row.correct) for row in card.models] == [
+        ("m", 6, 3, 3),
+        ("n", 6, 3, 3),
+    ]
+    assert card.crossing == {("A", "math"): 6, ("C", "logic"): 6}
+    assert card.selection_judges == {"sample": ["bad"]}
+    assert "12 items belong to 6 questions: intervals are clustered by question." in card.quirks
+
+
+def test_a_selection_narrows_everything(project: Project, tmp_path: Path) -> None:
+    some = Selection((parse_condition("type=A"),))
+    found = gathered(project, selection=some, verifiers=("good",))
+    assert {row.n for row in found.overall.rows} == {6}
+    assert found.card.counts.rows[1].counts == {"sample": 6}
+    assert found.family is None
+    page = written(project, tmp_path / "r.html", selection=some)
+    assert "Items: type=A." in page
+    assert "C - Multi-choice" not in page
+
+
+def test_the_same_data_gives_the_same_bytes(project: Project, tmp_path: Path) -> None:
+    first = written(project, tmp_path / "a.html")
+    project.close()
+    (tmp_path / "copy").mkdir()
+    shutil.copy(tmp_path / "p.db", tmp_path / "copy" / "p.db")
+    again = open_project(tmp_path / "copy" / "p.db")
+    assert written(again, tmp_path / "b.html") == first
+    assert written(again, tmp_path / "c.md", format="markdown") == written(again, tmp_path / "d.md", format="markdown")
+    write_report(again, tmp_path / "e.html", generated_at="another day")
+    assert (tmp_path / "e.html").read_text() == first.replace(WHEN, "another day")
+    again.close()
+
+
+def test_the_content_hash_is_of_texts_gold_and_verdicts(tmp_path: Path) -> None:
+    def content_hash(name: str, outcomes: str = "ci", **fields: object) -> str:
+        (tmp_path / name).mkdir()
+        project = make_project(tmp_path / name, numbered(2, **fields))
+        add_complete_run(project, "judge", words(outcomes))
+        found = gathered(project).software.content_hash
+        project.close()
+        return found
+
+    first = content_hash("a")
+    assert content_hash("b") == first
+    assert len({first, content_hash("c", "cc"), content_hash("d", gold=True), content_hash("e", completion="x")}) == 4
+
+
+@pytest.mark.parametrize("form", ["html", "markdown"])
+def test_every_section_is_there(project: Project, tmp_path: Path, form: str) -> None:
+    page = written(project, tmp_path / "r", format=form)
+    for title in (
+        "Summary",
+        "Data card",
+        "Accuracy by group",
+        "Confusion matrices",
+        "Comparison",
+        "Scores",
+        "Bias and validity",
+        "Examples of errors",
+        "Methods",
+        "Versions and hashes",
+        "Appendix: figures in full",
+    ):
+        assert re.search(rf"(<h2>|^## ){title}", page, re.MULTILINE), title
+    assert "always-incorrect" in page
+    assert "majority-by-type" in page
+
+
+def test_nothing_at_all_is_a_report_too(tmp_path: Path) -> None:
+    empty = make_project(tmp_path)
+    page = written(empty, tmp_path / "r.html")
+    assert "No verifier has a complete run on these items yet." in page
+    empty.close()
+
+
+def test_labels_bring_agreement_without_names(tmp_path: Path) -> None:
+    project = open_project(tmp_path / "p.db", create=True)
+    import_files(project, plan_import([sample_folder() / "tuples.jsonl"]), dataset="sample")
+    import_labels(project, sample_folder() / "labels.jsonl")
+    found = gathered(project)
+    page = written(project, tmp_path / "r.html")
+    project.close()
+    assert found.agreement is not None
+    assert found.agreement.bootstrap
+    assert "Agreement between people" in page
+    assert "annotator 1" in page
+    for person in found.agreement.per_annotator:
+        assert not re.search(rf"\b{person.name}\b", page)
+    assert found.card.files[0].blake2b in page
+
+
+@pytest.mark.parametrize("end", ["", "-wal", ".columns", ".columns/items", ".columns/r/r.html"])
+def test_no_report_takes_a_place_of_the_database(project: Project, end: str) -> None:
+    with pytest.raises(StoreError, match="belongs to the database"):
+        write_report(project, Path(f"{project.path}{end}"), generated_at=WHEN, force=True)
+
+
+def test_a_file_is_not_replaced_unasked_and_never_half_written(project: Project, tmp_path: Path) -> None:
+    path = tmp_path / "r.html"
+    path.write_text("mine")
+    with pytest.raises(FormatError, match="--force"):
+        write_report(project, path, generated_at=WHEN)
+    with pytest.raises(UsageError):
+        write_report(project, path, generated_at=WHEN, verifiers=("nobody",), force=True)
+    assert path.read_text() == "mine"
+    with pytest.raises(StoreError):
+        write_report(project, project.path, generated_at=WHEN, force=True)
+    assert write_report(project, path, generated_at=WHEN, force=True) == path.stat().st_size
+    assert sorted(one.name for one in tmp_path.iterdir() if "part" in one.name) == []
+
+
+def test_the_command_writes_what_its_name_says(project: Project, tmp_path: Path) -> None:
+    for name, begins in (("r.html", "<!DOCTYPE html>"), ("r.md", "# Verifiers on sample")):
+        done = CliRunner().invoke(root, ["report", str(project.path), "-o", str(tmp_path / name), "--json"])
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["written"] == str(tmp_path / name)
+        assert (tmp_path / name).read_text().startswith(begins)
+    done = CliRunner().invoke(root, ["report", str(project.path), "-o", str(tmp_path / "r.md")])
+    assert done.exception is not None
+
+
+def test_two_thousand_items_of_the_worst_kind_stay_small(tmp_path: Path) -> None:
+    rows = numbered(2_000, completion="<" * 3_000, question="&" * 3_000, reference="<" * 3_000, subtype="A1")
+    project = make_project(tmp_path, rows)
+    for number in range(20):
+        outcomes = "".join("ciae"[(place * (number + 3) + place // 7) % 4] for place in range(2_000))
+        add_complete_run(project, f"organisation/verifier-number-{number}", words(outcomes), kind="llm-judge")
+    assert write_report(project, tmp_path / "r.html", generated_at=WHEN) < 3_000_000
+    project.close()
+
+
+def test_hostile_data_is_written(tmp_path: Path) -> None:
+    project = hostile_project(tmp_path)
+    page, text = written(project, tmp_path / "r.html"), written(project, tmp_path / "r.md", format="markdown")
+    project.close()
+    assert "<script" not in page
+    assert "&lt;script&gt;window.hacked = 1&lt;/script&gt;" in page
+    assert "<script" not in re.sub(r"(?ms)^(`{3,})text\n.*?\n\1$", "", text)
+    assert len(page) < 1_000_000

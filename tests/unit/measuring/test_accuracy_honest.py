@@ -1,0 +1,350 @@
+"""What stands beside accuracy: baselines, deltas, marks, notes, other prevalences, intervals by resampling."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import make_project
+from tests.unit.measuring.scored_runs import add_complete_run
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome, Verdict
+from workbench.measuring.accuracy import accuracy, refined
+from workbench.measuring.notes import note
+from workbench.runs.store import runs
+from workbench.statistics.records.report import AccuracyReport, AccuracyRow
+
+BASELINES = ["always-incorrect", "always-correct", "majority-by-type"]
+
+
+def rows_of() -> list[dict[str, Any]]:
+    """60 questions of two completions: A1 mostly incorrect, A2 mostly correct, C1 half, one without a type."""
+    rows = []
+    for number in range(120):
+        question = number // 2
+        subtype = ("A1", "A2", "C1", None)[question % 4]
+        correct = {"A1": question % 3 == 0, "A2": question % 3 != 0, "C1": number % 2 == 0, None: False}[subtype]
+        rows.append(
+            {
+                "question_id": f"q{question}",
+                "completion_id": f"c{number}",
+                "subtype": subtype,
+                "gold": correct,
+                "source": f"s{question % 5}",
+                "domain": "math" if question % 5 < 3 else "logic",
+            }
+        )
+    return rows
+
+
+def say(project: Project, name: str, *, wrong: set[int], of: range = range(1, 121)) -> int:
+    """A run that is right on all items but the wrong ones (row ids)."""
+    gold = dict(project.database.reader().execute("SELECT id, imported_gold FROM completions").fetchall())
+    return add_complete_run(
+        project, name, [(item, Verdict(outcome=Outcome(gold[item] ^ (item in wrong)))) for item in of], kind="exact"
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    project = make_project(tmp_path, rows_of())
+    # Questions 0, 4, 8, … are A1: half of its questions are judged wrongly.
+    say(project, "weak-on-A1", wrong={1 + 2 * question + at for question in range(0, 60, 8) for at in (0, 1)})
+    say(project, "good", wrong={7, 50})
+    return project
+
+
+def of(report: AccuracyReport, verifier: str, group: str | None = None) -> AccuracyRow:
+    (row,) = (row for row in report.rows if (row.verifier, row.group) == (verifier, group))
+    return row
+
+
+@pytest.mark.parametrize(("question", "questions"), [("q", 1), ("q{}", 4)])
+def test_intervals_of_a_single_question_are_not_passed_off_as_clustered(
+    tmp_path: Path, question: str, questions: int
+) -> None:
+    rows = [{"question_id": question.format(item), "gold": item % 2 == 0} for item in range(4)]
+    project = make_project(tmp_path, rows)
+    say(project, "one", wrong={1}, of=range(1, 5))
+    report = accuracy(project)
+    assert of(report, "one").questions == questions
+    assert any("of one question" in said for said in report.notes) == (questions == 1)
+
+
+@pytest.mark.parametrize("by", [None, "type", "subtype", "reason", "type,domain"])
+@pytest.mark.parametrize("verifiers", [(), ("good",), ("always-correct",), ("good", "majority-by-type")])
+def test_baselines_stand_last_in_every_table(project: Project, by: str | None, verifiers: tuple[str, ...]) -> None:
+    report = accuracy(project, by=by, verifiers=verifiers)
+    names = list(dict.fromkeys(row.verifier for row in report.rows))
+    assert names[-3:] == BASELINES
+    assert set(names[:-3]) == ({"good"} & set(verifiers) if verifiers else {"weak-on-A1", "good"})
+    assert all((row.kind == "baseline") == (row.verifier in BASELINES) for row in report.rows)
+    assert all((row.p, row.q) == (None, None) for row in report.rows if row.kind == "baseline")
+
+
+def test_constants_are_right_on_one_class_and_the_majority_on_the_larger_of_each_type(project: Project) -> None:
+    report = accuracy(project, by="subtype")
+    correct = sum(row["gold"] for row in rows_of())
+    assert of(report, "always-correct").tp == correct
+    assert of(report, "always-incorrect").tn == 120 - correct
+    by_kind: dict[str | None, list[bool]] = {}
+    for row in rows_of():
+        by_kind.setdefault(row["subtype"] and row["subtype"][0], []).append(row["gold"])
+    most = {kind: 2 * sum(golds) > len(golds) for kind, golds in by_kind.items()}
+    majority = of(report, "majority-by-type")
+    assert majority.accuracy == sum((gold == most[kind]) for kind, golds in by_kind.items() for gold in golds) / 120
+    assert "Tied, and taken as incorrect: A, C." in " ".join(report.notes)
+
+
+def test_a_run_of_a_baselines_name_stands_in_its_place(project: Project) -> None:
+    say(project, "always-incorrect", wrong={number for number, row in enumerate(rows_of(), 1) if row["gold"]})
+    report = accuracy(project, by="type")
+    assert of(report, "always-incorrect").kind == "verifier"
+    assert of(report, "always-incorrect").mcc == 0
+    assert [name for name in dict.fromkeys(row.verifier for row in report.rows) if name in BASELINES] == BASELINES
+    # It says nothing of the verifier where a constant is right.
+    assert all(row.q is None for row in report.rows if row.verifier == "always-incorrect")
+
+
+def test_a_run_of_another_verifier_is_refused_for_a_baseline(project: Project) -> None:
+    with pytest.raises(UsageError, match="not of always-correct"):
+        accuracy(project, verifiers=("always-correct",), run=1)
+
+
+def test_subtypes_are_set_against_their_type_and_other_groups_against_everything(project: Project) -> None:
+    report = accuracy(project, by="subtype", verifiers=("weak-on-A1",))
+    everything, low, high, single = (of(report, "weak-on-A1", group) for group in (None, "A1", "A2", "C1"))
+    of_type = of(accuracy(project, by="type", verifiers=("weak-on-A1",)), "weak-on-A1", "A")
+    assert everything.delta is None
+    assert low.delta == pytest.approx((low.accuracy or 0) - (of_type.accuracy or 0))
+    assert high.delta == pytest.approx(-(low.delta or 0))
+    # Two subtypes are one test; C1 is all there is of C.
+    assert low.p == high.p
+    assert low.q == high.q
+    assert (low.p or 1) < 0.01
+    assert (single.delta, single.p) == (0, None)
+    assert report.tests is not None
+    assert report.tests.hypotheses == 1
+    by_domain = accuracy(project, by="domain", verifiers=("weak-on-A1",))
+    for row in by_domain.rows:
+        if row.verifier == "weak-on-A1" and row.group is not None:
+            assert row.delta == pytest.approx((row.accuracy or 0) - (everything.accuracy or 0))
+
+
+def test_a_crossing_with_subtypes_is_set_against_the_type_too(project: Project) -> None:
+    crossed = accuracy(project, by="subtype,domain", verifiers=("weak-on-A1",))
+    type_row = of(accuracy(project, by="type", verifiers=("weak-on-A1",)), "weak-on-A1", "A")
+    row = of(crossed, "weak-on-A1", "A1 · math")
+    assert row.groups == ("A1", "math")
+    assert row.delta == pytest.approx((row.accuracy or 0) - (type_row.accuracy or 0))
+
+
+def test_q_values_are_over_all_cells_of_the_table(project: Project) -> None:
+    from statsmodels.stats.multitest import multipletests
+
+    report = accuracy(project, by="source")
+    cells = [row for row in report.rows if row.p is not None]
+    assert {row.verifier for row in cells} == {"weak-on-A1", "good"}
+    assert len(cells) == 10
+    expected = multipletests([row.p for row in cells], method="fdr_bh")[1]
+    assert [row.q for row in cells] == pytest.approx(expected.tolist(), abs=1e-12)
+
+
+def test_both_averages_are_named_and_macro_goes_over_what_is_shown(project: Project) -> None:
+    averages = {by: accuracy(project, by=by, verifiers=("good",)).averages[0] for by in (None, "source", "reason")}
+    assert [(row.over, row.groups) for row in averages.values()] == [("type", 3), ("source", 5), ("type", 3)]
+    assert averages[None].macro == averages["reason"].macro
+    by_source = accuracy(project, by="source", verifiers=("good",))
+    shares = [row.accuracy or 0 for row in by_source.rows if row.verifier == "good" and row.group is not None]
+    assert averages["source"].macro == pytest.approx(sum(shares) / 5)
+    assert averages["source"].micro == of(by_source, "good").accuracy
+
+
+def test_judges_that_chose_the_items_are_marked_by_their_name_or_their_models(project: Project) -> None:
+    with project.database.write() as connection:
+        config = {"model": "org/judge-7b"}
+        verifier = runs.add_verifier(
+            connection, name="judge", kind="llm-judge", options={}, config=config, config_hash="j"
+        )
+        runs.complete(connection, runs.add(connection, verifier, "1"), 0)
+    assert not any(row.selection_judge for row in accuracy(project).rows)
+    # Models are the same with their publisher and without, as for the checks of validity.
+    note(project, "sample", ("good", "Judge-7B", "elsewhere"))
+    report = accuracy(project, by="type")
+    assert {row.verifier for row in report.rows if row.selection_judge} == {"good", "judge"}
+    assert any("good" in said and "decided what belongs to the data" in said for said in report.notes)
+
+
+def test_judges_of_a_data_set_that_is_not_shown_are_not_marked(tmp_path: Path) -> None:
+    rows = [{"dataset": name, "completion_id": f"{name}{place}", "gold": True} for name in "ab" for place in range(2)]
+    project = make_project(tmp_path, rows)
+    add_complete_run(project, "judge", [(item, Verdict(outcome=Outcome.CORRECT)) for item in range(1, 5)])
+    note(project, "b", ("judge",))
+    marked = [
+        any(row.selection_judge for row in accuracy(project, selection=Selection((parse_condition(text),))).rows)
+        for text in ("dataset=a", "dataset=b")
+    ]
+    assert marked == [False, True]
+
+
+def test_the_notes_say_who_beats_a_constant_and_what_could_be_seen(project: Project) -> None:
+    say(project, "half", wrong=set(), of=range(1, 61))
+    constant, power, *others = accuracy(project).notes
+    assert constant.startswith("always-incorrect is right on 62.5 % of items")
+    assert "3 of 3 verifiers are right more often, 3 with an interval that excludes it" in constant
+    # Of the 60 items both have judged, good is wrong on two.
+    assert power.startswith("half and good, the most accurate, differ in who is right on 3.3 % of 60 items")
+    assert "would show in four of five cases" in power
+    assert any("with one: half 60" in said for said in others)
+
+
+def test_a_lead_over_a_constant_that_may_be_chance_is_said_to_be_one(project: Project) -> None:
+    # Two items more than the 75 of always-incorrect.
+    wrong = [number for number, row in enumerate(rows_of(), 1) if row["gold"]][:43]
+    say(project, "barely", wrong=set(wrong))
+    (said, *_) = accuracy(project, verifiers=("barely",)).notes
+    assert "1 of 1 verifier is right more often, none with an interval that excludes it" in said
+
+
+@pytest.mark.parametrize(("wrong", "named"), [(6, False), (8, True)])
+def test_a_cell_that_stands_out_only_before_adjusting_is_not_named(project: Project, wrong: int, named: bool) -> None:
+    low = [number for number, row in enumerate(rows_of(), 1) if row["source"] == "s0"][:wrong]
+    say(project, "low-on-s0", wrong=set(low))
+    report = accuracy(project, by="source", verifiers=("low-on-s0", "good"))
+    cell = of(report, "low-on-s0", "s0")
+    assert (cell.p or 1) < 0.05
+    assert ((cell.q or 0) < 0.05) == named
+    assert any("low-on-s0 on s0" in said for said in report.notes) == named
+
+
+def test_the_notes_name_the_cells_that_stand_out(project: Project) -> None:
+    said = " ".join(accuracy(project, by="subtype").notes)
+    assert "below (weak-on-A1 on A1)" in said
+    assert "none has q" in " ".join(accuracy(project, by="domain", verifiers=("good",)).notes)
+
+
+def test_without_gold_the_notes_say_so(tmp_path: Path) -> None:
+    report = accuracy(make_project(tmp_path, [{"completion_id": "c"}]), by="type")
+    assert report.notes == ("None of these items has gold by “final”: there is nothing to measure.",)
+    assert {row.verifier for row in report.rows} == set(BASELINES)
+    (tmp_path / "empty").mkdir()
+    nothing = accuracy(make_project(tmp_path / "empty", []), by="type")
+    assert nothing.notes == ("There are no such items.",)
+    assert all((row.accuracy, row.delta, row.p) == (None, None, None) for row in report.rows)
+
+
+def test_label_noise_is_named_where_gold_is_peoples(tmp_path: Path) -> None:
+    import json
+
+    from workbench.labelling.labels import import_labels
+
+    project = make_project(tmp_path, rows_of())
+    say(project, "good", wrong=set())
+    assert not any("labels are wrong" in said for said in accuracy(project).notes)
+    lines = [
+        {"completion_id": f"c{number}", "annotator": person, "verdict": "correct" if correct else "incorrect"}
+        for number, row in enumerate(rows_of())
+        for person, correct in (("ann", row["gold"]), ("bob", row["gold"] ^ (number % 10 == 0)))
+    ]
+    file = tmp_path / "labels.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    import_labels(project, file)
+    (said,) = (said for said in accuracy(project).notes if "labels are wrong" in said)
+    # They agree on 90 %: each is right on 94.7 %, and .80 % of labels stay wrong.
+    assert said.startswith("By people's agreement, 0.8")
+    assert "At that ceiling: good." in said
+    assert not any("labels are wrong" in said for said in accuracy(project, gold="imported").notes)
+
+
+def test_another_prevalence_takes_the_error_rates_along(project: Project) -> None:
+    report = accuracy(project, prevalence=0.25, accept_rate=0.4)
+    transfer = {row.verifier: row for row in report.transfer}
+    assert list(transfer) == ["weak-on-A1", "good", *BASELINES]
+    row = of(report, "weak-on-A1")
+    tpr, tnr = 1 - (row.fnr or 0), 1 - (row.fpr or 0)
+    found = transfer["weak-on-A1"]
+    assert found.accuracy == pytest.approx(0.25 * tpr + 0.75 * tnr)
+    assert found.true_rate == pytest.approx((0.4 + tnr - 1) / (tpr + tnr - 1))
+    assert found.ci is not None
+    assert found.ci[0] < (found.accuracy or 0) < found.ci[1]
+    constant = transfer["always-incorrect"]
+    assert (constant.accuracy, constant.ci, constant.true_rate) == (0.75, None, None)
+
+
+def test_who_is_ahead_where_leaves_out_what_knows_the_gold(project: Project) -> None:
+    report = accuracy(project, prevalence=0.5)
+    assert (report.best_at[0].low, report.best_at[-1].high) == (0, 1)
+    assert "good" in {one.verifier for one in report.best_at}
+    assert {one.verifier for one in report.best_at} <= {"good", "always-incorrect", "always-correct"}
+    assert "Highest expected accuracy" in report.notes[-1]
+    assert (accuracy(project).transfer, accuracy(project).best_at) == ([], [])
+    assert accuracy(project, accept_rate=0.5).best_at == []
+
+
+def test_what_goes_by_the_gold_itself_is_never_ahead(tmp_path: Path) -> None:
+    rows = [
+        {"completion_id": f"c{place}", "subtype": f"{kind}1", "gold": kind == "A"} for place, kind in enumerate("AB")
+    ]
+    report = accuracy(make_project(tmp_path, rows), prevalence=0.5)
+    assert of(report, "majority-by-type").accuracy == 1
+    assert [one.verifier for one in report.best_at] == ["always-incorrect", "always-correct"]
+
+
+@pytest.mark.parametrize("wrong", [{"prevalence": 1.5}, {"prevalence": float("nan")}, {"accept_rate": -0.1}])
+def test_what_is_no_share_is_refused(project: Project, wrong: dict[str, float]) -> None:
+    with pytest.raises(UsageError, match="share from 0 to 1"):
+        accuracy(project, **wrong)  # type: ignore[arg-type]
+
+
+def test_resampled_intervals_come_on_demand_with_their_seed(project: Project) -> None:
+    report = accuracy(project, by="type")
+    assert all(row.mcc_ci is row.balanced_accuracy_ci is None for row in report.rows)
+    once, again, other = (refined(project, report, samples=400, seed=seed) for seed in (3, 3, 4))
+    assert once == again != other
+    assert once.bootstrap is not None
+    assert (once.bootstrap.samples, once.bootstrap.seed) == (400, 3)
+    row = of(once, "weak-on-A1")
+    assert row.mcc_ci is not None
+    assert row.mcc is not None
+    assert row.mcc_ci[0] < row.mcc < row.mcc_ci[1]
+    assert row.balanced_accuracy_ci is not None
+    assert row.balanced_accuracy_ci[0] < (row.balanced_accuracy or 0) < row.balanced_accuracy_ci[1]
+    assert all(row.mcc_ci is None for row in once.rows if row.kind == "baseline")
+    # Nothing else changes.
+    from msgspec import structs
+
+    bare = [structs.replace(row, mcc_ci=None, balanced_accuracy_ci=None) for row in once.rows]
+    assert structs.replace(once, rows=bare, bootstrap=None) == report
+
+
+def test_resampled_intervals_equal_a_plain_bootstrap(project: Project) -> None:
+    import numpy as np
+    from sklearn.metrics import balanced_accuracy_score, matthews_corrcoef
+
+    reader = project.database.reader()
+    rows = reader.execute(
+        "SELECT c.question_id, c.imported_gold, v.outcome FROM verdicts v JOIN completions c ON c.id = v.completion_id "
+        "WHERE v.run_id = 1"
+    ).fetchall()
+    question, gold, said = np.array(rows).T
+    draw = np.random.default_rng(8)
+    places = [np.flatnonzero(question == one) for one in np.unique(question)]
+    values = []
+    for _ in range(200):
+        chosen = np.concatenate([places[place] for place in draw.integers(len(places), size=len(places))])
+        values.append([score(gold[chosen], said[chosen]) for score in (matthews_corrcoef, balanced_accuracy_score)])
+    found = of(refined(project, accuracy(project, verifiers=("weak-on-A1",)), samples=4_000), "weak-on-A1")
+    expected = np.quantile(values, (0.025, 0.975), axis=0).T.tolist()
+    assert [found.mcc_ci, found.balanced_accuracy_ci] == [pytest.approx(ends, abs=0.05) for ends in expected]
+
+
+def test_a_selection_and_a_run_are_resampled_as_they_were_counted(project: Project) -> None:
+    chosen = Selection((parse_condition("type=A"),))
+    report = accuracy(project, selection=chosen, run=1)
+    assert of(refined(project, report, selection=chosen, run=1, samples=200), "weak-on-A1").mcc_ci is not None
+    # Of other items it would be another figure's interval.
+    assert of(refined(project, report, run=1, samples=200), "weak-on-A1").mcc_ci is None

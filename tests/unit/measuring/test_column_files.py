@@ -1,0 +1,308 @@
+"""The columns beside the database: written when they are worth it, believed when they fit, never in the way."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from tests.unit.measuring.plain_columns import agree
+from tests.unit.measuring.scored_runs import add_complete_run
+from workbench.care.backups import backup, doctor
+from workbench.core.database import column_files, generation
+from workbench.core.errors import StoreError
+from workbench.core.project import Project, open_project
+from workbench.core.verdict import Outcome, Verdict
+from workbench.labelling import coordinating
+from workbench.measuring import column_tables
+from workbench.measuring import columns as column_memory
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.columns import ColumnMemory, Columns, columns
+from workbench.runs.store import verdicts
+from workbench.statistics.records.report import AccuracyRow
+
+ITEMS = 60
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(column_memory, "WORTH", 50)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    project = make_project(tmp_path, numbered(ITEMS, subtype="A1", model="m"))
+    said = [(item, Verdict(outcome=Outcome(item % 4), score=item / 7)) for item in range(1, ITEMS - 5)]
+    add_complete_run(project, "v", said)
+    return project
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each look at the database gave."""
+    found: list[int] = []
+    for name in ("read_items", "read_verdicts"):
+        original = getattr(column_tables, name)
+
+        def counted(*asked: object, original: object = original) -> column_tables.ColumnTable:
+            table: column_tables.ColumnTable = original(*asked)  # type: ignore[operator]
+            found.append(table.rows)
+            return table
+
+        monkeypatch.setattr(column_tables, name, counted)
+    return found
+
+
+def later(project: Project) -> Columns:
+    """The columns as the next process has them."""
+    memory = ColumnMemory(project.database)
+    return Columns(project.database, memory, memory.items())
+
+
+def kept(project: Project) -> list[str]:
+    return sorted(path.name for path in column_files.folder(project.path).glob("*"))
+
+
+def state(project: Project) -> tuple[bool, str]:
+    (found,) = (finding for finding in doctor(project) if finding.name == "columns")
+    return found.ok, found.message
+
+
+def test_the_next_process_reads_nothing_from_the_database(project: Project, reads: list[int]) -> None:
+    assert state(project) == (True, "none kept")
+    agree(columns(project), project, (1,))
+    assert kept(project) == ["items", "run-1"]
+    reads.clear()
+    agree(later(project), project, (1,))
+    assert reads == []
+    ok, message = state(project)
+    assert (ok, message.partition(" in ")[0]) == (True, "ok, 2 parts")
+
+
+def test_a_file_under_another_runs_name_is_passed_over(project: Project) -> None:
+    add_complete_run(project, "w", [(item, Verdict(outcome=Outcome.CORRECT)) for item in range(1, ITEMS)])
+    agree(columns(project), project, (1, 2))
+    first, second = (column_files.folder(project.path) / name for name in ("run-1", "run-2"))
+    content = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(content)
+    assert state(project)[0]
+    agree(later(project), project, (1, 2))
+
+
+def test_what_is_not_worth_a_file_has_none(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(column_memory, "WORTH", ITEMS + 1)
+    agree(columns(project), project, (1,))
+    assert not column_files.folder(project.path).exists()
+
+
+def test_only_changed_rows_are_read_again(project: Project, reads: list[int]) -> None:
+    agree(columns(project), project, (1,))
+    reads.clear()
+    with project.database.write() as connection:
+        verdicts.put(
+            connection, 1, [(ITEMS - 2, Verdict(outcome=Outcome.ERROR)), (ITEMS, Verdict(outcome=Outcome.ERROR))]
+        )
+    agree(columns(project), project, (1,))
+    coordinating.exclude(project, [7], reason="truncated")
+    agree(columns(project), project, (1,))
+    assert reads == [3, 1]
+    reads.clear()
+    agree(later(project), project, (1,))
+    assert sorted(reads) == [1, 3]
+
+
+def test_what_stays_the_same_stays_the_same_array(project: Project) -> None:
+    before = columns(project)
+    clusters = before.clusters("subtype")
+    before.outcome(1)
+    coordinating.exclude(project, [7], reason="truncated")
+    after = columns(project)
+    assert after is not before
+    assert columns(project) is after
+    assert after.item is before.item
+    assert after.outcome(1) is before.outcome(1)
+    assert after.clusters("subtype") is clusters
+    assert after.gold("final") is not before.gold("final")
+    assert before.gold("final")[6] == 1
+    assert after.gold("final")[6] == -1
+
+
+def test_figures_are_counted_again_only_where_something_changed(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workbench.statistics import accuracy as table
+
+    add_complete_run(project, "w", [(item, Verdict(outcome=Outcome.CORRECT)) for item in range(1, ITEMS)])
+    counted: list[str] = []
+    original = table.accuracy_rows
+
+    def watched(name: str, *given: Any) -> list[AccuracyRow]:
+        counted.append(name)
+        return original(name, *given)
+
+    monkeypatch.setattr(table, "accuracy_rows", watched)
+    first = accuracy(project, by="subtype")
+    assert {"v", "w"} < set(counted)
+    counted.clear()
+    assert accuracy(project, by="subtype") == first
+    assert counted == []
+    with project.database.write() as connection:
+        verdicts.put(connection, 2, [(ITEMS, Verdict(outcome=Outcome.CORRECT))])
+    accuracy(project, by="subtype")
+    assert counted == ["w"]
+
+
+@pytest.mark.parametrize("part", ["items", "run-1"])
+def test_a_damaged_file_is_passed_over(project: Project, part: str) -> None:
+    agree(columns(project), project, (1,))
+    path = column_files.folder(project.path) / part
+    whole = path.read_bytes()
+    draw = random.Random(part)
+    broken = [whole[:length] for length in (0, 3, 8, 40, len(whole) // 2, len(whole) - 1)]
+    for _ in range(60):
+        place = draw.choice((draw.randrange(60), draw.randrange(len(whole))))
+        broken.append(whole[:place] + bytes([whole[place] ^ 1 << draw.randrange(8)]) + whole[place + 1 :])
+    broken += [b"", b"{}", whole + b"0", whole[:4] * 100]
+    for found in broken:
+        path.write_bytes(found)
+        assert column_files.read(path) is None
+    assert state(project)[1].endswith("1 damaged or of another history, passed over")
+    agree(later(project), project, (1,))
+    assert path.read_bytes() == whole
+
+
+def test_a_file_of_another_schema_or_program_is_passed_over(project: Project) -> None:
+    agree(columns(project), project, (1,))
+    path = column_files.folder(project.path) / "items"
+    found = column_files.read(path)
+    assert found is not None
+    for field, value in (("schema", 4), ("format", 99), ("byte_order", "middle"), ("token", "00"), ("version", 77)):
+        head = column_files.ColumnHeader(
+            **{name: getattr(found.head, name) for name in found.head.__struct_fields__} | {field: value}
+        )
+        wrong = {**found.columns, "final": memoryview(bytes(len(found.columns["final"])))}
+        column_files.write(path, column_files.ColumnPart(head=head, columns=wrong))
+        agree(later(project), project, (1,))
+
+
+def test_a_restored_backup_is_another_history(project: Project, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    backup(project, copy)
+    agree(columns(project), project, (1,))
+    coordinating.exclude(project, [3, 4], reason="truncated")
+    column_files.folder(project.path).rename(column_files.folder(copy))
+    agree(columns(project), project, (1,))
+    shutil.copytree(column_files.folder(copy), column_files.folder(project.path), dirs_exist_ok=True)
+    restored = open_project(copy)
+    shutil.rmtree(column_files.folder(copy))
+    shutil.move(column_files.folder(project.path), column_files.folder(copy))
+    coordinating.exclude(restored, [5, 6], reason="truncated")
+    assert generation.mark(restored.database.reader()).version == generation.mark(project.database.reader()).version
+    agree(columns(restored), restored, (1,))
+
+
+def test_a_run_is_not_laid_over_other_items(project: Project) -> None:
+    agree(columns(project), project, (1,))
+    folder = column_files.folder(project.path)
+    aside = (folder / "run-1").read_bytes()
+    with project.database.write() as connection:
+        connection.execute("DELETE FROM verdict_evidence")
+        connection.execute("DELETE FROM verdicts WHERE completion_id = 2")
+        generation.note(connection, 1, [2])
+        connection.execute("DELETE FROM completion_text WHERE id = 2")
+        connection.execute("DELETE FROM completions WHERE id = 2")
+    agree(columns(project), project, (1,))
+    (folder / "run-1").write_bytes(aside)
+    agree(later(project), project, (1,))
+
+
+@pytest.mark.parametrize("trouble", ["a file stands there", "full disk", "gone while writing"])
+def test_a_place_that_takes_no_file_does_no_harm(
+    project: Project, monkeypatch: pytest.MonkeyPatch, trouble: str
+) -> None:
+    folder = column_files.folder(project.path)
+    if trouble == "a file stands there":
+        folder.write_text("mine")
+    elif trouble == "full disk":
+        monkeypatch.setattr(os, "fdopen", _raise_full)
+    else:
+        monkeypatch.setattr(os, "replace", _raise_full)
+    agree(columns(project), project, (1,))
+    monkeypatch.undo()
+    if trouble == "a file stands there":
+        assert folder.read_text() == "mine"
+    else:
+        assert list(folder.iterdir()) == []
+
+
+def _raise_full(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_doctor_finds_what_was_changed_behind_the_programs_back(project: Project) -> None:
+    agree(columns(project), project, (1,))
+    coordinating.exclude(project, [9], reason="truncated")
+    assert state(project)[0]
+    with project.database.write() as connection:
+        connection.execute("UPDATE verdicts SET outcome = 1 - outcome WHERE completion_id = 4")
+    ok, message = state(project)
+    assert not ok
+    assert "run-1" in message
+    assert "items" not in message
+    shutil.rmtree(column_files.folder(project.path))
+    assert state(project) == (True, "none kept")
+
+
+def test_nothing_is_written_among_the_columns(project: Project) -> None:
+    columns(project)
+    for target in (column_files.folder(project.path) / "items", column_files.folder(project.path)):
+        with pytest.raises(StoreError):
+            backup(project, target, force=True)
+    agree(later(project), project, (1,))
+
+
+def test_those_who_read_never_see_half_of_what_is_written(project: Project) -> None:
+    """Ten verdicts come at a time, all alike; other threads look all the while, one through the file."""
+    with project.database.write() as connection:
+        connection.execute("DELETE FROM verdict_evidence")
+        connection.execute("DELETE FROM verdicts")
+        generation.note(connection, 1, range(1, ITEMS + 1))
+    done, wrong = threading.Event(), list[str]()
+
+    def look(new_process: bool) -> None:
+        try:
+            while True:
+                last = done.is_set()
+                found = later(project) if new_process else columns(project)
+                outcome = found.outcome(1)
+                before = outcome.tolist()
+                wrong.extend(str(part) for part in outcome.reshape(-1, 10).tolist() if len(set(part)) > 1)
+                if outcome.tolist() != before:
+                    wrong.append("changed")
+                if last:
+                    break
+        except Exception as error:
+            wrong.append(repr(error))
+
+    threads = [threading.Thread(target=look, args=(number == 0,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for round_ in range(4):
+        for start in range(1, ITEMS, 10):
+            ten = [(item, Verdict(outcome=Outcome(round_))) for item in range(start, start + 10)]
+            with project.database.write() as connection:
+                connection.execute("DELETE FROM verdicts WHERE completion_id BETWEEN ? AND ?", (start, start + 9))
+                verdicts.put(connection, 1, ten)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    agree(columns(project), project, (1,))

@@ -1,0 +1,103 @@
+"""A threshold is fitted on a named part of the data, and its report says which figures flatter it."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from sklearn.metrics import accuracy_score, roc_auc_score
+
+from tests.helpers import make_project
+from tests.unit.measuring.scored_runs import add_complete_run, scores
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
+from workbench.measuring.scores import fit, threshold_text
+
+ITEMS = 200
+DRAW = random.Random(5)
+GOLD = [DRAW.random() < 0.4 for _ in range(ITEMS)]
+SCORES = {item: DRAW.gauss(1.0 if GOLD[item - 1] else 0.0, 1.0) for item in range(1, ITEMS + 1)}
+ON = (parse_condition("source=s0"),)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    rows = [{"question_id": f"q{n // 2}", "gold": GOLD[n], "source": f"s{n // 2 % 3}"} for n in range(ITEMS)]
+    project = make_project(tmp_path, rows)
+    add_complete_run(project, "rm", scores(SCORES))
+    return project
+
+
+def part(on: bool) -> tuple[list[bool], list[float]]:
+    kept = [item for item in SCORES if ((item - 1) // 2 % 3 == 0) == on]
+    return [GOLD[item - 1] for item in kept], [SCORES[item] for item in kept]
+
+
+def test_both_parts_are_reported_and_only_one_was_fitted_on(project: Project) -> None:
+    report = fit(project, "rm", on=ON)
+    assert report.rest is not None
+    assert not report.in_sample
+    assert report.shared_questions == 0
+    for row, (gold, values) in ((report.fitted, part(True)), (report.rest, part(False))):
+        said = [value >= report.threshold for value in values]
+        assert row.n == len(gold)
+        assert row.accuracy == pytest.approx(accuracy_score(gold, said), abs=1e-12)
+        assert row.auroc == pytest.approx(roc_auc_score(gold, values), abs=1e-12)
+    gold, values = part(True)
+    assert report.fitted.accuracy == max(accuracy_score(gold, [v >= t for v in values]) for t in values)
+
+
+def test_the_other_rows_have_no_say(project: Project) -> None:
+    swapped = {item: score if (item - 1) // 2 % 3 == 0 else -score for item, score in SCORES.items()}
+    add_complete_run(project, "swapped", scores(swapped))
+    assert fit(project, "swapped", on=ON).threshold == fit(project, "rm", on=ON).threshold
+
+
+def test_it_says_when_the_figures_are_of_the_rows_it_was_fitted_on(project: Project) -> None:
+    report = fit(project, "rm")
+    assert (report.in_sample, report.rest) == (True, None)
+    assert "rows it was fitted on" in threshold_text(report)
+    assert "rows it was fitted on" not in threshold_text(fit(project, "rm", on=ON))
+
+
+def test_questions_on_both_sides_are_counted(project: Project) -> None:
+    report = fit(project, "rm", on=(parse_condition("completion_id<c5"),))
+    assert report.rest is not None
+    assert report.shared_questions > 0
+    assert "in both parts" in threshold_text(report)
+
+
+def test_the_split_lies_within_the_selection(project: Project) -> None:
+    selection = Selection((parse_condition("source!=s1"),))
+    report = fit(project, "rm", on=ON, selection=selection)
+    assert report.rest is not None
+    assert report.fitted.n + report.rest.n == sum(n // 2 % 3 != 1 for n in range(ITEMS))
+    assert report.threshold == fit(project, "rm", on=ON).threshold
+
+
+def test_failed_calls_count_as_undecided(project: Project) -> None:
+    add_complete_run(project, "flaky", scores({item: None if item % 10 == 0 else SCORES[item] for item in SCORES}))
+    report = fit(project, "flaky", protocol="strict")
+    assert (report.unscored, report.fitted.error, report.fitted.n) == (ITEMS // 10, ITEMS // 10, ITEMS)
+    assert fit(project, "flaky", protocol="decided").fitted.n == ITEMS * 9 // 10
+
+
+def test_one_class_is_refused(project: Project) -> None:
+    with pytest.raises(UsageError, match="0 incorrect completions"):
+        fit(project, "rm", on=(parse_condition("gold=correct"),))
+
+
+def test_a_verifier_without_scores_is_refused(project: Project) -> None:
+    add_complete_run(project, "mute", scores(dict.fromkeys(SCORES)))
+    for name in ("mute", "always-incorrect"):
+        with pytest.raises(UsageError, match="gives no scores"):
+            fit(project, name)
+    with pytest.raises(UsageError, match="No complete run of nobody"):
+        fit(project, "nobody")
+
+
+def test_an_unknown_verifier_in_the_split_is_refused(project: Project) -> None:
+    with pytest.raises(UsageError, match="No verifier 'nobody'"):
+        fit(project, "rm", on=(parse_condition("verdict:nobody=correct"),))

@@ -1,0 +1,187 @@
+"""Checks of what verdicts follow besides correctness."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tests.helpers import make_project
+from tests.unit.measuring.scored_runs import add_complete_run
+from workbench.app.cli import root
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome, Verdict
+from workbench.measuring import notes
+from workbench.measuring.judged import plain_name
+from workbench.measuring.records.validity import CHECKS, Finding
+from workbench.measuring.validity import MOST_TEXTS, forms, validity
+from workbench.runs.store import runs, verdicts
+
+OPTIONS = "Which one?\nA. one\nB. two\nC. three"
+
+
+def rows(count: int = 120) -> list[dict[str, Any]]:
+    """Every second item correct; every third long, every fourth by model m, every fifth chooses the first option."""
+    return [
+        {
+            "question_id": f"q{n}",
+            "completion_id": f"c{n}",
+            "question": OPTIONS,
+            "completion": "word " * (400 if n % 3 == 0 else 10)
+            + ("<think>so</think> " if n % 4 == 1 else "")
+            + ("答案 " if n % 6 == 5 else "")
+            + (rf"\boxed{{{'A' if n % 5 == 0 else 'B'}}}" if n % 7 else f"The answer is {'A' if n % 5 == 0 else 'B'}."),
+            "gold": n % 2 == 0,
+            "type": "C",
+            "subtype": "C1",
+            "model": "Org/M-1" if n % 4 == 0 else "other",
+        }
+        for n in range(count)
+    ]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make_project(tmp_path, rows())
+
+
+def judge(project: Project, name: str, accepts: Any, **config: Any) -> int:
+    """A verifier that accepts items by their number, from 0."""
+    found = [(n + 1, Verdict(outcome=accepts(n))) for n in range(120)]
+    with project.database.write() as connection:
+        verifier = runs.add_verifier(
+            connection, name=name, kind="llm-judge", options={}, config=config, config_hash=name
+        )
+        run = runs.add(connection, verifier, "1")
+        verdicts.put(connection, run, found)
+        runs.complete(connection, run, len(found))
+    return run
+
+
+def of(project: Project, verifier: str) -> dict[str, Finding]:
+    return {finding.check: finding for finding in validity(project, (verifier,)).findings if finding.verifier}
+
+
+def test_a_perfect_verifier_follows_nothing(project: Project) -> None:
+    judge(project, "perfect", lambda n: Outcome(int(n % 2 == 0)), model="org/m-1")
+    found = of(project, "perfect")
+    assert {"length", "own-model", "boxed", "thinking", "other-script", "undecided"} <= found.keys()
+    assert not any(finding.stands_out for finding in found.values())
+    assert found["length"].estimate == 0
+
+
+@pytest.mark.parametrize(
+    ("check", "drawn_by"),
+    [
+        ("length", lambda n: n % 3 == 0),
+        ("own-model", lambda n: n % 4 == 0),
+        ("boxed", lambda n: n % 7 != 0),
+        ("thinking", lambda n: n % 4 == 1),
+        ("other-script", lambda n: n % 6 == 5),
+        ("first-option", lambda n: n % 5 == 0),
+    ],
+)
+def test_what_draws_a_verdict_stands_out(project: Project, check: str, drawn_by: Any) -> None:
+    judge(project, "drawn", lambda n: Outcome(int(drawn_by(n))), model="m-1")
+    found = of(project, "drawn")[check]
+    assert found.stands_out
+    assert found.estimate is not None
+    assert found.estimate > 0.5
+    assert "more often" in found.sentence
+
+
+def test_a_judge_whose_own_completions_are_few_is_told_so(project: Project) -> None:
+    judge(project, "third", lambda n: Outcome(n % 2), model="nobody/else")
+    found = of(project, "third")["own-model"]
+    assert (found.estimate, found.counts["of_the_kind"]) == (None, 0)
+    assert found.sentence.startswith("Too few to tell: 0 completions by its own model")
+
+
+def test_undecided_items_are_counted_with_their_reasons_and_by_gold(project: Project) -> None:
+    found = [
+        (
+            n + 1,
+            Verdict(outcome=Outcome.ABSTAIN, reason="unparsed") if n % 2 == 0 else Verdict(outcome=Outcome(n % 4 // 3)),
+        )
+        for n in range(120)
+    ]
+    add_complete_run(project, "shy", found)
+    findings = of(project, "shy")
+    assert (findings["undecided"].estimate, findings["undecided"].counts) == (0.5, {"abstain": 60, "error": 0})
+    assert "(60)" in findings["undecided"].sentence
+    assert findings["undecided-by-gold"].estimate == 1
+    assert findings["undecided-by-gold"].stands_out
+
+
+def test_flips_between_samples_and_between_runs(project: Project) -> None:
+    run = judge(project, "votes", lambda n: Outcome(n % 2))
+    with project.database.write() as connection:
+        for sample in (1, 2):
+            said = [(n + 1, sample, Verdict(outcome=Outcome(int(n < 30 and sample == 1)))) for n in range(60)]
+            verdicts.put_samples(connection, run, said)
+        again = runs.add(connection, runs.verifier_named(connection, "votes").id, "2")  # type: ignore[union-attr]
+        newer = [(n + 1, Verdict(outcome=Outcome(int(n % 2 and n >= 12)))) for n in range(120)]
+        verdicts.put(connection, again, newer)
+    assert of(project, "votes")["flips-samples"].counts == {"differ": 30}
+    with project.database.write() as connection:
+        runs.complete(connection, again, 120)
+    found = of(project, "votes")
+    assert "flips-samples" not in found
+    assert (found["flips-runs"].counts, found["flips-runs"].n) == ({"differ": 6}, 120)
+
+
+def test_judges_that_chose_the_data_are_marked_by_either_name(project: Project) -> None:
+    judge(project, "mine", lambda n: Outcome(n % 2), model="Org/Big-70B")
+    judge(project, "clean", lambda n: Outcome(n % 2), model="Org/Small")
+    assert notes.note(project, "sample", ("big-70b", "absent")) == 2
+    assert notes.note(project, "sample", ("big-70b",)) == 0
+    assert "sample" in of(project, "mine")["selection"].sentence
+    assert "selection" not in of(project, "clean")
+    assert notes.forget(project, "sample", ("big-70b",)) == 1
+    assert notes.judges(project) == {"sample": ["absent"]}
+    with pytest.raises(UsageError, match="no data set"):
+        notes.note(project, "nothing", ("x",))
+
+
+def test_a_name_is_compared_without_publisher_and_case() -> None:
+    assert plain_name("Qwen/Qwen3-32B") == plain_name("qwen3-32b")
+
+
+def test_of_many_completions_an_even_choice_is_read(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    from workbench.measuring import validity as validity_texts
+    from workbench.measuring.columns import columns
+
+    items = columns(project).item
+    assert len(forms(project, items).place) == 120 < MOST_TEXTS
+    monkeypatch.setattr(validity_texts, "MOST_TEXTS", 40)
+    chosen = forms(project, items)
+    assert len(chosen.place) == 40
+    assert 5 < sum(place < 60 for place in chosen.place.tolist()) < 35
+    report = validity(project)
+    assert report.texts == 40
+    assert any("even choice of 40 of 120" in note for note in report.notes)
+
+
+def test_the_command_says_it_in_sentences_and_in_json(project: Project) -> None:
+    judge(project, "drawn\x1b[1m", lambda n: Outcome(int(n % 3 == 0)))
+    runner = CliRunner()
+    text = runner.invoke(root, ["validity", str(project.path)])
+    assert text.exit_code == 0
+    assert "* length: Of equal gold and type, longer completions are accepted" in text.stdout
+    assert "\x1b" not in text.stdout
+    document = json.loads(runner.invoke(root, ["validity", str(project.path), "--json"]).stdout)
+    assert {finding["check"] for finding in document["findings"]} <= CHECKS.keys()
+    assert document["compared"] >= 5
+    runner.invoke(root, ["selected-by", str(project.path), "add", "x", "--dataset", "sample"])
+    listed = runner.invoke(root, ["selected-by", str(project.path), "--json"])
+    assert json.loads(listed.stdout) == {"sample": ["x"]}
+    for wrong in (["add", "x"], ["add", "--dataset", "sample"], ["list", "x"]):
+        assert runner.invoke(root, ["selected-by", str(project.path), *wrong]).exit_code == 2
+
+
+def test_without_any_run_there_is_nothing_to_say(project: Project) -> None:
+    assert validity(project).findings == []

@@ -1,0 +1,178 @@
+"""Intervals: golden values, statsmodels as the oracle, and what clusters may and may not change."""
+
+from __future__ import annotations
+
+from math import sqrt
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.stats import ttest_1samp
+from statsmodels.stats.proportion import proportion_confint
+
+from tests.unit.statistics.clustered import clustered_wilson, design_effect
+from workbench.statistics.subgroups import clustering, clusters, compact, design_effects, student_interval, wilson
+
+ITEMS = st.lists(st.tuples(st.booleans(), st.integers(0, 7)), min_size=1, max_size=60)
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "expected", "tolerance"),
+    [
+        (61, 62, (0.914132797393, 0.997147132831), 1e-9),
+        (726, 1000, (0.6975311, 0.7527392), 1e-6),
+    ],
+)
+def test_wilson_golden_values(k: int, n: int, expected: tuple[float, float], tolerance: float) -> None:
+    assert wilson(k, n) == pytest.approx(expected, abs=tolerance)
+
+
+def test_the_best_hard_system_is_not_separated_from_always_incorrect() -> None:
+    lo, hi = wilson(726, 1000)
+    assert lo < 0.709 < hi
+
+
+@settings(deadline=None)
+@given(st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_equals_statsmodels(k_of_n: tuple[int, int]) -> None:
+    k, n = k_of_n
+    assert wilson(k, n) == pytest.approx(proportion_confint(k, n, method="wilson"), abs=1e-12)
+
+
+def test_wilson_is_exact_at_its_ends() -> None:
+    assert wilson(0, 10)[0] == 0
+    assert wilson(10, 10)[1] == 1
+    assert wilson(0, 0) == (0, 1)
+
+
+@settings(deadline=None)
+@given(st.floats(0, 1), st.floats(1e-3, 1e7))
+def test_wilson_of_effective_counts_holds_the_proportion(p: float, n: float) -> None:
+    lo, hi = wilson(p * n, n)
+    assert 0 <= lo <= p * (1 + 1e-12)
+    assert p * (1 - 1e-12) <= hi <= 1
+
+
+def test_design_effect_follows_its_formula() -> None:
+    # Three questions: 2 of 2, 0 of 2 and 1 of 1 right; p = 3/5.
+    correct = np.array([True, True, False, False, True])
+    cluster = np.array([7, 7, 3, 3, 9])
+    squares = (2 - 2 * 0.6) ** 2 + (0 - 2 * 0.6) ** 2 + (1 - 1 * 0.6) ** 2
+    clustered_error = sqrt(3 / 2 * squares) / 5
+    assert design_effect(correct, cluster) == pytest.approx(clustered_error**2 / (0.6 * 0.4 / 5))
+
+
+@pytest.mark.parametrize(
+    ("correct", "cluster"),
+    [([True] * 4, [0, 0, 1, 1]), ([False] * 4, [0, 0, 1, 1]), ([True, False], [5, 5]), ([], [])],
+)
+def test_design_effect_is_one_where_it_is_undefined(correct: list[bool], cluster: list[int]) -> None:
+    assert design_effect(np.array(correct, dtype=bool), np.array(cluster, dtype=np.int64)) == 1
+
+
+def test_completions_that_agree_within_questions_widen_the_interval() -> None:
+    correct = np.repeat([True, False, True, True], 5)
+    interval = clustered_wilson(correct, np.repeat(np.arange(4), 5))
+    lo, hi = wilson(15, 20)
+    assert interval.p == 0.75
+    assert interval.deff > 5
+    assert interval.lo < lo < hi < interval.hi
+
+
+@settings(deadline=None)
+@given(ITEMS, st.randoms(use_true_random=False))
+def test_the_order_of_items_changes_nothing(items: list[tuple[bool, int]], random: Random) -> None:
+    shuffled = list(items)
+    random.shuffle(shuffled)
+    assert clustered_wilson(*_arrays(items)) == clustered_wilson(*_arrays(shuffled))
+
+
+@settings(deadline=None)
+@given(ITEMS, st.integers(-(2**62), 2**61), st.integers(1, 2**58))
+def test_the_names_of_clusters_change_nothing(items: list[tuple[bool, int]], offset: int, factor: int) -> None:
+    correct, cluster = _arrays(items)
+    assert design_effect(correct, cluster * factor + offset) == pytest.approx(design_effect(correct, cluster))
+
+
+@settings(deadline=None)
+@given(ITEMS)
+def test_doubling_every_item_inside_its_question_adds_no_information(items: list[tuple[bool, int]]) -> None:
+    correct, cluster = _arrays(items)
+    once = clustered_wilson(correct, cluster)
+    assume(once.deff > 1)
+    twice = clustered_wilson(np.tile(correct, 2), np.tile(cluster, 2))
+    n = len(items)
+    assert twice.p == once.p
+    assert 2 * n / twice.deff == pytest.approx(n / once.deff)
+    assert _standard_error(twice.p, twice.deff, 2 * n) == pytest.approx(_standard_error(once.p, once.deff, n))
+    assert twice[1:3] == pytest.approx(once[1:3])
+
+
+@settings(deadline=None)
+@given(st.lists(st.booleans(), min_size=2, max_size=80))
+def test_questions_with_one_completion_give_the_plain_interval(right: list[bool]) -> None:
+    correct = np.array(right)
+    n, k = len(right), sum(right)
+    interval = clustered_wilson(correct, np.arange(n))
+    assert interval.deff == pytest.approx(n / (n - 1) if 0 < k < n else 1)
+    assert interval[1:3] == pytest.approx(wilson(k / interval.deff, n / interval.deff))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.integers(0, 3)), max_size=60),
+    st.sampled_from([1, 200, 10**15]),
+)
+def test_groups_measured_together_equal_groups_measured_alone(rows: list[tuple[bool, int, int]], spread: int) -> None:
+    correct, cluster = _arrays([row[:2] for row in rows])
+    group = np.array([row[2] for row in rows], dtype=np.int32)
+    together = clustering(correct, cluster * spread, group, 4)
+    for code in range(4):
+        of_group = group == code
+        assert together.clusters[code] == len(set(cluster[of_group].tolist()))
+        alone = design_effect(correct[of_group], cluster[of_group])
+        assert together.deff[code] == pytest.approx(alone)
+
+
+@given(st.lists(st.integers(-3, 40), max_size=30), st.sampled_from([1, 10**12]))
+def test_compact_values_are_ranks_without_gaps(values: list[int], spread: int) -> None:
+    codes, known = compact(np.array(values, dtype=np.int64) * spread)
+    assert known.tolist() == sorted({value * spread for value in values})
+    assert [known[code] for code in codes.tolist()] == [value * spread for value in values]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.integers(0, 3), st.booleans()), max_size=40))
+def test_clusters_of_some_items_are_those_of_these_items_alone(rows: list[tuple[bool, int, int, bool]]) -> None:
+    correct, question = _arrays([row[:2] for row in rows])
+    group, kept = np.array([row[2] for row in rows], dtype=np.int32), np.array([row[3] for row in rows], dtype=bool)
+    some, alone = clusters(question, group, 4).of(kept), clusters(question[kept], group[kept], 4)
+    assert some.items.sum() == alone.items.sum() == kept.sum()
+    found = []
+    for each in (some, alone):
+        right = np.bincount(each.of_item, weights=correct[kept], minlength=len(each.group))
+        effects = design_effects(each.items, right, each.group, 4)
+        found.append(effects)
+    assert found[0].clusters.tolist() == found[1].clusters.tolist()
+    assert found[0].deff == pytest.approx(found[1].deff)
+
+
+def _standard_error(p: float, deff: float, n: int) -> float:
+    return sqrt(deff * p * (1 - p) / n)
+
+
+def _arrays(items: list[tuple[bool, int]]) -> tuple[np.ndarray, np.ndarray]:
+    correct = np.array([item[0] for item in items], dtype=bool)
+    return correct, np.array([item[1] for item in items], dtype=np.int64)
+
+
+def test_a_mean_has_students_interval() -> None:
+    values = np.array([0.5, 0.25, -0.5, 0.5, 0.0])
+    expected = ttest_1samp(values, 0).confidence_interval(0.95)
+    assert student_interval(values) == pytest.approx((expected.low, expected.high))
+    assert student_interval(np.array([0.5, 0.5])) is None
+    assert student_interval(np.array([0.5])) is None
+    ends = student_interval(np.array([1.0, -1.0]))
+    assert ends == (-1, 1)

@@ -1,0 +1,262 @@
+"""Prediction-powered estimates: the paper's formulas by hand, and what predictions can and can't do."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import structs
+from scipy.stats import chi2_contingency
+
+from tests.unit.statistics.clustered import clustered_wilson
+from workbench.statistics.confusion import FloatArray, IntArray
+from workbench.statistics.prediction_powered import FEWEST, mix_p, powered
+from workbench.statistics.subgroups import wilson
+
+ROWS = st.lists(
+    st.tuples(st.sampled_from([-1, -1, 0, 1]), st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 12)),
+    min_size=2,
+    max_size=60,
+).filter(lambda rows: any(row[0] >= 0 for row in rows))
+
+Rows = list[tuple[int, float, int]]
+
+
+def columns(rows: Rows) -> tuple[IntArray, FloatArray, IntArray]:
+    truth, predicted, question = zip(*rows, strict=True)
+    return np.array(truth), np.array(predicted, dtype=float), np.array(question)
+
+
+def drawn(seed: int, items: int = 2_000, labelled: int = 200) -> tuple[IntArray, IntArray, FloatArray, IntArray]:
+    """All gold, gold where it is known, a good prediction, one question an item."""
+    generator = np.random.default_rng(seed)
+    gold = (generator.random(items) < 0.8).astype(int)
+    predicted = np.where(generator.random(items) < 0.9, gold, 1 - gold).astype(float)
+    truth = np.full(items, -1)
+    known = generator.permutation(items)[:labelled]
+    truth[known] = gold[known]
+    return gold, truth, predicted, np.arange(items)
+
+
+def test_the_formulas_of_ppi_plus_plus() -> None:
+    """arXiv 2311.01453, example 6.1: the mean with lambda = Cov(Y, f) / ((1 + n / N) Var(f))."""
+    _, truth, predicted, question = drawn(1)
+    known = truth >= 0
+    y, f, others = truth[known], predicted[known], predicted[~known]
+    n, rest = len(y), len(others)
+    covariance = float(np.mean((y - y.mean()) * (f - f.mean())))
+    power = covariance / n / (f.var() / n + others.var() / rest + 0.5 / n**2)
+    estimate = y.mean() + power * (others.mean() - f.mean())
+    found = powered(truth, predicted, question)
+    assert found.power == pytest.approx(power)
+    assert found.power == pytest.approx(covariance / (predicted.var() * (1 + n / rest)), rel=0.1)
+    assert found.estimate == pytest.approx(estimate)
+    before = y.var() / n + 0.5 / n**2
+    after = before - 2 * power * covariance / n + power**2 * (f.var() / n + others.var() / rest + 0.5 / n**2)
+    left = after / before * (n - 1) / (n - 2)
+    assert found.effective == pytest.approx(n / left)
+    size = n / (n / (n - 1)) / left
+    assert found.ci == pytest.approx(wilson(estimate * size, size))
+
+
+def test_the_interval_is_near_the_normal_one_where_labels_are_many() -> None:
+    """theta ± z sqrt(Var(Y - lambda f) / n + lambda² Var(f) / N), as the paper gives it."""
+    _, truth, predicted, question = drawn(2, items=40_000, labelled=8_000)
+    known = truth >= 0
+    found = powered(truth, predicted, question)
+    off = truth[known] - found.power * predicted[known]
+    spread = off.var() / known.sum() + found.power**2 * predicted[~known].var() / (~known).sum()
+    half = 1.959963984540054 * float(np.sqrt(spread))
+    assert found.ci == pytest.approx((found.estimate - half, found.estimate + half), abs=2e-4)
+
+
+def test_it_agrees_with_ppi_python() -> None:
+    """ppi-python 0.2.3 on these rows: `ppi_mean_pointestimate` and `ppi_mean_ci` with power tuning.
+
+    It is no dependency of the tests: it brings numba and a downloader.
+    """
+    cells = [720, 80, 30, 170]
+    truth = np.concatenate([np.repeat([1, 1, 0, 0], cells), np.full(20_000, -1)])
+    predicted = np.concatenate([np.repeat([1.0, 0, 1, 0], cells), np.repeat([1.0, 0], [15_200, 4_800])])
+    found = powered(truth, predicted, np.arange(21_000))
+    assert found.estimate == pytest.approx(0.8062568794810516, abs=5e-4)
+    assert found.ci == pytest.approx((0.78799566, 0.8245181), abs=2e-3)
+
+
+@settings(deadline=None)
+@given(ROWS, st.sampled_from([0.0, 0.3, 1.0]))
+def test_a_constant_prediction_gives_the_classical_estimate(rows: Rows, constant: float) -> None:
+    truth, _, question = columns(rows)
+    found = powered(truth, np.full(len(truth), constant), question)
+    known = truth >= 0
+    expected = clustered_wilson(truth[known] == 1, question[known])
+    for estimate, ci in ((found.estimate, found.ci), (found.classical, found.classical_ci)):
+        assert estimate == pytest.approx(expected.p)
+        assert ci == pytest.approx((expected.lo, expected.hi), abs=1e-9)
+    assert found.effective == pytest.approx(known.sum())
+
+
+def test_a_perfect_prediction_narrows_it_and_finds_the_share_of_all() -> None:
+    gold, truth, _, question = drawn(3)
+    found = powered(truth, gold.astype(float), question)
+    assert found.effective > 3 * 200
+    assert found.ci[1] - found.ci[0] < 0.6 * (found.classical_ci[1] - found.classical_ci[0])
+    assert abs(found.estimate - gold.mean()) < 0.3 * abs(found.classical - gold.mean())
+
+
+def test_a_prediction_without_meaning_costs_next_to_nothing() -> None:
+    _, truth, _, question = drawn(4)
+    noise = np.random.default_rng(5).integers(2, size=len(truth)).astype(float)
+    found = powered(truth, noise, question)
+    assert found.power < 0.2
+    assert found.estimate == pytest.approx(found.classical, abs=0.02)
+
+
+def test_a_bias_of_the_predictions_is_taken_out() -> None:
+    gold, truth, _, question = drawn(6, items=40_000, labelled=4_000)
+    # Every completion is predicted to be right, but half of the wrong ones.
+    rosy = np.where(np.random.default_rng(7).random(len(gold)) < 0.5, 1, gold).astype(float)
+    assert rosy.mean() > gold.mean() + 0.05
+    found = powered(truth, rosy, question)
+    assert found.ci[0] < gold.mean() < found.ci[1]
+    assert found.effective > 4_000 * 1.2
+
+
+def test_completions_that_go_together_make_it_less_sure() -> None:
+    gold, truth, predicted, question = drawn(8)
+    together = question // 4
+    for place in range(0, len(gold), 4):
+        # All of a question are labelled and right, or not, alike.
+        truth[place : place + 4] = gold[place] if place < 800 else -1
+        predicted[place : place + 4] = predicted[place]
+    alone, clustered = powered(truth, predicted, question), powered(truth, predicted, together)
+    assert clustered.estimate == pytest.approx(alone.estimate, abs=0.01)
+    assert clustered.ci[1] - clustered.ci[0] > 1.6 * (alone.ci[1] - alone.ci[0])
+
+
+def test_few_labels_that_happen_to_be_predicted_without_fault_are_no_certainty() -> None:
+    truth = np.array([1] * 28 + [0] * 2 + [-1] * 2_000)
+    predicted = np.where(np.arange(len(truth)) % 10 == 0, 0.0, 1.0)
+    predicted[:30] = truth[:30]
+    found = powered(truth, predicted, np.arange(len(truth)))
+    # Without the halves in the cells there would be no error left at all.
+    assert found.effective < 30 * 6
+    assert found.ci[1] - found.ci[0] > 0.05
+
+
+def test_everything_labelled_is_the_classical_estimate() -> None:
+    gold, _, predicted, question = drawn(9)
+    found = powered(gold, predicted, question // 2)
+    assert found.estimate == pytest.approx(gold.mean())
+    assert (found.power, found.effective) == (0, len(gold))
+    assert found.ci == found.classical_ci
+
+
+@pytest.mark.parametrize("others", [1, 2, FEWEST - 1])
+def test_few_items_without_labels_move_nothing(others: int) -> None:
+    """That they are predicted alike must not pass for certainty: 20 items can't be right to 95 % where 5 of 19 err."""
+    truth = np.array([1] * 14 + [0] * 5 + [-1] * others)
+    predicted = np.array([0.9] * 14 + [0.1] * 5 + [0.9] * others)
+    found = powered(truth, predicted, np.arange(len(truth)))
+    assert (found.power, found.estimate, found.effective) == (0, found.classical, 19)
+    assert found.ci == found.classical_ci
+    assert powered(truth.repeat(10), predicted.repeat(10), np.arange(10 * len(truth))).power > 0
+
+
+def test_two_labelled_questions_say_nothing_of_predictions() -> None:
+    truth = np.array([1, 1, 0, 0, *[-1] * 40])
+    predicted = np.array([1.0, 1, 0, 0, *[1.0] * 40])
+    question = np.array([0, 0, 1, 1, *range(2, 42)])
+    found = powered(truth, predicted, question)
+    assert (found.power, found.estimate, found.effective) == (0, 0.5, 4)
+    assert powered(truth, predicted, np.arange(44)).power > 0
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_labels_that_are_all_alike(label: int) -> None:
+    truth = np.array([label] * 20 + [-1] * 100)
+    found = powered(truth, np.random.default_rng(0).random(120), np.arange(120))
+    assert found.estimate == found.classical == label
+    assert found.ci == wilson(20 * label, 20)
+
+
+def test_strata_weigh_groups_by_their_items() -> None:
+    """Worked by hand: 30 items of one kind, 10 of another, which has most of the labels."""
+    truth = np.array([1, 0, *[-1] * 28, 1, 1, 1, 1, 1, 1, 1, 0, -1, -1])
+    stratum = np.array([0] * 30 + [1] * 10)
+    found = powered(truth, np.full(40, 0.5), np.arange(40), stratum)
+    assert found.classical == pytest.approx(30 / 40 * 1 / 2 + 10 / 40 * 7 / 8)
+    assert powered(truth, np.full(40, 0.5), np.arange(40)).classical == pytest.approx(8 / 10)
+    # Variance: each label counts 30/40/2 or 10/40/8, off by 1/2, by 1/8 seven times and by 7/8.
+    variance = 2 * (0.375 / 2) ** 2 + (0.25 / 8) ** 2 * (7 / 64 + 49 / 64)
+    share = found.classical
+    size = 10 / max(1, 10 / 9 * variance / (share * (1 - share) / 10))
+    assert found.classical_ci == pytest.approx(wilson(share * size, size))
+
+
+def test_strata_correct_a_mix_that_differs() -> None:
+    generator = np.random.default_rng(11)
+    stratum = generator.integers(2, size=20_000)
+    gold = (generator.random(20_000) < np.where(stratum == 1, 0.95, 0.6)).astype(int)
+    predicted = np.where(generator.random(20_000) < 0.9, gold, 1 - gold).astype(float)
+    # Of the easy kind four times as many are labelled.
+    known = generator.random(20_000) < np.where(stratum == 1, 0.2, 0.05)
+    truth = np.where(known, gold, -1)
+    plain, stratified = (powered(truth, predicted, np.arange(20_000), strata) for strata in (None, stratum))
+    assert plain.classical - gold.mean() > 0.05
+    assert stratified.ci[0] < gold.mean() < stratified.ci[1]
+    assert not plain.classical_ci[0] < gold.mean()
+
+
+def test_strata_all_of_whose_items_are_labelled_need_no_prediction() -> None:
+    truth = np.array([1, 0, 1, -1, -1, 1, 1, 0, 0]).repeat(10)
+    stratum = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1]).repeat(10)
+    predicted = np.array([1.0, 0, 1, 1, 0, 0.0, 1, 0, 1]).repeat(10)
+    changed = np.where(stratum == 1, 1 - predicted, predicted)
+    one, other = (powered(truth, known, np.arange(90), stratum) for known in (predicted, changed))
+    assert one.power > 0
+    assert structs.asdict(one) == structs.asdict(other)
+
+
+@settings(deadline=None)
+@given(ROWS, st.randoms(use_true_random=False))
+def test_order_and_names_change_nothing(rows: Rows, random: Random) -> None:
+    shuffled = list(rows)
+    random.shuffle(shuffled)
+    one = powered(*columns(rows))
+    other = powered(*columns([(truth, predicted, 10**12 - 3 * question) for truth, predicted, question in shuffled]))
+    for name, value in structs.asdict(one).items():
+        assert getattr(other, name) == pytest.approx(value, abs=1e-9)
+    assert one.ci[0] - 1e-9 <= one.estimate <= one.ci[1] + 1e-9
+    assert 0 <= one.power <= 1
+    assert one.effective >= sum(row[0] >= 0 for row in rows) - 1e-9
+
+
+@settings(deadline=None)
+@given(ROWS)
+def test_turning_labels_and_predictions_turns_the_estimate(rows: Rows) -> None:
+    one = powered(*columns(rows))
+    turned = [(truth if truth < 0 else 1 - truth, 1 - predicted, question) for truth, predicted, question in rows]
+    other = powered(*columns(turned))
+    assert other.estimate == pytest.approx(1 - one.estimate)
+    assert other.ci == pytest.approx((1 - one.ci[1], 1 - one.ci[0]))
+    assert other.effective == pytest.approx(one.effective)
+
+
+def test_an_estimate_needs_labels_in_every_stratum() -> None:
+    truth, predicted = np.array([1, 0, -1]), np.array([1.0, 0, 1])
+    with pytest.raises(ValueError, match="labels"):
+        powered(truth, predicted, np.arange(3), np.array([0, 0, 1]))
+    with pytest.raises(ValueError, match="labels"):
+        powered(np.full(3, -1), predicted, np.arange(3))
+
+
+def test_the_mix_is_tested_as_scipy_does() -> None:
+    labelled, others = np.array([12, 0, 30, 8]), np.array([40, 0, 31, 29])
+    expected = chi2_contingency(np.stack([labelled, others])[:, [0, 2, 3]], correction=False).pvalue
+    assert mix_p(labelled, others) == pytest.approx(expected)
+    assert mix_p(np.array([5]), np.array([9])) is None
+    assert mix_p(np.array([5, 2]), np.array([0, 0])) is None

@@ -1,0 +1,117 @@
+"""Accuracy at another prevalence: the specification's values, simulation, and edges."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.unit.statistics.clustered import clustered_wilson
+from workbench.statistics.accuracy import Rates, accuracy_at, best, rates, true_rate
+
+SHARE = st.floats(0, 1)
+
+
+def known(tpr: float, tnr: float) -> Rates:
+    return Rates(tpr=tpr, tnr=tnr, tpr_ci=(tpr / 2, (1 + tpr) / 2), tnr_ci=(tnr / 2, (1 + tnr) / 2), correlation=0.0)
+
+
+@pytest.mark.parametrize(("prevalence", "expected"), [(0.291, 0.722), (0.5, 0.745), (0.9, 0.789)])
+def test_golden_values_of_the_specification(prevalence: float, expected: float) -> None:
+    assert accuracy_at(prevalence, known(0.80, 0.69))[0] == pytest.approx(expected, abs=5e-4)
+
+
+def test_rates_are_shares_of_each_class_with_their_clustered_intervals() -> None:
+    right = np.array([True, True, False, True, False, True])
+    gold, question = np.array([1, 1, 1, 0, 0, 0]), np.array([7, 7, 9, 7, 9, 9])
+    found = rates(right, gold, question)
+    assert found is not None
+    assert [found.tpr, found.tnr] == pytest.approx([2 / 3, 2 / 3])
+    assert found.tpr_ci == clustered_wilson(right[:3], question[:3])[1:3]
+    assert found.tnr_ci == clustered_wilson(right[3:], question[3:])[1:3]
+    # Sums of differences from both shares: (2/3, 1/3) and (-2/3, -1/3) by question.
+    assert found.correlation == pytest.approx(1)
+
+
+def test_without_both_classes_nothing_can_be_taken_along() -> None:
+    everything = np.ones(3, dtype=bool)
+    assert rates(everything, np.ones(3, dtype=np.int8), np.arange(3)) is None
+    assert rates(everything, np.zeros(3, dtype=np.int8), np.arange(3)) is None
+    assert rates(everything[:0], np.zeros(0, dtype=np.int8), np.arange(0)) is None
+
+
+@settings(deadline=None)
+@given(SHARE, SHARE)
+def test_at_the_ends_it_is_one_of_both_shares_with_its_own_interval(tpr: float, tnr: float) -> None:
+    found = known(tpr, tnr)
+    for prevalence, share, ends in ((1.0, found.tpr, found.tpr_ci), (0.0, found.tnr, found.tnr_ci)):
+        expected, interval = accuracy_at(prevalence, found)
+        assert expected == pytest.approx(share)
+        assert interval == pytest.approx(ends, abs=1e-12)
+
+
+@settings(deadline=None)
+@given(SHARE, SHARE, SHARE, st.floats(-1, 1))
+def test_the_interval_holds_the_estimate_and_is_a_share(tpr: float, tnr: float, pi: float, correlation: float) -> None:
+    expected, (low, high) = accuracy_at(pi, known(tpr, tnr)._replace(correlation=correlation))
+    assert 0 <= low <= expected + 1e-12
+    assert expected - 1e-12 <= high <= 1
+
+
+@pytest.mark.parametrize("prevalence", [0.2, 0.5, 0.8])
+def test_the_interval_covers_where_completions_of_a_question_are_alike(prevalence: float) -> None:
+    """One correct and one incorrect completion a question; a lenient question accepts both."""
+    draw = np.random.default_rng(11)
+    held, simulations, questions = 0, 1_000, 250
+    gold, question = np.tile([1, 0], questions), np.repeat(np.arange(questions), 2)
+    for _ in range(simulations):
+        lenient = draw.normal(size=questions)
+        accepts = np.stack([lenient + draw.normal(size=questions) > -1.4, lenient + draw.normal(size=questions) > 1.2])
+        found = rates((accepts.T.ravel() == gold), gold, question)
+        assert found is not None
+        low, high = accuracy_at(prevalence, found)[1]
+        held += low <= prevalence * 0.8389 + (1 - prevalence) * 0.8019 <= high
+    assert 0.93 <= held / simulations <= 0.97
+
+
+def test_the_true_rate_behind_an_accept_rate() -> None:
+    # Of 1,000 with 291 correct such a verifier accepts 232.8 of the correct and 219.79 of the incorrect ones.
+    assert true_rate(0.45259, known(0.80, 0.69)) == pytest.approx(0.291)
+    assert true_rate(0.0, known(0.80, 0.69)) == 0
+    assert true_rate(1.0, known(0.80, 0.69)) == 1
+    assert true_rate(0.5, known(0.3, 0.7)) is None
+    assert true_rate(0.5, known(0.2, 0.7)) is None
+
+
+@settings(deadline=None)
+@given(SHARE, SHARE, SHARE)
+def test_the_true_rate_undoes_what_the_verifier_does(tpr: float, tnr: float, prevalence: float) -> None:
+    found = known(tpr, tnr)
+    back = true_rate(prevalence * tpr + (1 - prevalence) * (1 - tnr), found)
+    if tpr + tnr > 1 + 1e-6:
+        assert back == pytest.approx(prevalence, abs=1e-6)
+
+
+def test_who_is_ahead_where() -> None:
+    constant, other, between, worse = known(0, 1), known(1, 0), known(0.8, 0.9), known(0.7, 0.8)
+    found = best([between, constant, other, worse])
+    assert [one.place for one in found] == [1, 0, 2]
+    assert [one.low for one in found] == pytest.approx([0, 1 / 9, 9 / 11])
+    assert [one.high for one in found] == pytest.approx([1 / 9, 9 / 11, 1])
+    assert best([]) == []
+    assert [tuple(one) for one in best([between, between])] == [(0, 0.0, 1.0)]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(SHARE, SHARE), min_size=1, max_size=6), SHARE)
+def test_nobody_is_ahead_of_who_is_ahead(shares: list[tuple[float, float]], prevalence: float) -> None:
+    everyone = [known(*share) for share in shares]
+    found = best(everyone)
+    assert (found[0].low, found[-1].high) == (0, 1)
+    assert all(one.high == other.low for one, other in pairwise(found))
+    (ahead, *_) = [one.place for one in found if one.low <= prevalence <= one.high]
+    heights = [accuracy_at(prevalence, one)[0] for one in everyone]
+    assert heights[ahead] == pytest.approx(max(heights), abs=1e-9)

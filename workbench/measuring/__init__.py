@@ -14,5 +14,5 @@ What is next
     planning: labels still missing, and which first. suggesting: suggested types; and counts of a project.
 For the eye
     browsing: items, and those of pairs of people. reviewing: disagreements. paper, report: for readers.
-    records: nouns. store: the SQL.
+    records: nouns; those of figures are in `statistics.records`. store: the SQL.
 """

@@ -1,4 +1,4 @@
-"""What a verifier is, and the registry that finds built-in and plug-in verifiers by name."""
+"""What a verifier is, and what tells its configurations apart."""
 
 from __future__ import annotations
 

@@ -7,18 +7,17 @@ from array import array
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
-from threading import Event
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
 from workbench.coding.store import pass_matrix
 from workbench.core.code import BASE, PASS, Execution, SolutionResult, counted
-from workbench.core.database.connection import cancellable
 from workbench.core.database.selection import chosen_ids, ids_of
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection
+from workbench.data.paging import QueryTable
 from workbench.data.records.pass_matrix import ProblemQuery, ProblemRow, SuiteRun
 from workbench.data.store import problems, tests
 from workbench.data.store.tests import SolutionName
@@ -35,60 +34,25 @@ if TYPE_CHECKING:
     from workbench.verifiers.execution.pool import SandboxPool
 
 
-class ProblemTable:
-    """The problems of one query; every method may run in a worker thread."""
+class ProblemTable(QueryTable[ProblemRow]):
+    """The problems of one query."""
 
     def __init__(self, project: Project, query: ProblemQuery) -> None:
+        super().__init__(project.database)
         self.query = query
-        self._database = project.database
-        self._cancelled = Event()
-        self._done = Event()
-        self._count = 0
-        self._ends: dict[int, int] = {}
+        self.whole = not query.search and query.kind == "all" and query.dataset is None
 
-    def cancel(self) -> None:
-        """End a reading of ids that is under way; nobody wants this query any more."""
-        self._cancelled.set()
-        self._done.set()
+    def read_ids(self, reader: sqlite3.Connection) -> array[int]:
+        """As the query sorts them."""
+        return problems.ids(reader, self.query)
 
-    def ids(self) -> array[int]:
-        """Row ids of all problems in the query's order.
+    def count_all(self, reader: sqlite3.Connection) -> int:
+        """All there are."""
+        return problems.count(reader)
 
-        Raises:
-            StoreError: ``cancel`` was called meanwhile.
-        """
-        reader = self._database.reader()
-        try:
-            with cancellable(reader, self._cancelled.is_set):
-                found = problems.ids(reader, self.query)
-            self._count = len(found)
-        finally:
-            self._done.set()
-        return found
-
-    @property
-    def _everything(self) -> bool:
-        return not self.query.search and self.query.kind == "all" and self.query.dataset is None
-
-    def count(self) -> int:
-        """How many problems there are; of a part of them it waits for the first ``ids``."""
-        if self._everything:
-            return problems.count(self._database.reader())
-        self._done.wait()
-        return self._count
-
-    def first(self, limit: int, offset: int = 0) -> list[ProblemRow]:
-        """Problems in the order of import, long before ``ids``; none of a part of them.
-
-        A page can be read when the one before it has been; any other is empty.
-        """
-        after = self._ends.get(offset, 0)
-        if not self._everything or (offset and not after):
-            return []
-        found = problems.first_ids(self._database.reader(), limit, after)
-        if found:
-            self._ends[offset + len(found)] = found[-1]
-        return self.rows(found)
+    def read_first(self, reader: sqlite3.Connection, limit: int, after: int) -> Sequence[int]:
+        """None of a part of the problems: they come with ``ids`` only."""
+        return problems.first_ids(reader, limit, after) if self.whole else []
 
     def rows(self, ids: Sequence[int]) -> list[ProblemRow]:
         """Problems by the row ids of their questions, in the order asked for."""

@@ -8,13 +8,12 @@ from array import array
 from collections.abc import Collection, Sequence
 from itertools import product
 from pathlib import Path
-from threading import Event
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
 from workbench.core.database import people, states
-from workbench.core.database.connection import cancellable
 from workbench.core.database.selection import check_values, compile_selection
 from workbench.core.errors import StoreError, UsageError, nearest
 from workbench.core.files import require_own, whole_file
@@ -23,71 +22,43 @@ from workbench.core.final_answer.card import card_completion, card_reference
 from workbench.core.label import Task
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection, parse_condition
+from workbench.data.paging import QueryTable
 from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail
 from workbench.data.store import browsing
 from workbench.labelling import ledger
 from workbench.labelling.agreement.labels import counted
 
+if TYPE_CHECKING:
+    import sqlite3
+
 _WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 
 
-class ItemTable:
-    """The items of one query as a table reads them; every method may run in a worker thread.
+class ItemTable(QueryTable[BrowseRow]):
+    """The items of one query.
 
     Attributes:
         verifiers: Names of the verdict columns: verifiers that have a complete run.
     """
 
     def __init__(self, project: Project, query: BrowseQuery) -> None:
+        super().__init__(project.database)
         self.query = query
-        self._project = project
-        self._database = project.database
+        self.whole = not query.conditions and not query.search
         self._runs = browsing.newest_runs(self._database.reader())
         self.verifiers = tuple(self._runs.values())
-        self._cancelled = Event()
-        self._done = Event()
-        self._count = 0
-        self._ends: dict[int, int] = {}
 
-    def cancel(self) -> None:
-        """End a reading of ids that is under way; nobody wants this query any more."""
-        self._cancelled.set()
-        self._done.set()
+    def read_ids(self, reader: sqlite3.Connection) -> array[int]:
+        """As the query sorts them."""
+        return browsing.ids(reader, self.query)
 
-    def ids(self) -> array[int]:
-        """Row ids of all items in the query's order; slow at a million rows.
+    def count_all(self, _reader: sqlite3.Connection) -> int:
+        """As their states are counted."""
+        return sum(states.counts(self._database).values())
 
-        Raises:
-            StoreError: ``cancel`` was called meanwhile.
-        """
-        reader = self._database.reader()
-        try:
-            with cancellable(reader, self._cancelled.is_set):
-                found = browsing.ids(reader, self.query)
-            self._count = len(found)
-        finally:
-            self._done.set()
-        return found
-
-    def count(self) -> int:
-        """How many items there are; under a condition or a search it waits for the first ``ids``."""
-        if not self.query.conditions and not self.query.search:
-            return item_count(self._project)
-        self._done.wait()
-        return self._count
-
-    def first(self, limit: int, offset: int = 0) -> list[BrowseRow]:
-        """Rows in the order of import, there long before ``ids``.
-
-        A page can be read when the one before it has been; any other is empty.
-        """
-        after = self._ends.get(offset, 0)
-        if offset and not after:
-            return []
-        found = browsing.first_ids(self._database.reader(), self.query, limit, after=after)
-        if found:
-            self._ends[offset + len(found)] = found[-1]
-        return self.rows(found)
+    def read_first(self, reader: sqlite3.Connection, limit: int, after: int) -> Sequence[int]:
+        """Also under conditions."""
+        return browsing.first_ids(reader, self.query, limit, after=after)
 
     def rows(self, ids: Sequence[int]) -> list[BrowseRow]:
         """Rows by id, in the order asked for."""

@@ -10,7 +10,7 @@ import math
 import re
 import time
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 import msgspec
 from msgspec import structs
@@ -20,7 +20,7 @@ from workbench.llm.dialects import sendable, unsent
 from workbench.llm.profiles import DEFAULT, PROFILES, guess, profile_named
 from workbench.llm.records import Ask, CallFailed, Halt, Sampling
 from workbench.llm.server import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_S, Limits, ModelServer, checked, place_of
-from workbench.verifiers.base import Judged, ServedVerifier
+from workbench.verifiers.base import SERVER_AT, Judged, ServedVerifier
 from workbench.verifiers.judging import failure, trimmed
 
 SERVER_OPTIONS: Final[dict[str, str]] = {
@@ -100,6 +100,37 @@ def require_sendable(server: ModelServer, sampling: Sampling, chosen: Collection
                 f"{name}: it can't be sent to {profile.title} for the model {server.model!r}, which takes {takes}; "
                 f"leave it out{kind if server.profile == DEFAULT else ''}"
             )
+
+
+class OneServer:
+    """What verifiers share that ask one server.
+
+    Attributes:
+        calls: Calls an item takes at most.
+    """
+
+    calls: ClassVar[float] = 1.0
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._server = server_from(options)
+        self._limits = limits_from(options)
+
+    def asked(self) -> dict[str, object]:
+        """The server as a part of a configuration."""
+        server = self._server
+        return {"server": server.profile, "model": server.model, SERVER_AT: list(server.places)}
+
+    def servers(self) -> dict[str, ModelServer]:
+        """The one server."""
+        return {"judge": self._server}
+
+    def limits(self) -> Limits:
+        """How much it may ask."""
+        return self._limits
+
+    def calls_per_item(self) -> float:
+        """As many for every item."""
+        return self.calls
 
 
 def limits_from(options: Mapping[str, str]) -> Limits:

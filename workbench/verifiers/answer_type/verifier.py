@@ -9,12 +9,11 @@ from typing import ClassVar, Final
 from workbench.core.taxonomy import ANSWER_TYPE, SUBTYPES, parse_type
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask
-from workbench.llm.server import Limits, ModelServer
-from workbench.verifiers.base import SERVER_AT, Isolation, Judged
+from workbench.verifiers.base import Isolation, Judged
 from workbench.verifiers.judges.case import JudgeCase, PreparedPrompt, silent
 from workbench.verifiers.judges.parsers.base import own_lines
 from workbench.verifiers.judges.template import Prompt, prompt
-from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, server_from, switch
+from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, OneServer, switch
 
 # -- The request for a question's answer type.
 
@@ -65,7 +64,7 @@ def _code(text: str) -> str | None:
     return OUTSIDE.get(first, first if first in SUBTYPES else None) if not found else None
 
 
-class AnswerType:
+class AnswerType(OneServer):
     """Asks a model for the answer type of a question, from the question and its reference.
 
     The request is the same for all completions of a question, so that it is made once. The verdict is always an
@@ -85,8 +84,7 @@ class AnswerType:
     isolation: Isolation = "served"
 
     def __init__(self, **options: str) -> None:
-        self._server = server_from(options)
-        self._limits = limits_from(options)
+        super().__init__(options)
         self._fence = switch(options, "fence", True)
         self._neutralise = switch(options, "neutralise", True)
 
@@ -95,24 +93,10 @@ class AnswerType:
         return {
             **PROMPT.config(),
             "parser": READING,
-            "server": self._server.profile,
-            "model": self._server.model,
-            SERVER_AT: list(self._server.places),
+            **self.asked(),
             "fence": self._fence,
             "neutralise": self._neutralise,
         }
-
-    def servers(self) -> dict[str, ModelServer]:
-        """The one server."""
-        return {"judge": self._server}
-
-    def limits(self) -> Limits:
-        """How much it may ask."""
-        return self._limits
-
-    def calls_per_item(self) -> float:
-        """One at most: further completions of a question cost none."""
-        return 1.0
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
         """The suggestion for an item's question, as the rule of an abstention."""

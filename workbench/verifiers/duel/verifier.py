@@ -9,14 +9,13 @@ from typing import ClassVar, Final, Literal, get_args
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask
-from workbench.llm.server import Limits, ModelServer
 from workbench.statistics.records.probe import DUEL, Dimension, Winner
-from workbench.verifiers.base import SERVER_AT, Isolation, Judged
+from workbench.verifiers.base import Isolation, Judged
 from workbench.verifiers.judges.case import JudgeCase, silent
 from workbench.verifiers.judges.parsers.base import last_found, own_lines
 from workbench.verifiers.judges.template import prompt
 from workbench.verifiers.judges.voting import together
-from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, server_from, whole
+from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, OneServer, whole
 
 # -- What a comparison of two examinations says, and what both orders of them say together.
 
@@ -67,7 +66,7 @@ _PROMPT: Final = Path(__file__).with_name("prompt.txt")
 _TEXTS: Final = frozenset({"question", "first", "second"})
 
 
-class JudgeDuel:
+class JudgeDuel(OneServer):
     """Asks a model, in both orders, which of two judges reasoned better about an item.
 
     What it is given to judge is no completion: the runner puts judge A's reasoning in the place of the reference, and
@@ -86,10 +85,10 @@ class JudgeDuel:
     name: str = DUEL
     version: str = "2"
     isolation: Isolation = "served"
+    calls: ClassVar[float] = 2.0
 
     def __init__(self, **options: str) -> None:
-        self._server = server_from(options)
-        self._limits = limits_from(options)
+        super().__init__(options)
         self.a, self.b = _run(options, "a"), _run(options, "b")
         self._prompt = prompt(_PROMPT, "compare", _TEXTS)
 
@@ -100,22 +99,8 @@ class JudgeDuel:
             "b": self.b,
             **self._prompt.config(),
             "parser": READING,
-            "server": self._server.profile,
-            "model": self._server.model,
-            SERVER_AT: list(self._server.places),
+            **self.asked(),
         }
-
-    def servers(self) -> dict[str, ModelServer]:
-        """The one that compares."""
-        return {"judge": self._server}
-
-    def limits(self) -> Limits:
-        """How much it may ask."""
-        return self._limits
-
-    def calls_per_item(self) -> float:
-        """Both orders."""
-        return 2.0
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
         """Compare in both orders; without the reasoning of both there is nothing to compare."""

@@ -11,16 +11,14 @@ from msgspec import Struct
 from workbench.core.selection import is_figure
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask, CallFailed, Reply, Scoring, Task
-from workbench.llm.server import Limits, ModelServer
-from workbench.verifiers.base import SERVER_AT, Isolation, Judged
+from workbench.verifiers.base import Isolation, Judged
 from workbench.verifiers.control_tokens import neutralised, neutralised_within
 from workbench.verifiers.serving import (
     LIMIT_OPTIONS,
     SERVER_OPTIONS,
+    OneServer,
     choice,
-    limits_from,
     number,
-    server_from,
     switch,
     whole,
 )
@@ -159,7 +157,7 @@ _PAIRED: Final = ("score", "rerank")
 _ACTIVATE: Final = {"server": None, "on": True, "off": False}
 
 
-class RewardModel:
+class RewardModel(OneServer):
     """Scores a completion by one call.
 
     Raw and activated scores have no threshold in common: which of them are asked for is part of the configuration,
@@ -183,8 +181,7 @@ class RewardModel:
 
     def __init__(self, **options: str) -> None:
         self._dialect: Task = choice(options, "dialect", _DIALECTS, "score")
-        self._server = server_from(options)
-        self._limits = limits_from(options)
+        super().__init__(options)
         self._form = form_from(options, whole=self._dialect not in _PAIRED)
         self._activation = choice(options, "activation", tuple(_ACTIVATE), "server")
         self._label = label_from(options)
@@ -193,27 +190,13 @@ class RewardModel:
     def config(self) -> dict[str, object]:
         """What a score and a verdict depend on."""
         return {
-            "server": self._server.profile,
-            "model": self._server.model,
-            SERVER_AT: list(self._server.places),
+            **self.asked(),
             "dialect": self._dialect,
             **self._form.config(),
             "activation": self._activation,
             "label": self._label,
             "threshold": self._threshold,
         }
-
-    def servers(self) -> dict[str, ModelServer]:
-        """The one server."""
-        return {"judge": self._server}
-
-    def limits(self) -> Limits:
-        """How much it may ask."""
-        return self._limits
-
-    def calls_per_item(self) -> float:
-        """One."""
-        return 1.0
 
     def request(self, item: VerifierInput) -> Scoring:
         """What is asked about a completion."""

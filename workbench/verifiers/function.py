@@ -10,12 +10,15 @@ The signature is the options, the docstring's first line the description.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Iterator
+from math import isfinite
+from types import NoneType, UnionType
+from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
+from workbench.core.errors import VerifierError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
 
@@ -37,7 +40,7 @@ class FunctionVerifier:
     _hints: ClassVar[dict[str, Any]]
     _defaults: ClassVar[dict[str, Any]]
 
-    def __init__(self, **options: str) -> None:
+    def __init__(self, /, **options: str) -> None:
         self._options = self._defaults | {name: _read(name, text, self._hints[name]) for name, text in options.items()}
 
     def config(self) -> dict[str, object]:
@@ -59,11 +62,16 @@ def verifier(
         version: Of what it does; a new one makes a new run.
         isolation: ``"inline"`` only for code that can neither hang nor crash on any text.
         preload: Modules worth importing once for all worker processes.
+
+    Raises:
+        VerifierError: It is no such function: it takes something else, or an option lacks a plain type or a default.
     """
 
     def make(function: Callable[..., Verdict]) -> type[FunctionVerifier]:
         hints = get_type_hints(function, include_extras=True)
-        taken = [one for one in inspect.signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
+        if wrong := next(_wrong(function, isolation, hints), None):
+            raise VerifierError(f"The verifier {name!r} can't be the function {function.__name__}: {wrong}.")
+        taken = list(inspect.signature(function).parameters.values())[1:]
         fields: dict[str, Any] = {
             "__doc__": function.__doc__,
             "__module__": function.__module__,
@@ -82,6 +90,37 @@ def verifier(
     return make
 
 
+_EITHER = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_PLAIN = {str, int, float, bool, NoneType}
+
+
+def _wrong(function: Callable[..., Any], isolation: Isolation, hints: dict[str, Any]) -> Iterator[str]:
+    """What a function has that a verifier made of it could not honour."""
+    if isolation not in ("inline", "process"):
+        yield f"{isolation!r} takes a class"
+    if inspect.iscoroutinefunction(function):
+        yield "it is async, and its caller doesn't wait"
+    if not inspect.getdoc(function):
+        yield "it lacks the docstring that lists show"
+    parameters = list(inspect.signature(function).parameters.values())
+    if not parameters or parameters[0].kind not in (inspect.Parameter.POSITIONAL_ONLY, _EITHER):
+        yield "its first parameter is the item"
+    for one in parameters[1:]:
+        if one.kind is not one.KEYWORD_ONLY:
+            yield f"{one.name} is no option: options stand behind a *"
+        elif one.default is one.empty:
+            yield f"{one.name} has no default"
+        elif one.name not in hints or not _is_plain(hints[one.name]):
+            yield f"{one.name} is to be text, a number, a bool or a Literal, so that text can say it"
+
+
+def _is_plain(hint: Any) -> bool:
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        return all(map(_is_plain, get_args(hint)))
+    return _is_plain(get_args(hint)[0]) if origin is Annotated else origin is Literal or hint in _PLAIN
+
+
 def _meaning(hint: Any) -> str:
     metas = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     return next((meta.description for meta in metas if isinstance(meta, Meta) and meta.description), "")
@@ -89,6 +128,9 @@ def _meaning(hint: Any) -> str:
 
 def _read(name: str, text: str, hint: Any) -> Any:
     try:
-        return msgspec.convert(text, hint, strict=False)
+        value = msgspec.convert(text, hint, strict=False)
     except msgspec.ValidationError as error:
         raise ValueError(f"{name}: {error}") from None
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"{name}: {text!r} is no number")
+    return value

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
 import pytest
 from msgspec import Meta
 
+from workbench.core.errors import VerifierError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import identity
 from workbench.verifiers.function import verifier
@@ -64,3 +66,88 @@ def test_a_wrong_value_is_refused_with_its_name(options: dict[str, str]) -> None
     (name,) = options
     with pytest.raises(ValueError, match=f"^{name}: "):
         ends_with(**options)
+
+
+def _positional(item: VerifierInput, fold: bool = False) -> Verdict:
+    """An option that is no keyword's."""
+    return Verdict(outcome=Outcome.CORRECT)
+
+
+def _required(item: VerifierInput, *, wanted: str) -> Verdict:
+    """An option without a default."""
+    return Verdict(outcome=Outcome.CORRECT)
+
+
+def _bare(item, *, fold=False):  # type: ignore[no-untyped-def]
+    """An option without a type."""
+    return Verdict(outcome=Outcome.CORRECT)
+
+
+def _several(item: VerifierInput, *, words: tuple[str, ...] = ()) -> Verdict:
+    """An option that one text can't be."""
+    return Verdict(outcome=Outcome.CORRECT)
+
+
+def _any(item: VerifierInput, **options: str) -> Verdict:
+    """Whatever is said."""
+    return Verdict(outcome=Outcome.CORRECT)
+
+
+def _nothing() -> Verdict:
+    """No item."""
+    return Verdict(outcome=Outcome.CORRECT)
+
+
+async def _later(item: VerifierInput) -> Verdict:
+    """Not at once."""
+    return Verdict(outcome=Outcome.CORRECT)
+
+
+def _silent(item: VerifierInput) -> Verdict:
+    return Verdict(outcome=Outcome.CORRECT)
+
+
+@pytest.mark.parametrize(
+    ("function", "why"),
+    [
+        (_positional, "fold"),
+        (_required, "wanted"),
+        (_bare, "fold"),
+        (_several, "words"),
+        (_any, "options"),
+        (_nothing, "item"),
+        (_later, "async"),
+        (_silent, "docstring"),
+    ],
+)
+def test_what_a_function_can_not_be_is_said_where_it_is_declared(function: Callable[..., Any], why: str) -> None:
+    with pytest.raises(VerifierError, match=why) as error:
+        verifier("mine", version="1")(function)
+    assert "'mine'" in str(error.value)
+
+
+@pytest.mark.parametrize("isolation", ["staged", "served", "sandbox"])
+def test_what_takes_more_than_a_function_is_refused(isolation: Any) -> None:
+    with pytest.raises(VerifierError, match=isolation):
+        verifier("mine", version="1", isolation=isolation)(_positional)
+
+
+def test_options_of_every_plain_type_are_read_and_may_be_called_anything() -> None:
+    @verifier("plain", version="1")
+    def plain(
+        item: VerifierInput,
+        *,
+        self: Literal["a", "b"] = "a",
+        name: int | None = None,
+        share: Annotated[float, Meta(le=1)] = 0.5,
+    ) -> Verdict:
+        """Plain."""
+        return Verdict(outcome=Outcome.CORRECT, detail=f"{self} {name} {share}")
+
+    assert plain(self="b", name="3", share="0.25").verify(ITEM).detail == "b 3 0.25"
+    assert plain(name="null").config() == {"self": "a", "name": None, "share": 0.5}
+    for name, text in {"self": "c", "name": "x", "share": "nan"}.items():
+        with pytest.raises(ValueError, match=f"^{name}: "):
+            plain(**{name: text})
+    with pytest.raises(ValueError, match=r"^share: "):
+        plain(share="-1e400")

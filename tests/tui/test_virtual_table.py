@@ -19,8 +19,10 @@ from textual.worker import WorkerFailed
 
 from workbench.app.tui.kit.columns import CellStyle, Sort, TableCell, TableColumn, TableRow, fit_widths
 from workbench.app.tui.kit.matrix import fit, printable
+from workbench.app.tui.kit.run_view import duration
 from workbench.app.tui.kit.sources import PAGE, MemorySource, PageCache, rank
 from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.core.text.figures import compact_count
 
 COLUMNS = (
     TableColumn("id", "id", 6, 10, "right"),
@@ -459,6 +461,22 @@ def in_memory(*texts: str) -> list[TableRow]:
 def test_numbers_are_sorted_by_size_before_words() -> None:
     texts = ["beta", "1,450", "▌ 81.2 %", "9 of 10", "–", "−3", "Alpha", "2026-01-02"]
     assert sorted(texts, key=rank) == ["−3", "9 of 10", "▌ 81.2 %", "1,450", "2026-01-02", "Alpha", "beta", "–"]
+
+
+@given(st.lists(st.integers(0, 10**11), min_size=2), st.sampled_from([compact_count, duration, "{:,}".format]))
+def test_whatever_form_counts_and_times_have_they_are_sorted_by_size(
+    sizes: list[int], shown: Callable[[int], str]
+) -> None:
+    by_text = sorted(sizes, key=lambda size: rank(shown(size)))
+    assert [shown(size) for size in by_text] == [shown(size) for size in sorted(sizes)]
+
+
+def test_cells_without_a_value_stand_last_both_ways() -> None:
+    source = MemorySource(COLUMNS, in_memory("–", "2", "", "999", "…", "1.45M", "12.3k"))
+    source.sort_by("question")
+    assert list(source.ids()) == [1, 3, 6, 5, 0, 2, 4]
+    source.sort_by("question")
+    assert list(source.ids()) == [5, 6, 3, 1, 0, 2, 4]
 
 
 def test_a_column_is_sorted_up_then_down_then_not() -> None:

@@ -7,19 +7,26 @@ from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from textual.message import Message
 from textual.worker import Worker
 
 from workbench.app.tui.kit.columns import RowSource, Sort, TableColumn, TableRow
+from workbench.core.text.figures import NONE
+from workbench.data.paging import QueryTable
 
 if TYPE_CHECKING:
     from workbench.app.tui.kit.virtual_table import VirtualTable
 
 
 Row = TypeVar("Row")
-_NUMBER = re.compile(r"[^\w+-]*([+-]?\d+(?:\.\d+)?)(?: ?%| .*)?")
+_NUMBER = re.compile(r"[^\w+-]*([+-]?\d+(?:\.\d+)?)([kMG]?)(?: ?%|[ /].*)?")
+_TIME = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
+_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
+_SECONDS = (86_400, 3_600, 60, 1)
+_NOTHING = {"", NONE, "…"}
+"""Cells without a value."""
 
 
 class MemorySource:
@@ -49,9 +56,9 @@ class MemorySource:
         before, self._shown = self._shown, self._rows
         if self.sort is not None:
             place = [column.key for column in self.columns].index(self.sort.column)
-            self._shown = tuple(
-                sorted(self._rows, key=lambda row: rank(row.cells[place].text), reverse=self.sort.descending)
-            )
+            told = [row for row in self._rows if row.cells[place].text.strip() not in _NOTHING]
+            told.sort(key=lambda row: rank(row.cells[place].text), reverse=self.sort.descending)
+            self._shown = (*told, *(row for row in self._rows if row.cells[place].text.strip() in _NOTHING))
         return [row.id for row in before] != [row.id for row in self._shown]
 
     def count(self) -> int:
@@ -73,9 +80,11 @@ class MemorySource:
 
 
 def rank(text: str) -> tuple[bool, float, str]:
-    """What a cell is sorted by: numbers by their size, before words in the order of their letters."""
+    """What a cell is sorted by: numbers by their size and times by their length, before words in alphabetical order."""
+    if (time := _TIME.fullmatch(text)) and text:
+        return False, sum(size * int(part or 0) for size, part in zip(_SECONDS, time.groups(), strict=True)), text
     number = _NUMBER.fullmatch(text.replace(",", "").replace("−", "-"))
-    return (False, float(number[1]), text) if number else (True, 0.0, text.casefold())
+    return (False, float(number[1]) * _UNITS[number[2]], text) if number else (True, 0.0, text.casefold())
 
 
 class FixedSource:
@@ -106,25 +115,6 @@ class FixedSource:
         return self.page(self.order[offset : offset + limit])
 
 
-class QueriedRows(Protocol[Row]):
-    """The rows of one query; every method but `cancel` is called in a thread."""
-
-    def cancel(self) -> None:
-        """End a reading of ids that is under way."""
-
-    def count(self) -> int:
-        """How many rows there are."""
-
-    def ids(self) -> array[int]:
-        """The ids of all rows in the query's order."""
-
-    def first(self, limit: int, offset: int = 0) -> list[Row]:
-        """Rows in the order of import, long before `ids`."""
-
-    def rows(self, ids: Sequence[int]) -> list[Row]:
-        """Rows by id, in the order asked for."""
-
-
 class PagedSource(Generic[Row]):
     """A `RowSource` over the rows of one query.
 
@@ -135,7 +125,7 @@ class PagedSource(Generic[Row]):
     """
 
     def __init__(
-        self, columns: Sequence[TableColumn], found: QueriedRows[Row], shown: Callable[[Row], TableRow]
+        self, columns: Sequence[TableColumn], found: QueryTable[Row], shown: Callable[[Row], TableRow]
     ) -> None:
         self.columns = columns
         self.cancel, self.count, self.ids = found.cancel, found.count, found.ids

@@ -130,3 +130,67 @@ def test_a_front_door_names_what_is_behind_it_and_nothing_else(door: Path) -> No
         assert behind - set(re.findall(r"\w+", said)) == set()
     listed = re.findall(r"(?m)(?:^ *|[.;] )([a-z_]+(?:, [a-z_]+)*):", said)
     assert {name for names in listed for name in names.split(", ")} - behind == set()
+
+
+EVERYDAY = {
+    *["a", "all", "an", "and", "are", "as", "be", "by", "each", "for", "from", "how", "in", "is", "it"],
+    *["its", "of", "on", "one", "or", "than", "that", "the", "this", "to", "what", "with"],
+}
+HANDLER = re.compile(r"compose$|check_action$|_?(action|on|watch)_|render(_line)?$")
+"""What Textual calls: an action's help in the binding, an event's name, say enough."""
+
+
+def said_words(text: str) -> set[str]:
+    return {word.removesuffix("s") for word in re.findall(r"\w+", text.lower().replace("_", " "))} - EVERYDAY
+
+
+def restates(name: str, docstring: str) -> bool:
+    return said_words(docstring) <= said_words(re.sub("([A-Z])", r" \1", name))
+
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def definitions(path: Path) -> Iterator[Definition]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, Definition):
+            yield node
+
+
+def test_docstrings_say_more_than_the_name() -> None:
+    slips = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
+        for path in PACKAGE.rglob("*.py")
+        for node in definitions(path)
+        if (docstring := ast.get_docstring(node)) and restates(node.name, docstring)
+    ]
+    assert slips == []
+
+
+def test_a_docstring_that_says_nothing_would_be_found() -> None:
+    assert restates("row_keys", "The rows' keys.")
+    assert restates("ModelServer", "A server of a model.")
+    assert not restates("zero_inserted", "``3,05`` for 3,5.")
+    assert not restates("limits", "How much it may ask.")
+
+
+def test_what_the_app_s_modules_offer_says_what_it_is() -> None:
+    """The linter can't tell handlers from what others call, so it is silent there on methods."""
+    slips = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {owner.name}.{node.name}"
+        for path in (PACKAGE / "app" / "tui").rglob("*.py")
+        for owner in definitions(path)
+        if isinstance(owner, ast.ClassDef) and not owner.name.startswith("_")
+        for node in owner.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not node.name.startswith("_")
+        and not HANDLER.match(node.name)
+        and not ast.get_docstring(node)
+        and not any(name_of_decorator(each) in {"on", "overload", "setter"} for each in node.decorator_list)
+    ]
+    assert slips == []
+
+
+def name_of_decorator(node: ast.expr) -> str:
+    target = node.func if isinstance(node, ast.Call) else node
+    return target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")

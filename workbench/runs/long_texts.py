@@ -79,7 +79,7 @@ class LongTexts:
 
 
 class _ReaderProcess:
-    """One process."""
+    """A process that reads long replies, one at a time."""
 
     def __init__(self, process: Process) -> None:
         self._process = process

@@ -127,7 +127,7 @@ def _above(judgements: Sequence[Judgement], controls: Sequence[Judgement]) -> fl
 
 
 def control_figures(controls: Sequence[Judgement]) -> ControlFigures:
-    """The controls' figures."""
+    """How a verifier fares with answers of the same form that are real or plainly wrong."""
     return ControlFigures(
         real=sum(one.real for one in controls), by_type=by_type(controls), **structs.asdict(figures(controls))
     )

@@ -121,7 +121,7 @@ class OneServer:
         return {"server": server.profile, "model": server.model, SERVER_AT: list(server.places)}
 
     def servers(self) -> dict[str, ModelServer]:
-        """The one server."""
+        """Its server by the role it has."""
         return {"judge": self._server}
 
     def limits(self) -> Limits:

@@ -90,7 +90,7 @@ class FindingScreen(PromptScreen):
 
     @property
     def reader(self) -> Reader:
-        """The one reader."""
+        """The screen's text, as it is laid out."""
         return self.query_one(Reader)
 
     def action_find(self) -> None:

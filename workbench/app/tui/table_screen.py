@@ -151,7 +151,7 @@ class TableScreen(WorkbenchScreen):
 
     @property
     def table(self) -> VirtualTable:
-        """The one table."""
+        """What the screen lists."""
         return self.query_one(VirtualTable)
 
     @property

@@ -137,8 +137,6 @@ class _CallForm(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _TemplateFile(Struct, frozen=True, forbid_unknown_fields=True):
-    """A template file."""
-
     id: Name
     version: Annotated[int, Meta(ge=1)]
     parser: str

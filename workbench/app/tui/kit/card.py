@@ -140,7 +140,6 @@ class FinalAnswerCard(Container):
         self.forms: list[str] = ["rendered"]
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         with Container(id="card-body"):
             yield Excerpt(title="Question", id="card-question")
             with Vertical(id="card-right"):

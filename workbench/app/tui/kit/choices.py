@@ -52,7 +52,6 @@ class ManyMenu(ModalScreen[tuple[str, ...] | None]):
         self._taken = {name for name in choices if name in taken}
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         menu = OptionList(*(Option(self._line(place)) for place in range(len(self._choices))), markup=False)
         menu.border_title = Content(self._title)
         menu.border_subtitle = Content("space: in or out · a: all or none · enter: done · escape: cancel")
@@ -149,7 +148,6 @@ class ChoiceMenu(ModalScreen[str | None]):
         self._about = about
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         about = [Option(Content(self._about), disabled=True)] if self._about else []
         menu = OptionList(*about, *(self._option(number) for number in range(len(self._choices))), markup=False)
         menu.border_title = Content(self._title)

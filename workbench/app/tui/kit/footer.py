@@ -107,7 +107,6 @@ class Footer(Widget, can_focus=False):
         return found
 
     def render(self) -> Text:
-        """The line."""
         key_style, label_style = (self.get_component_rich_style(name) for name in ("footer--key", "footer--label"))
         line = Text(no_wrap=True, end="")
         for column, key in self.shown:

@@ -325,12 +325,12 @@ class Matrix(CellGrid):
 
     @property
     def row_keys(self) -> list[str]:
-        """The rows' keys."""
+        """What rows are known by, from the top."""
         return [row.key for row in self.rows]
 
     @property
     def column_keys(self) -> list[str | None]:
-        """The columns' keys."""
+        """What columns are known by, from the left; None for one that belongs to nobody."""
         return [column.key for column in self.columns]
 
     @property

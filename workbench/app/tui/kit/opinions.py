@@ -50,7 +50,6 @@ class OpinionPanel(VerticalScroll, can_focus=True):
         self._conflict: Conflict | None = None
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         yield Static(id="opinions-earlier", markup=False)
         with Container(id="opinions-columns"):
             pass

@@ -180,7 +180,6 @@ class OptionField(Vertical):
             self._line.value = value
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         with Horizontal():
             yield Static(Content(printable(self.option)), classes="name")
             yield self._line

@@ -145,12 +145,12 @@ class PassGrid(CellGrid):
 
     @property
     def row_keys(self) -> list[int]:
-        """The rows' keys."""
+        """Solutions' row ids, from the top."""
         return [row.key for row in self.rows]
 
     @property
     def column_keys(self) -> list[int]:
-        """The columns' keys."""
+        """Tests' positions in the suite, from the left."""
         return [test.position for test in self.tests]
 
     # -- measures ----------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ def _lead(matrix: PassMatrix, solution: MatrixSolution, name: str, *, verdicts: 
 
 
 def run_words(run: SuiteRun | None) -> str:
-    """A run in words."""
+    """Which verifier and run outcomes are of, and the run's state while they aren't whole."""
     if run is None:
         return "no run yet"
     state = "" if run.state == "complete" else f", {run.state}"

@@ -77,7 +77,6 @@ class PromptBar(Vertical):
         self.asking = ""
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         with Horizontal():
             yield Static(markup=False, classes="title")
             yield CompletingInput(select_on_focus=False, compact=True)
@@ -150,7 +149,6 @@ class NoteInput(ModalScreen[str | None]):
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         line = Line(self._note)
         line.border_title = Content(self._title)
         line.border_subtitle = Content("enter: done · escape: close")

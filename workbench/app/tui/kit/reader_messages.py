@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ReaderMessage(Message, namespace="reader"):
-    """A message of one reader."""
+    """What a reader says of itself; `@on` selects by the reader."""
 
     def __init__(self, reader: Reader) -> None:
         super().__init__()

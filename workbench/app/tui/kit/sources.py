@@ -309,7 +309,7 @@ class PageCache:
 
 
 class TableMessage(Message, namespace="virtual_table"):
-    """A message of one table."""
+    """What a table says of itself; `@on` selects by the table."""
 
     def __init__(self, table: VirtualTable) -> None:
         super().__init__()

@@ -49,7 +49,6 @@ class TitleBar(Static):
         self.remark = remark
 
     def on_mount(self) -> None:
-        """Draw."""
         self.say(self.remark)
 
     def on_resize(self) -> None:

@@ -54,7 +54,6 @@ class TypePicker(ModalScreen[str | None]):
         self._letter = ""
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         with Vertical(id="type-box") as box:
             box.border_title = Content(self._prompt)
             box.border_subtitle = Content("letter, then number · escape: not now")

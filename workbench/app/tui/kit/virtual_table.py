@@ -58,7 +58,6 @@ class PagedView(ScrollView):
         return self._ready
 
     def on_mount(self) -> None:
-        """Start reading."""
         self._load(natural=True)
 
     @abstractmethod

@@ -164,7 +164,6 @@ class AccuracyScreen(LiveScreen):
         self._arrive_at: str | None = None  # the group the cursor belongs to there
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         yield TitleBar("Accuracy", "reading …")
         yield Static("", id="accuracy-caption", markup=False)
         yield Matrix(id="accuracy-matrix")

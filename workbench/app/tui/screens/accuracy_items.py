@@ -102,7 +102,6 @@ class AccuracyItemsScreen(TableScreen):
         return "Items", f"{printable(self.cell.verifier)} × {self.words}"
 
     def on_mount(self) -> None:
-        """Read."""
         self.put("counts", "reading …")
         self.in_background(partial(judged_items, self.project, self.cell), self._show, group="items", stops=True)
 

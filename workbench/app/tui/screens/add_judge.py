@@ -169,7 +169,6 @@ class PreviewScreen(FindingScreen):
         self._raw = False
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         yield TitleBar(self.TITLE_TEXT, "")
         yield Reader(id="preview-text")
         yield PromptBar()

@@ -53,7 +53,6 @@ class VerdictsAfter(ModalScreen[str]):
         self._said = said
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         with VerticalScroll(id="verdicts-box") as box:
             box.border_title = Content("Saved ✓ · what the verifiers said")
             box.border_subtitle = Content("enter or space: go on · z: undo · e: guidelines")

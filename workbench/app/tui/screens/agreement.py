@@ -80,7 +80,6 @@ class AgreementScreen(LiveScreen):
         self._people: list[AnnotatorQuality] = []
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         yield TitleBar("Agreement", "reading …")
         yield Static("", id="agreement-figures", markup=False)
         yield Static("", id="agreement-measure", markup=False)
@@ -206,7 +205,6 @@ class AgreementScreen(LiveScreen):
             self.app.push_screen(AgreementItemsScreen(self.asked.task, pair.pair, self.asked.coarse, everything))
 
     def action_next_task(self) -> None:
-        """The next task."""
         present = structs.replace(self.asked, by=AgreementQuery().by)
         self._ask(structs.replace(following(present, ASKED), by=self.asked.by))
 
@@ -303,7 +301,6 @@ class AgreementItemsScreen(TableScreen):
         return "Items", f"{printable(' – '.join(self.pair))} · {'types by letter' if self.coarse else self.kind}"
 
     def on_mount(self) -> None:
-        """Read."""
         self.put("counts", "reading …")
         work = partial(pair_items, self.project, self.kind, *self.pair, coarse=self.coarse)
         self.in_background(work, self._show, group="items")

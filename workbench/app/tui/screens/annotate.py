@@ -56,7 +56,6 @@ class AnswersBox(ModalScreen[int | None]):
         self._answers = list(reversed(answers))
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         listing = OptionList(*(Option(_words(answer)) for answer in self._answers), markup=False)
         listing.border_title = Content("The coordinator's answers")
         listing.border_subtitle = Content("enter: open the item · escape: close")

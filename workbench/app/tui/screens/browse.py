@@ -101,7 +101,6 @@ class BrowseScreen(CatalogScreen, FilterScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Begin to read."""
         self.change()
 
     def on_screen_resume(self) -> None:

@@ -117,7 +117,6 @@ class CodeDiffScreen(WorkbenchScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Read."""
         self.query_one(Reader).focus()
         self._open()
 

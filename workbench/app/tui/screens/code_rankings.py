@@ -103,7 +103,6 @@ class CodeRankingsScreen(WorkbenchScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Read."""
         self.query_one("#code-rankings-solutions", VirtualTable).focus()
         self._measure()
 

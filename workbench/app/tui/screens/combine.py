@@ -205,7 +205,6 @@ class CombineScreen(FilterScreen):
         self.place = 0
 
     def on_mount(self) -> None:
-        """Count."""
         self._clear()
         self._ask()
 

@@ -100,7 +100,6 @@ class CompareScreen(TableScreen):
         yield Static(id="compare-tabs", markup=False)
 
     def on_mount(self) -> None:
-        """Count."""
         if self.pair is None:
             self.in_background(partial(comparable, self.project), self._begin, group="compare", stops=True)
         else:

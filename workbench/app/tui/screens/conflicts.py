@@ -90,7 +90,6 @@ class ConflictsScreen(TableScreen, PersonScreen):
         return ConflictClasses(self.project, self._person, sighted=self.workbench.annotator is None)
 
     def action_reload(self) -> None:
-        """Count."""
         self.in_background(lambda: self._session().classes(), self._show, group="conflicts")
 
     def _show(self, kinds: list[ConflictClass]) -> None:
@@ -164,7 +163,6 @@ class SettleMany(ModalScreen[str | None]):
         self._needs_note = needs_note
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         many = f"{self._count:,} {'conflict' if self._count == 1 else 'conflicts'}"
         with Vertical(id="settle-box") as box:
             box.border_title = Content(f"Settle {many}")
@@ -195,7 +193,6 @@ class LeftOutList(ModalScreen[None]):
         self._left_out = left_out
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         with VerticalScroll(id="left-out-box") as box:
             box.border_title = Content(f"{self._settled:,} settled ✓ · {len(self._left_out):,} left out")
             box.border_subtitle = Content("enter: go on")

@@ -103,7 +103,6 @@ class DisagreementsScreen(FilterScreen):
         yield Static(id="queue-text", markup=False)
 
     def on_mount(self) -> None:
-        """Begin to read."""
         self.watch(self.table, "position", self._tell, init=False)
         self._ask()
 

@@ -169,7 +169,6 @@ class FamilyScreen(WorkbenchScreen):
         self.sheet: FamilySheet | None = None
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         yield TitleBar("Compare all", "reading …")
         yield Static("", id="family-caption", markup=False)
         yield Static("", id="family-legend", markup=False)
@@ -179,7 +178,6 @@ class FamilyScreen(WorkbenchScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Count."""
         self.query_one(Matrix).focus()
         self._ask(self.asked)
 

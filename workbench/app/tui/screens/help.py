@@ -46,7 +46,6 @@ class HelpScreen(ModalScreen[None]):
         self.below = below
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         with Vertical(id="help-box") as box:
             box.border_title = Content(f"Keys · {self.below.TITLE_TEXT or 'this screen'}")
             with VerticalScroll():

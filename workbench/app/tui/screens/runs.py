@@ -81,7 +81,6 @@ class StartRunScreen(ModalScreen[StartRequest | None]):
         self._choices = _choices(kinds)
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         with Vertical(id="start-box") as box:
             box.border_title = Content("Start a verifier")
             yield OptionList(*map(self._option, range(len(self._choices))), id="start-kinds", markup=False)
@@ -192,7 +191,6 @@ class RunDetailScreen(LiveScreen):
         self._info: RunInfo | None = None
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         yield TitleBar("Run", str(self.run_number))
         with VerticalScroll(id="run-detail"):
             yield Static("…", markup=False)

@@ -324,7 +324,6 @@ class SetPlanScreen(WorkbenchScreen):
         self._then = then
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         yield TitleBar(self.TITLE_TEXT, "nothing has been written yet")
         with VerticalScroll(id="plan-text"):
             yield Static(view.plan(self.report), markup=False)
@@ -378,7 +377,6 @@ class BuildSetScreen(FormScreen):
         self._then = then
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         yield TitleBar(f"Build: {self.form.kind}", KINDS[self.form.kind])
         with VerticalScroll(id="build-form", can_focus=False):
             yield from map(_line, self.form.fields)
@@ -454,7 +452,6 @@ class PublishSetScreen(FormScreen):
         self._writing = False
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         yield TitleBar(self.TITLE_TEXT, _ABOUT)
         folder = self.project.path.parent / SetName.parse(self._begin_with).name.replace("/", "-")
         names = [Choice("no", "no: pseudonyms"), Choice(_YES, "yes")]

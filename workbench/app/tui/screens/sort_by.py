@@ -32,7 +32,6 @@ class SortByScreen(ModalScreen[str | None]):
         self._sort = sort
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         with Vertical() as box:
             box.border_title = Content("Sort by")
             yield OptionList(*self._options(), markup=False)

@@ -87,7 +87,6 @@ class TranscriptScreen(FindingScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Read."""
         self.query_one(VirtualTable).focus()
         work = partial(transcripts.transcript, self.project, self.run_number, self.item)
         self.in_background(work, self._fill, group="transcript")
@@ -252,7 +251,6 @@ class SearchTreeScreen(WorkbenchScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Read."""
         self.query_one(Tree).focus()
         self.in_background(partial(self._read), self._fill, group="search")
 

@@ -50,7 +50,6 @@ class ValidityScreen(TableScreen):
         self.report: ValidityReport | None = None
 
     def on_mount(self) -> None:
-        """Read."""
         self._ask()
 
     def _ask(self) -> None:

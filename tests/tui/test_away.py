@@ -111,24 +111,11 @@ async def test_a_note_goes_with_the_label_that_is_kept_and_comes_back_when_that_
         screen = it.screen
         await until(it.pilot, lambda: screen.has_class("empty") or (screen._current and screen._seen_at is not None))
         await it.press("z")
-        await until(it.pilot, lambda: not project.kept.lines() and not screen._busy)
-        if screen._current is not None:
-            assert (it.completion, "because" in it.line()) == (first, True)
-            await it.press("1")
-            away.rename(project.path)
-            screen.bring_in()
-        else:
-            # It could not be read while the file was away: it comes once that is back, with its note.
-            assert "put it back" in text_of(it.app, "#annotate-empty").replace("\n", " ")
-            away.rename(project.path)
-            screen.bring_in()
-            screen._look_again()
-            await until(it.pilot, lambda: screen._current is not None)
-            for _ in range(8):
-                if it.completion != first:
-                    await it.press("s")
-            assert (it.completion, "because" in it.line()) == (first, True)
-            await it.press("1")
+        await until(it.pilot, lambda: screen._current is not None and it.completion == first)
+        assert "because" in it.line()
+        await it.press("1")
+        away.rename(project.path)
+        screen.bring_in()
         await until(it.pilot, lambda: project.kept.count == 0)
         await until(it.pilot, lambda: labels(project) == [(first, "correct")])
         with project.database.reading() as reader:

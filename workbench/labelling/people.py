@@ -177,24 +177,28 @@ def _fill_slots(connection: people.Connection, task: Task, subject: int) -> None
 
 
 class Acquainted:
-    """What one person knows of the guidelines; every method may be called from any thread."""
+    """What one person knows of the guidelines; every method may be called from any thread.
 
-    def __init__(self, database: Database, person: int) -> None:
+    Args:
+        held: A connection that reads on, also once the file is not where it was: `version` is part of every item.
+    """
+
+    def __init__(self, database: Database, person: int, held: people.Connection) -> None:
         self._database = database
         self._person = person
+        self._held = held
         self._worked_under: set[str] | None = None
-        self._at_first = guidelines.version_in_force(database.reader())
+        self._at_first = guidelines.version_in_force(held)
         self._lock = threading.Lock()
 
     @property
     def version(self) -> str:
         """The version the person goes by."""
-        reader = self._database.reader()
         with self._lock:
             if self._worked_under is None:
-                self._worked_under = store.worked_under(reader, self._person)
-        known = self._worked_under | store.read_by(reader, self._person)
-        return guidelines.newest(reader, among=known) or self._at_first
+                self._worked_under = store.worked_under(self._held, self._person)
+            known = self._worked_under | store.read_by(self._held, self._person)
+            return guidelines.newest(self._held, among=known) or self._at_first
 
     def read(self, version: str) -> None:
         """The person has had this version before them; from now on they go by it."""

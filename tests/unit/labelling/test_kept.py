@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,20 @@ def test_what_is_kept_can_be_taken_back(project: Project, amira: AnnotationSessi
     (tmp_path / "away").rename(project.path)
     assert bring_in(project) is not None
     assert [row[0] for row in stored(project)] == [stays]
+
+
+def test_what_is_kept_is_taken_back_and_read_again_by_a_thread_that_never_read(
+    project: Project, amira: AnnotationSession, tmp_path: Path
+) -> None:
+    first, second = two(amira)
+    amira.submit(first, Answer(verdict="correct"))
+    project.path.rename(tmp_path / "away.db")
+    amira.submit(second, Answer(verdict="incorrect", note="why"))
+    with ThreadPoolExecutor(1) as another:
+        again = another.submit(amira.undo).result()
+        assert again is not None
+        assert (again.completion, again.note, again.guideline) == (second.completion, "why", second.guideline)
+        assert another.submit(amira.open, first.completion).result().verdict == "correct"
 
 
 def test_what_a_killed_process_has_kept_is_stored_by_the_next_that_opens_the_database(

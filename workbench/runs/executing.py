@@ -44,7 +44,7 @@ class ExecutionSink(Protocol):
         """Say what the outcomes to come depend on."""
         ...
 
-    def look_up(self) -> None:
+    def check(self) -> None:
         """Show life, and raise whatever ends the work early."""
         ...
 
@@ -69,12 +69,12 @@ def judge_by_execution(
             for seed in verifier.seeds
         ]
         sink.note_provenance(structs.replace(pools[0].provenance(), extractor=verifier.extractor))
-        desk = _SolutionDispatcher(verifier, level, sink)
+        dispatcher = _SolutionDispatcher(verifier, level, sink)
         items = _works(database, verifier.suites, chunks, sink)
         # One pool takes what comes, without a break; several take turns over a chunk.
         for batch in [chain.from_iterable(items)] if len(pools) == 1 else items:
-            desk.judge(batch, pools)
-        desk.store()
+            dispatcher.judge(batch, pools)
+        dispatcher.store()
 
 
 class _Work(Struct):
@@ -165,10 +165,10 @@ class _SolutionDispatcher:
         self._heed()
 
     def _heed(self) -> None:
-        """Commit what has waited long enough, then look up."""
+        """Commit what has waited long enough, then look whether to go on."""
         if len(self._judged) >= GROUP or time.monotonic() - self._stored > _GROUP_S:
             self.store()
-            self._sink.look_up()
+            self._sink.check()
 
 
 def _jobs(work: _Work) -> Iterator[tuple[Key, Program]]:
@@ -181,7 +181,7 @@ def _works(
     """Solutions with their problems, a chunk at a time."""
     known: dict[int, Problem | None] = {}
     for chunk in chunks:
-        sink.look_up()
+        sink.check()
         solutions = tests.solutions_of(database, [item.item for item in chunk])
         wanted = list(dict.fromkeys(solution.question for solution in solutions.values()))
         new = [question for question in wanted if question not in known]

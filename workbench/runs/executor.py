@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 import msgspec
 from msgspec import Struct, structs
@@ -33,10 +33,10 @@ from workbench.llm.records import Halt
 from workbench.runs.journal import NO_ITEM, RunJournal, add_item
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.liveness import clock
-from workbench.runs.local import SecondStage, filled_in
+from workbench.runs.local import Deferred, SecondStage, filled_in, first_stage
 from workbench.runs.serving import GRACE_S, caller_of, reader_of, verdict_of
-from workbench.verifiers.base import Isolation, Pending, ServedVerifier, StagedVerifier, Verifier
-from workbench.verifiers.judging import failure, judged, quickly_judged
+from workbench.verifiers.base import Isolation, ServedVerifier, Verifier
+from workbench.verifiers.judging import failure
 from workbench.verifiers.pool import WorkerPool
 
 State = Literal["idle", "starting", "ready", "failed"]
@@ -49,27 +49,15 @@ NICENESS = 10
 """How far processes stand back that leave the processor to whoever answers."""
 
 
-class DeskClosed(Exception):
-    """The desk was closed before the item was judged."""
-
-
-class Left(Struct, frozen=True):
-    """What the first stage leaves to a worker.
-
-    Attributes:
-        key: Items of equal keys get the same answer.
-        known: What the first stage knows of the item; None if there was none.
-    """
-
-    key: bytes
-    known: Verdict | None
+class ExecutorClosed(Exception):
+    """It was closed before the item was judged."""
 
 
 class _WaitingItem(Struct, frozen=True):
     """An item that somebody waits for."""
 
     item: VerifierInput
-    left: Left
+    deferred: Deferred
     answer: Future[Verdict]
 
 
@@ -110,36 +98,33 @@ class LocalExecutor:
         """Where the verifier works."""
         return self._verifier.isolation
 
-    def first(self, item: VerifierInput) -> Verdict | Left:
+    def first(self, item: VerifierInput) -> Verdict | Deferred:
         """The verdict if it can be had at once, else what `later` needs."""
         if not _is_text(item):
             return failure("a text has characters that UTF-8 lacks")
         if self.isolation == "process":
-            return self.recalled(Left(_key(item), None))
-        return self.taken(first_stage(self._verifier, item))
+            return self.recalled(Deferred(_key(item), None))
+        return self.recalled(first_stage(self._verifier, item))
 
-    def taken(self, answer: Verdict | Pending) -> Verdict | Left:
+    def recalled(self, answer: Verdict | Deferred) -> Verdict | Deferred:
         """What `first_stage` answered, here or in another process, filled in where its comparison was made before."""
-        return self.recalled(Left(answer.key, answer.verdict)) if isinstance(answer, Pending) else answer
+        if isinstance(answer, Verdict) or answer.key is None or (found := self._known.get(answer.key)) is None:
+            return answer
+        return filled_in(answer.known, found)
 
-    def recalled(self, left: Left) -> Verdict | Left:
-        """The verdict, where the comparison was made before."""
-        found = self._known.get(left.key)
-        return left if found is None else filled_in(left.known, found)
-
-    def later(self, item: VerifierInput, left: Left) -> Future[Verdict]:
+    def later(self, item: VerifierInput, deferred: Deferred) -> Future[Verdict]:
         """Have a worker judge an item that `first` left; the future can't be cancelled.
 
         Raises:
-            DeskClosed: It is closed.
+            ExecutorClosed: It is closed.
         """
         answer: Future[Verdict] = Future()
         answer.set_running_or_notify_cancel()
         with self._lock:
             if self._closed:
-                raise DeskClosed
+                raise ExecutorClosed
             self._begin()
-            self._inbox.put(_WaitingItem(structs.replace(item, item=next(self._numbers)), left, answer))
+            self._inbox.put(_WaitingItem(structs.replace(item, item=next(self._numbers)), deferred, answer))
         return answer
 
     def judge(self, items: Sequence[VerifierInput]) -> list[Verdict]:
@@ -147,11 +132,11 @@ class LocalExecutor:
 
         Raises:
             VerifierError: The workers can't start.
-            DeskClosed: It was closed meanwhile.
+            ExecutorClosed: It was closed meanwhile.
         """
         answers = [self.first(item) for item in items]
         waiting = [
-            self.later(item, answer) if isinstance(answer, Left) else answer
+            self.later(item, answer) if isinstance(answer, Deferred) else answer
             for item, answer in zip(items, answers, strict=True)
         ]
         return [one.result() if isinstance(one, Future) else one for one in waiting]
@@ -163,7 +148,7 @@ class LocalExecutor:
                 self._begin()
 
     def close(self) -> None:
-        """End the workers at once; what waits for them fails with `DeskClosed`."""
+        """End the workers at once; what waits for them fails with `ExecutorClosed`."""
         with self._lock:
             self._closed = True
             thread = self._thread
@@ -176,14 +161,14 @@ class LocalExecutor:
     def _begin(self) -> None:
         if self._thread is None:
             self.state = "starting"
-            self._thread = threading.Thread(target=self._work, name="workbench-desk", daemon=True)
+            self._thread = threading.Thread(target=self._work, name="workbench-executor", daemon=True)
             self._thread.start()
 
     def _work(self) -> None:
-        """Look after one pool of workers after the other, until the desk is closed."""
+        """Look after one pool of workers after the other, until the executor is closed."""
         while not self._closed:
             try:
-                with SecondStage(self._start) as second:
+                with SecondStage(self._start, self._known.get, self._commit) as second:
                     self._attend(second)
             except Exception as error:
                 # Whatever it is, nobody may wait for ever.
@@ -191,7 +176,7 @@ class LocalExecutor:
                 self.state = "failed"
                 self._fail(VerifierError(self.trouble))
                 self._wait_for_an_item()
-        self._fail(DeskClosed())
+        self._fail(ExecutorClosed())
 
     def _attend(self, second: SecondStage) -> None:
         while not self._closed:
@@ -200,7 +185,7 @@ class LocalExecutor:
             if self.state == "ready" and not second.count:
                 self._take(second, self._inbox.get())
             self._take_all(second)
-            second.turn(_TURN_S if second.count or self.state != "ready" else 0, self._commit)
+            second.turn(_TURN_S if second.count or self.state != "ready" else 0)
 
     def _take_all(self, second: SecondStage) -> None:
         with contextlib.suppress(queue.Empty):
@@ -210,8 +195,8 @@ class LocalExecutor:
     def _take(self, second: SecondStage, ask: _WaitingItem | None) -> None:
         if ask is not None:
             self._answers[ask.item.item] = ask.answer
-            if not second.joins(ask.item.item, ask.left.key, ask.left.known):
-                second.add(ask.item, ask.left.key, ask.left.known)
+            if (known := second.take(ask.item, ask.deferred)) is not None:
+                self._answers.pop(ask.item.item).set_result(known)
 
     def _commit(self, settled: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict]) -> None:
         self._known.put(found)
@@ -259,13 +244,6 @@ class _RecentVerdicts:
                     self._found[key] = verdict
             while len(self._found) > _REMEMBERED:
                 self._found.popitem(last=False)
-
-
-def first_stage(verifier: Verifier, item: VerifierInput) -> Verdict | Pending:
-    """What a verifier says that can neither hang nor crash, as a run has it said."""
-    if verifier.isolation == "staged":
-        return quickly_judged(cast("StagedVerifier", verifier), item)
-    return judged(verifier, item)
 
 
 def _is_text(item: VerifierInput) -> bool:

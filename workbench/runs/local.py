@@ -1,24 +1,64 @@
-"""One run's work: read the items that have no verdict, judge them, store the verdicts in groups."""
+"""Judging on this machine: what a verifier decides at once, and what it leaves to worker processes."""
 
 from __future__ import annotations
 
 import hashlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Protocol, Self, cast
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import AnyVerifier, Pending, StagedVerifier, Verifier, identity
 from workbench.verifiers.judging import judged, quickly_judged
 from workbench.verifiers.pool import WorkerPool
 
-# -- What the first stage of a verifier left, on its way through worker processes.
+
+class Deferred(Struct, frozen=True):
+    """What the first stage leaves to a worker.
+
+    Attributes:
+        key: Items of equal keys get the same answer; None: this one gets its own.
+        known: What the first stage knows of the item; None if there was none, and the worker's verdict is all.
+    """
+
+    key: bytes | None
+    known: Verdict | None
 
 
+_WHOLE = Deferred(None, None)
+
+
+def first_stage(verifier: Verifier, item: VerifierInput) -> Verdict | Deferred:
+    """What a verifier says that can neither hang nor crash; one that may do either leaves every item whole."""
+    if verifier.isolation == "process":
+        return _WHOLE
+    if verifier.isolation != "staged":
+        return judged(verifier, item)
+    answer = quickly_judged(cast("StagedVerifier", verifier), item)
+    return Deferred(answer.key, answer.verdict) if isinstance(answer, Pending) else answer
+
+
+def filled_in(known: Verdict | None, found: Verdict) -> Verdict:
+    """What the first stage knows of an item with what the second found."""
+    if known is None:
+        return found
+    return structs.replace(
+        known,
+        outcome=found.outcome,
+        score=found.score,
+        reason=found.reason,
+        rule=found.rule,
+        detail=found.detail,
+        ms=known.ms + found.ms,
+    )
+
+
+Recall = Callable[[bytes], Verdict | None]
+"""What workers found for a key before."""
 Commit = Callable[[Sequence[tuple[int, Verdict]], Mapping[bytes, Verdict]], None]
 """Takes verdicts by the item's number and, with them, what workers found by key."""
 
@@ -34,13 +74,13 @@ class SecondStage:
         characters: Length of the texts that are kept for them.
     """
 
-    def __init__(self, start: Callable[[], WorkerPool]) -> None:
-        self._start = start
+    def __init__(self, start: Callable[[], WorkerPool], recall: Recall, commit: Commit) -> None:
+        self._start, self._recall, self._commit = start, recall, commit
         self._exit = ExitStack()
         self._pool: WorkerPool | None = None
         self._queue: deque[VerifierInput] = deque()
-        self._keys: dict[int, bytes] = {}
-        self._waiting: dict[bytes, list[tuple[int, Verdict | None]]] = {}
+        self._keys: dict[int, bytes | int] = {}
+        self._waiting: dict[bytes | int, list[tuple[int, Verdict | None]]] = {}
         self.count = self.characters = 0
 
     def __enter__(self) -> Self:
@@ -61,28 +101,23 @@ class SecondStage:
         """Whether they were started."""
         return self._pool is not None
 
-    def joins(self, item: int, key: bytes, known: Verdict | None) -> bool:
-        """Let an item wait with another of the same key, if there is one."""
-        if key not in self._waiting:
-            return False
-        self._waiting[key].append((item, known))
-        self.count += 1
-        return True
+    def take(self, item: VerifierInput, deferred: Deferred) -> Verdict | None:
+        """The verdict where a worker found it before; otherwise the item is put in line.
 
-    def add(self, item: VerifierInput, key: bytes, known: Verdict | None) -> None:
-        """Put an item in line whose key no other has.
-
-        Args:
-            known: What the first stage knows of it; None if there was none, and the worker's verdict is all.
+        Raises:
+            VerifierError: The workers can't start.
         """
-        self._waiting[key] = [(item.item, known)]
-        self._keys[item.item] = key
-        self._queue.append(item)
+        key = item.item if deferred.key is None else deferred.key
+        if (waiting := self._waiting.get(key)) is None:
+            if deferred.key is not None and (found := self._recall(deferred.key)) is not None:
+                return filled_in(deferred.known, found)
+            waiting = self._waiting[key] = []
+            self._put(item, key)
+        waiting.append((item.item, deferred.known))
         self.count += 1
-        self.characters += _size(item)
-        self._feed()
+        return None
 
-    def turn(self, timeout: float, commit: Commit) -> None:
+    def turn(self, timeout: float) -> None:
         """See what the workers have done: commit it, and only then give them more.
 
         Args:
@@ -98,19 +133,25 @@ class SecondStage:
             key = self._keys.pop(item.item)
             settled += self._settle(key, verdict)
             self.characters -= _size(item)
-            if _is_repeatable(verdict):
+            if isinstance(key, bytes) and _is_repeatable(verdict):
                 found[key] = verdict
         if results:
-            commit(settled, found)
+            self._commit(settled, found)
         for item, _ in results:
             self.pool.release(item.item)
+        self._feed()
+
+    def _put(self, item: VerifierInput, key: bytes | int) -> None:
+        self._keys[item.item] = key
+        self._queue.append(item)
+        self.characters += _size(item)
         self._feed()
 
     def _feed(self) -> None:
         while self._queue and self.pool.free:
             self.pool.submit(self._queue.popleft())
 
-    def _settle(self, key: bytes, verdict: Verdict) -> list[tuple[int, Verdict]]:
+    def _settle(self, key: bytes | int, verdict: Verdict) -> list[tuple[int, Verdict]]:
         """Fill in the items that waited for a key; only the first has cost a worker's time."""
         settled = []
         for item, known in self._waiting.pop(key):
@@ -120,21 +161,6 @@ class SecondStage:
         return settled
 
 
-def filled_in(known: Verdict | None, found: Verdict) -> Verdict:
-    """What the first stage knows of an item with what the second found."""
-    if known is None:
-        return found
-    return structs.replace(
-        known,
-        outcome=found.outcome,
-        score=found.score,
-        reason=found.reason,
-        rule=found.rule,
-        detail=found.detail,
-        ms=known.ms + found.ms,
-    )
-
-
 def _is_repeatable(verdict: Verdict) -> bool:
     """Whether the same comparison would be answered like this again, on any machine."""
     return verdict.outcome is not Outcome.ERROR and verdict.reason not in ("timeout", "worker_died")
@@ -142,6 +168,9 @@ def _is_repeatable(verdict: Verdict) -> bool:
 
 def _size(item: VerifierInput) -> int:
     return len(item.question) + len(item.reference) + len(item.completion)
+
+
+# -- One run's work: read the items that have no verdict, judge them, store the verdicts in groups.
 
 
 GROUP = 500
@@ -167,7 +196,7 @@ class VerdictSink(Protocol):
         """What a worker has found for a key, in whichever run."""
         ...
 
-    def look_up(self) -> None:
+    def check(self) -> None:
         """Show life, and raise whatever ends the work early."""
         ...
 
@@ -184,81 +213,22 @@ def judge_locally(
     Args:
         spec: The verifier's kind and options, for the workers.
     """
-    if verifier.isolation == "inline":
-        judge_inline(cast("Verifier", verifier), chunks, sink)
-    elif verifier.isolation == "staged":
-        judge_staged(cast("StagedVerifier", verifier), spec, workers, chunks, sink)
-    else:
-        judge_in_workers(spec, workers, chunks, sink)
+    with _LocalRun(cast("Verifier", verifier), lambda: WorkerPool(spec, workers), sink) as run:
+        for chunk in chunks:
+            sink.check()
+            for item in chunk:
+                run.take(item)
+        run.finish()
 
 
-def judge_inline(verifier: Verifier, chunks: Iterable[list[VerifierInput]], sink: VerdictSink) -> None:
-    """Judge in this process, for verifiers that can neither hang nor crash."""
-    group: list[tuple[int, Verdict]] = []
-    began = time.monotonic()
-    for item in _items(chunks, sink):
-        group.append((item.item, judged(verifier, item)))
-        if len(group) == GROUP or time.monotonic() - began > _GROUP_S:
-            sink.store(group)
-            # Others who want to write get their turn.
-            time.sleep(_BREATH_S)
-            sink.look_up()
-            group, began = [], time.monotonic()
-    sink.store(group)
+class _LocalRun:
+    """Items on their way to the sink; all in one thread, and never many at a time."""
 
-
-def judge_in_workers(
-    spec: tuple[str, dict[str, str]], workers: int, chunks: Iterable[list[VerifierInput]], sink: VerdictSink
-) -> None:
-    """Judge in worker processes; a worker goes on only when its last verdict is committed."""
-    items = _items(chunks, sink)
-    item = next(items, None)
-    if item is None:
-        return
-    busy = 0
-    with WorkerPool(spec, workers) as pool:
-        while item is not None or busy:
-            while item is not None and pool.free:
-                pool.submit(item)
-                busy += 1
-                item = next(items, None)
-            results = pool.wait(_WAIT_S)
-            for start in range(0, len(results), GROUP):
-                sink.store([(judged.item, verdict) for judged, verdict in results[start : start + GROUP]])
-            for judged, _ in results:
-                pool.release(judged.item)
-            busy -= len(results)
-            sink.look_up()
-
-
-def judge_staged(
-    verifier: StagedVerifier,
-    spec: tuple[str, dict[str, str]],
-    workers: int,
-    chunks: Iterable[list[VerifierInput]],
-    sink: VerdictSink,
-) -> None:
-    """Judge most items in this process at once and the rest in worker processes meanwhile.
-
-    The workers are started when the first item needs one.
-    """
-    with _Stages(verifier, lambda: WorkerPool(spec, workers), sink) as stages:
-        for item in _items(chunks, sink):
-            stages.take(item)
-        stages.finish()
-
-
-class _Stages:
-    """Items on their way through both stages of a verifier; all in one thread, and never many at a time.
-
-    A worker goes on only when its last verdict is committed.
-    """
-
-    def __init__(self, verifier: StagedVerifier, start: Callable[[], WorkerPool], sink: VerdictSink) -> None:
+    def __init__(self, verifier: Verifier, start: Callable[[], WorkerPool], sink: VerdictSink) -> None:
         self._verifier = verifier
         self._sink = sink
         self._identity = hashlib.sha256(f"{identity(verifier)}\n{verifier.version}\n".encode())
-        self._second = SecondStage(start)
+        self._second = SecondStage(start, self._recall, self._commit)
         self._ready: list[tuple[int, Verdict]] = []
         self._stored = self._turned = time.monotonic()
 
@@ -270,10 +240,10 @@ class _Stages:
 
     def take(self, item: VerifierInput) -> None:
         """Judge an item or put it in line; wait first while too many stand there."""
-        answer = quickly_judged(self._verifier, item)
-        if isinstance(answer, Pending):
-            self._put_off(item, answer)
-        else:
+        answer: Verdict | Deferred | None = first_stage(self._verifier, item)
+        if isinstance(answer, Deferred):
+            answer = self._second.take(item, answer)
+        if answer is not None:
             self._ready.append((item.item, answer))
         while self._second.count >= MOST_WAITING or self._second.characters >= MOST_CHARACTERS:
             self._turn(_WAIT_S)
@@ -282,7 +252,7 @@ class _Stages:
             self._store({})
             # Others who want to write get their turn.
             time.sleep(_BREATH_S)
-            self._sink.look_up()
+            self._sink.check()
         if self._second.has_workers and now - self._turned > _TURN_S:
             self._turn(0)
 
@@ -292,34 +262,26 @@ class _Stages:
             self._turn(_WAIT_S)
         self._store({})
 
-    def _put_off(self, item: VerifierInput, pending: Pending) -> None:
-        digest = self._identity.copy()
-        digest.update(pending.key)
-        key = digest.digest()
-        if self._second.joins(item.item, key, pending.verdict):
-            return
-        if (known := self._sink.recall(key)) is not None:
-            self._ready.append((item.item, filled_in(pending.verdict, known)))
-        else:
-            self._second.add(item, key, pending.verdict)
-
     def _turn(self, timeout: float) -> None:
-        self._second.turn(timeout, self._commit)
-        self._sink.look_up()
+        self._second.turn(timeout)
+        self._sink.check()
         self._turned = time.monotonic()
+
+    def _key(self, key: bytes) -> bytes:
+        """A comparison's key among those of all verifiers."""
+        digest = self._identity.copy()
+        digest.update(key)
+        return digest.digest()
+
+    def _recall(self, key: bytes) -> Verdict | None:
+        return self._sink.recall(self._key(key))
 
     def _commit(self, settled: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict]) -> None:
         self._ready += settled
-        self._store(found)
+        self._store({self._key(key): verdict for key, verdict in found.items()})
 
     def _store(self, found: Mapping[bytes, Verdict]) -> None:
         for start in range(0, len(self._ready), GROUP):
             self._sink.store(self._ready[start : start + GROUP], found)
         self._ready = []
         self._stored = time.monotonic()
-
-
-def _items(chunks: Iterable[list[VerifierInput]], sink: VerdictSink) -> Iterator[VerifierInput]:
-    for chunk in chunks:
-        sink.look_up()
-        yield from chunk

@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Verdict, VerifierInput
-from workbench.runs.executor import NICENESS, first_stage
-from workbench.verifiers.base import Pending
+from workbench.runs.executor import NICENESS
+from workbench.runs.local import Deferred, first_stage
 from workbench.verifiers.registry import Registry
 from workbench.verifiers.wire import LENGTH, pack, read
 
@@ -32,10 +32,10 @@ _BOOT = (
 
 
 class _Said(Struct, frozen=True):
-    """What the first stage said; with a key it is what it knows of an item it leaves to a worker."""
+    """What the first stage said: one of both."""
 
-    verdict: Verdict
-    key: bytes | None
+    verdict: Verdict | None = None
+    deferred: Deferred | None = None
 
 
 class LongTexts:
@@ -51,7 +51,7 @@ class LongTexts:
         self._places = asyncio.Semaphore(processes)
         self._free: list[_ReaderProcess] = []
 
-    async def first(self, item: VerifierInput) -> Verdict | Pending:
+    async def first(self, item: VerifierInput) -> Verdict | Deferred:
         """What `first_stage` says.
 
         Raises:
@@ -70,7 +70,9 @@ class LongTexts:
                 # One that was left in the middle would give its answer to somebody else.
                 if reader not in self._free:
                     await reader.end()
-        return said.verdict if said.key is None else Pending(key=said.key, verdict=said.verdict)
+        answer = said.deferred or said.verdict
+        assert answer is not None
+        return answer
 
     async def close(self) -> None:
         """End the processes that nobody waits for."""
@@ -115,5 +117,5 @@ def serve(kind: str, options: dict[str, str]) -> None:
     verifier = Registry().local(kind, options)
     while (body := read(sys.stdin.buffer)) is not None:
         said = first_stage(verifier, msgspec.msgpack.decode(body, type=VerifierInput))
-        answers.write(pack(_Said(said.verdict, said.key) if isinstance(said, Pending) else _Said(said, None)))
+        answers.write(pack(_Said(deferred=said) if isinstance(said, Deferred) else _Said(said)))
         answers.flush()

@@ -100,7 +100,7 @@ class Collector:
         """What a worker has found for a key."""
         return self._known.get(key)
 
-    def look_up(self) -> None:
+    def check(self) -> None:
         """Tell how far it is."""
         if self._watch is not None:
             self._watch(len(self.judged))
@@ -140,7 +140,7 @@ def judge_by_servers(
     before = _calls(database, run)
     with standing_in(database) as lease:
         journal = partial(_ProbeJournal, database, lease, run, collector)
-        work = work_on(database, verifier, collector.inputs(subjects), journal, collector.look_up)
+        work = work_on(database, verifier, collector.inputs(subjects), journal, collector.check)
         try:
             judge_on_servers(work)
         except Halt as halt:

@@ -187,7 +187,7 @@ class _Sink:
     def recall(self, key: bytes) -> Verdict | None:
         return verdicts.get(self._database.reader(), key)
 
-    def look_up(self) -> None:
+    def check(self) -> None:
         if time.monotonic() - self._looked < _LOOK_S:
             return
         self._looked = time.monotonic()

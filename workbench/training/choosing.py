@@ -48,7 +48,7 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
     probe: ProbeSummary | None = None
     warnings: tuple[str, ...] = ()
 
-    def desk(
+    def executor(
         self, workers: int | None = None, timeout: float | None = None, *, yielding: bool = False
     ) -> LocalExecutor:
         """It, ready to judge; for the arguments see `LocalExecutor`.

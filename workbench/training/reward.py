@@ -92,7 +92,7 @@ class Reward:
         self._reference = reference
         self._workers, self._timeout = workers, timeout
         self._lock = threading.Lock()
-        self._desk: tuple[int, LocalExecutor] | None = None
+        self._executor: tuple[int, LocalExecutor] | None = None
 
     def __call__(self, prompts: Any = None, completions: Any = None, **columns: Any) -> list[float | None]:
         """The rewards of completions, as TRL asks for them.
@@ -151,14 +151,14 @@ class Reward:
         Raises:
             VerifierError: The workers can't start.
         """
-        return self._own_desk().judge(items)
+        return self._own_executor().judge(items)
 
     def close(self) -> None:
         """End the worker processes; the next call starts new ones."""
         with self._lock:
-            if self._desk is not None and self._desk[0] == os.getpid():
-                self._desk[1].close()
-            self._desk = None
+            if self._executor is not None and self._executor[0] == os.getpid():
+                self._executor[1].close()
+            self._executor = None
 
     def __enter__(self) -> Reward:
         return self
@@ -169,12 +169,12 @@ class Reward:
     def __reduce__(self) -> tuple[Any, ...]:
         return _remade, (self._made_of,)
 
-    def _own_desk(self) -> LocalExecutor:
-        """This process's desk: a child that was forked has the parent's, without the thread that looks after it."""
+    def _own_executor(self) -> LocalExecutor:
+        """This process's own: a child that was forked has the parent's, without the thread that looks after it."""
         with self._lock:
-            if self._desk is None or self._desk[0] != os.getpid():
-                self._desk = (os.getpid(), self._chosen.desk(self._workers, self._timeout))
-            return self._desk[1]
+            if self._executor is None or self._executor[0] != os.getpid():
+                self._executor = (os.getpid(), self._chosen.executor(self._workers, self._timeout))
+            return self._executor[1]
 
     def _log(
         self, rows: Sequence[VerifierInput | None], verdicts: Sequence[Verdict], columns: Mapping[str, Any]

@@ -18,9 +18,10 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project, opened_project
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.configuring import bound_run
-from workbench.runs.executor import DeskClosed, Left, VerifierSession, answering
+from workbench.runs.executor import ExecutorClosed, VerifierSession, answering
 from workbench.runs.generation import GO_ON, Identity, require_free
 from workbench.runs.lease import standing_in
+from workbench.runs.local import Deferred
 from workbench.runs.long_texts import LongTexts
 from workbench.runs.store import runs as stored_runs
 from workbench.training.choosing import Busy, RewardVerifier, WaitingItems, all_of, length
@@ -134,19 +135,19 @@ class AsyncVerifier:
     ) -> None:
         cores = os.cpu_count() or 1
         self._line = line
-        self._desk = chosen.desk(workers or max(1, cores - 1), timeout, yielding=True)
+        self._executor = chosen.executor(workers or max(1, cores - 1), timeout, yielding=True)
         self._long = LongTexts((chosen.kind, chosen.options), max(1, cores // 2))
-        self._desk.warm()
+        self._executor.warm()
 
     @property
     def state(self) -> Readiness:
         """Whether items are taken."""
-        return "starting" if self._desk.state == "idle" else self._desk.state
+        return "starting" if self._executor.state == "idle" else self._executor.state
 
     @property
     def trouble(self) -> str | None:
         """Why none are; None while they are."""
-        return self._desk.trouble if self._desk.state == "failed" else None
+        return self._executor.trouble if self._executor.state == "failed" else None
 
     @property
     def waiting(self) -> int:
@@ -163,46 +164,46 @@ class AsyncVerifier:
         """
         self._line.require_fit(items)
         answers = await self._first(items)
-        left = {row: answer for row, answer in enumerate(answers) if isinstance(answer, Left)}
+        left = {row: answer for row, answer in enumerate(answers) if isinstance(answer, Deferred)}
         if left:
             with self._line.room([items[row] for row in left]):
                 found = dict(zip(left, await self._later([(items[row], left[row]) for row in left]), strict=True))
-        verdicts = [found[row] if isinstance(answer, Left) else answer for row, answer in enumerate(answers)]
+        verdicts = [found[row] if isinstance(answer, Deferred) else answer for row, answer in enumerate(answers)]
         return verdicts, not left and not any(map(self._is_long, items))
 
     async def close(self) -> None:
         """End the processes; nobody may wait any more."""
         await self._long.close()
-        await asyncio.to_thread(self._desk.close)
+        await asyncio.to_thread(self._executor.close)
 
-    async def _first(self, items: Sequence[VerifierInput]) -> list[Verdict | Left]:
+    async def _first(self, items: Sequence[VerifierInput]) -> list[Verdict | Deferred]:
         """What the first stage says of each item; the loop gets its turn in between."""
         long = [item for item in items if self._is_long(item)]
         with self._line.room(long):
             reading = [asyncio.ensure_future(self._long.first(item)) for item in long]
             short = await self._short([item for item in items if not self._is_long(item)])
             read = iter(await all_of(reading) if reading else ())
-        return [self._desk.taken(next(read)) if self._is_long(item) else next(short) for item in items]
+        return [self._executor.recalled(next(read)) if self._is_long(item) else next(short) for item in items]
 
-    async def _short(self, items: Sequence[VerifierInput]) -> Iterator[Verdict | Left]:
+    async def _short(self, items: Sequence[VerifierInput]) -> Iterator[Verdict | Deferred]:
         answers = []
         turned = time.perf_counter()
         for item in items:
-            answers.append(self._desk.first(item))
+            answers.append(self._executor.first(item))
             if time.perf_counter() - turned > _TURN_S and len(items) > 1:
                 await asyncio.sleep(0)
                 turned = time.perf_counter()
         return iter(answers)
 
-    async def _later(self, asked: Sequence[tuple[VerifierInput, Left]]) -> list[Verdict]:
+    async def _later(self, asked: Sequence[tuple[VerifierInput, Deferred]]) -> list[Verdict]:
         try:
-            return await all_of([asyncio.wrap_future(self._desk.later(item, left)) for item, left in asked])
-        except DeskClosed as error:
+            return await all_of([asyncio.wrap_future(self._executor.later(item, left)) for item, left in asked])
+        except ExecutorClosed as error:
             raise Busy from error
 
     def _is_long(self, item: VerifierInput) -> bool:
         """Whether its first stage would hold the loop up."""
-        return self._desk.isolation != "process" and length(item) > LONG
+        return self._executor.isolation != "process" and length(item) > LONG
 
 
 AnyJudge = AsyncVerifier | AskingJudge

@@ -17,6 +17,7 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, Verdict
 from workbench.runs import local, runner, verifying
 from workbench.runs.lease import Lease, LeaseLost
+from workbench.runs.local import judge_locally
 from workbench.runs.runner import Runner
 from workbench.runs.store import runs as rows
 from workbench.runs.store import verdicts
@@ -217,7 +218,7 @@ def test_items_imported_behind_the_scan_are_judged_before_the_run_is_complete(
     project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     info = start(project, "exact")
-    judge, joined = local.judge_inline, list[RunInfo]()
+    judge, joined = judge_locally, list[RunInfo]()
 
     def judge_and_import(*arguments: Any) -> None:
         judge(*arguments)
@@ -225,7 +226,7 @@ def test_items_imported_behind_the_scan_are_judged_before_the_run_is_complete(
             add_items(project.database, numbered(4, dataset="more"))
             joined.append(start(project, "exact"))
 
-    monkeypatch.setattr(local, "judge_inline", judge_and_import)
+    monkeypatch.setattr(runner, "judge_locally", judge_and_import)
     work(project, lease)
     assert (joined[0].run, joined[0].state, joined[0].selected) == (info.run, "running", 34)
     ended = run_info(project, info.run)
@@ -243,7 +244,7 @@ def test_a_runner_that_wakes_after_it_was_given_up_changes_nothing(
     life: processes.Life,
 ) -> None:
     info = start(project, "exact")
-    judge = local.judge_inline
+    judge = judge_locally
 
     def judge_and_stall(*arguments: Any) -> None:
         judge(*arguments)
@@ -254,7 +255,7 @@ def test_a_runner_that_wakes_after_it_was_given_up_changes_nothing(
             elsewhere.setattr(processes, "wall", lambda: 0.0)
             assert ask(project, info.run).state == state
 
-    monkeypatch.setattr(local, "judge_inline", judge_and_stall)
+    monkeypatch.setattr(runner, "judge_locally", judge_and_stall)
     with pytest.raises(LeaseLost):
         work(project, lease)
     assert run_info(project, info.run).state == state
@@ -264,7 +265,7 @@ def test_a_runner_that_wakes_after_its_run_was_queued_anew_changes_nothing(
     project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     info = start(project, "exact", selection=Selection((), 3))
-    judge = local.judge_inline
+    judge = judge_locally
 
     def judge_and_stall(*arguments: Any) -> None:
         judge(*arguments)
@@ -272,7 +273,7 @@ def test_a_runner_that_wakes_after_its_run_was_queued_anew_changes_nothing(
             elsewhere.setattr(processes, "life", lambda _: "gone")
             start(project, "exact")
 
-    monkeypatch.setattr(local, "judge_inline", judge_and_stall)
+    monkeypatch.setattr(runner, "judge_locally", judge_and_stall)
     monkeypatch.setattr(verifying, "ensure_runner", lambda _: None)
     with pytest.raises(LeaseLost):
         work(project, lease)

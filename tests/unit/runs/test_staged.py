@@ -15,7 +15,7 @@ from workbench.core.run import RunInfo, VerdictLine
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs import local, runner
 from workbench.runs.lease import Lease
-from workbench.runs.local import judge_staged
+from workbench.runs.local import judge_locally
 from workbench.runs.runner import Runner
 from workbench.runs.store import runs as rows
 from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_lines, wait
@@ -51,11 +51,11 @@ def add(project: Project, *completions: str, dataset: str = "sample") -> None:
     add_items(project.database, made)
 
 
-def run(project: Project) -> RunInfo:
+def run(project: Project, kind: str = "staged") -> RunInfo:
     """Claim the database, so that no other process becomes its runner, and do the whole run here."""
     lease = Lease.acquire(project.database)
     assert lease is not None
-    info = start(project, "staged", options(project), workers=2)
+    info = start(project, kind, options(project), workers=2)
     Runner(project.database, lease).work()
     return run_info(project, info.run)
 
@@ -111,6 +111,12 @@ def test_what_was_compared_before_is_not_asked_again(project: Project, monkeypat
             (old.verdict, old.score, old.reason, old.rule, old.detail, old.candidate_span)
         )
         assert new.ms < old.ms
+
+
+def test_what_has_no_first_stage_is_asked_of_every_item(project: Project) -> None:
+    add(project, *["later a"] * 4)
+    assert run(project, "slow-apart").reasons == {"slept": 4}
+    assert (sorted(asked(project)), cached(project)) == ([1, 2, 3, 4], 0)
 
 
 def test_another_version_or_configuration_asks_anew(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,7 +245,7 @@ class Sink:
     def recall(self, key: bytes) -> Verdict | None:
         return self.found.get(key)
 
-    def look_up(self) -> None:
+    def check(self) -> None:
         if self.request is not None:
             raise self.request
 
@@ -284,7 +290,7 @@ def judge(sink: Sink, texts: Iterable[str]) -> None:
     chunks = (
         [VerifierInput(item=number, question="", reference="", completion=text)] for number, text in enumerate(texts)
     )
-    judge_staged(verifier, ("staged", {}), 2, chunks, sink)
+    judge_locally(verifier, ("staged", {}), 2, chunks, sink)
 
 
 def test_the_first_stage_does_not_wait_for_the_second(sink: Sink) -> None:

@@ -20,10 +20,10 @@ from workbench.app.web.reward.server import RewardServer, serve
 from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import UsageError
 from workbench.core.verdict import Verdict, VerifierInput
+from workbench.runs.local import Deferred
 from workbench.runs.long_texts import LongTexts
 from workbench.training import serving as judging
 from workbench.training.choosing import Scale, chosen
-from workbench.verifiers.base import Pending
 
 TOKEN = "0123456789abcdef-token"
 NOW = b'{"reference": "r", "completion": "now"}'
@@ -173,7 +173,7 @@ async def test_long_texts_are_read_elsewhere(served: Serving, monkeypatch: pytes
     elsewhere: list[str] = []
     first = LongTexts.first
 
-    async def watched(self: LongTexts, one: VerifierInput) -> Verdict | Pending:
+    async def watched(self: LongTexts, one: VerifierInput) -> Verdict | Deferred:
         elsewhere.append(one.completion)
         return await first(self, one)
 

@@ -15,9 +15,12 @@ import time
 import tracemalloc
 from typing import Final
 
+from msgspec.structs import replace
+
 from bench.figures import report
 from bench.synthetic import FULL, cached, verifier
-from workbench.benchmarks.building.hard import HardSetOptions, build_hard
+from workbench.benchmarks.building.hard import build_hard
+from workbench.benchmarks.options import HardOptions
 from workbench.core.project import Project, open_project
 from workbench.measuring.columns import columns
 
@@ -32,10 +35,10 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=FULL)
     options, _ = parser.parse_known_args()
     path = cached(options.items, runs=_JUDGES)
-    asked = HardSetOptions(judges=tuple(verifier(run) for run in range(1, _JUDGES + 1)))
+    asked = HardOptions(judges=tuple(verifier(run) for run in range(1, _JUDGES + 1)))
     began = time.perf_counter()
     project = open_project(path)
-    found = build_hard(project, asked, dry_run=True)
+    found = build_hard(project, replace(asked, dry_run=True))
     report("hard_queue_s", time.perf_counter() - began, "s", _GOAL_S)
     report("hard_queue_candidates", found.stages["candidates"], "items")
     report("hard_queue_split", found.stages["split"], "items")
@@ -45,13 +48,13 @@ def main() -> None:
     project.close()
 
 
-def _peak_mb(project: Project, asked: HardSetOptions) -> float:
+def _peak_mb(project: Project, asked: HardOptions) -> float:
     """The most that is held beyond the columns while a queue is built, as Python and numpy count it."""
     known = columns(project)
     for run in range(1, _JUDGES + 1):
         known.outcome(run)
     tracemalloc.start()
-    build_hard(project, asked, dry_run=True)
+    build_hard(project, replace(asked, dry_run=True))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return peak / 2**20

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import msgspec
 
-from workbench.benchmarks.publishing.publishing import PublisherCard, publish
+from workbench.benchmarks.options import PublishOptions
+from workbench.benchmarks.publishing.publishing import publish
 from workbench.benchmarks.records import Publication
 from workbench.core.database import sets
 from workbench.core.database.selection import FROM_ITEMS, GOLD, GOLD_FROM, SUBTYPE
 from workbench.core.project import Project, open_project
-from workbench.core.sets import ItemMember, NewSet, QuestionMember, SetKind, SetName, SetReport, StoredSet
+from workbench.core.sets import ItemMember, NewSet, QuestionMember, SetKind, SetReport, StoredSet
 from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling.labels import import_labels
 
@@ -89,8 +90,14 @@ def publish_sample(folder: Path) -> Publication:
     freeze(
         project, "people/only", kind="hard", members=[one for one in with_gold(project) if one.gold_from != "imported"]
     )
-    card = PublisherCard(title=HOSTILE, licence="My Own ](x) 1.0", languages=("en", "no"))
-    found = publish(project, [SetName("small"), SetName("people/only")], folder, card=card)
+    options = PublishOptions(
+        sets=("small", "people/only"),
+        folder=folder,
+        title=HOSTILE,
+        licence="My Own ](x) 1.0",
+        languages=("en", "no"),
+    )
+    found = publish(project, options)
     project.close()
     return found
 

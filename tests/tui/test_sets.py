@@ -26,10 +26,11 @@ from workbench.app.tui.screens.accuracy import AccuracyScreen
 from workbench.app.tui.screens.browse import BrowseScreen
 from workbench.app.tui.screens.pool import PoolScreen
 from workbench.app.tui.screens.sets import BuildSetScreen, PublishSetScreen, SetPlanScreen, SetsScreen
-from workbench.benchmarks.building.balanced import BalancedTargets, build_balanced
+from workbench.benchmarks.building.balanced import build_balanced
 from workbench.benchmarks.building.comparing import every_set
-from workbench.benchmarks.building.hard import HardSetOptions, build_hard
+from workbench.benchmarks.building.hard import build_hard
 from workbench.benchmarks.building.picks import build_picks
+from workbench.benchmarks.options import BalancedOptions, HardOptions, PicksOptions
 from workbench.core.label import LabelLine
 from workbench.core.project import Project, open_project
 from workbench.labelling.labels import put_lines
@@ -86,8 +87,8 @@ async def fill(form: Screen[Any], pilot: Pilot[None], **values: str) -> None:
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_list_says_how_far_people_are_and_what_is_short(tmp_path: Path, size: tuple[int, int]) -> None:
     project = pool(tmp_path)
-    build_picks(project, "a", each=2)
-    build_balanced(project, BalancedTargets(per_type=3))
+    build_picks(project, PicksOptions(judge="a", each=2))
+    build_balanced(project, BalancedOptions(per_type=3))
     line = LabelLine(completion_id="q0-1", annotator="amira", verdict="incorrect", role="adjudicator")
     assert put_lines(project, [line]).refused == 0
     async with opened(project, size=size) as (app, pilot):
@@ -110,7 +111,7 @@ async def test_building_plans_first_and_freezes_what_the_command_line_would(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     project = pool(tmp_path)
-    build_picks(project, "a", each=1)
+    build_picks(project, PicksOptions(judge="a", each=1))
     project.close()
     other = shutil.copy(project.path, tmp_path / "other.db")
     call = in_process(monkeypatch, capfd)
@@ -163,7 +164,7 @@ async def test_a_hard_set_begins_with_a_queue_of_the_judges_that_are_chosen(tmp_
 async def test_what_differs_is_frozen_as_a_new_version_only_when_asked_and_shown_beside_the_old(tmp_path: Path) -> None:
     project = pool(tmp_path)
     for _ in ("the queue", "the set"):
-        build_hard(project, HardSetOptions(judges=tuple(JUDGES), minority=1, annotate=4, final=2, partial=True))
+        build_hard(project, HardOptions(judges=tuple(JUDGES), minority=1, annotate=4, final=2, partial=True))
     async with opened(project) as (app, pilot):
         await begin(app, pilot)
         await press(pilot, "b", "3")

@@ -1,7 +1,8 @@
-"""The fullest choice of questions within quotas and caps, as an integer programme.
+"""Questions with judged completions: which can be taken, what is picked of them, and the fullest choice within caps.
 
-A question takes from its stratum, its source and two models at once, so that no flow and no greedy rule is exact: one
-taken early can keep out two later ones. HiGHS (scipy.optimize.milp) proves its optimum.
+That choice is an integer programme: a question takes from its stratum, its source and two models at once, so that no
+flow and no greedy rule is exact, since one taken early can keep out two later ones. HiGHS (scipy.optimize.milp) proves
+its optimum.
 """
 
 from __future__ import annotations

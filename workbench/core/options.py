@@ -11,12 +11,15 @@ what it means and how it is written. Types that several verbs share have names h
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Iterator
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from msgspec import Meta, Struct
+from msgspec import NODEFAULT, Meta, Struct, structs
 
+from workbench.core.errors import UsageError
 from workbench.core.selection import FIELDS
+from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Protocol3
 
 LARGEST = 2**63 - 1
@@ -37,7 +40,7 @@ class Written(Struct, frozen=True, kw_only=True):
         choices: The words it takes, where the type does not say them.
         shows_default: Whether help names the default; if None, where it is neither empty nor false.
         bare: Its value where only the flag is given.
-        read: Makes its value of the text; raises UsageError where it is none.
+        read: Makes its value of the text, or of each of several texts a pair; raises UsageError where it is none.
         names_file: Of a text: it is the name of a file.
         exists: Of a path: it must be there.
         dash: Of a path to read: "-" is standard input.
@@ -51,7 +54,7 @@ class Written(Struct, frozen=True, kw_only=True):
     choices: tuple[str, ...] | None = None
     shows_default: bool | None = None
     bare: object = None
-    read: Callable[[str], object] | None = None
+    read: Callable[[str], Any] | None = None
     names_file: bool = False
     exists: bool = False
     dash: bool = False
@@ -69,7 +72,7 @@ def option(
     choices: tuple[str, ...] | None = None,
     shows_default: bool | None = None,
     bare: object = None,
-    read: Callable[[str], object] | None = None,
+    read: Callable[[str], Any] | None = None,
     exists: bool = False,
     dash: bool = False,
     output: Literal["stream", "file"] | None = None,
@@ -117,9 +120,27 @@ def argument(
     return Meta(extra={"written": written})
 
 
+def pair(text: str) -> tuple[str, str]:
+    """The two sides of ``KEY=VALUE``.
+
+    Raises:
+        UsageError: It has no such form.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        # What stands there may be a key: it is not shown.
+        raise UsageError("It is not KEY=VALUE.")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise UsageError(f"{inert(key)}: it is no UTF-8 text.")
+    return key, value
+
+
 Whole = Annotated[int, Meta(ge=1, le=LARGEST)]
 """What is counted, or numbered from 1."""
 SeedNumber = Annotated[int, Meta(ge=0, le=LARGEST)]
+
+NONE_GIVEN: Final[dict[str, Any]] = {}
+"""The default of pairs."""
 
 Where = Annotated[
     tuple[str, ...],
@@ -130,7 +151,7 @@ Where = Annotated[
 ]
 Verifiers = Annotated[tuple[str, ...], option("Only these (repeatable).", "--verifier", metavar="NAME")]
 VerifierSettings = Annotated[
-    tuple[str, ...], option("An option of the verifier.", "-o", "--option", metavar="KEY=VALUE")
+    dict[str, str], option("An option of the verifier.", "-o", "--option", metavar="KEY=VALUE", read=pair)
 ]
 Gold = Annotated[GoldChoice, option("Adjudicated, else agreed, else imported; people's only; the imported one only.")]
 Protocol = Annotated[Protocol3, option('Undecided rows count as "incorrect", as wrong, or not at all.')]
@@ -160,3 +181,75 @@ TableFormat = Annotated[
 MaxLine = Annotated[int, option("Longest line taken.", ge=1024, metavar="BYTES")]
 DatabaseOrFile = Annotated[str | None, argument("[DB]", names_file=True)]
 Database = Annotated[str, argument("DB", names_file=True)]
+
+
+# -- A record as front ends read it.
+
+
+class RecordField(NamedTuple):
+    """A field of a record.
+
+    Attributes:
+        type: Without None; of one value where it takes several.
+        is_several: Whether it takes any number of values.
+        flags: Its flags; the first is what it is called.
+        default: `msgspec.NODEFAULT` where it must be said.
+        bounds: ``ge``, ``gt``, ``le``, as far as it has them.
+    """
+
+    name: str
+    type: Any
+    is_several: bool
+    flags: tuple[str, ...]
+    description: str | None
+    default: Any
+    bounds: dict[str, Any]
+    written: Written
+
+    @property
+    def is_required(self) -> bool:
+        """Whether it must be said."""
+        return self.default is NODEFAULT
+
+
+def fields_of(record: type[Options]) -> Iterator[RecordField]:
+    """The fields of a record in their order."""
+    hints = get_type_hints(record, include_extras=True)
+    for field in structs.fields(record):
+        default = field.default if field.default_factory is NODEFAULT else field.default_factory()
+        yield _field(field.name, hints[field.name], default)
+
+
+def _field(name: str, hint: Any, default: Any) -> RecordField:
+    type_, metas = _taken_apart(hint)
+    written = next((meta.extra["written"] for meta in reversed(metas) if meta.extra), Written())
+    is_several = get_origin(type_) is dict or (get_origin(type_) is tuple and written.read is None)
+    if get_origin(type_) is tuple and is_several:
+        type_, more = _taken_apart(get_args(type_)[0])
+        metas = [*metas, *more]
+    return RecordField(
+        name=name,
+        type=type_,
+        is_several=is_several,
+        flags=written.flags or (f"--{name.rstrip('_').replace('_', '-')}",),
+        description=next((meta.description for meta in reversed(metas) if meta.description), None),
+        default=default,
+        bounds={side: bound for meta in metas for side in _SIDES if (bound := getattr(meta, side)) is not None},
+        written=written,
+    )
+
+
+_SIDES: Final = ("ge", "gt", "le")
+
+
+def _taken_apart(hint: Any) -> tuple[Any, list[Meta]]:
+    """A type without None, and what is said of it."""
+    metas: list[Meta] = []
+    while True:
+        if get_origin(hint) is Annotated:
+            hint, *more = get_args(hint)
+            metas = [*(one for one in more if isinstance(one, Meta)), *metas]
+        elif get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint):
+            (hint,) = (one for one in get_args(hint) if one is not NoneType)
+        else:
+            return hint, metas

@@ -1,4 +1,4 @@
-"""A project: one database and the settings beside it, as the front ends hold it."""
+"""A project: one database and the settings beside it, as the front ends hold it; and work on many of its rows."""
 
 from __future__ import annotations
 

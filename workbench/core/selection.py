@@ -100,6 +100,11 @@ def parse_condition(text: str) -> Condition:
     return Condition(field, operator, match["value"])
 
 
+def selection_of(where: Sequence[str], limit: int | None = None) -> Selection:
+    """The items for which all these conditions hold, written as for `parse_condition`."""
+    return Selection(tuple(parse_condition(text) for text in where), limit)
+
+
 # -- What figures can be broken down by: properties of items and verdicts, alone or crossed.
 
 

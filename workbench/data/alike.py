@@ -1,4 +1,4 @@
-"""Texts that are alike: which pairs are, by the cosine of their embeddings, and which of them stay.
+"""Which texts are alike, by the cosine of their embeddings, and which of them stay; and draws that can be repeated.
 
 Of texts that are alike one stays. They are looked at in an order, and one that is alike to a text that stays goes: no
 two that stay are alike, and each that goes is alike to one that stays. (Keeping one of every connected group instead

@@ -50,6 +50,21 @@ __all__ = ["FORMATS", "TABLES", "ExportFormat", "ExportReport", "Table", "export
 Table = Literal["items", "labels", "verdicts"]
 
 
+ExportFormat = Literal[
+    "verifybench",
+    "verifybench-fixed",
+    "jsonl",
+    "csv",
+    "parquet",
+    "sft",
+    "pairs",
+    "labels",
+    "label-studio",
+    "argilla",
+    "workbench",
+]
+
+
 class Request(Struct, frozen=True, kw_only=True):
     """All that a writer may need; see `workbench.interchange.exporting.export`."""
 
@@ -77,6 +92,120 @@ class Request(Struct, frozen=True, kw_only=True):
             table=self.table,
             **more,
         )
+
+
+def export(
+    project: Project,
+    path: Path,
+    *,
+    format: ExportFormat,
+    table: Table = "items",
+    dataset: str | None = None,
+    selection: Selection | None = None,
+    verifiers: Sequence[str] = (),
+    gold: GoldChoice = "final",
+    names: bool = False,
+    sighted: bool = False,
+    system: str | None = None,
+    per_question: int | None = None,
+    seed: int = 0,
+    checks: bool = False,
+    calls: bool = True,
+    force: bool = False,
+) -> ExportReport:
+    """Write the chosen rows to a file, which appears whole or not at all.
+
+    Args:
+        table: Labels and verdicts exist as ``csv`` and ``parquet``.
+        dataset: Only this data set's items.
+        selection: Only these items.
+        verifiers: Whose verdicts ``verdict`` in the selection means: the condition must hold for each.
+        gold: Whose labels stand in ``gold_correct``; ``imported`` gives back the file's own labels and types.
+        names: Annotators' names; stable pseudonyms otherwise. An archive always has the names.
+        sighted: For label-studio and argilla: also what annotators must not see: gold, model, source, types.
+        system: For sft: the text of a system message.
+        per_question: For sft: at most so many completions of a question, drawn by ``seed``.
+        checks: For workbench: with the items that are checks and what was answered to them.
+        calls: For workbench: with calls to model servers.
+        force: Replace an existing file.
+
+    Raises:
+        FormatError: The file exists, or can't be written.
+        StoreError: The file belongs to the database itself.
+        UsageError: There is no such data set or verifier, or the format has no such table or option.
+    """
+    project.database.require_other(path)
+    request = Request(
+        project=project,
+        path=path,
+        format=format,
+        table=table,
+        selection=_chosen(project, selection or Selection(), dataset, verifiers),
+        gold=gold,
+        names=names,
+        sighted=sighted,
+        system=system,
+        per_question=per_question,
+        seed=seed,
+        checks=checks,
+        calls=calls,
+        force=force,
+    )
+    _require_options(request)
+    return _writer(format, table)(request)
+
+
+def format_of(path: Path) -> ExportFormat:
+    """The format that a file's name says, ``.gz`` aside.
+
+    Raises:
+        UsageError: It says none, or several could be meant.
+    """
+    name = path.name.lower().removesuffix(".gz")
+    ending = Path(name).suffix
+    formats = _ENDINGS.get(ending, ())
+    if len(formats) == 1:
+        return formats[0]
+    if formats:
+        raise UsageError(f"Several formats end in {ending}: say which.", f"--format {' or --format '.join(formats)}")
+    raise UsageError(
+        f"The name {path_text(path)} doesn't say a format.", f"Name one with --format: {', '.join(FORMATS)}."
+    )
+
+
+def _chosen(project: Project, selection: Selection, dataset: str | None, verifiers: Sequence[str]) -> Selection:
+    if verifiers and not selection.asks_for_verdicts:
+        raise UsageError(
+            "--verifier says whose verdicts are meant.",
+            'Add --where "verdict=correct", or leave it out: formats like pairs go by --gold.',
+        )
+    return check_names(project.database.reader(), _with_dataset(project, selection, dataset), verifiers)
+
+
+def _writer(format: ExportFormat, table: Table) -> Writer:
+    found = _WRITERS[format].items if table == "items" else _WRITERS[format].others.get(table)
+    if found is None:
+        there = [name for name, known in _WRITERS.items() if table in known.others]
+        raise UsageError(f"{table} can't be written as {format}.", f"Use --format {' or --format '.join(there)}.")
+    return found
+
+
+def _require_options(request: Request) -> None:
+    """Refuse what this format would not heed."""
+    for name in sorted({name for found in _WRITERS.values() for name in found.options}):
+        known = {other: found for other, found in _WRITERS.items() if name in found.options}
+        if getattr(request, name) != _NOTHING_SAID[name] and request.format not in known:
+            flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
+            raise UsageError(f"{flag} means nothing for {request.format}.", f"It is for {', '.join(known)}.")
+
+
+def _with_dataset(project: Project, selection: Selection, dataset: str | None) -> Selection:
+    if dataset is None:
+        return selection
+    known = dataset_names(project.database.reader())
+    if dataset not in known:
+        raise UsageError(f"There is no data set {dataset!r}.", f"Data sets: {', '.join(known) or 'none yet'}.")
+    return Selection((*selection.conditions, Condition("dataset", "=", dataset)), selection.limit)
 
 
 # -- Files to train with: conversations that verifiers call correct, and pairs of correct and incorrect completions.
@@ -406,19 +535,9 @@ def _lines(request: Request) -> dict[tuple[str | None, str | None, str], list[La
     return found
 
 
-ExportFormat = Literal[
-    "verifybench",
-    "verifybench-fixed",
-    "jsonl",
-    "csv",
-    "parquet",
-    "sft",
-    "pairs",
-    "labels",
-    "label-studio",
-    "argilla",
-    "workbench",
-]
+# -- How each format is written.
+
+
 Writer = Callable[[Request], ExportReport]
 
 
@@ -462,117 +581,3 @@ FORMATS: Final[tuple[ExportFormat, ...]] = tuple(_WRITERS)
 TABLES: Final[tuple[Table, ...]] = get_args(Table)
 _FLAGS: Final = {"calls": "--without-calls"}
 _NOTHING_SAID: Final = {field.name: field.default for field in structs.fields(Request)}
-
-
-def export(
-    project: Project,
-    path: Path,
-    *,
-    format: ExportFormat,
-    table: Table = "items",
-    dataset: str | None = None,
-    selection: Selection | None = None,
-    verifiers: Sequence[str] = (),
-    gold: GoldChoice = "final",
-    names: bool = False,
-    sighted: bool = False,
-    system: str | None = None,
-    per_question: int | None = None,
-    seed: int = 0,
-    checks: bool = False,
-    calls: bool = True,
-    force: bool = False,
-) -> ExportReport:
-    """Write the chosen rows to a file, which appears whole or not at all.
-
-    Args:
-        table: Labels and verdicts exist as ``csv`` and ``parquet``.
-        dataset: Only this data set's items.
-        selection: Only these items.
-        verifiers: Whose verdicts ``verdict`` in the selection means: the condition must hold for each.
-        gold: Whose labels stand in ``gold_correct``; ``imported`` gives back the file's own labels and types.
-        names: Annotators' names; stable pseudonyms otherwise. An archive always has the names.
-        sighted: For label-studio and argilla: also what annotators must not see: gold, model, source, types.
-        system: For sft: the text of a system message.
-        per_question: For sft: at most so many completions of a question, drawn by ``seed``.
-        checks: For workbench: with the items that are checks and what was answered to them.
-        calls: For workbench: with calls to model servers.
-        force: Replace an existing file.
-
-    Raises:
-        FormatError: The file exists, or can't be written.
-        StoreError: The file belongs to the database itself.
-        UsageError: There is no such data set or verifier, or the format has no such table or option.
-    """
-    project.database.require_other(path)
-    request = Request(
-        project=project,
-        path=path,
-        format=format,
-        table=table,
-        selection=_chosen(project, selection or Selection(), dataset, verifiers),
-        gold=gold,
-        names=names,
-        sighted=sighted,
-        system=system,
-        per_question=per_question,
-        seed=seed,
-        checks=checks,
-        calls=calls,
-        force=force,
-    )
-    _require_options(request)
-    return _writer(format, table)(request)
-
-
-def format_of(path: Path) -> ExportFormat:
-    """The format that a file's name says, ``.gz`` aside.
-
-    Raises:
-        UsageError: It says none, or several could be meant.
-    """
-    name = path.name.lower().removesuffix(".gz")
-    ending = Path(name).suffix
-    formats = _ENDINGS.get(ending, ())
-    if len(formats) == 1:
-        return formats[0]
-    if formats:
-        raise UsageError(f"Several formats end in {ending}: say which.", f"--format {' or --format '.join(formats)}")
-    raise UsageError(
-        f"The name {path_text(path)} doesn't say a format.", f"Name one with --format: {', '.join(FORMATS)}."
-    )
-
-
-def _chosen(project: Project, selection: Selection, dataset: str | None, verifiers: Sequence[str]) -> Selection:
-    if verifiers and not selection.asks_for_verdicts:
-        raise UsageError(
-            "--verifier says whose verdicts are meant.",
-            'Add --where "verdict=correct", or leave it out: formats like pairs go by --gold.',
-        )
-    return check_names(project.database.reader(), _with_dataset(project, selection, dataset), verifiers)
-
-
-def _writer(format: ExportFormat, table: Table) -> Writer:
-    found = _WRITERS[format].items if table == "items" else _WRITERS[format].others.get(table)
-    if found is None:
-        there = [name for name, known in _WRITERS.items() if table in known.others]
-        raise UsageError(f"{table} can't be written as {format}.", f"Use --format {' or --format '.join(there)}.")
-    return found
-
-
-def _require_options(request: Request) -> None:
-    """Refuse what this format would not heed."""
-    for name in sorted({name for found in _WRITERS.values() for name in found.options}):
-        known = {other: found for other, found in _WRITERS.items() if name in found.options}
-        if getattr(request, name) != _NOTHING_SAID[name] and request.format not in known:
-            flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
-            raise UsageError(f"{flag} means nothing for {request.format}.", f"It is for {', '.join(known)}.")
-
-
-def _with_dataset(project: Project, selection: Selection, dataset: str | None) -> Selection:
-    if dataset is None:
-        return selection
-    known = dataset_names(project.database.reader())
-    if dataset not in known:
-        raise UsageError(f"There is no data set {dataset!r}.", f"Data sets: {', '.join(known) or 'none yet'}.")
-    return Selection((*selection.conditions, Condition("dataset", "=", dataset)), selection.limit)

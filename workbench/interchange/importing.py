@@ -44,164 +44,6 @@ __all__ = [
     "preview_import",
 ]
 
-# -- What a log's own graders said of its completions, stored as verdicts of imported verifiers.
-
-
-def store_grades(
-    project: Project, plan: FilePlan, dataset: str, refused: Collection[int], *, version: str
-) -> VerdictsImported:
-    """Store the grades of a log whose items stand; those that are there already stay.
-
-    Args:
-        refused: Lines in quarantine. Their ids may be those of other items: their grades are refused, too.
-        version: Of the graders.
-
-    Raises:
-        FormatError: The file can't be read as what it is.
-    """
-    return store_verdicts(project, _rows(plan, dataset, refused), version=version)
-
-
-def _rows(plan: FilePlan, dataset: str, refused: Collection[int]) -> Iterator[tuple[int, VerdictRow | Refusal]]:
-    for item, grades in read_grades(plan):
-        for grade in grades:
-            yield item.line, _refusal(item, grade) if item.line in refused else _row(item, dataset, grade)
-
-
-def _row(item: ItemRecord, dataset: str, grade: Grade) -> VerdictRow:
-    return VerdictRow(
-        completion_id=item.completion_key,
-        question_id=item.question_key,
-        dataset=dataset,
-        verifier=grade.verifier,
-        verdict=grade.verdict,
-        score=grade.score,
-        reason=grade.reason,
-        candidate_final=grade.answer,
-        detail=grade.detail,
-    )
-
-
-def _refusal(item: ItemRecord, grade: Grade) -> Refusal:
-    message = f"the row stands in quarantine, and with it the verdict of {grade.verifier}"
-    return Refusal(line=item.line, code="conflict", field="verdict", message=message, raw=b"")
-
-
-# -- What an import reports: what became of every row, of each file and of all together.
-
-
-class _RowCounts(Struct, frozen=True, kw_only=True):
-    """What became of rows: read = imported + unchanged + quarantined.
-
-    Attributes:
-        swapped_types: The two type columns were found the wrong way round and taken the right way.
-        mapping: Our field -> their column.
-        mended: Rows of earlier imports that left quarantine, since they were taken now.
-        reasons: Code -> number of rows in quarantine.
-        quarantine: The first 20 of them, by line.
-        broken: Tests that are set apart, since they say nothing of any solution; only where a file holds some.
-        broken_tests: The first 20 of them.
-        verifiers: Names of a log's graders, each with the run that its verdicts stand in; like what follows only where
-            a file may hold what graders said.
-        verdicts: How many were stored now.
-        refused_verdicts: The first 20 of those that could not be stored, by line.
-    """
-
-    format: str
-    read: int
-    imported: int
-    unchanged: int
-    quarantined: int
-    swapped_types: bool
-    mapping: dict[str, str]
-    reasons: dict[str, int]
-    quarantine: list[QuarantinedRow]
-    mended: int | UnsetType = UNSET
-    broken: int | UnsetType = UNSET
-    broken_tests: list[BrokenTest] | UnsetType = UNSET
-    verifiers: dict[str, int] | UnsetType = UNSET
-    verdicts: int | UnsetType = UNSET
-    verdicts_unchanged: int | UnsetType = UNSET
-    verdicts_refused: int | UnsetType = UNSET
-    refused_verdicts: list[RefusedLine] | UnsetType = UNSET
-
-
-class FileReport(_RowCounts, frozen=True, kw_only=True):
-    """What became of one file's rows."""
-
-    file: str
-
-
-class ImportReport(_RowCounts, frozen=True, kw_only=True):
-    """One command's files taken together; ``files`` where there are several."""
-
-    dataset: str
-    files: list[FileReport] | UnsetType = UNSET
-
-
-R = TypeVar("R", FileReport, ImportReport)
-
-
-def of_file(
-    plan: FilePlan,
-    counts: ImportCounts,
-    reasons: dict[str, int],
-    quarantine: list[QuarantinedRow],
-    broken: Sequence[BrokenTest] = (),
-) -> FileReport:
-    """The report of one file."""
-    return FileReport(
-        file=path_text(plan.path),
-        format=plan.format,
-        read=counts.read,
-        imported=counts.imported,
-        unchanged=counts.unchanged,
-        quarantined=counts.quarantined,
-        swapped_types=plan.swapped_types,
-        mapping=plan.columns,
-        reasons=reasons,
-        quarantine=quarantine,
-        mended=counts.mended or UNSET,
-        broken=len(broken) or UNSET,
-        broken_tests=list(broken[:SHOWN]) or UNSET,
-    )
-
-
-def together(dataset: str, reports: list[FileReport]) -> ImportReport:
-    """The report of all files."""
-    reasons: Counter[str] = Counter()
-    for report in reports:
-        reasons.update(report.reasons)
-    broken = [test for report in reports for test in report.broken_tests or []]
-    return ImportReport(
-        dataset=dataset,
-        format=reports[0].format,
-        read=sum(report.read for report in reports),
-        imported=sum(report.imported for report in reports),
-        unchanged=sum(report.unchanged for report in reports),
-        quarantined=sum(report.quarantined for report in reports),
-        swapped_types=any(report.swapped_types for report in reports),
-        mapping=reports[0].mapping,
-        reasons=dict(sorted(reasons.items())),
-        quarantine=[row for report in reports for row in report.quarantine][:SHOWN],
-        mended=sum(report.mended or 0 for report in reports) or UNSET,
-        broken=sum(report.broken or 0 for report in reports) or UNSET,
-        broken_tests=broken[:SHOWN] or UNSET,
-        files=reports if len(reports) > 1 else UNSET,
-    )
-
-
-def with_verdicts(report: R, done: Sequence[VerdictsImported]) -> R:
-    """A report with what became of the verdicts of graders."""
-    return replace(
-        report,
-        verifiers={name: run for one in done for name, run in one.verifiers.items()},
-        verdicts=sum(one.imported for one in done),
-        verdicts_unchanged=sum(one.unchanged for one in done),
-        verdicts_refused=sum(one.refused for one in done),
-        refused_verdicts=[row for one in done for row in one.refusals][:SHOWN],
-    )
-
 
 _LONGEST_NAME = 200
 _LATER = logs.LATER | {UNKNOWN_PROBLEM}
@@ -432,3 +274,162 @@ def _read(
 def _skip(plan: FilePlan, progress: Progress | None) -> None:
     if progress is not None:
         progress(plan.path.stat().st_size)
+
+
+# -- What a log's own graders said of its completions, stored as verdicts of imported verifiers.
+
+
+def store_grades(
+    project: Project, plan: FilePlan, dataset: str, refused: Collection[int], *, version: str
+) -> VerdictsImported:
+    """Store the grades of a log whose items stand; those that are there already stay.
+
+    Args:
+        refused: Lines in quarantine. Their ids may be those of other items: their grades are refused, too.
+        version: Of the graders.
+
+    Raises:
+        FormatError: The file can't be read as what it is.
+    """
+    return store_verdicts(project, _rows(plan, dataset, refused), version=version)
+
+
+def _rows(plan: FilePlan, dataset: str, refused: Collection[int]) -> Iterator[tuple[int, VerdictRow | Refusal]]:
+    for item, grades in read_grades(plan):
+        for grade in grades:
+            yield item.line, _refusal(item, grade) if item.line in refused else _row(item, dataset, grade)
+
+
+def _row(item: ItemRecord, dataset: str, grade: Grade) -> VerdictRow:
+    return VerdictRow(
+        completion_id=item.completion_key,
+        question_id=item.question_key,
+        dataset=dataset,
+        verifier=grade.verifier,
+        verdict=grade.verdict,
+        score=grade.score,
+        reason=grade.reason,
+        candidate_final=grade.answer,
+        detail=grade.detail,
+    )
+
+
+def _refusal(item: ItemRecord, grade: Grade) -> Refusal:
+    message = f"the row stands in quarantine, and with it the verdict of {grade.verifier}"
+    return Refusal(line=item.line, code="conflict", field="verdict", message=message, raw=b"")
+
+
+# -- What an import reports: what became of every row, of each file and of all together.
+
+
+class _RowCounts(Struct, frozen=True, kw_only=True):
+    """What became of rows: read = imported + unchanged + quarantined.
+
+    Attributes:
+        swapped_types: The two type columns were found the wrong way round and taken the right way.
+        mapping: Our field -> their column.
+        mended: Rows of earlier imports that left quarantine, since they were taken now.
+        reasons: Code -> number of rows in quarantine.
+        quarantine: The first 20 of them, by line.
+        broken: Tests that are set apart, since they say nothing of any solution; only where a file holds some.
+        broken_tests: The first 20 of them.
+        verifiers: Names of a log's graders, each with the run that its verdicts stand in; like what follows only where
+            a file may hold what graders said.
+        verdicts: How many were stored now.
+        refused_verdicts: The first 20 of those that could not be stored, by line.
+    """
+
+    format: str
+    read: int
+    imported: int
+    unchanged: int
+    quarantined: int
+    swapped_types: bool
+    mapping: dict[str, str]
+    reasons: dict[str, int]
+    quarantine: list[QuarantinedRow]
+    mended: int | UnsetType = UNSET
+    broken: int | UnsetType = UNSET
+    broken_tests: list[BrokenTest] | UnsetType = UNSET
+    verifiers: dict[str, int] | UnsetType = UNSET
+    verdicts: int | UnsetType = UNSET
+    verdicts_unchanged: int | UnsetType = UNSET
+    verdicts_refused: int | UnsetType = UNSET
+    refused_verdicts: list[RefusedLine] | UnsetType = UNSET
+
+
+class FileReport(_RowCounts, frozen=True, kw_only=True):
+    """What became of one file's rows."""
+
+    file: str
+
+
+class ImportReport(_RowCounts, frozen=True, kw_only=True):
+    """One command's files taken together; ``files`` where there are several."""
+
+    dataset: str
+    files: list[FileReport] | UnsetType = UNSET
+
+
+R = TypeVar("R", FileReport, ImportReport)
+
+
+def of_file(
+    plan: FilePlan,
+    counts: ImportCounts,
+    reasons: dict[str, int],
+    quarantine: list[QuarantinedRow],
+    broken: Sequence[BrokenTest] = (),
+) -> FileReport:
+    """The report of one file."""
+    return FileReport(
+        file=path_text(plan.path),
+        format=plan.format,
+        read=counts.read,
+        imported=counts.imported,
+        unchanged=counts.unchanged,
+        quarantined=counts.quarantined,
+        swapped_types=plan.swapped_types,
+        mapping=plan.columns,
+        reasons=reasons,
+        quarantine=quarantine,
+        mended=counts.mended or UNSET,
+        broken=len(broken) or UNSET,
+        broken_tests=list(broken[:SHOWN]) or UNSET,
+    )
+
+
+def together(dataset: str, reports: list[FileReport]) -> ImportReport:
+    """The report of all files."""
+    reasons: Counter[str] = Counter()
+    for report in reports:
+        reasons.update(report.reasons)
+    broken = [test for report in reports for test in report.broken_tests or []]
+    return ImportReport(
+        dataset=dataset,
+        format=reports[0].format,
+        read=sum(report.read for report in reports),
+        imported=sum(report.imported for report in reports),
+        unchanged=sum(report.unchanged for report in reports),
+        quarantined=sum(report.quarantined for report in reports),
+        swapped_types=any(report.swapped_types for report in reports),
+        mapping=reports[0].mapping,
+        reasons=dict(sorted(reasons.items())),
+        quarantine=[row for report in reports for row in report.quarantine][:SHOWN],
+        mended=sum(report.mended or 0 for report in reports) or UNSET,
+        broken=sum(report.broken or 0 for report in reports) or UNSET,
+        broken_tests=broken[:SHOWN] or UNSET,
+        files=reports if len(reports) > 1 else UNSET,
+    )
+
+
+def with_verdicts(report: R, done: Sequence[VerdictsImported]) -> R:
+    """A report with what became of the verdicts of graders."""
+    return replace(
+        report,
+        verifiers={name: run for one in done for name, run in one.verifiers.items()},
+        verdicts=sum(one.imported for one in done),
+        verdicts_unchanged=sum(one.unchanged for one in done),
+        verdicts_refused=sum(one.refused for one in done),
+        refused_verdicts=[row for one in done for row in one.refusals][:SHOWN],
+    )

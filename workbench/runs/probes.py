@@ -23,7 +23,7 @@ from workbench.core.verdict import Outcome
 from workbench.runs.choosing import choose, make
 from workbench.runs.configuring import bind, bound_run
 from workbench.runs.local import judge_locally
-from workbench.runs.probing import Collector, JudgedSubject, Subject, Watch
+from workbench.runs.probing import Collector, JudgedSubject, Subject, Watch, judge_by_servers
 from workbench.runs.store import probes as stored
 from workbench.runs.trust import require_trust
 from workbench.runs.verifying import EVERYTHING
@@ -179,9 +179,6 @@ def _judge(project: Project, planned: ProbingPlan, subjects: Iterable[Subject], 
         workers = planned.workers or os.cpu_count() or 1
         judge_locally(planned.verifier, (planned.kind, planned.options), workers, collector.inputs(subjects), collector)
         return 0
-    # The client's libraries are for those that call servers.
-    from workbench.runs.probing import judge_by_servers
-
     with project.database.write() as connection:
         number = bound_run(connection, planned.name, planned.verifier, planned.options)
     return judge_by_servers(project.database, number, cast("ServedVerifier", planned.verifier), subjects, collector)

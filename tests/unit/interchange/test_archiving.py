@@ -20,6 +20,7 @@ from msgspec.structs import asdict
 from tests.helpers import add_items, make_project, numbered
 from tests.unit.labelling.said import Record
 from tests.unit.labelling.test_merging import add, copy, history
+from workbench.benchmarks.options import PublishOptions
 from workbench.benchmarks.publishing.publishing import publish
 from workbench.care.backups import restore
 from workbench.core.database import sets
@@ -27,7 +28,7 @@ from workbench.core.errors import FormatError, StoreError, UsageError
 from workbench.core.label import LabelEvent
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.sets import ItemMember, NewSet, SetName, SetReport
+from workbench.core.sets import ItemMember, NewSet, SetReport
 from workbench.interchange.archive import write_archive
 from workbench.interchange.exporting import ExportFormat, Table, export
 from workbench.interchange.importing import import_files, plan_import
@@ -118,7 +119,7 @@ def figures(project: Project, folder: Path) -> dict[str, bytes]:
     for format in formats:
         export(project, folder / "out", format=format, force=True)
         found[format] = (folder / "out").read_bytes()
-    publish(project, [SetName("s")], folder / "published", force=True)
+    publish(project, PublishOptions(sets=("s",), folder=folder / "published", force=True))
     found |= {path.name: path.read_bytes() for path in (folder / "published").rglob("*") if path.is_file()}
     others: tuple[Table, ...] = ("labels", "verdicts")
     for table in others:

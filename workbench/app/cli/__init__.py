@@ -17,15 +17,12 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 from io import BytesIO, TextIOWrapper
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from workbench import __version__
-from workbench.core.errors import did_you_mean
-
-if TYPE_CHECKING:
-    from workbench.core.errors import WorkbenchError
+from workbench.core.errors import UsageError, WorkbenchError, did_you_mean
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "data": {
@@ -208,8 +205,6 @@ def root(ctx: click.Context) -> None:
 
 def main() -> None:
     """Run the command line; errors a person can act on end it with their exit code, never a traceback."""
-    from workbench.core.errors import UsageError, WorkbenchError
-
     _prepare_streams()
     try:
         root(standalone_mode=True)

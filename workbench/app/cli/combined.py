@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from workbench.app.cli.common import selection_of, show
+from workbench.app.cli.common import show
 from workbench.app.cli.verb import Output, verb
 from workbench.core.options import Gold, Options, Protocol, Run, Verifiers, Where, Whole, argument, option
 from workbench.core.project import Project
+from workbench.core.selection import selection_of
 from workbench.core.text.emphasis import what_marks_mean, with_mark
 from workbench.statistics.records.report import CorrelationReport
 

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 import click
 import msgspec
 
-from workbench.core.options import Whole, option
+from workbench.core.errors import UsageError
+from workbench.core.options import Whole, option, pair
 from workbench.core.progress import BYTES, Listener, Step, heard_by
 from workbench.core.project import Project, opened_project
 from workbench.core.run import Amount, Estimate, RunInfo, RunUsage
-from workbench.core.selection import Selection, parse_condition
+from workbench.core.selection import Selection, selection_of
 from workbench.core.text.figures import compact_count, counted, dollars
 from workbench.core.text.inert import inert
 
@@ -170,11 +171,6 @@ SHOWN = 20
 _CONTROLS = re.compile("[\x7f-\x9f]")
 
 
-def selection_of(where: tuple[str, ...], limit: int | None = None) -> Selection:
-    """The selection that ``--where`` and ``--limit`` spell."""
-    return Selection(tuple(parse_condition(text) for text in where), limit)
-
-
 def required_selection(where: tuple[str, ...], limit: int | None = None) -> Selection:
     """The selection of a command that changes items: never all of them because nothing was said.
 
@@ -186,28 +182,16 @@ def required_selection(where: tuple[str, ...], limit: int | None = None) -> Sele
     return selection_of(where, limit)
 
 
-def options_of(texts: tuple[str, ...]) -> dict[str, str]:
-    """The options that ``-o KEY=VALUE`` gives.
-
-    Raises:
-        click.BadParameter: One of them has no such form.
-    """
-    return dict(key_and_value(text, "-o") for text in texts)
-
-
 def key_and_value(text: str, flag: str) -> tuple[str, str]:
     """The two sides of ``KEY=VALUE``.
 
     Raises:
         click.BadParameter: It has no such form; ``flag`` is where it was given.
     """
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        # What stands there may be a key: it is not shown.
-        raise click.BadParameter("It is not KEY=VALUE.", param_hint=flag)
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise click.BadParameter(f"{inert(key)}: it is no UTF-8 text.", param_hint=flag)
-    return key, value
+    try:
+        return pair(text)
+    except UsageError as error:
+        raise click.BadParameter(error.message, param_hint=flag) from None
 
 
 def trusting(action: Callable[[bool], T], trust: bool) -> T:
@@ -402,12 +386,13 @@ Models = Annotated[
     ),
 ]
 ModelSettings = Annotated[
-    tuple[str, ...],
+    dict[str, str],
     option(
         "base_url, api_key_env, temperature, max_tokens, seed, max_calls, max_cost, rpm … (docs/code-synthetic.md)",
         "-o",
         "--option",
         metavar="KEY=VALUE",
+        read=pair,
     ),
 ]
 ProblemSet = Annotated[str | None, option("The data set; needed only where several hold problems.", metavar="NAME")]

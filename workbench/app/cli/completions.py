@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from workbench.app.cli.common import REFUSED_SOME, one_line, options_of, say, show, tokens, trusting
+from workbench.app.cli.common import REFUSED_SOME, one_line, say, show, tokens, trusting
 from workbench.app.cli.verb import Output, verb
 from workbench.benchmarks.records import CompletionsPlanned, CompletionsWritten, Expected, ModelPlan, ModelWritten
-from workbench.core.options import Options, Trust, argument, option
+from workbench.core.options import NONE_GIVEN, Options, Trust, argument, option, pair
 from workbench.core.project import Project
 from workbench.core.sets import SetName
 from workbench.core.text.figures import NONE, compact_count, counted, dollars
@@ -34,14 +34,15 @@ class CompleteOptions(Options, frozen=True, kw_only=True):
         tuple[str, ...], option("Only this model of the plan (repeatable).", "--model", metavar="NAME")
     ] = ()
     settings: Annotated[
-        tuple[str, ...],
+        dict[str, str],
         option(
             "Without a plan: base_url, api_key_env, temperature, max_tokens, rpm, max_cost … of --model.",
             "-o",
             "--option",
             metavar="KEY=VALUE",
+            read=pair,
         ),
-    ] = ()
+    ] = NONE_GIVEN
     samples: Annotated[
         int,
         option("Without a plan: completions of each question.", "-n", "--samples", ge=1, le=1000, shows_default=False),
@@ -73,7 +74,7 @@ def _plan(project: Project, options: CompleteOptions) -> CompletionPlan:
 
     from workbench.benchmarks.sampling.planning import only, plan_in, plan_of
 
-    settings, dataset = options_of(options.settings), options.dataset
+    settings, dataset = options.settings, options.dataset
     if options.plan is None:
         plan = plan_of(project, options.models, settings, options.samples)
     elif settings or options.samples > 1:

@@ -15,7 +15,6 @@ from workbench.app.cli.common import (
     database_argument,
     drawing,
     key_and_value,
-    options_of,
     print_line,
     say,
     say_calls,
@@ -23,11 +22,12 @@ from workbench.app.cli.common import (
     some,
     trusting,
 )
-from workbench.app.cli.sets import DrawSeed, DryRun, NewVersion, SetTitle, built
+from workbench.app.cli.sets import built
 from workbench.app.cli.verb import Output, verb
+from workbench.benchmarks.options import DrawOptions, ScopeDataset, ScopeSource
 from workbench.core.errors import UsageError
 from workbench.core.label import EXCLUSION_REASONS
-from workbench.core.options import By, Options, Trust, Whole, argument, option
+from workbench.core.options import NONE_GIVEN, By, Options, Trust, argument, option
 from workbench.core.project import Project
 from workbench.core.taxonomy import TYPES
 from workbench.core.text.figures import NONE, aligned, percent
@@ -79,10 +79,6 @@ def curate_command(context: click.Context, database: str) -> None:
 
 
 # -- What the commands of ``workbench curate`` share.
-
-
-ScopeDataset = Annotated[str | None, option("Only questions of this data set.", "--dataset", metavar="NAME")]
-ScopeSource = Annotated[str | None, option("Only questions of this source.", "--source", metavar="DOMAIN/NAME")]
 
 
 def scope_of(dataset: str | None, source: str | None) -> Scope:
@@ -269,7 +265,7 @@ class CurateDuplicatesOptions(Options, frozen=True, kw_only=True):
     model: Annotated[
         str | None, option("Compare embeddings of a model server: [models.NAME], or -o base_url=…", metavar="NAME")
     ] = None
-    settings: ModelSettings = ()
+    settings: ModelSettings = NONE_GIVEN
     local: Annotated[
         str | None, option("Compare embeddings of sentence-transformers on this machine.", metavar="NAME")
     ] = None
@@ -326,7 +322,7 @@ def _method(project: Project, options: CurateDuplicatesOptions) -> Callable[[boo
     model, local, file, threshold = options.model, options.local, options.file, options.threshold
     cosine = duplicates.COSINE if threshold is None else threshold
     if model is not None:
-        models = models_from(project, [model], options_of(options.settings))
+        models = models_from(project, [model], options.settings)
         return lambda trust, watch: duplicates.by_server(
             project, model, models, threshold=cosine, trust=trust, watch=watch
         )
@@ -365,7 +361,7 @@ class CurateTypesOptions(Options, frozen=True, kw_only=True):
     model: Annotated[
         str | None, option("Ask this model: [models.NAME] of workbench.toml, or see -o base_url=…", metavar="NAME")
     ] = None
-    settings: ModelSettings = ()
+    settings: ModelSettings = NONE_GIVEN
     name: Annotated[str | None, option("What the proposals are called.  [default: the model's name]")] = None
     untyped: Annotated[bool, option("Ask only about questions whose type nobody says.")] = False
     said: Annotated[
@@ -423,7 +419,7 @@ def _propose(project: Project, model: str, options: CurateTypesOptions, scope: S
     from workbench.benchmarks.curating.types import USUAL, propose_types
     from workbench.runs.generation import models_from
 
-    models = models_from(project, [model], options_of(options.settings), USUAL)
+    models = models_from(project, [model], options.settings, USUAL)
     name = options.name or model
     with drawing() as watch:
         report = trusting(
@@ -482,47 +478,18 @@ def _print_types(report: TypesReport) -> None:
 # -- ``workbench curate DB draw --per-type N``
 
 
-class CurateDrawOptions(Options, frozen=True, kw_only=True):
-    per_type: Annotated[Whole, option("Questions wanted of each type (the paper: 2000).")]
-    types: Annotated[str, option("Types to draw from.", metavar="LETTERS", shows_default=True)] = ",".join(TYPES)
-    cap_source: Annotated[Whole | None, option("At most so many questions of one source.")] = None
-    confirmed: Annotated[bool, option("Only types that count, not one person's or a model's alone.")] = False
-    dataset: ScopeDataset = None
-    source: ScopeSource = None
-    seed: DrawSeed = 0
-    name: SetTitle = "pool"
-    dry_run: DryRun = False
-    new_version: NewVersion = False
-
-
 @verb(within=True)
-def draw_command(project: Project, options: CurateDrawOptions) -> Output:
+def draw_command(project: Project, options: DrawOptions) -> Output:
     """Draw so many questions of each type, and freeze them as a set; use it with --where set=NAME.
 
     Questions that are out are never drawn, and no type is filled from another one: what is missing is reported.
     More questions in the pool change a draw only as far as they must. The same call again gives the same set.
     """
-    from workbench.benchmarks.curating.drawing import DrawWish, draw
+    from workbench.benchmarks.curating.drawing import draw
 
-    wish = DrawWish(
-        name=options.name,
-        per_type=options.per_type,
-        types=_letters(options.types),
-        scope=scope_of(options.dataset, options.source),
-        seed=options.seed,
-        cap_source=options.cap_source,
-        confirmed=options.confirmed,
-    )
-    report = draw(project, wish, new_version=options.new_version, dry_run=options.dry_run)
+    report = draw(project, options)
     more = (
         f"types said by: {counted(report.origins)}; without a type: {counted(report.untyped)}",
         f"sources: {counted(report.sources)}",
     )
     return built(report, dry_run=options.dry_run, more=more)
-
-
-def _letters(text: str) -> tuple[str, ...]:
-    letters = tuple(dict.fromkeys(word.strip().upper() for word in text.split(",")))
-    if not all(len(letter) == 1 and letter.isascii() and letter.isalpha() for letter in letters):
-        raise UsageError(f"--types: {text[:100]!r} are no letters of types.", "Write: --types A,B,C,D")
-    return letters

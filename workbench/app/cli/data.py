@@ -18,7 +18,6 @@ from workbench.app.cli.common import (
     project_at,
     required_selection,
     say,
-    selection_of,
     show,
     showing_progress,
     shown_run,
@@ -45,6 +44,7 @@ from workbench.core.options import (
 from workbench.core.progress import BYTES, step
 from workbench.core.project import Project
 from workbench.core.run import RefusedLine, RunInfo
+from workbench.core.selection import selection_of
 from workbench.core.status import Status
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 import click
 
-from workbench.app.cli.common import REFUSED_SOME, say, selection_of, show, some
+from workbench.app.cli.common import REFUSED_SOME, say, show, some
 from workbench.app.cli.verb import Output, verb
 from workbench.app.cli.writing import shown, standard_output
 from workbench.core.errors import UsageError
 from workbench.core.options import By, Force, Gold, Options, Where, Whole, argument, option
 from workbench.core.project import Project
+from workbench.core.selection import selection_of
 from workbench.core.text.figures import aligned
 from workbench.core.text.inert import inert
 from workbench.measuring.records.review import Disagreement, ErrorCategory, ErrorCount, Queue, Review, StandingReview

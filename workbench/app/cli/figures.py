@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import click
 
-from workbench.app.cli.common import key_and_value, say, selection_of
+from workbench.app.cli.common import key_and_value, say
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
 from workbench.core.options import (
@@ -25,8 +25,8 @@ from workbench.core.options import (
     option,
 )
 from workbench.core.project import Project
-from workbench.core.selection import GROUPS
-from workbench.measuring.accuracy import SAMPLES
+from workbench.core.selection import GROUPS, selection_of
+from workbench.measuring.accuracy import SAMPLES, accuracy, refined
 
 if TYPE_CHECKING:
     from workbench.measuring.comparing_tables import Report
@@ -92,7 +92,6 @@ def accuracy_command(project: Project, options: AccuracyOptions) -> Output:
     permutation test by question against the rest, and a q-value over all cells of the table (Benjamini and Hochberg).
     Micro is the mean over items, macro the unweighted mean over groups.
     """
-    from workbench.measuring.accuracy import accuracy, refined
     from workbench.measuring.accuracy_tables import accuracy_table, sorted_by
 
     selection = selection_of(options.where)

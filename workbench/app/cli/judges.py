@@ -17,16 +17,15 @@ from workbench.app.cli.common import (
     follow,
     key_and_value,
     one_line,
-    options_of,
     print_line,
     say,
-    selection_of,
     show,
     trusting,
 )
 from workbench.app.cli.verb import Output, verb
 from workbench.core.item import Refusal
 from workbench.core.options import (
+    NONE_GIVEN,
     Database,
     FirstItems,
     Gold,
@@ -42,19 +41,27 @@ from workbench.core.options import (
     option,
 )
 from workbench.core.project import Project
+from workbench.core.selection import selection_of
 from workbench.core.text.excerpt import excerpt, shortened
 from workbench.core.text.figures import counted
-from workbench.runs.previewing import DEFAULT_MAX_LINE, parse_replies, parser_names
+from workbench.runs.previewing import (
+    DEFAULT_MAX_LINE,
+    CheckedServer,
+    PreviewedCall,
+    check_servers,
+    parse_replies,
+    parser_names,
+    preview_calls,
+)
 from workbench.statistics.records.probe import AcceptedProbe
 
 if TYPE_CHECKING:
-    from workbench.runs.previewing import CheckedServer, PreviewedCall
     from workbench.runs.probes import ProbingPlan
 
 
 class ModelsOptions(Options, frozen=True, kw_only=True):
     name: Annotated[str, argument()]
-    settings: VerifierSettings = ()
+    settings: VerifierSettings = NONE_GIVEN
     trust: Trust = False
 
 
@@ -65,9 +72,7 @@ def models_command(project: Project, options: ModelsOptions) -> Output:
     NAME is a verifier of workbench.toml or the database, or a kind with its options (llm-judge -o base_url=…
     -o model=…). Exit code 1: something is wrong.
     """
-    from workbench.runs.previewing import check_servers
-
-    chosen = options_of(options.settings)
+    chosen = options.settings
     servers = trusting(lambda yes: check_servers(project, options.name, chosen, trust=yes), options.trust)
     healthy = all(finding.level != "problem" for server in servers for finding in server.findings)
     return Output(servers, _lines, code=0 if healthy else 1)
@@ -88,7 +93,7 @@ def _lines(servers: Sequence[CheckedServer]) -> Iterator[str]:
 class PreviewOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[str, argument()]
     item: Annotated[str, option("The completion to be judged.", metavar="COMPLETION_ID")]
-    settings: VerifierSettings = ()
+    settings: VerifierSettings = NONE_GIVEN
 
 
 @verb
@@ -97,9 +102,7 @@ def preview_command(project: Project, options: PreviewOptions) -> Output:
 
     Where a later request rests on what a model has yet to say, a stand-in ⟨…⟩ holds its place.
     """
-    from workbench.runs.previewing import preview_calls
-
-    calls = preview_calls(project, options.verifier, options_of(options.settings), options.item)
+    calls = preview_calls(project, options.verifier, options.settings, options.item)
     return Output(calls, lambda found: chain.from_iterable(map(_call_lines, found)))
 
 
@@ -206,7 +209,7 @@ class SweepOptions(Options, frozen=True, kw_only=True):
     judge: Annotated[str, argument("JUDGE")]
     vary: Annotated[tuple[str, ...], option("Settings to try; repeat for others.", metavar="OPTION=VALUE,VALUE")]
     grid: Annotated[bool, option("Try all combinations; else each option by itself.")] = False
-    settings: VerifierSettings = ()
+    settings: VerifierSettings = NONE_GIVEN
     protocol: Protocol = "forced"
     gold: Gold = "final"
     where: Where = ()
@@ -224,7 +227,7 @@ def sweep_command(project: Project, options: SweepOptions) -> Output:
     from workbench.measuring.studies import start_sweep, sweep_estimate, sweep_points, sweep_report, sweep_text
 
     points = sweep_points(_varied(options.vary), options.grid)
-    chosen, selection = options_of(options.settings), selection_of(options.where, options.limit)
+    chosen, selection = options.settings, selection_of(options.where, options.limit)
     expected = sweep_estimate(project, options.judge, points, chosen, selection)
     if expected is not None and expected.calls:
         say(estimate_words(expected))
@@ -259,7 +262,7 @@ class DuelOptions(Options, frozen=True, kw_only=True):
     database: Database
     a: Annotated[str, argument("A")]
     b: Annotated[str, argument("B")]
-    settings: VerifierSettings = ()
+    settings: VerifierSettings = NONE_GIVEN
     name: Annotated[str | None, option("The name of this duel; duel/A/B by default.")] = None
     where: Where = ()
     limit: FirstItems = None
@@ -274,7 +277,7 @@ def duel_command(project: Project, options: DuelOptions) -> Output:
     """
     from workbench.measuring.studies import duel_report, duel_text, start_duel
 
-    chosen, selection = options_of(options.settings), selection_of(options.where, options.limit)
+    chosen, selection = options.settings, selection_of(options.where, options.limit)
     info = trusting(
         lambda yes: start_duel(project, options.a, options.b, chosen, options.name, selection, yes), options.trust
     )
@@ -297,7 +300,7 @@ _INDENT = " " * 13
 
 class ProbeOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[str, argument()] = "rules"
-    settings: VerifierSettings = ()
+    settings: VerifierSettings = NONE_GIVEN
     name: Annotated[str | None, option("The name of this configuration; the verifier's own by default.")] = None
     families: Annotated[
         tuple[str, ...], option("Only this family of probes (repeatable).", "--family", metavar="P1…P22")
@@ -329,7 +332,7 @@ def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Out
         lambda yes: plan(
             project,
             options.verifier,
-            options_of(options.settings),
+            options.settings,
             options.name,
             families=options.families,
             selection=selection_of(options.where),

@@ -16,7 +16,6 @@ from workbench.app.cli.common import (
     refusal_lines,
     say,
     say_some,
-    selection_of,
     show,
     some,
 )
@@ -25,6 +24,7 @@ from workbench.app.cli.writing import shown
 from workbench.core.errors import UsageError
 from workbench.core.options import DatabaseOrFile, Force, Options, SeedNumber, Where, Whole, argument, option
 from workbench.core.project import Project
+from workbench.core.selection import selection_of
 from workbench.statistics.records.agreement import Level
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 
-from workbench.app.cli.common import REFUSED_SOME, print_line, required_selection, say, selection_of, show, some
+from workbench.app.cli.common import REFUSED_SOME, print_line, required_selection, say, show, some
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import By, Drawn, Gold, Limit, Options, Seed, Where, Whole, argument, option
 from workbench.core.project import Project
+from workbench.core.selection import selection_of
 from workbench.statistics.records.report import BatchOrder, OrderName
 
 if TYPE_CHECKING:

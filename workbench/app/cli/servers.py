@@ -10,10 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from workbench.app.cli.common import log_on_stderr, options_of, print_json, say, show, trusting
+from workbench.app.cli.common import log_on_stderr, print_json, say, show, trusting
 from workbench.app.cli.verb import verb
 from workbench.core.errors import UsageError
-from workbench.core.options import DatabaseOrFile, MaxLine, Options, Trust, VerifierSettings, argument, option
+from workbench.core.options import (
+    NONE_GIVEN,
+    DatabaseOrFile,
+    MaxLine,
+    Options,
+    Trust,
+    VerifierSettings,
+    argument,
+    option,
+)
 from workbench.runs.replaying import DEFAULT_MAX_LINE, open_book
 
 if TYPE_CHECKING:
@@ -130,7 +139,7 @@ _LEAST_TOKEN = 16
 class RewardServerOptions(Options, frozen=True, kw_only=True):
     database: DatabaseOrFile = None
     verifier: Annotated[str, option("A kind, or with DB one of the project's names.")] = "rules"
-    settings: VerifierSettings = ()
+    settings: VerifierSettings = NONE_GIVEN
     port: Annotated[int, option("Port to listen on.", ge=0, le=65535)] = 8100
     host: Annotated[str, option("Address to listen on.")] = "127.0.0.1"
     hosts: Annotated[
@@ -206,7 +215,7 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
     )
     scale = Scale(undecided=options.undecided, own_score=options.own_score)
     found = trusting(
-        lambda yes: chosen(options.verifier, options_of(options.settings), options.database, trust=yes, asking=True),
+        lambda yes: chosen(options.verifier, options.settings, options.database, trust=yes, asking=True),
         options.trust,
     )
     for warning in found.warnings:

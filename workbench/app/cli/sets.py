@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from workbench.app.cli import LazyGroup
-from workbench.app.cli.common import database_argument, key_and_value, say, selection_of, show
+from workbench.app.cli.common import database_argument, say, show
 from workbench.app.cli.verb import Output, verb
+from workbench.benchmarks.options import PRESETS, BalancedOptions, HardOptions, PicksOptions, PublishOptions
 from workbench.benchmarks.records import Publication
 from workbench.benchmarks.set_text import changed_lines, diff_lines, flip_lines, left_out_lines, report_lines
-from workbench.core.options import Options, Protocol, SeedNumber, Where, Whole, argument, option
+from workbench.core.options import Options, argument
 from workbench.core.project import Project
-from workbench.core.sets import Fill, FinalGold, Preset, SetName, SetReport
+from workbench.core.sets import SetReport
 from workbench.core.text.figures import NONE, aligned, counted
 
 if TYPE_CHECKING:
@@ -94,27 +94,6 @@ def _guideline(detail: SetDetail) -> str:
 # -- ``workbench publish DB SET… FOLDER``
 
 
-class PublishOptions(Options, frozen=True, kw_only=True):
-    sets: Annotated[tuple[str, ...], argument("SET…")]
-    folder: Annotated[Path, argument("FOLDER", output="file", folder=True)]
-    title: Annotated[str | None, option("What the card calls it; by default the sets' names.", metavar="TEXT")] = None
-    licence: Annotated[
-        str | None,
-        option(
-            "Of labels, selection and card, such as cc-by-4.0; sources keep their own.",
-            "--licence",
-            "--license",
-            metavar="NAME",
-        ),
-    ] = None
-    languages: Annotated[
-        tuple[str, ...], option("ISO 639 code, such as en (repeatable).", "--language", metavar="CODE")
-    ] = ()
-    protocol: Protocol = "forced"
-    names: Annotated[bool, option("Annotators' names instead of pseudonyms.")] = False
-    force: Annotated[bool, option("Replace a folder that was published, and that nobody has touched since.")] = False
-
-
 @verb
 def publish_command(project: Project, options: PublishOptions) -> Output:
     """Write frozen sets into a folder: items, labels, data card, leaderboard, checksums.
@@ -123,17 +102,9 @@ def publish_command(project: Project, options: PublishOptions) -> Output:
     loads: load_dataset(FOLDER, NAME). What is written is what stood when the set was frozen. The same database gives
     the same bytes.
     """
-    from workbench.benchmarks.publishing.gathering import PublishingOptions
-    from workbench.benchmarks.publishing.publishing import PublisherCard, publish
+    from workbench.benchmarks.publishing.publishing import publish
 
-    found = publish(
-        project,
-        [SetName.parse(text) for text in options.sets],
-        options.folder,
-        card=PublisherCard(title=options.title, licence=options.licence, languages=options.languages),
-        asked=PublishingOptions(protocol=options.protocol, names=options.names),
-        force=options.force,
-    )
+    found = publish(project, options)
     for note in found.notes:
         say(note)
     return Output(found, lambda found: _show_published(found, click.format_filename(options.folder)))
@@ -180,15 +151,6 @@ def build_command(context: click.Context, database: str) -> None:
 # -- What the commands of ``workbench build`` share.
 
 
-SetTitle = Annotated[str, option("What the set is called.", "--name")]
-DryRun = Annotated[bool, option("Show what it would be, and write nothing.")]
-NewVersion = Annotated[bool, option("Freeze it beside an earlier one that differs.")]
-FinalGoldChoice = Annotated[
-    FinalGold, option("Whose labels count: what people agreed on or a third person gave; or the file's.")
-]
-DrawSeed = Annotated[SeedNumber, option("Of the draws.", "--seed")]
-
-
 def built(report: SetReport, *, dry_run: bool, more: Iterable[str] = ()) -> Output:
     """What came of building a set, and what comes next.
 
@@ -202,33 +164,8 @@ def built(report: SetReport, *, dry_run: bool, more: Iterable[str] = ()) -> Outp
 # -- ``workbench build DB balanced``
 
 
-_PRESETS = get_args(Preset)
-
-
-class BuildingBalancedOptions(Options, frozen=True, kw_only=True):
-    where: Where = ()
-    per_type: Annotated[Whole | None, option("Questions of each type.  [default: 250]")] = None
-    quota: Annotated[
-        str | None,
-        option(
-            "Divide each type among its subtypes: as in the paper, evenly, as they are there, or by a TOML file.",
-            metavar=f"[{'|'.join(_PRESETS)}|FILE]",
-        ),
-    ] = None
-    cap_source: Annotated[Whole | None, option("At most N questions of one source.", metavar="N")] = None
-    cap_model: Annotated[Whole | None, option("At most N completions of one model.", metavar="N")] = None
-    fill: Annotated[
-        Fill, option("Who gives more where a subtype is short: nobody, other subtypes of its type, other types too.")
-    ] = "none"
-    gold: FinalGoldChoice = "people"
-    seed: DrawSeed = 0
-    name: SetTitle = "balanced"
-    dry_run: DryRun = False
-    new_version: NewVersion = False
-
-
 @verb(within=True)
-def balanced_command(project: Project, options: BuildingBalancedOptions) -> Output:
+def balanced_command(project: Project, options: BalancedOptions) -> Output:
     """Build a balanced set: so many questions of each type, each with one correct and one incorrect completion.
 
     Exact, or a shortfall for each type and subtype with why; nothing is taken from elsewhere unless --fill says so.
@@ -242,55 +179,18 @@ def balanced_command(project: Project, options: BuildingBalancedOptions) -> Outp
     A1 = 32
     "B4 - Set" = 25
     """
-    from workbench.benchmarks.building.balanced import BalancedTargets, build_balanced
+    from workbench.benchmarks.building.balanced import build_balanced
 
-    file = None if options.quota is None or options.quota in _PRESETS else Path(options.quota)
-    if file is not None and not file.is_file():
-        raise click.BadParameter(f"It is neither a file nor one of: {', '.join(_PRESETS)}.", param_hint="--quota")
-    report = build_balanced(
-        project,
-        BalancedTargets(
-            per_type=options.per_type,
-            quota=None if file else cast("Preset", options.quota),
-            file=file,
-            cap_source=options.cap_source,
-            cap_model=options.cap_model,
-            fill=options.fill,
-            gold=options.gold,
-        ),
-        name=options.name,
-        selection=selection_of(options.where),
-        seed=options.seed,
-        dry_run=options.dry_run,
-        new_version=options.new_version,
-    )
-    return built(report, dry_run=options.dry_run)
+    if options.file is not None and not options.file.is_file():
+        raise click.BadParameter(f"It is neither a file nor one of: {', '.join(PRESETS)}.", param_hint="--quota")
+    return built(build_balanced(project, options), dry_run=options.dry_run)
 
 
 # -- ``workbench build DB hard``
 
 
-class BuildingHardOptions(Options, frozen=True, kw_only=True):
-    judges: Annotated[
-        tuple[str, ...], option("A verifier that votes (an odd number of them).", "--judge", metavar="NAME")
-    ] = ()
-    runs: Annotated[
-        tuple[str, ...], option("A judge's run; else its newest complete one.", "--run", metavar="NAME=N")
-    ] = ()
-    minority: Annotated[Whole | None, option("Judges on the weaker side.  [default: 2]")] = None
-    annotate: Annotated[Whole | None, option("Items for people to label.  [default: 2000]")] = None
-    final: Annotated[Whole, option("Tuples of the set.")] = 1000
-    where: Where = ()
-    gold: FinalGoldChoice = "people"
-    partial: Annotated[bool, option("Freeze the set though some items still wait for labels.")] = False
-    seed: Annotated[SeedNumber | None, option("Of the draws.  [default: 0]")] = None
-    name: SetTitle = "hard"
-    dry_run: DryRun = False
-    new_version: NewVersion = False
-
-
 @verb(within=True)
-def hard_command(project: Project, options: BuildingHardOptions) -> Output:
+def hard_command(project: Project, options: HardOptions) -> Output:
     """Build a hard set: items that judges are split on, labelled by people. Goes as far as the labels allow.
 
     The first call freezes the queue NAME-queue: items with as many judges on the weaker side as --minority says, by
@@ -301,54 +201,16 @@ def hard_command(project: Project, options: BuildingHardOptions) -> Output:
     The same call once that is done freezes the set, without what people called unsuitable. The judges are marked in
     every table from the queue on.
     """
-    from workbench.benchmarks.building.hard import HardSetOptions, build_hard
+    from workbench.benchmarks.building.hard import build_hard
 
-    report = build_hard(
-        project,
-        HardSetOptions(
-            judges=options.judges,
-            runs=_runs(options.runs),
-            minority=options.minority,
-            annotate=options.annotate,
-            final=options.final,
-            selection=selection_of(options.where) if options.where else None,
-            seed=options.seed,
-            gold=options.gold,
-            partial=options.partial,
-        ),
-        name=options.name,
-        dry_run=options.dry_run,
-        new_version=options.new_version,
-    )
-    return built(report, dry_run=options.dry_run)
-
-
-def _runs(texts: tuple[str, ...]) -> dict[str, int]:
-    found = {}
-    for text in texts:
-        name, number = key_and_value(text, "--run")
-        if not number.isdecimal() or len(number) > 18:
-            raise click.BadParameter(f"{number!r} is no run's number.", param_hint="--run")
-        found[name] = int(number)
-    return found
+    return built(build_hard(project, options), dry_run=options.dry_run)
 
 
 # -- ``workbench build DB picks --judge NAME``
 
 
-class BuildingPicksOptions(Options, frozen=True, kw_only=True):
-    judge: Annotated[str, option("The verifier whose verdicts decide.", metavar="NAME")]
-    run: Annotated[Whole | None, option("Its run; by default the newest complete one.")] = None
-    each: Annotated[Whole, option("How many of either verdict.")] = 2
-    where: Where = ()
-    seed: DrawSeed = 0
-    name: SetTitle = "picks"
-    dry_run: DryRun = False
-    new_version: NewVersion = False
-
-
 @verb(within=True)
-def picks_command(project: Project, options: BuildingPicksOptions) -> Output:
+def picks_command(project: Project, options: PicksOptions) -> Output:
     """Of each question pick completions for people to label: two that a judge calls correct, two incorrect.
 
     An abstention or an error counts as neither. Questions that lack either are counted, not passed over in silence.
@@ -357,15 +219,4 @@ def picks_command(project: Project, options: BuildingPicksOptions) -> Output:
     """
     from workbench.benchmarks.building.picks import build_picks
 
-    report = build_picks(
-        project,
-        options.judge,
-        name=options.name,
-        run=options.run,
-        each=options.each,
-        selection=selection_of(options.where),
-        seed=options.seed,
-        dry_run=options.dry_run,
-        new_version=options.new_version,
-    )
-    return built(report, dry_run=options.dry_run)
+    return built(build_picks(project, options), dry_run=options.dry_run)

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints, overload
+from typing import Any, Literal, TypeVar, get_args, get_origin, overload
 
 import click
-from msgspec import NODEFAULT, Meta, structs
+from msgspec import NODEFAULT, structs
 
 from workbench.app.cli.common import (
     REFUSED_SOME,
@@ -32,7 +31,7 @@ from workbench.app.cli.common import (
 )
 from workbench.app.cli.writing import STDOUT, OutputPath, standard_output
 from workbench.core.errors import UsageError
-from workbench.core.options import Options, Written
+from workbench.core.options import Options, RecordField, fields_of
 
 T = TypeVar("T")
 Texts = str | Iterable[str] | None
@@ -185,58 +184,37 @@ def _record(function: Function) -> type[Options]:
 
 def params_of(record: type[Options]) -> Iterator[click.Parameter]:
     """What the command line takes for each field of a record."""
-    hints = get_type_hints(record, include_extras=True)
-    for field in structs.fields(record):
-        yield _param(field.name, hints[field.name], field.default)
+    return map(_param, fields_of(record))
 
 
-def _param(name: str, hint: Any, default: Any) -> click.Parameter:
-    type_, metas = _taken_apart(hint)
-    written: Written = next((meta.extra["written"] for meta in reversed(metas) if meta.extra), Written())
-    is_required = default is NODEFAULT
-    is_several = get_origin(type_) is tuple and written.read is None
-    said: dict[str, Any] = {"required": is_required, "metavar": written.metavar}
-    if written.read is not None:
+def _param(field: RecordField) -> click.Parameter:
+    default, written = field.default, field.written
+    said: dict[str, Any] = {"required": field.is_required, "metavar": written.metavar}
+    if written.read is not None and field.is_several:
+        said["callback"] = _reading_pairs(written.read, field.flags[0])
+    elif written.read is not None:
         said |= {"callback": _reading(written.read), "default": ",".join(map(str, default)) or None}
-    elif not is_required:
+    elif not field.is_required:
         said["default"] = default
-    if is_several:
-        type_ = get_args(type_)[0]
-        type_, more = _taken_apart(type_)
-        metas = [*metas, *more]
-    if type_ is not bool and written.read is None:
-        said["type"] = _type_of(type_, metas, written)
+    if field.type is not bool and written.read is None:
+        said["type"] = _type_of(field)
     if written.is_argument:
-        return click.Argument([name], nargs=-1 if is_several else 1, **said)
-    if type_ is bool:
+        return click.Argument([field.name], nargs=-1 if field.is_several else 1, **said)
+    if field.type is bool:
         said["is_flag"] = True
     elif written.bare is not None:
         said |= {"is_flag": False, "flag_value": written.bare}
     shows = written.shows_default
     said["show_default"] = _says_something(default) if shows is None else shows
-    flags = written.flags or (f"--{name.rstrip('_').replace('_', '-')}",)
-    text = next((meta.description for meta in reversed(metas) if meta.description), None)
-    return click.Option([*flags, name], multiple=is_several, help=text, **said)
+    return click.Option([*field.flags, field.name], multiple=field.is_several, help=field.description, **said)
 
 
 def _says_something(default: object) -> bool:
-    return default is not NODEFAULT and default is not None and default is not False and default not in ("", ())
+    return default is not NODEFAULT and default is not None and default is not False and default not in ("", (), {})
 
 
-def _taken_apart(hint: Any) -> tuple[Any, list[Meta]]:
-    """A type without None, and what is said of it."""
-    metas: list[Meta] = []
-    while True:
-        if get_origin(hint) is Annotated:
-            hint, *more = get_args(hint)
-            metas = [*(one for one in more if isinstance(one, Meta)), *metas]
-        elif get_origin(hint) in (Union, UnionType) and NoneType in get_args(hint):
-            (hint,) = (one for one in get_args(hint) if one is not NoneType)
-        else:
-            return hint, metas
-
-
-def _type_of(type_: Any, metas: Sequence[Meta], written: Written) -> Any:
+def _type_of(field: RecordField) -> Any:
+    type_, written = field.type, field.written
     if written.choices is not None:
         return click.Choice(written.choices)
     if get_origin(type_) is Literal:
@@ -247,24 +225,33 @@ def _type_of(type_: Any, metas: Sequence[Meta], written: Written) -> Any:
         return click.Path(exists=written.exists, dir_okay=False, allow_dash=written.dash, path_type=Path)
     if written.names_file:
         return click.Path(dir_okay=False)
-    return _number(type_, metas) if type_ in (int, float) else type_
+    return _number(type_, field.bounds) if type_ in (int, float) else type_
 
 
-def _number(type_: Any, metas: Sequence[Meta]) -> Any:
-    bounds = {
-        side: value for meta in metas for side in ("ge", "gt", "le") if (value := getattr(meta, side)) is not None
-    }
+def _number(type_: Any, bounds: Mapping[str, Any]) -> Any:
     if not bounds:
         return type_
     least, most = bounds.get("ge", bounds.get("gt")), bounds.get("le")
     return click.IntRange(least, most) if type_ is int else NumberRange(least, most, min_open="gt" in bounds)
 
 
-def _reading(read: Callable[[str], object]) -> Callable[[click.Context, click.Parameter, str | None], object]:
+def _reading(read: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, str | None], object]:
     def callback(_context: click.Context, _parameter: click.Parameter, text: str | None) -> object:
         try:
             return () if text is None else read(text)
         except UsageError as error:
             raise click.BadParameter(error.message) from None
+
+    return callback
+
+
+def _reading_pairs(
+    read: Callable[[str], Any], flag: str
+) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], object]:
+    def callback(_context: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]) -> object:
+        try:
+            return dict(map(read, texts))
+        except UsageError as error:
+            raise click.BadParameter(error.message, param_hint=flag) from None
 
     return callback

@@ -16,15 +16,14 @@ from workbench.app.cli.common import (
     amount,
     estimate_words,
     follow,
-    options_of,
     say,
-    selection_of,
     trusting,
     usage_words,
 )
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
+    NONE_GIVEN,
     AllowUnsafe,
     Database,
     FirstItems,
@@ -39,7 +38,7 @@ from workbench.core.options import (
 )
 from workbench.core.project import Project
 from workbench.core.run import ACTIVE, RunCosts, RunInfo, RunUsage, VerifierInfo
-from workbench.core.selection import Selection
+from workbench.core.selection import Selection, selection_of
 from workbench.core.text.emphasis import isolation_lines
 from workbench.core.text.inert import inert
 from workbench.core.text.timeouts import timeout_words
@@ -81,7 +80,7 @@ def _options(options: dict[str, str]) -> str:
 class VerifyOptions(Options, frozen=True, kw_only=True):
     database: Database
     verifier: Annotated[str, argument()] = "rules"
-    settings: VerifierSettings = ()
+    settings: VerifierSettings = NONE_GIVEN
     name: Annotated[str | None, option("The name of this configuration; the verifier's own by default.")] = None
     where: Where = ()
     limit: FirstItems = None
@@ -109,7 +108,7 @@ def verify_command(project: Project, options: VerifyOptions) -> Output:
 
     began = time.monotonic()
     selection = selection_of(options.where, options.limit)
-    chosen = options_of(options.settings)
+    chosen = options.settings
     expected = estimate(project, options.verifier, chosen, options.name, selection)
     if expected is not None and expected.items:
         say(estimate_words(expected))

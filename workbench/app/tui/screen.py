@@ -18,7 +18,7 @@ from textual.worker import Worker, WorkerState, get_current_worker
 from workbench.app.tui.allocating import let_go
 from workbench.app.tui.keymap import Action, bindings
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.app.tui.kit.prompt_bar import NoteInput, PromptBar
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.switches import index_of
 from workbench.core.errors import StoreError, UsageError, WorkbenchError
@@ -156,8 +156,6 @@ class WorkbenchScreen(Screen[None]):
         Args:
             then: Given the line, or None where there is none; whoever has stored it says so with `line_stored`.
         """
-        from workbench.app.tui.kit.prompt_bar import NoteInput
-
         given = self.workbench.unstored_lines
 
         def answered(said: str | None) -> None:

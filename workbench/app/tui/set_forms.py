@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from msgspec import Struct, convert
+from msgspec.structs import replace
 
-from workbench.benchmarks.building.balanced import BalancedTargets, build_balanced
-from workbench.benchmarks.building.hard import HardSetOptions, build_hard, queue_name
+from workbench.benchmarks.building.balanced import FILE_SAYS_ALL, build_balanced
+from workbench.benchmarks.building.hard import build_hard, queue_name
 from workbench.benchmarks.building.picks import build_picks
-from workbench.benchmarks.curating.drawing import DrawWish, draw
+from workbench.benchmarks.curating.drawing import draw
+from workbench.benchmarks.options import PRESETS, BalancedOptions, DrawOptions, HardOptions, PicksOptions
 from workbench.benchmarks.records import SetLine
 from workbench.core.errors import OptionError, UsageError
+from workbench.core.options import Options, RecordField, fields_of
 from workbench.core.project import Project
-from workbench.core.selection import Selection
-from workbench.core.sets import Fill, FinalGold, Preset, SetKind, SetReport
+from workbench.core.sets import SetKind, SetReport
 from workbench.measuring import browsing
-from workbench.measuring.records.curation import Scope
 
 KINDS: Final = {
     "picks": "of each question 2 + 2 completions by a judge's verdicts, to label",
@@ -28,8 +29,14 @@ KINDS: Final = {
 }
 """What can be built, and what it is."""
 
-_LARGEST: Final = 2**63 - 1
+_BUILDS: Final[dict[str, tuple[type[Options], Callable[[Project, Any], SetReport]]]] = {
+    "picks": (PicksOptions, build_picks),
+    "balanced": (BalancedOptions, build_balanced),
+    "hard": (HardOptions, build_hard),
+    "draw": (DrawOptions, draw),
+}
 _YES: Final = "yes"
+_NO_OR_YES: Final = {"no": "", _YES: ""}
 
 
 class FormField(Struct, frozen=True, kw_only=True):
@@ -64,21 +71,16 @@ def begun(kind: str, judges: Sequence[str], sets: Sequence[SetLine], chosen: Set
         judges: Verifiers that have a complete run.
         sets: All sets, in the order they were frozen.
     """
-    goes_on = kind == "hard" and chosen is not None and chosen.kind == "queue"
-    ways = {"picks": _picks, "balanced": _balanced, "hard": _hard, "draw": _draw}
-    name, fields = kind, ways[kind](judges)
-    if chosen is not None and goes_on:
-        name = chosen.name.removesuffix(queue_name(""))
-    where = "" if goes_on else _where("picks" if kind == "balanced" else "draw", sets, chosen)
-    seed = ("", "of the draws; 0, or that of its queue") if kind == "hard" else ("0", "of the draws")
-    common = [
-        FormField(name="seed", about=seed[1], value=seed[0]),
-        FormField(name="name", about="what the set is called", value=name),
-    ]
-    if kind != "draw":
-        about = "which items: conditions such as set=NAME type=A; empty: all" + (", or its queue's" * (kind == "hard"))
-        common.insert(0, FormField(name="where", about=about, value=where))
-    return BuildForm(kind=kind, fields=(*fields, *common))
+    begin: dict[str, str] = {}
+    if kind == "hard" and chosen is not None and chosen.kind == "queue":
+        begin["name"] = chosen.name.removesuffix(queue_name(""))
+    elif kind != "draw":
+        begin["where"] = _where("picks" if kind == "balanced" else "draw", sets, chosen)
+    known = {field.name: field for field in fields_of(_BUILDS[kind][0])}
+    lines = {name: _line(known.get(name), name, about, judges) for name, about in _LINES[kind].items()}
+    return BuildForm(
+        kind=kind, fields=tuple(replace(line, value=begin.get(name, line.value)) for name, line in lines.items())
+    )
 
 
 def _where(kind: SetKind, sets: Sequence[SetLine], chosen: SetLine | None) -> str:
@@ -88,59 +90,81 @@ def _where(kind: SetKind, sets: Sequence[SetLine], chosen: SetLine | None) -> st
     return "" if newest is None else f"set={newest.name}"
 
 
-def _picks(judges: Sequence[str]) -> list[FormField]:
-    return [
-        FormField(name="judge", about="the verifier whose verdicts decide", choices=dict.fromkeys(judges, "")),
-        FormField(name="each", about="how many of either verdict", value="2"),
-    ]
+_FILE: Final = "quota-file"
+_WHERE: Final = "which items: conditions such as set=NAME type=A; empty: all"
+_LINES: Final[dict[str, dict[str, str]]] = {
+    "picks": {"judge": "", "each": "", "where": _WHERE, "seed": "", "name": ""},
+    "balanced": {
+        "per_type": "",
+        "quota": "how a type is divided among its subtypes",
+        _FILE: "or a TOML file that says how many of which; instead of both",
+        "cap_source": "the most questions of one source",
+        "cap_model": "the most completions of one model",
+        "fill": "who gives more where a subtype is short",
+        "gold": "whose labels count",
+        "where": _WHERE,
+        "seed": "",
+        "name": "",
+    },
+    "hard": {
+        "judges": "verifiers that vote, an odd number; none: those of its queue",
+        "minority": "judges on the weaker side; 2, or as its queue",
+        "annotate": "items for people to label; 2000, or as its queue",
+        "final": "",
+        "gold": "whose labels count",
+        "partial": "freeze it though some items still wait for labels",
+        "where": f"{_WHERE}, or its queue's",
+        "seed": "of the draws; 0, or that of its queue",
+        "name": "",
+    },
+    "draw": {
+        "per_type": "questions of each type; 2000 in the paper",
+        "cap_source": "the most questions of one source",
+        "confirmed": "only types that count: not one person's or a model's",
+        "dataset": "",
+        "source": "",
+        "seed": "",
+        "name": "",
+    },
+}
+"""Kind -> the options that are asked for, in their order, and what each is for where its help says it otherwise."""
+_CHOICES: Final[dict[str, dict[str, str]]] = {
+    "quota": {
+        "": "undivided",
+        "verifybench": "as in the paper",
+        "equal": "evenly",
+        "proportional": "as they are there",
+    },
+    "fill": {"none": "nobody", "subtypes": "other subtypes of its type", "types": "other types too"},
+    "gold": {"people": "agreed, or settled by a third person", "imported": "the file's"},
+}
 
 
-def _balanced(_judges: Sequence[str]) -> list[FormField]:
-    quotas = {"": "undivided", "verifybench": "as in the paper", "equal": "evenly", "proportional": "as they are there"}
-    fills = {"none": "nobody", "subtypes": "other subtypes of its type", "types": "other types too"}
-    return [
-        FormField(name="per-type", about="questions of each type; 250"),
-        FormField(name="quota", about="how a type is divided among its subtypes", choices=quotas),
-        FormField(name="quota-file", about="or a TOML file that says how many of which; instead of both"),
-        FormField(name="cap-source", about="the most questions of one source"),
-        FormField(name="cap-model", about="the most completions of one model"),
-        FormField(name="fill", about="who gives more where a subtype is short", choices=fills),
-        _GOLD,
-    ]
+def _line(field: RecordField | None, name: str, about: str, judges: Sequence[str]) -> FormField:
+    """One option's line, as its record has it."""
+    if field is None:
+        return FormField(name=name, about=about)
+    votes = field.name in ("judge", "judges")
+    choices = dict.fromkeys(judges, "") if votes else _NO_OR_YES if field.type is bool else _CHOICES.get(name, {})
+    is_empty = field.is_required or field.is_several or field.default is None or field.default is False
+    return FormField(
+        name=_shown(field),
+        about=about or _words(field.description or ""),
+        value="" if is_empty else str(field.default),
+        choices=choices,
+        several=field.is_several and votes,
+    )
 
 
-def _hard(judges: Sequence[str]) -> list[FormField]:
-    return [
-        FormField(
-            name="judges",
-            about="verifiers that vote, an odd number; none: those of its queue",
-            choices=dict.fromkeys(judges, ""),
-            several=True,
-        ),
-        FormField(name="minority", about="judges on the weaker side; 2, or as its queue"),
-        FormField(name="annotate", about="items for people to label; 2000, or as its queue"),
-        FormField(name="final", about="tuples of the set", value="1000"),
-        _GOLD,
-        FormField(name="partial", about="freeze it though some items still wait for labels", choices=_NO_OR_YES),
-    ]
+def _shown(field: RecordField) -> str:
+    return field.name.replace("_", "-")
 
 
-def _draw(_judges: Sequence[str]) -> list[FormField]:
-    return [
-        FormField(name="per-type", about="questions of each type; 2000 in the paper"),
-        FormField(name="cap-source", about="the most questions of one source"),
-        FormField(name="confirmed", about="only types that count: not one person's or a model's", choices=_NO_OR_YES),
-        FormField(name="dataset", about="only questions of this data set"),
-        FormField(name="source", about="only questions of this source"),
-    ]
-
-
-_NO_OR_YES: Final = {"no": "", _YES: ""}
-_GOLD: Final = FormField(
-    name="gold",
-    about="whose labels count",
-    choices={"people": "agreed, or settled by a third person", "imported": "the file's"},
-)
+def _words(help: str) -> str:
+    """An option's help as a line of a form has it."""
+    words, _, unsaid = help.partition("  [default: ")
+    words = f"{words[:1].lower()}{words[1:].removesuffix('.')}"
+    return f"{words}; {unsaid.removesuffix(']')}" if unsaid else words
 
 
 def build(
@@ -155,92 +179,46 @@ def build(
         OptionError: A field can't be read.
         UsageError: As by the build.
     """
-    given = _Given(project, typed)
-    how: dict[str, Any] = {"name": given.text("name"), "dry_run": dry_run, "new_version": new_version}
-    if kind == "hard":
-        return build_hard(project, given.hard(), **how)
-    how["seed"] = given.number("seed", least=0) or 0
-    if kind == "draw":
-        seed, name = how.pop("seed"), how.pop("name")
-        return draw(project, given.draw(name, seed), **how)
-    how["selection"] = given.selection() or Selection()
-    if kind == "balanced":
-        return build_balanced(project, given.balanced(), **how)
-    each = given.required("each")
-    return build_picks(project, given.text("judge", "Run a verifier first."), each=each, **how)
+    record, make = _BUILDS[kind]
+    asked = (field for field in fields_of(record) if _shown(field) in typed)
+    given = {field.name: _value(project, field, typed[_shown(field)]) for field in asked}
+    if file := typed.get(_FILE):
+        if given["quota"] is not None:
+            raise UsageError(*FILE_SAYS_ALL)
+        path = Path(file).expanduser()
+        given["quota"] = str(path.absolute() if file in PRESETS else path)
+    return make(project, convert({**given, "dry_run": dry_run, "new_version": new_version}, record))
 
 
-class _Given:
-    """What stands in the fields, as the builds take it."""
-
-    def __init__(self, project: Project, typed: Mapping[str, str]) -> None:
-        self._project, self._typed = project, typed
-
-    def hard(self) -> HardSetOptions:
-        """What is asked of a hard set."""
-        return HardSetOptions(
-            judges=tuple(self._typed.get("judges", "").split()),
-            minority=self.number("minority"),
-            annotate=self.number("annotate"),
-            final=self.required("final"),
-            selection=self.selection(),
-            seed=self.number("seed", least=0),
-            gold=convert(self._typed["gold"], FinalGold),
-            partial=self._typed["partial"] == _YES,
-        )
-
-    def balanced(self) -> BalancedTargets:
-        """What a balanced set is to have."""
-        quota, file = self._typed["quota"], self._typed["quota-file"]
-        return BalancedTargets(
-            per_type=self.number("per-type"),
-            quota=convert(quota, Preset) if quota else None,
-            file=Path(file).expanduser() if file else None,
-            cap_source=self.number("cap-source"),
-            cap_model=self.number("cap-model"),
-            fill=convert(self._typed["fill"], Fill),
-            gold=convert(self._typed["gold"], FinalGold),
-        )
-
-    def draw(self, name: str, seed: int) -> DrawWish:
-        """Which questions are to be drawn."""
-        return DrawWish(
-            name=name,
-            per_type=self.required("per-type"),
-            scope=Scope(dataset=self._typed["dataset"] or None, source=self._typed["source"] or None),
-            seed=seed,
-            cap_source=self.number("cap-source"),
-            confirmed=self._typed["confirmed"] == _YES,
-        )
-
-    def text(self, field: str, otherwise: str = "Something has to stand here.") -> str:
-        """A text that is not empty."""
-        return self._typed[field] or _refuse(field, otherwise)
-
-    def number(self, field: str, *, least: int = 1) -> int | None:
-        """A whole number; None where nothing stands."""
-        text = self._typed[field].replace(",", "").replace("_", "")
-        if not text:
-            return None
-        if not (text.isascii() and text.isdecimal() and len(text) < 20 and least <= int(text) <= _LARGEST):
-            _refuse(field, f"Write a whole number from {least} on.")
-        return int(text)
-
-    def required(self, field: str) -> int:
-        """A whole number that has to be there."""
-        found = self.number(field)
-        return _refuse(field, "Write a whole number from 1 on.") if found is None else found
-
-    def selection(self) -> Selection | None:
-        """Which items; None where no condition stands."""
-        text = self._typed["where"]
-        if not text:
-            return None
-        try:
-            return Selection(browsing.read_conditions(text, browsing.names(self._project)["verdict:"]))
-        except UsageError as error:
-            _refuse("where", f"{error.message} {error.hint}")
+def _value(project: Project, field: RecordField, text: str) -> Any:
+    """What stands in a field, as the record takes it; where nothing does and nothing is what it is by default, that."""
+    if not text and not field.is_required and not field.default:
+        return field.default
+    if field.name == "where":
+        return _conditions(project, text)
+    if field.type is int:
+        return _number(field, text.replace(",", "").replace("_", ""))
+    if field.type is bool:
+        return text == _YES
+    if field.is_several:
+        return tuple(text.split())
+    return text or _refuse(field, "Run a verifier first." if field.name == "judge" else "Something has to stand here.")
 
 
-def _refuse(field: str, wrong: str) -> NoReturn:
-    raise OptionError(f"{field}: {wrong}", option=field, wrong=wrong)
+def _number(field: RecordField, text: str) -> int:
+    least, most = field.bounds["ge"], field.bounds["le"]
+    if not (text.isascii() and text.isdecimal() and len(text) < 20 and least <= int(text) <= most):
+        _refuse(field, f"Write a whole number from {least} on.")
+    return int(text)
+
+
+def _conditions(project: Project, text: str) -> tuple[str, ...]:
+    try:
+        return tuple(map(str, browsing.read_conditions(text, browsing.names(project)["verdict:"])))
+    except UsageError as error:
+        wrong = f"{error.message} {error.hint}"
+        raise OptionError(f"where: {wrong}", option="where", wrong=wrong) from None
+
+
+def _refuse(field: RecordField, wrong: str) -> NoReturn:
+    raise OptionError(f"{_shown(field)}: {wrong}", option=_shown(field), wrong=wrong)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec import Struct
 
@@ -22,14 +21,15 @@ from workbench.benchmarks.building.candidates import (
     type_code,
 )
 from workbench.benchmarks.building.freezing import conditions, encoded, settle
-from workbench.benchmarks.capping import LACKS, Lack, Question, lack
-from workbench.benchmarks.quotas import Balanced, Quotas, preset, read_quotas, undivided
+from workbench.benchmarks.capping import LACKS, Caps, Lack, Question, lack
+from workbench.benchmarks.options import BalancedOptions
+from workbench.benchmarks.quotas import Balanced, Quotas, balance, preset, read_quotas, undivided
 from workbench.config.file import read_toml
 from workbench.core.errors import UsageError
 from workbench.core.label import ExcludedItem
 from workbench.core.project import Project
-from workbench.core.selection import Selection
-from workbench.core.sets import Fill, FinalGold, ItemMember, NewSet, Preset, SetReport, Shortfall, Stratum
+from workbench.core.selection import Selection, selection_of
+from workbench.core.sets import FinalGold, ItemMember, NewSet, Preset, SetReport, Shortfall, Stratum
 from workbench.core.taxonomy import UNTYPED
 from workbench.measuring.columns import Columns, columns
 
@@ -39,72 +39,36 @@ if TYPE_CHECKING:
 
 PER_TYPE = 250
 """Questions of each type in VerifyBench."""
+FILE_SAYS_ALL: Final = ("A file of quotas says all: how many questions of what.", "Leave the other options out.")
 
 
-class BalancedTargets(Struct, frozen=True, kw_only=True):
-    """What a balanced set is to have.
-
-    Attributes:
-        per_type: Questions of each type; None for `PER_TYPE`, and where a file says it.
-        quota: How they are divided among subtypes; None for not at all.
-        file: A TOML file that says how many of each subtype, or of a type as a whole; instead of both.
-        cap_source: The most questions of one source; None for any number.
-        cap_model: The most completions of one model; None for any number.
-        fill: Who gives more where a subtype is short.
-        gold: Whose labels count.
-    """
-
-    per_type: int | None = None
-    quota: Preset | None = None
-    file: Path | None = None
-    cap_source: int | None = None
-    cap_model: int | None = None
-    fill: Fill = "none"
-    gold: FinalGold = "people"
-
-
-def build_balanced(
-    project: Project,
-    wanted: BalancedTargets,
-    *,
-    name: str = "balanced",
-    selection: Selection | None = None,
-    seed: int = 0,
-    dry_run: bool = False,
-    new_version: bool = False,
-) -> SetReport:
+def build_balanced(project: Project, options: BalancedOptions) -> SetReport:
     """Freeze a balanced set (VerifyBench, section 3.1): of each type as many questions as wanted, or a shortfall.
 
     Each question has exactly one correct and one incorrect completion. A question's type is the one in force. What is
-    missing is never taken from elsewhere unless `BalancedTargets.fill` says so.
-
-    Args:
-        selection: Which items, such as the picks that people have labelled.
+    missing is never taken from elsewhere unless `BalancedOptions.fill` says so.
 
     Raises:
         UsageError: The quotas can't be read; the selection names something unknown; nothing is left; or a set of that
             name differs.
     """
-    from workbench.benchmarks.capping import Caps
-    from workbench.benchmarks.quotas import balance
-
-    selection = selection or Selection()
-    pool = _gathered(project, selection, wanted.gold)
+    selection, caps = selection_of(options.where), Caps(options.cap_source, options.cap_model)
+    pool = _gathered(project, selection, options.gold)
     able = pool.able()
-    quotas = _quotas(wanted, able)
-    found = balance(able, quotas, Caps(wanted.cap_source, wanted.cap_model), wanted.fill, seed)
+    quotas = _quotas(options, able)
+    found = balance(able, quotas, caps, options.fill, options.seed)
     new = NewSet(
-        name=name,
+        name=options.name,
         kind="balanced",
-        seed=seed,
-        config=encoded({"where": conditions(project, selection), **_settings(wanted, quotas)}),
+        seed=options.seed,
+        config=encoded({"where": conditions(project, selection), **_settings(options, quotas)}),
         report="",
-        gold=wanted.gold,
-        guideline=guideline(project, wanted.gold),
+        gold=options.gold,
+        guideline=guideline(project, options.gold),
         items=_members(found.chosen, quotas, pool.label),
     )
     report = _report(pool, quotas, found, new, left_out(project, selection))
-    return settle(project, new, report, dry_run=dry_run, new_version=new_version)
+    return settle(project, new, report, dry_run=options.dry_run, new_version=options.new_version)
 
 
 class _QuestionPool(Struct, frozen=True, eq=False):
@@ -144,8 +108,6 @@ def _gathered(project: Project, selection: Selection, gold: FinalGold) -> _Quest
 def _report(
     pool: _QuestionPool, quotas: Quotas, found: Balanced, new: NewSet, people_took_out: tuple[ExcludedItem, ...]
 ) -> SetReport:
-    # GONE
-
     typed = pool.typed()
     ledger = Ledger(typed, pool.lacking, quotas, found)
     untyped = {"untyped": len(pool.questions) - len(typed)}
@@ -171,34 +133,36 @@ def _report(
     )
 
 
-def _quotas(wanted: BalancedTargets, able: list[Question]) -> Quotas:
-    if wanted.file is not None:
-        if wanted.per_type is not None or wanted.quota is not None:
-            raise UsageError("A file of quotas says all: how many questions of what.", "Leave the other options out.")
+def _quotas(options: BalancedOptions, able: list[Question]) -> Quotas:
+    if options.file is not None:
+        if options.per_type is not None:
+            raise UsageError(*FILE_SAYS_ALL)
         try:
-            return read_quotas(read_toml(wanted.file), str(wanted.file))
+            return read_quotas(read_toml(options.file), str(options.file))
         except FileNotFoundError:
-            raise UsageError(f"There is no file {wanted.file}.", "A file of quotas is TOML: docs/building.md") from None
+            raise UsageError(
+                f"There is no file {options.file}.", "A file of quotas is TOML: docs/building.md"
+            ) from None
     there: dict[str, Counter[str]] = {}
     for question in able:
         there.setdefault(question.type, Counter())
         if question.subtype != UNTYPED:
             there[question.type][question.subtype] += 1
-    per_type = PER_TYPE if wanted.per_type is None else wanted.per_type
-    if wanted.quota is None:
+    per_type = PER_TYPE if options.per_type is None else options.per_type
+    if options.quota is None:
         return undivided(per_type, set(there))
-    return preset(wanted.quota, per_type, there)
+    return preset(cast("Preset", options.quota), per_type, there)
 
 
-def _settings(wanted: BalancedTargets, quotas: Quotas) -> dict[str, Any]:
+def _settings(options: BalancedOptions, quotas: Quotas) -> dict[str, Any]:
     """What the choice depends on besides the data; the numbers of a file rather than its name."""
     return {
-        "quota": quotas.wanted if wanted.file is not None else wanted.quota,
-        "per_type": PER_TYPE if wanted.per_type is None and wanted.file is None else wanted.per_type,
-        "cap_source": wanted.cap_source,
-        "cap_model": wanted.cap_model,
-        "fill": wanted.fill,
-        "gold": wanted.gold,
+        "quota": quotas.wanted if options.file is not None else options.quota,
+        "per_type": PER_TYPE if options.per_type is None and options.file is None else options.per_type,
+        "cap_source": options.cap_source,
+        "cap_model": options.cap_model,
+        "fill": options.fill,
+        "gold": options.gold,
     }
 
 

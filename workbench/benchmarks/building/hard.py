@@ -23,13 +23,14 @@ from workbench.benchmarks.building.candidates import (
 )
 from workbench.benchmarks.building.comparing import report_of, settings_of
 from workbench.benchmarks.building.freezing import conditions, encoded, settle
+from workbench.benchmarks.options import HardOptions
 from workbench.benchmarks.quotas import sample, strata
 from workbench.benchmarks.store import building
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.selection import NAMELESS, Condition, Selection, parse_condition
-from workbench.core.sets import FinalGold, ItemMember, NewSet, SetName, SetReport, Shortfall, StoredSet
+from workbench.core.selection import NAMELESS, Condition, Selection, selection_of
+from workbench.core.sets import ItemMember, NewSet, SetName, SetReport, Shortfall, StoredSet
 from workbench.measuring.columns import Columns, columns
 
 if TYPE_CHECKING:
@@ -216,44 +217,12 @@ def short_of(wanted: int, available: int, taken: int, why: str) -> tuple[Shortfa
     return (Shortfall(stratum=None, of="tuples", wanted=wanted, available=available, taken=taken, why=why),)
 
 
-FINAL = 1_000
-"""Tuples of VerifyBench-Hard."""
-
-
-class HardSetOptions(Struct, frozen=True, kw_only=True):
-    """What is asked of a hard set; None for what its queue was frozen with, else for the paper's number.
-
-    Attributes:
-        judges: Verifiers that vote.
-        runs: Verifier -> the run whose verdicts count; for others the newest complete one.
-        minority: Judges on the weaker side.
-        annotate: Items for people.
-        final: Tuples of the set.
-        selection: Which items.
-        seed: Of both draws.
-        gold: Whose labels count.
-        partial: Go on with what is labelled, though some items wait.
-    """
-
-    judges: tuple[str, ...] = ()
-    runs: dict[str, int] = {}
-    minority: int | None = None
-    annotate: int | None = None
-    final: int = FINAL
-    selection: Selection | None = None
-    seed: int | None = None
-    gold: FinalGold = "people"
-    partial: bool = False
-
-
 def queue_name(name: str) -> str:
     """What the queue of a hard set is called."""
     return f"{name}-queue"
 
 
-def build_hard(
-    project: Project, asked: HardSetOptions, *, name: str = "hard", dry_run: bool = False, new_version: bool = False
-) -> SetReport:
+def build_hard(project: Project, options: HardOptions) -> SetReport:
     """Go as far with a hard set as its labels allow (VerifyBench, section 3.2).
 
     The first call freezes the queue that people are to label. Once all of it is decided, the same call freezes the
@@ -266,27 +235,29 @@ def build_hard(
     Raises:
         UsageError: See `build_queue`; or a set of that name differs.
     """
-    queue = sets.find(project.database.reader(), SetName(queue_name(name)))
+    how = {"dry_run": options.dry_run, "new_version": options.new_version}
+    name = queue_name(options.name)
+    queue = sets.find(project.database.reader(), SetName(name))
     before = {} if queue is None else settings_of(queue)
-    split, seed = _split(project, asked, before), _first(asked.seed, None if queue is None else queue.seed, 0)
+    split, seed = _split(project, options, before), _first(options.seed, None if queue is None else queue.seed, 0)
     if queue is None or (settings(project, split), seed) != (before, queue.seed):
-        return build_queue(project, split, queue_name(name), seed=seed, dry_run=dry_run, new_version=new_version)
-    return _finish(project, asked, queue, name, dry_run=dry_run, new_version=new_version)
+        return build_queue(project, split, name, seed=seed, **how)
+    return _finish(project, options, queue)
 
 
-def _split(project: Project, asked: HardSetOptions, before: Mapping[str, Any]) -> SplitItems:
+def _split(project: Project, options: HardOptions, before: Mapping[str, Any]) -> SplitItems:
     """What the queue is to be: what is asked for, else what it was frozen with, else as in the paper."""
     known: dict[str, int] = before.get("judges", {})
-    if not asked.judges and not known:
+    if not options.judges and not known:
         raise UsageError("No judge is named.", "Name an odd number of them: --judge A --judge B --judge C")
-    names = asked.judges or tuple(known)
+    names = options.judges or tuple(known)
     same = set(names) == set(known)
-    where = before.get("where", []) if asked.selection is None else conditions(project, asked.selection)
+    where = before.get("where", []) if not options.where else conditions(project, selection_of(options.where))
     return SplitItems(
-        judges=judges_with_runs(project, names, {**(known if same else {}), **asked.runs}),
-        minority=_first(asked.minority, before.get("minority"), MINORITY),
-        annotate=_first(asked.annotate, before.get("annotate"), ANNOTATE),
-        selection=Selection(tuple(map(parse_condition, where))),
+        judges=judges_with_runs(project, names, {**(known if same else {}), **options.runs}),
+        minority=_first(options.minority, before.get("minority"), MINORITY),
+        annotate=_first(options.annotate, before.get("annotate"), ANNOTATE),
+        selection=selection_of(where),
     )
 
 
@@ -294,32 +265,30 @@ def _first(*values: int | None) -> int:
     return next(value for value in values if value is not None)
 
 
-def _finish(
-    project: Project, asked: HardSetOptions, queue: StoredSet, name: str, *, dry_run: bool, new_version: bool
-) -> SetReport:
+def _finish(project: Project, options: HardOptions, queue: StoredSet) -> SetReport:
     """The set from its queue's labels; only told where items still wait and that is not to be passed over."""
     known = columns(project)
     queued = list(sets.items(project.database.reader(), queue.id))
-    label = labels(project, known, places(known, [one.item for one in queued]), asked.gold)
+    label = labels(project, known, places(known, [one.item for one in queued]), options.gold)
     able: dict[str, list[int]] = {}
     for one, said in zip(queued, label.said.tolist(), strict=True):
         if said >= 0:
             able.setdefault(one.stratum, []).append(one.item)
-    members = tuple(_members(project, known, able, label, asked.final, queue.seed))
-    report = _report(project, asked, queue, name, label, able, composition(known, members))
-    waiting = any(why in label.out for why in WAITING) and not asked.partial
+    members = tuple(_members(project, known, able, label, options.final, queue.seed))
+    report = _report(project, options, queue, label, able, composition(known, members))
+    waiting = any(why in label.out for why in WAITING) and not options.partial
     new = NewSet(
-        name=name,
+        name=options.name,
         kind="hard",
         seed=queue.seed,
-        config=encoded({"queue": queue.full_name, "final": asked.final, "gold": asked.gold}),
+        config=encoded({"queue": queue.full_name, "final": options.final, "gold": options.gold}),
         report="",
-        gold=asked.gold,
-        guideline=guideline(project, asked.gold),
+        gold=options.gold,
+        guideline=guideline(project, options.gold),
         items=members,
         runs=queue.runs,
     )
-    return settle(project, new, report, dry_run=dry_run or waiting, new_version=new_version)
+    return settle(project, new, report, dry_run=options.dry_run or waiting, new_version=options.new_version)
 
 
 def _members(
@@ -338,9 +307,8 @@ def _members(
 
 def _report(
     project: Project,
-    asked: HardSetOptions,
+    options: HardOptions,
     queue: StoredSet,
-    name: str,
     label: Labels,
     able: dict[str, list[int]],
     made_of: Composition,
@@ -351,19 +319,19 @@ def _report(
     decided = len(label.said) - sum(waiting.values())
     of_queue = Selection((Condition("set", "=", queue.full_name),))
     return SetReport(
-        name=name,
+        name=options.name,
         version=None,
         kind="hard",
         seed=queue.seed,
-        gold=asked.gold,
-        strata=strata({name: len(items) for name, items in able.items()}, asked.final),
-        shortfall=short_of(asked.final, available, made_of["tuples"], _why(queue, waiting, decided - available)),
+        gold=options.gold,
+        strata=strata({name: len(items) for name, items in able.items()}, options.final),
+        shortfall=short_of(options.final, available, made_of["tuples"], _why(queue, waiting, decided - available)),
         excluded=label.out,
         stages={**before.stages, "annotated": decided, "suitable": available, "final": made_of["tuples"]},
         judges=before.judges,
         splits=before.splits,
         left_out=left_out(project, of_queue),
-        next=_next(queue, name, waiting, passed_over=asked.partial),
+        next=_next(queue, options.name, waiting, passed_over=options.partial),
         **made_of,
     )
 

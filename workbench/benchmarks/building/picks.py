@@ -22,8 +22,9 @@ from workbench.benchmarks.building.candidates import (
 )
 from workbench.benchmarks.building.freezing import conditions, encoded, settle
 from workbench.benchmarks.capping import LACKS, Lack, Question, lack, picked
+from workbench.benchmarks.options import PicksOptions
 from workbench.core.project import Project
-from workbench.core.selection import Selection
+from workbench.core.selection import Selection, selection_of
 from workbench.core.sets import ItemMember, NewSet, SetReport, Shortfall, Stratum
 from workbench.core.verdict import Outcome
 from workbench.measuring.columns import Columns, columns
@@ -34,42 +35,25 @@ if TYPE_CHECKING:
 _STEP: Final = "picks"
 
 
-def build_picks(
-    project: Project,
-    judge: str,
-    *,
-    name: str = "picks",
-    run: int | None = None,
-    each: int = 2,
-    selection: Selection | None = None,
-    seed: int = 0,
-    dry_run: bool = False,
-    new_version: bool = False,
-) -> SetReport:
+def build_picks(project: Project, options: PicksOptions) -> SetReport:
     """Freeze the completions that people are to label (VerifyBench, section 3.1): 2 + 2 a question.
 
     An abstention, an error and a missing verdict count as neither. A question that lacks either gives nothing and is
     counted.
 
-    Args:
-        judge: The verifier whose verdicts decide.
-        run: Its run; None for the newest complete one.
-        each: How many of either verdict.
-        selection: Which items, such as those of a drawn set.
-
     Raises:
         UsageError: The judge has no such run; the selection names something unknown; nothing can be picked; or a set
             of that name differs.
     """
-    selection = selection or Selection()
-    number = judging_run(project, judge, run)
+    judge, each, seed, selection = options.judge, options.each, options.seed, selection_of(options.where)
+    number = judging_run(project, judge, options.run)
 
     def drawn(heard: HeardQuestion) -> list[int]:
         return picked(heard.names, heard.correct, each, seed, (_STEP, heard.dataset, heard.key))
 
     judged = _judged(project, selection, number, drawn, each)
     new = NewSet(
-        name=name,
+        name=options.name,
         kind="picks",
         seed=seed,
         config=encoded({"where": conditions(project, selection), "judges": {judge: number}, "each": each}),
@@ -78,7 +62,7 @@ def build_picks(
         runs=(number,),
     )
     report = SetReport(
-        name=name,
+        name=options.name,
         version=None,
         kind="picks",
         seed=seed,
@@ -87,10 +71,10 @@ def build_picks(
         excluded=together(judged.out, counted(filter(None, judged.lacking)), {"no_completions": judged.bare}),
         stages=_stages(judged),
         judges={judge: number},
-        next=f"workbench assign DB --where set={name} --annotators A,B",
+        next=f"workbench assign DB --where set={options.name} --annotators A,B",
         **composition(judged.known, new.items),
     )
-    return settle(project, new, report, dry_run=dry_run, new_version=new_version, judges=(judge,))
+    return settle(project, new, report, dry_run=options.dry_run, new_version=options.new_version, judges=(judge,))
 
 
 class _PickedQuestions(Struct, frozen=True, eq=False):

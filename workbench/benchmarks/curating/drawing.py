@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from workbench.benchmarks.building.freezing import encoded, settle
 from workbench.benchmarks.curating.pool import pool
 from workbench.benchmarks.curating.types import NamedType, type_in_force, why_untyped
+from workbench.benchmarks.options import DrawOptions
 from workbench.core.project import Project
 from workbench.core.selection import NAMELESS
 from workbench.core.sets import NewSet, QuestionMember, Shortfall, Stratum
-from workbench.core.taxonomy import TYPES
 from workbench.data.alike import in_drawn_order
 from workbench.measuring.records.curation import DrawReport, PoolQuestion, Scope
 
@@ -99,75 +99,65 @@ def _why(available: int, wanted: int, capped: int, cap: int | None) -> str:
     return f"{capped:,} are of sources that have given {cap:,} already"
 
 
-class DrawWish(Struct, frozen=True, kw_only=True):
-    """What is to be drawn.
-
-    Attributes:
-        per_type: How many questions each type is to give.
-        types: Letters of the types, in the order of the report.
-        cap_source: Most questions of one source; None for no limit.
-        confirmed: Whether only types that count everywhere are types here.
-    """
-
-    name: str
-    per_type: int
-    types: tuple[str, ...] = tuple(TYPES)
-    scope: Scope = Scope()
-    seed: int = 0
-    cap_source: int | None = None
-    confirmed: bool = False
-
-
-def draw(project: Project, wish: DrawWish, *, new_version: bool = False, dry_run: bool = False) -> DrawReport:
+def draw(project: Project, options: DrawOptions) -> DrawReport:
     """Draw questions and freeze them; where the same draw stands already, nothing is frozen.
 
     Questions that are out are never drawn, and no type is filled from another one.
-
-    Args:
-        new_version: Whether a draw that comes out differently becomes the next version of its name.
-        dry_run: Whether only to report.
 
     Raises:
         UsageError: There are no questions in scope, the name is none or that of another kind of set, or what stands
             under it differs and no new version was asked for.
     """
-    questions = pool(project, wish.scope)
-    typed = {one.id: found for one in questions if (found := type_in_force(one, confirmed=wish.confirmed)) is not None}
+    scope, letters = Scope(dataset=options.dataset, source=options.source), options.letters
+    questions = pool(project, scope)
+    typed = {
+        one.id: found for one in questions if (found := type_in_force(one, confirmed=options.confirmed)) is not None
+    }
     inside = [one for one in questions if one.out is None]
     drawn = draw_questions(
         [Drawable(one.id, one.dataset, one.key, typed[one.id].letter, one.source) for one in inside if one.id in typed],
-        dict.fromkeys(wish.types, wish.per_type),
-        wish.seed,
-        wish.cap_source,
+        dict.fromkeys(letters, options.per_type),
+        options.seed,
+        options.cap_source,
     )
     new = NewSet(
-        name=wish.name,
+        name=options.name,
         kind="draw",
-        seed=wish.seed,
-        config=encoded({**structs.asdict(wish), "scope": structs.asdict(wish.scope)}),
+        seed=options.seed,
+        config=encoded(
+            {
+                "name": options.name,
+                "per_type": options.per_type,
+                "types": letters,
+                "scope": structs.asdict(scope),
+                "seed": options.seed,
+                "cap_source": options.cap_source,
+                "confirmed": options.confirmed,
+            }
+        ),
         report="",
         questions=tuple(
             QuestionMember(question=one.question, stratum=one.type, subtype=typed[one.question].code)
             for one in drawn.taken
         ),
     )
-    report = _report(wish, questions, inside, typed, drawn)
-    return settle(project, new, report, dry_run=dry_run, new_version=new_version)
+    report = _report(options, questions, inside, typed, drawn)
+    return settle(project, new, report, dry_run=options.dry_run, new_version=options.new_version)
 
 
 def _report(
-    wish: DrawWish,
+    options: DrawOptions,
     questions: Sequence[PoolQuestion],
     inside: Sequence[PoolQuestion],
     typed: Mapping[int, NamedType],
     drawn: Drawn,
 ) -> DrawReport:
     untyped = Counter(why_untyped(one) for one in inside if one.id not in typed)
-    wanted = sum(typed[one.id].letter in wish.types for one in inside if one.id in typed)
+    wanted = sum(typed[one.id].letter in options.letters for one in inside if one.id in typed)
     by_id = {one.id: one for one in inside}
     taken = [by_id[one.question] for one in drawn.taken]
     return DrawReport(
-        name=wish.name,
+        name=options.name,
         version=None,
         kind="draw",
         questions=len(drawn.taken),
@@ -175,7 +165,7 @@ def _report(
         strata=drawn.strata,
         shortfall=drawn.shortfall,
         excluded=_counts(one.out for one in questions if one.out is not None),
-        seed=wish.seed,
+        seed=options.seed,
         stages={
             "in the pool": len(questions),
             "not out": len(inside),

@@ -122,25 +122,13 @@ def _conflicts(task: Task, said: Sequence[SubjectAnnotations]) -> Conflicts:
     return Conflicts(task=task, labelled=labelled, disputed=disputed, settled=dict(sorted(settled.items())))
 
 
-class PublishingOptions(Struct, frozen=True, kw_only=True):
-    """How sets are published.
-
-    Attributes:
-        protocol: What an abstention and an error count as on the leaderboard.
-        names: Annotators' names instead of pseudonyms.
-    """
-
-    protocol: Protocol3 = "forced"
-    names: bool = False
-
-
 def gather(
     project: Project,
     frozen: FrozenSet,
     config: str,
     said: Sequence[SubjectAnnotations],
     people: dict[int, str],
-    asked: PublishingOptions,
+    protocol: Protocol3,
 ) -> SetContents:
     """Count everything about one set.
 
@@ -148,6 +136,7 @@ def gather(
         config: What the set is called in the folder.
         said: What people said of its items.
         people: What each of them is called in the files.
+        protocol: What an abstention and an error count as on the leaderboard.
 
     Raises:
         StoreError: The report the set was frozen with can't be read.
@@ -155,7 +144,7 @@ def gather(
     stored, reader = frozen.stored, project.database.reader()
     report = report_of(stored)
     known = frozen_columns(project, frozen)
-    board = board_of(project, frozen, known, asked.protocol)
+    board = board_of(project, frozen, known, protocol)
     called = {name: people[person] for person, name in annotator_names(reader).items()}
     annotated, drawn = building.annotated_in(reader, stored), building.drawn_from(reader, stored)
     judges = [run_facts(project, run) for run in stored.runs]

@@ -18,8 +18,9 @@ from msgspec import Struct
 from workbench.benchmarks.card.contents import CardContents, SetContents
 from workbench.benchmarks.card.document import card_text, data_path, licences_text
 from workbench.benchmarks.card.methods import leaderboard_table
+from workbench.benchmarks.options import PublishOptions
 from workbench.benchmarks.publishing.frozen import FrozenItem, FrozenSet, frozen_items, frozen_set
-from workbench.benchmarks.publishing.gathering import PublishingOptions, aliases, gather, lines_of, said_of
+from workbench.benchmarks.publishing.gathering import aliases, gather, lines_of, said_of
 from workbench.benchmarks.publishing.leaderboard import leaderboard_csv
 from workbench.benchmarks.records import (
     COLUMNS,
@@ -194,53 +195,28 @@ def _put_back(path: Path) -> None:
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
-class PublisherCard(Struct, frozen=True, kw_only=True):
-    """What its publisher says of a folder.
-
-    Attributes:
-        title: None for the sets' names.
-        licence: Of labels, selection and card; None where they don't say.
-        languages: ISO 639 codes.
-    """
-
-    title: str | None = None
-    licence: str | None = None
-    languages: tuple[str, ...] = ()
-
-
-def publish(
-    project: Project,
-    names: Sequence[SetName],
-    path: Path,
-    *,
-    card: PublisherCard | None = None,
-    asked: PublishingOptions | None = None,
-    force: bool = False,
-) -> Publication:
+def publish(project: Project, options: PublishOptions) -> Publication:
     """Write sets into a folder, each as a configuration; the folder appears whole or not at all.
 
     The same database gives the same bytes.
-
-    Args:
-        force: Replace a folder that was published, and that nobody has touched since.
 
     Raises:
         FormatError: The folder is there, or can't be written; or pyarrow is not installed.
         StoreError: A set's items are not those that were frozen, or the folder would be the database's own.
         UsageError: A set is not there, not finished, or named twice; or a language has no such code.
     """
-    said, asked = card or PublisherCard(), asked or PublishingOptions()
-    _check_languages(said)
+    names, path = [SetName.parse(text) for text in options.sets], options.folder
+    _check_languages(options.languages)
     if not path.exists():
         project.database.require_other(path)
     # All files speak of one state of the database, whatever people label meanwhile.
-    with project.database.reading(), new_folder(path, force=force) as folder:
+    with project.database.reading(), new_folder(path, force=options.force) as folder:
         found = [frozen_set(project, name) for name in names]
         configs = _configs(found)
-        written = _FolderWriter(project, folder, asked)
+        written = _FolderWriter(project, folder, options)
         for one, config in zip(found, configs, strict=True):
             written.add(one, config)
-        manifest = written.finish(said)
+        manifest = written.finish()
     files = manifest.files
     return Publication(
         folder=str(path),
@@ -251,8 +227,8 @@ def publish(
     )
 
 
-def _check_languages(said: PublisherCard) -> None:
-    for code in said.languages:
+def _check_languages(codes: Sequence[str]) -> None:
+    for code in codes:
         if not _LANGUAGE.fullmatch(code):
             raise UsageError(f"{code[:50]!r} is no code of a language.", "Use codes of ISO 639, such as en or zh-Hant.")
 
@@ -272,16 +248,16 @@ class _FolderWriter:
         sets: What the card says of each set.
     """
 
-    def __init__(self, project: Project, folder: Path, asked: PublishingOptions) -> None:
-        self._project, self._folder, self._asked = project, folder, asked
+    def __init__(self, project: Project, folder: Path, options: PublishOptions) -> None:
+        self._project, self._folder, self._options = project, folder, options
         self._files: list[PublishedFile] = []
         self.sets: list[SetContents] = []
 
     def add(self, frozen: FrozenSet, config: str) -> None:
         """Write what belongs to one set."""
-        people = aliases(self._project, names=self._asked.names)
+        people = aliases(self._project, names=self._options.names)
         said = list(said_of(self._project, frozen))
-        found = gather(self._project, frozen, config, said, people, self._asked)
+        found = gather(self._project, frozen, config, said, people, self._options.protocol)
         self.sets.append(found)
         self._items(frozen, config)
         self._lines(f"annotations/{config}.jsonl", lines_of(said, people))
@@ -291,8 +267,9 @@ class _FolderWriter:
         if found.guideline is not None and found.guideline.text is not None:
             self._text(f"guidelines/{config}.md", found.guideline.text)
 
-    def finish(self, said: PublisherCard) -> FolderManifest:
+    def finish(self) -> FolderManifest:
         """Write what belongs to all sets, and what the folder is checked by."""
+        said = self._options
         card = CardContents(
             title=said.title or ", ".join(found.name for found in self.sets),
             licence=said.licence,

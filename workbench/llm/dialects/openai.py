@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, as most servers speak them."""
+"""OpenAI's chat completions, as most servers speak them; before them, careful looks into the JSON of any server."""
 
 from __future__ import annotations
 

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from tests.pools import Asked, make_pool
-from workbench.benchmarks.building.balanced import BalancedTargets, build_balanced
+from workbench.benchmarks.building.balanced import build_balanced
+from workbench.benchmarks.options import BalancedOptions
 from workbench.benchmarks.quotas import PAPER
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
 from workbench.core.label import LabelLine
 from workbench.core.project import Project
-from workbench.core.selection import Selection, parse_condition
 from workbench.core.sets import Fill, ItemMember, SetName, SetReport, Stratum
 from workbench.labelling.labels import put_lines
 
-PRESET = BalancedTargets(quota="verifybench")
+PRESET = BalancedOptions(quota="verifybench")
 
 
 def members(project: Project, name: str = "balanced") -> list[ItemMember]:
@@ -67,7 +67,7 @@ def test_what_is_short_is_filled_only_if_asked(tmp_path: Path, fill: Fill, quest
         *[Asked(f"c{number}", "C1", "+-") for number in range(3)],
     ]
     project = make_pool(tmp_path, asked)
-    report = build_balanced(project, BalancedTargets(per_type=3, fill=fill))
+    report = build_balanced(project, BalancedOptions(per_type=3, fill=fill))
 
     assert report.questions == (12 if fill == "types" else questions)
     assert [one.stratum for one in report.shortfall] == ["B", "D"]
@@ -77,11 +77,11 @@ def test_an_unknown_code_stays_under_its_letter(tmp_path: Path) -> None:
     asked = [Asked(f"q{number}", "A9", "+-") for number in range(3)]
     project = make_pool(tmp_path, asked)
 
-    assert build_balanced(project, BalancedTargets(per_type=2), name="whole").types == {"A": 4}
+    assert build_balanced(project, BalancedOptions(per_type=2, name="whole")).types == {"A": 4}
     assert {one.subtype for one in members(project, "whole")} == {"A9"}
-    preset = build_balanced(project, BalancedTargets(per_type=2, quota="verifybench"), dry_run=True)
+    preset = build_balanced(project, BalancedOptions(per_type=2, quota="verifybench", dry_run=True))
     assert Stratum(name="A9", population=3, quota=0, taken=0) in preset.strata
-    filled = build_balanced(project, BalancedTargets(per_type=2, quota="verifybench", fill="subtypes"), dry_run=True)
+    filled = build_balanced(project, BalancedOptions(per_type=2, quota="verifybench", fill="subtypes", dry_run=True))
     assert filled.types == {"A": 4}
 
 
@@ -94,7 +94,7 @@ def test_only_final_labels_count_and_the_rest_is_counted(tmp_path: Path) -> None
         Asked("q5", None, "+-"),
     ]
     project = make_pool(tmp_path, asked)
-    report = build_balanced(project, BalancedTargets(per_type=5))
+    report = build_balanced(project, BalancedOptions(per_type=5))
 
     assert (report.questions, report.tuples) == (1, 2)
     assert report.excluded == {
@@ -119,7 +119,7 @@ def test_what_waits_for_its_type_is_not_final(tmp_path: Path) -> None:
     with project.database.write() as connection:
         # As where people are to settle types too, and have agreed on correctness alone.
         connection.execute("UPDATE item_states SET state = 'labelled' WHERE completion_id < 3")
-    report = build_balanced(project, BalancedTargets(per_type=2))
+    report = build_balanced(project, BalancedOptions(per_type=2))
     assert (report.tuples, report.excluded) == (2, {"labelled": 2, "no_verdict": 1})
 
 
@@ -130,7 +130,7 @@ def test_who_took_an_item_out_is_kept(tmp_path: Path) -> None:
         for name in ("ann", "ben")
     ]
     assert put_lines(project, said).imported == 2
-    report = build_balanced(project, BalancedTargets(per_type=1))
+    report = build_balanced(project, BalancedOptions(per_type=1))
 
     (out,) = report.left_out
     assert (out.completion_id, out.reason, out.how) == ("q1-3", "proof", "agreed")
@@ -144,8 +144,8 @@ def test_imported_gold_must_be_asked_for_and_is_named(tmp_path: Path) -> None:
         connection.execute("UPDATE changes SET last_id = last_id")
 
     with pytest.raises(UsageError, match="unlabelled 4"):
-        build_balanced(project, BalancedTargets(per_type=1))
-    report = build_balanced(project, BalancedTargets(per_type=1, gold="imported"))
+        build_balanced(project, BalancedOptions(per_type=1))
+    report = build_balanced(project, BalancedOptions(per_type=1, gold="imported"))
     assert (report.gold, report.tuples, report.excluded) == ("imported", 2, {"no_gold": 2, "no_verdict": 1})
     assert {one.gold_from for one in members(project)} == {"imported"}
     assert sets.every(project.database.reader())[0].guideline is None
@@ -155,7 +155,7 @@ def test_peoples_type_is_the_one_in_force(tmp_path: Path) -> None:
     project = make_pool(tmp_path, [Asked("q1", "A1", "+-"), Asked("q2", "B4", "+-")])
     with project.database.write() as connection:
         connection.execute("UPDATE item_states SET subtype = 'C4' WHERE completion_id < 3")
-    report = build_balanced(project, BalancedTargets(per_type=1))
+    report = build_balanced(project, BalancedOptions(per_type=1))
 
     assert report.types == {"B": 2, "C": 2}
     assert {one.subtype for one in members(project)} == {"C4", "B4"}
@@ -166,12 +166,12 @@ def test_caps_are_kept_and_models_without_a_tuple_are_named(tmp_path: Path) -> N
         Asked(f"q{number}", "A1", "+-+-", f"math/{number % 2}", models=("a", "b", "c", "d")) for number in range(10)
     ]
     project = make_pool(tmp_path, asked)
-    report = build_balanced(project, BalancedTargets(per_type=8, cap_source=3, cap_model=3))
+    report = build_balanced(project, BalancedOptions(per_type=8, cap_source=3, cap_model=3))
 
     assert report.sources == {"math/0": 6, "math/1": 6}
     assert max(report.models.values()) <= 3
     assert report.shortfall[0].why == "the caps let in no more"
-    one = build_balanced(project, BalancedTargets(per_type=1), name="one")
+    one = build_balanced(project, BalancedOptions(per_type=1, name="one"))
     assert len(one.missing_models) == 2
 
 
@@ -186,7 +186,7 @@ def test_checks_and_questions_out_of_the_pool_are_no_part_of_a_set(tmp_path: Pat
             "FROM completions WHERE id = ?), ?, ?, 1, '')",
             rows,
         )
-    report = build_balanced(project, BalancedTargets(per_type=9))
+    report = build_balanced(project, BalancedOptions(per_type=9))
 
     assert report.excluded == {"duplicate": 2, "check": 1, "too_few_correct": 1}
     assert {one.item for one in members(project)} == {5, 6, 7, 8}
@@ -196,20 +196,19 @@ def test_a_file_says_how_many_of_what(tmp_path: Path) -> None:
     project = make_pool(tmp_path, spread(180))
     file = tmp_path / "quotas.toml"
     file.write_text("[questions]\nA1 = 2\nC = 3\n", encoding="utf-8")
-    report = build_balanced(project, BalancedTargets(file=file))
+    report = build_balanced(project, BalancedOptions(quota=str(file)))
 
     assert {one.name: one.taken for one in report.strata if one.taken} == {"A1": 2, "C": 3}
     with pytest.raises(UsageError, match="says all"):
-        build_balanced(project, BalancedTargets(file=file, per_type=4))
+        build_balanced(project, BalancedOptions(quota=str(file), per_type=4))
     for text, wrong in ((b"[questions", "Expected"), (b"\xff", "utf-8"), (b"# " + b"x" * 2**20, "larger")):
         file.write_bytes(text)
         with pytest.raises(UsageError, match=rf"quotas\.toml.*{wrong}"):
-            build_balanced(project, BalancedTargets(file=file))
+            build_balanced(project, BalancedOptions(quota=str(file)))
 
 
 def chosen(project: Project, *conditions: str) -> SetReport:
-    selection = Selection(tuple(map(parse_condition, conditions)))
-    return build_balanced(project, BalancedTargets(per_type=4), selection=selection, name=f"s{len(conditions)}")
+    return build_balanced(project, BalancedOptions(per_type=4, where=conditions, name=f"s{len(conditions)}"))
 
 
 def test_a_selection_chooses_what_it_is_built_from(tmp_path: Path) -> None:

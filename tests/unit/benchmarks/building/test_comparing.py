@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.pools import Asked, make_pool
-from workbench.benchmarks.building.balanced import BalancedTargets, build_balanced
+from workbench.benchmarks.building.balanced import build_balanced
 from workbench.benchmarks.building.comparing import every_set, set_detail, set_diff
 from workbench.benchmarks.building.freezing import sets_finding
+from workbench.benchmarks.options import BalancedOptions
 from workbench.care.backups import doctor
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
@@ -89,7 +90,7 @@ def test_an_unknown_set_is_told(project: Project) -> None:
 
 
 def test_doctor_tells_of_gold_that_differs_from_the_newest_frozen_set(project: Project) -> None:
-    build_balanced(project, BalancedTargets(per_type=3))
+    build_balanced(project, BalancedOptions(per_type=3))
     assert sets_finding(project).message == "1 as they were frozen"
     with project.database.write() as connection:
         connection.execute("UPDATE item_states SET gold = 1 - gold WHERE completion_id IN (1, 2, 3, 4, 5, 6, 7, 8)")
@@ -104,12 +105,12 @@ def test_doctor_tells_of_gold_that_differs_from_the_newest_frozen_set(project: P
         "the answer type of 6 items differs from the frozen set balanced@1",
     )
     # An older version may differ: that is why there is a newer one.
-    build_balanced(project, BalancedTargets(per_type=3), new_version=True)
+    build_balanced(project, BalancedOptions(per_type=3, new_version=True))
     assert sets_finding(project).ok
 
 
 def test_doctor_tells_of_members_that_are_not_what_was_frozen(project: Project) -> None:
-    build_balanced(project, BalancedTargets(per_type=3))
+    build_balanced(project, BalancedOptions(per_type=3))
     with project.database.write() as connection:
         connection.execute("UPDATE questions SET hash = x'00'")
     assert sets_finding(project).message == (
@@ -118,7 +119,7 @@ def test_doctor_tells_of_members_that_are_not_what_was_frozen(project: Project) 
 
 
 def test_a_set_is_shown_with_what_it_was_built_of(project: Project) -> None:
-    report = build_balanced(project, BalancedTargets(per_type=2), seed=5)
+    report = build_balanced(project, BalancedOptions(per_type=2, seed=5))
     (line,) = every_set(project)
     detail = set_detail(project, "balanced@1")
 

@@ -7,17 +7,19 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.pools import Asked, make_pool
 from tests.unit.measuring.reviewing.desk import add_run
-from workbench.benchmarks.building.balanced import BalancedTargets, build_balanced
+from workbench.benchmarks.building.balanced import build_balanced
 from workbench.benchmarks.building.picks import build_picks
+from workbench.benchmarks.options import BalancedOptions, PicksOptions
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project
 from workbench.measuring.store import figures
 
-ONE = BalancedTargets(per_type=1)
+ONE = BalancedOptions(per_type=1)
 
 
 @pytest.fixture
@@ -38,7 +40,7 @@ class KilledError(Exception):
 def test_a_build_that_is_cut_short_leaves_nothing_and_again_gives_the_same(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    planned = build_picks(project, "judge", dry_run=True)
+    planned = build_picks(project, PicksOptions(judge="judge", dry_run=True))
 
     def dies(*_: Any) -> int:
         raise KilledError
@@ -46,11 +48,11 @@ def test_a_build_that_is_cut_short_leaves_nothing_and_again_gives_the_same(
     with monkeypatch.context() as patch:
         patch.setattr(figures, "add", dies)
         with pytest.raises(KilledError):
-            build_picks(project, "judge")
+            build_picks(project, PicksOptions(judge="judge"))
     reader = project.database.reader()
     counts = [reader.execute(f"SELECT count(*) FROM {table}").fetchone() for table in ("sets", "set_items", "set_runs")]
     assert counts == [(0,), (0,), (0,)]
-    assert build_picks(project, "judge").tuples == planned.tuples
+    assert build_picks(project, PicksOptions(judge="judge")).tuples == planned.tuples
 
 
 def test_two_at_once_freeze_one_set(project: Project) -> None:
@@ -83,7 +85,7 @@ def test_two_at_once_freeze_one_set(project: Project) -> None:
 def test_other_settings_are_refused_by_name(project: Project, changes: dict[str, Any], seed: int, told: str) -> None:
     build_balanced(project, ONE)
     with pytest.raises(UsageError, match=told) as caught:
-        build_balanced(project, BalancedTargets(**{"per_type": 1, **changes}), seed=seed)
+        build_balanced(project, BalancedOptions(**{"per_type": 1, **changes}, seed=seed))
     assert "--new-version freezes this one as balanced@2" in caught.value.hint
 
 
@@ -97,23 +99,23 @@ def test_other_data_are_refused_by_name(project: Project) -> None:
         )
     with pytest.raises(UsageError, match="items only there: 1; items only now: 1"):
         build_balanced(project, ONE)
-    second = build_balanced(project, ONE, new_version=True)
+    second = build_balanced(project, replace(ONE, new_version=True))
     assert (second.version, second.unchanged) == (2, False)
     assert second.digest != first.digest
-    assert build_balanced(project, ONE, new_version=True).unchanged
+    assert build_balanced(project, replace(ONE, new_version=True)).unchanged
     assert names(project) == ["balanced@1", "balanced@2"]
 
 
 def test_another_kind_is_refused_even_as_a_new_version(project: Project) -> None:
-    build_picks(project, "judge", name="mine")
+    build_picks(project, PicksOptions(judge="judge", name="mine"))
     with pytest.raises(UsageError, match="'mine' is the name of a set of kind picks"):
-        build_balanced(project, ONE, name="mine", new_version=True)
+        build_balanced(project, replace(ONE, name="mine", new_version=True))
 
 
 @pytest.mark.parametrize("name", ["a b", "", "x@2", "-x"])
 def test_what_is_no_name(project: Project, name: str) -> None:
     with pytest.raises(UsageError):
-        build_balanced(project, ONE, name=name)
+        build_balanced(project, replace(ONE, name=name))
 
 
 def test_the_guidelines_in_force_are_kept_where_people_decide(project: Project) -> None:

@@ -10,12 +10,12 @@ import pytest
 from tests.helpers import make_project
 from tests.unit.measuring.reviewing.desk import add_later_run, add_run
 from workbench.benchmarks.building.comparing import set_detail
-from workbench.benchmarks.building.hard import HardSetOptions, build_hard
+from workbench.benchmarks.building.hard import build_hard
+from workbench.benchmarks.options import HardOptions
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
 from workbench.core.label import LabelLine
 from workbench.core.project import Project
-from workbench.core.selection import Selection, parse_condition
 from workbench.core.sets import SetName, Shortfall, Stratum
 from workbench.labelling.labels import put_lines
 from workbench.measuring import notes
@@ -62,7 +62,7 @@ def say(project: Project, *said: tuple[str, str, str], role: str = "annotator") 
 
 def test_only_fully_voted_items_that_are_split_so_are_queued(tmp_path: Path) -> None:
     project = voted(tmp_path)
-    report = build_hard(project, HardSetOptions(judges=FIVE))
+    report = build_hard(project, HardOptions(judges=FIVE))
 
     assert queued(project) == ["c0", "c1", "c7", "c8", "c9"]
     assert report.splits == {"5:0": 1, "4:1": 1, "3:2": 5, "not_fully_voted": 3}
@@ -80,7 +80,7 @@ def test_only_fully_voted_items_that_are_split_so_are_queued(tmp_path: Path) -> 
 
 def test_another_minority(tmp_path: Path) -> None:
     project = voted(tmp_path)
-    build_hard(project, HardSetOptions(judges=FIVE, minority=1))
+    build_hard(project, HardOptions(judges=FIVE, minority=1))
     assert queued(project) == ["c3"]
 
 
@@ -92,7 +92,7 @@ def test_abstentions_never_change_which_fully_voted_rows_are_kept(tmp_path: Path
     kept = []
     for folder, some in (("without", without), ("with", with_some)):
         project = voted(tmp_path / folder, some)
-        build_hard(project, HardSetOptions(judges=FIVE, annotate=200))
+        build_hard(project, HardOptions(judges=FIVE, annotate=200))
         kept.append(queued(project))
     assert [item for item in kept[0] if item not in ("c7", "c107")] == kept[1]
 
@@ -100,7 +100,7 @@ def test_abstentions_never_change_which_fully_voted_rows_are_kept(tmp_path: Path
 def test_a_queue_is_divided_by_largest_remainders_and_is_the_same_everywhere(tmp_path: Path) -> None:
     # Of every three items two are of the first source.
     project = voted(tmp_path, ["++---" if number % 2 == 0 or number % 4 == 1 else "+++++" for number in range(40)])
-    report = build_hard(project, HardSetOptions(judges=FIVE, annotate=7))
+    report = build_hard(project, HardOptions(judges=FIVE, annotate=7))
 
     assert report.strata == (
         Stratum(name="logic/y", population=10, quota=2, taken=2),
@@ -113,14 +113,14 @@ def test_further_items_change_only_what_they_must(tmp_path: Path) -> None:
     (tmp_path / "more").mkdir()
     few, more = voted(tmp_path, ["++---"] * 40), voted(tmp_path / "more", ["++---"] * 60)
     for project in (few, more):
-        build_hard(project, HardSetOptions(judges=FIVE, annotate=20))
+        build_hard(project, HardOptions(judges=FIVE, annotate=20))
     gone = set(queued(few)) - set(queued(more))
     assert len(gone) == len({item for item in queued(more) if int(item[1:]) >= 40})
 
 
 def test_three_people_with_known_labels_give_the_expected_set(tmp_path: Path) -> None:
     project = voted(tmp_path)
-    asked = HardSetOptions(judges=FIVE, final=3)
+    asked = HardOptions(judges=FIVE, final=3)
     build_hard(project, asked)
 
     # c0: both say correct; c1: a conflict, ruled incorrect; c7: both unsuitable; c8: one waits; c9: both incorrect.
@@ -148,7 +148,7 @@ def test_three_people_with_known_labels_give_the_expected_set(tmp_path: Path) ->
     }
     assert report.excluded == {"proof": 1}
     assert [(one.completion_id, one.people) for one in report.left_out] == [("c7", ("ann", "ben"))]
-    whole = build_hard(project, HardSetOptions(final=9), new_version=True)
+    whole = build_hard(project, HardOptions(final=9, new_version=True))
     assert whole.correct == 1
     assert whole.always_incorrect == 0.75
     assert whole.shortfall[0].why == "of 5 queued 1 unsuitable"
@@ -157,9 +157,9 @@ def test_three_people_with_known_labels_give_the_expected_set(tmp_path: Path) ->
 
 def test_the_runs_that_chose_stay_with_both_sets(tmp_path: Path) -> None:
     project = voted(tmp_path)
-    build_hard(project, HardSetOptions(judges=FIVE))
+    build_hard(project, HardOptions(judges=FIVE))
     say(project, *((item, person, "-") for item in queued(project) for person in ("ann", "ben")))
-    build_hard(project, HardSetOptions())
+    build_hard(project, HardOptions())
     assert [one.runs for one in sets.every(project.database.reader())] == [(1, 2, 3, 4, 5)] * 2
 
 
@@ -170,9 +170,9 @@ def golds(project: Project) -> list[bool | None]:
 
 def test_partial_goes_on_with_what_is_labelled(tmp_path: Path) -> None:
     project = voted(tmp_path)
-    build_hard(project, HardSetOptions(judges=FIVE))
+    build_hard(project, HardOptions(judges=FIVE))
     say(project, ("c0", "ann", "+"), ("c0", "ben", "+"))
-    report = build_hard(project, HardSetOptions(partial=True))
+    report = build_hard(project, HardOptions(partial=True))
 
     assert (report.version, report.tuples) == (1, 1)
     assert report.shortfall[0].why == "of 5 queued 4 waiting for labels"
@@ -180,42 +180,37 @@ def test_partial_goes_on_with_what_is_labelled(tmp_path: Path) -> None:
 
 def test_a_queue_stays_while_the_same_is_asked_for(tmp_path: Path) -> None:
     project = voted(tmp_path)
-    first = build_hard(project, HardSetOptions(judges=FIVE))
+    first = build_hard(project, HardOptions(judges=FIVE))
     assert first.version == 1
     # A later run, such as an evaluation, and the order of judges change nothing.
     add_later_run(project, "a", "-" * len(VOTES))
-    assert build_hard(project, HardSetOptions(judges=FIVE[::-1])).kind == "hard"
-    assert build_hard(project, HardSetOptions()).kind == "hard"
+    assert build_hard(project, HardOptions(judges=FIVE[::-1])).kind == "hard"
+    assert build_hard(project, HardOptions()).kind == "hard"
 
     with pytest.raises(UsageError, match=r"hard-queue@1 stands there and differs: minority 2, now 1"):
-        build_hard(project, HardSetOptions(judges=FIVE, minority=1))
+        build_hard(project, HardOptions(judges=FIVE, minority=1))
     with pytest.raises(UsageError, match="seed 0, now 4"):
-        build_hard(project, HardSetOptions(judges=FIVE, seed=4))
-    assert build_hard(project, HardSetOptions(judges=FIVE, runs={"a": 6}), new_version=True).version == 2
-    assert (
-        build_hard(
-            project, HardSetOptions(selection=Selection((parse_condition("source=math/x"),))), new_version=True
-        ).stages["candidates"]
-        == 5
-    )
+        build_hard(project, HardOptions(judges=FIVE, seed=4))
+    assert build_hard(project, HardOptions(judges=FIVE, runs={"a": 6}, new_version=True)).version == 2
+    assert build_hard(project, HardOptions(where=("source=math/x",), new_version=True)).stages["candidates"] == 5
 
 
 def test_changed_labels_are_no_other_set_unasked(tmp_path: Path) -> None:
     project = voted(tmp_path)
-    build_hard(project, HardSetOptions(judges=FIVE))
+    build_hard(project, HardOptions(judges=FIVE))
     for item in queued(project):
         say(project, (item, "ann", "-"), (item, "ben", "-"))
-    assert build_hard(project, HardSetOptions()).version == 1
-    assert build_hard(project, HardSetOptions()).unchanged
+    assert build_hard(project, HardOptions()).version == 1
+    assert build_hard(project, HardOptions()).unchanged
     say(project, ("c0", "cy", "+"), role="adjudicator")
     with pytest.raises(UsageError, match="hard@1 stands there and differs: other gold: 1"):
-        build_hard(project, HardSetOptions())
-    assert build_hard(project, HardSetOptions(), new_version=True).version == 2
+        build_hard(project, HardOptions())
+    assert build_hard(project, HardOptions(new_version=True)).version == 2
 
 
 def test_the_judges_are_marked_and_their_flips_counted(tmp_path: Path) -> None:
     project = voted(tmp_path)
-    build_hard(project, HardSetOptions(judges=FIVE))
+    build_hard(project, HardOptions(judges=FIVE))
     assert notes.judges(project) == {"sample": list(FIVE)}
 
     add_later_run(project, "a", "-++++++?++")
@@ -228,26 +223,26 @@ def test_the_judges_are_marked_and_their_flips_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        (HardSetOptions(), "No judge is named"),
-        (HardSetOptions(judges=("a", "b")), "2 judges can't be split"),
-        (HardSetOptions(judges=("a", "b", "c", "d"), minority=1), "4 judges can't be split"),
-        (HardSetOptions(judges=("a",)), "1 judges can't be split"),
-        (HardSetOptions(judges=("a", "a", "b")), "named twice"),
-        (HardSetOptions(judges=("a", "b", "c"), minority=2), "2 of 3 judges are no minority"),
-        (HardSetOptions(judges=("a", "b", "x")), "No complete run of x"),
-        (HardSetOptions(judges=("a", "b", "c"), minority=1, runs={"d": 1}), "A run is given for d"),
-        (HardSetOptions(judges=("a", "b", "c"), minority=1, runs={"a": 2}), "Run 2 is of 'b'"),
-        (HardSetOptions(judges=("a", "b", "always-incorrect"), minority=1), "has no run"),
-        (HardSetOptions(judges=FIVE, selection=Selection((parse_condition("question_id=q2"),))), "Nothing is left"),
+        (HardOptions(), "No judge is named"),
+        (HardOptions(judges=("a", "b")), "2 judges can't be split"),
+        (HardOptions(judges=("a", "b", "c", "d"), minority=1), "4 judges can't be split"),
+        (HardOptions(judges=("a",)), "1 judges can't be split"),
+        (HardOptions(judges=("a", "a", "b")), "named twice"),
+        (HardOptions(judges=("a", "b", "c"), minority=2), "2 of 3 judges are no minority"),
+        (HardOptions(judges=("a", "b", "x")), "No complete run of x"),
+        (HardOptions(judges=("a", "b", "c"), minority=1, runs={"d": 1}), "A run is given for d"),
+        (HardOptions(judges=("a", "b", "c"), minority=1, runs={"a": 2}), "Run 2 is of 'b'"),
+        (HardOptions(judges=("a", "b", "always-incorrect"), minority=1), "has no run"),
+        (HardOptions(judges=FIVE, where=("question_id=q2",)), "Nothing is left"),
     ],
 )
-def test_what_can_go_wrong(tmp_path: Path, asked: HardSetOptions, told: str) -> None:
+def test_what_can_go_wrong(tmp_path: Path, asked: HardOptions, told: str) -> None:
     with pytest.raises(UsageError, match=told):
         build_hard(voted(tmp_path), asked)
 
 
 def test_a_plan_writes_nothing(tmp_path: Path) -> None:
     project = voted(tmp_path)
-    assert build_hard(project, HardSetOptions(judges=FIVE), dry_run=True).version is None
+    assert build_hard(project, HardOptions(judges=FIVE, dry_run=True)).version is None
     assert sets.every(project.database.reader()) == []
     assert notes.judges(project) == {}

@@ -9,14 +9,14 @@ import pytest
 from tests.pools import Asked, make_pool
 from tests.unit.measuring.reviewing.desk import add_later_run, add_run, label
 from workbench.benchmarks.building.picks import build_picks
+from workbench.benchmarks.options import PicksOptions
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.selection import Selection, parse_condition
 from workbench.core.sets import NewSet, QuestionMember, SetName, Stratum
 from workbench.measuring import notes
 
-DRAW = Selection((parse_condition("set=draw"),))
+DRAW = ("set=draw",)
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def draw(project: Project, *questions: int) -> None:
 
 
 def test_a_question_gives_two_and_two_or_is_counted(project: Project) -> None:
-    report = build_picks(project, "judge")
+    report = build_picks(project, PicksOptions(judge="judge"))
 
     assert (report.questions, report.tuples) == (1, 4)
     assert report.excluded == {"too_few_incorrect": 2, "no_completions": 1, "no_verdict": 1}
@@ -71,12 +71,12 @@ def test_a_question_gives_two_and_two_or_is_counted(project: Project) -> None:
 
 
 def test_one_and_one(project: Project) -> None:
-    report = build_picks(project, "judge", each=1)
+    report = build_picks(project, PicksOptions(judge="judge", each=1))
     assert (report.questions, report.tuples) == (3, 6)
 
 
 def test_the_judge_is_noted_and_the_run_stored(project: Project) -> None:
-    build_picks(project, "judge")
+    build_picks(project, PicksOptions(judge="judge"))
     (stored,) = sets.every(project.database.reader())
 
     assert (stored.kind, stored.runs) == ("picks", (1,))
@@ -85,7 +85,7 @@ def test_the_judge_is_noted_and_the_run_stored(project: Project) -> None:
 
 def test_of_a_draw_questions_without_completions_count_and_types_are_the_drawn_ones(project: Project) -> None:
     draw(project, 1, 5)
-    report = build_picks(project, "judge", selection=DRAW)
+    report = build_picks(project, PicksOptions(judge="judge", where=DRAW))
 
     assert (report.tuples, report.excluded, report.stages["questions"]) == (4, {"no_completions": 1}, 2)
     assert [one.name for one in report.strata] == ["D"]
@@ -93,8 +93,8 @@ def test_of_a_draw_questions_without_completions_count_and_types_are_the_drawn_o
 
 def test_picks_stay_as_they_are_when_questions_are_added(project: Project) -> None:
     draw(project, 1, 2)
-    build_picks(project, "judge", selection=DRAW, each=1)
-    first = build_picks(project, "judge", name="all", each=1)
+    build_picks(project, PicksOptions(judge="judge", where=DRAW, each=1))
+    first = build_picks(project, PicksOptions(judge="judge", name="all", each=1))
     reader = project.database.reader()
     one, other = (
         {member.item for member in sets.items(reader, sets.require(reader, SetName(name)).id)}
@@ -105,27 +105,27 @@ def test_picks_stay_as_they_are_when_questions_are_added(project: Project) -> No
 
 
 def test_the_same_again_is_unchanged_and_another_run_is_refused(project: Project) -> None:
-    first = build_picks(project, "judge")
-    again = build_picks(project, "judge")
+    first = build_picks(project, PicksOptions(judge="judge"))
+    again = build_picks(project, PicksOptions(judge="judge"))
     assert (again.version, again.digest, again.unchanged) == (1, first.digest, True)
 
     add_later_run(project, "judge", "++--++" * 4)
     with pytest.raises(UsageError, match=r"picks@1 stands there and differs: judges \{judge:1\}, now \{judge:2\}"):
-        build_picks(project, "judge")
-    assert build_picks(project, "judge", new_version=True).version == 2
-    assert build_picks(project, "judge", run=1, new_version=True).version == 3
+        build_picks(project, PicksOptions(judge="judge"))
+    assert build_picks(project, PicksOptions(judge="judge", new_version=True)).version == 2
+    assert build_picks(project, PicksOptions(judge="judge", run=1, new_version=True)).version == 3
 
 
 def test_labels_change_no_picks(project: Project) -> None:
-    first = build_picks(project, "judge")
+    first = build_picks(project, PicksOptions(judge="judge"))
     for person in ("ann", "ben"):
         label(project, 1, {person: "unsuitable"})
-    again = build_picks(project, "judge")
+    again = build_picks(project, PicksOptions(judge="judge"))
     assert (again.digest, again.unchanged) == (first.digest, True)
 
 
 def test_a_plan_writes_nothing(project: Project) -> None:
-    report = build_picks(project, "judge", dry_run=True)
+    report = build_picks(project, PicksOptions(judge="judge", dry_run=True))
 
     assert (report.version, report.tuples) == (None, 4)
     assert sets.every(project.database.reader()) == []
@@ -143,4 +143,4 @@ def test_a_plan_writes_nothing(project: Project) -> None:
 )
 def test_what_can_go_wrong(project: Project, judge: str, condition: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):
-        build_picks(project, judge, selection=Selection((parse_condition(condition),)))
+        build_picks(project, PicksOptions(judge=judge, where=(condition,)))

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from tests.pools import Asked, make_pool
 from tests.unit.measuring.reviewing.desk import add_run
-from workbench.benchmarks.building.balanced import BalancedTargets, build_balanced
+from workbench.benchmarks.building.balanced import build_balanced
 from workbench.benchmarks.building.comparing import every_set, set_detail
 from workbench.benchmarks.building.picks import build_picks
+from workbench.benchmarks.options import BalancedOptions, PicksOptions
 from workbench.core.label import LabelLine
 from workbench.labelling.labels import put_lines
 
@@ -16,8 +17,8 @@ from workbench.labelling.labels import put_lines
 def test_states_are_todays_and_shortfalls_those_of_freezing(tmp_path: Path) -> None:
     project = make_pool(tmp_path, [Asked("q0", "A1", "++--"), Asked("q1", "A1", "+xlu"), Asked("q2", "A1", "+-..")])
     add_run(project, "a", "++--" * 3)
-    build_picks(project, "a")
-    build_balanced(project, BalancedTargets(per_type=2))
+    build_picks(project, PicksOptions(judge="a"))
+    build_balanced(project, BalancedOptions(per_type=2))
     line = LabelLine(completion_id="q2-1", annotator="amira", verdict="incorrect", role="adjudicator")
     assert put_lines(project, [line]).refused == 0
 

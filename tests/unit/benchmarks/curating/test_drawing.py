@@ -6,18 +6,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.unit.benchmarks.curating.pools import add_questions, pool_of, typed
-from workbench.benchmarks.curating.drawing import DrawWish, draw
+from workbench.benchmarks.curating.drawing import draw
 from workbench.benchmarks.curating.pool import exclude
 from workbench.benchmarks.curating.types import TypeSaid, accept_types, pool_status, say_types
+from workbench.benchmarks.options import DrawOptions
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.sets import SetName
 from workbench.measuring.records.curation import Scope
 
-WISH = DrawWish(name="pool", per_type=3)
+WISH = DrawOptions(name="pool", per_type=3)
 
 
 @pytest.fixture
@@ -35,7 +37,7 @@ def members(project: Project, name: str = "pool") -> dict[str, tuple[str, str | 
 
 
 def test_a_draw_is_frozen_with_what_came_of_it(project: Project) -> None:
-    planned = draw(project, WISH, dry_run=True)
+    planned = draw(project, replace(WISH, dry_run=True))
     assert (planned.version, sets.every(project.database.reader())) == (None, [])
     report = draw(project, WISH)
     assert (report.version, report.questions, report.unchanged, report.shortfall) == (1, 12, False, ())
@@ -57,8 +59,8 @@ def test_a_draw_that_comes_out_differently_is_refused_unless_it_is_a_new_version
     with pytest.raises(UsageError, match="pool@1 stands there and differs"):
         draw(project, WISH)
     with pytest.raises(UsageError, match="seed"):
-        draw(project, DrawWish(name="pool", per_type=3, seed=1))
-    report = draw(project, WISH, new_version=True)
+        draw(project, DrawOptions(name="pool", per_type=3, seed=1))
+    report = draw(project, replace(WISH, new_version=True))
     assert (report.version, report.excluded) == (2, {"proof": 1})
     assert before.keys() - members(project).keys() == {gone}
     assert members(project, "pool@1") == before
@@ -68,7 +70,7 @@ def test_more_questions_change_it_only_as_far_as_they_must(project: Project, tmp
     draw(project, WISH)
     before = members(project)
     add_questions(project, tmp_path, typed(8, first=40))
-    draw(project, WISH, new_version=True)
+    draw(project, replace(WISH, new_version=True))
     after = members(project)
     assert len(after) == 12
     assert after.keys() - before.keys() <= {f"q{number}" for number in range(40, 48)}
@@ -85,30 +87,30 @@ def test_two_databases_draw_the_same(tmp_path: Path) -> None:
 
 
 def test_shortfalls_are_reported(project: Project) -> None:
-    report = draw(project, DrawWish(name="big", per_type=11, types=("B", "Z")))
+    report = draw(project, DrawOptions(name="big", per_type=11, types="B,Z"))
     assert [(one.stratum, one.wanted, one.available, one.taken) for one in report.shortfall] == [
         ("B", 11, 10, 10),
         ("Z", 11, 0, 0),
     ]
     assert (report.questions, report.stages["of these types"]) == (10, 10)
-    capped = draw(project, DrawWish(name="capped", per_type=5, cap_source=2), dry_run=True)
+    capped = draw(project, DrawOptions(name="capped", per_type=5, cap_source=2, dry_run=True))
     assert (capped.questions, capped.sources) == (6, {f"math/set-{number}": 2 for number in range(3)})
 
 
 def test_types_of_people_go_first_and_proposals_can_be_left_out(project: Project) -> None:
     say_types(project, [TypeSaid(question_id="q0", subtype="D1")], by="amira")
-    alone = draw(project, DrawWish(name="d", per_type=11, types=("D",)), dry_run=True)
+    alone = draw(project, DrawOptions(name="d", per_type=11, types="D", dry_run=True))
     assert (alone.questions, alone.origins) == (10, {"file": 10})
     assert accept_types(project, Scope(), "people", by="amira").imported == 1
-    report = draw(project, DrawWish(name="d", per_type=11, types=("D",), confirmed=True))
+    report = draw(project, DrawOptions(name="d", per_type=11, types="D", confirmed=True))
     assert (report.questions, report.origins) == (11, {"file": 10, "people": 1})
     assert members(project, "d")["q0"] == ("D", "D1")
 
 
 def test_nothing_and_names_of_nothing_are_refused(project: Project) -> None:
     with pytest.raises(UsageError, match="Nothing is left"):
-        draw(project, DrawWish(name="none", per_type=1, types=("Z",)))
+        draw(project, DrawOptions(name="none", per_type=1, types="Z"))
     with pytest.raises(UsageError):
-        draw(project, DrawWish(name="pool@2", per_type=1))
+        draw(project, DrawOptions(name="pool@2", per_type=1))
     with pytest.raises(UsageError, match="No question is of that data set"):
-        draw(project, DrawWish(name="pool", per_type=1, scope=Scope(dataset="nowhere")))
+        draw(project, DrawOptions(name="pool", per_type=1, dataset="nowhere"))

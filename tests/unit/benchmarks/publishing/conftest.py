@@ -9,10 +9,10 @@ import pytest
 
 from tests.publishing import copy_of, freeze, sample_project
 from tests.unit.measuring.scored_runs import add_complete_run
+from workbench.benchmarks.options import PublishOptions
 from workbench.benchmarks.publishing.publishing import publish
 from workbench.benchmarks.records import Publication
 from workbench.core.project import Project
-from workbench.core.sets import SetName
 from workbench.core.verdict import Outcome, Verdict
 
 
@@ -37,7 +37,7 @@ def made(sample_database: Path, tmp_path_factory: pytest.TempPathFactory) -> tup
     """The folder, which nobody may change, and what was said of it."""
     project = copy_of(sample_database, tmp_path_factory.mktemp("folder"))
     folder = project.path.with_name("out")
-    found = publish(project, [SetName("small")], folder)
+    found = publish(project, PublishOptions(sets=("small",), folder=folder))
     project.close()
     return folder, found
 

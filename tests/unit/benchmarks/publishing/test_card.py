@@ -11,10 +11,11 @@ from tests.helpers import make_project
 from tests.publishing import freeze
 from tests.unit.measuring.reviewing.desk import label
 from tests.unit.tables.test_markdown import tokens
-from workbench.benchmarks.publishing.publishing import PublisherCard, publish
+from workbench.benchmarks.options import PublishOptions
+from workbench.benchmarks.publishing.publishing import publish
 from workbench.core.label import LabelVerdict
 from workbench.core.project import Project
-from workbench.core.sets import ItemMember, QuestionMember, SetName, SetReport, Shortfall, Stratum
+from workbench.core.sets import ItemMember, QuestionMember, SetReport, Shortfall, Stratum
 
 HOSTILE = "](http://x) | <b>*so*</b> --- : { `x` \u202e\x1b[31m # $y$ @me"
 
@@ -54,7 +55,7 @@ def hostile(tmp_path: Path) -> Project:
 
 
 def test_data_is_never_markup(hostile: Project, tmp_path: Path) -> None:
-    publish(hostile, [SetName("s")], tmp_path / "out", card=PublisherCard(title=HOSTILE, licence=HOSTILE))
+    publish(hostile, PublishOptions(sets=("s",), folder=tmp_path / "out", title=HOSTILE, licence=HOSTILE))
     for name in ("README.md", "LICENSE.md", "leaderboard/s.md"):
         text = (tmp_path / "out" / name).read_text(encoding="utf-8")
         assert "\u202e" not in text
@@ -89,7 +90,7 @@ def test_the_card_says_what_the_set_was_made_of(tmp_path: Path) -> None:
     freeze(project, "asked", kind="queue", members=items, config='{"minority": 2}')
     freeze(project, "done", kind="hard", members=items[:2])
     freeze(project, "later", kind="queue", members=items)
-    publish(project, [SetName("done")], tmp_path / "out")
+    publish(project, PublishOptions(sets=("done",), folder=tmp_path / "out"))
     text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert "### Made of asked v1" in text
     assert "- **Plan: minority**: 2" in text

@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from workbench.benchmarks.publishing.gathering import PublishingOptions
+from workbench.benchmarks.options import PublishOptions
 from workbench.benchmarks.publishing.publishing import publish
 from workbench.benchmarks.records import Publication
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.sets import SetName
 from workbench.core.verdict import Outcome, Verdict
 from workbench.measuring.accuracy import accuracy
 
@@ -73,7 +72,7 @@ def test_a_judge_that_chose_the_set_is_marked_with_its_flip_rate(
     verifier, run = reader.execute("SELECT verifier_id, id FROM runs ORDER BY id LIMIT 1").fetchone()
     old = reader.execute("SELECT completion_id, outcome FROM verdicts WHERE run_id = ?", (run,)).fetchall()
     _run_again(project, verifier, [(item, outcome if item > 5 else 1 - outcome) for item, outcome in old])
-    publish(project, [SetName("small")], project.path.with_name("out"), asked=PublishingOptions(protocol="strict"))
+    publish(project, PublishOptions(sets=("small",), folder=project.path.with_name("out"), protocol="strict"))
     after = lines(project.path.with_name("out"))["chooser"]
     flipped = reader.execute(
         "SELECT avg(completion_id <= 5) FROM set_items JOIN sets ON sets.id = set_id WHERE name = 'small'"
@@ -95,6 +94,6 @@ def _run_again(project: Project, verifier: int, found: list[tuple[int, int]]) ->
 def test_without_verifiers_only_baselines_stand_there(project: Project) -> None:
     with project.database.write() as connection:
         connection.execute("UPDATE runs SET completed_at = NULL")
-    publish(project, [SetName("small")], project.path.with_name("out"))
+    publish(project, PublishOptions(sets=("small",), folder=project.path.with_name("out")))
     assert {line["kind"] for line in lines(project.path.with_name("out")).values()} == {"baseline"}
     assert "No verifier has judged these items yet." in (project.path.with_name("out") / "README.md").read_text()

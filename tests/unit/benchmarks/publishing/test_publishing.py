@@ -16,9 +16,10 @@ from msgspec import structs
 from tests.helpers import make_project
 from tests.publishing import SAMPLE, freeze, with_gold
 from workbench.benchmarks.card.contents import SetContents
+from workbench.benchmarks.options import PublishOptions
 from workbench.benchmarks.publishing import publishing
 from workbench.benchmarks.publishing.frozen import frozen_set
-from workbench.benchmarks.publishing.gathering import PublishingOptions, gather
+from workbench.benchmarks.publishing.gathering import gather
 from workbench.benchmarks.publishing.publishing import publish
 from workbench.benchmarks.records import COLUMNS, FolderManifest, Publication
 from workbench.core.database import events, people
@@ -68,7 +69,7 @@ def test_every_file_stands_in_the_manifest_and_the_checksums(made: Made) -> None
 
 def test_the_same_database_gives_the_same_bytes(made: Made, project: Project) -> None:
     again = project.path.with_name("again")
-    publish(project, [SetName("small")], again)
+    publish(project, PublishOptions(sets=("small",), folder=again))
     assert bytes_of(again) == bytes_of(made[0])
 
 
@@ -83,7 +84,7 @@ def test_labels_that_come_meanwhile_are_in_no_file(
         return gather(*arguments)
 
     monkeypatch.setattr(publishing, "gather", meanwhile)
-    publish(project, [SetName("small")], project.path.with_name("out"))
+    publish(project, PublishOptions(sets=("small",), folder=project.path.with_name("out")))
     assert bytes_of(project.path.with_name("out")) == bytes_of(made[0])
 
 
@@ -95,7 +96,7 @@ def test_gold_and_types_are_those_that_were_frozen(project: Project, tmp_path: P
         connection.execute("UPDATE completions SET imported_gold = 1 - imported_gold")
         connection.execute("UPDATE questions SET subtype = 'D2', type = 'D' WHERE key = ?", (question,))
         connection.execute("UPDATE item_states SET subtype = 'D2'")
-    found = publish(project, [SetName("small")], tmp_path / "after")
+    found = publish(project, PublishOptions(sets=("small",), folder=tmp_path / "after"))
     after = {row["completion_id"]: row for row in rows_of(tmp_path / "after")}
     assert {name: row["gold_correct"] for name, row in after.items()} == {
         name: row["gold_correct"] for name, row in before.items()
@@ -115,7 +116,7 @@ def test_gold_and_types_are_those_that_were_frozen(project: Project, tmp_path: P
 
 
 def _published(project: Project, folder: Path) -> list[dict[str, Any]]:
-    publish(project, [SetName("small")], folder)
+    publish(project, PublishOptions(sets=("small",), folder=folder))
     return rows_of(folder)
 
 
@@ -157,7 +158,7 @@ def test_people_have_pseudonyms_unless_names_are_asked_for(made: Made, project: 
     assert people == {"annotator-1", "annotator-2", "annotator-3"}
     whole = b"".join(bytes_of(made[0]).values())
     assert not re.search(rb"amira|chidi|\bben\b", whole)
-    publish(project, [SetName("small")], project.path.with_name("named"), asked=PublishingOptions(names=True))
+    publish(project, PublishOptions(sets=("small",), folder=project.path.with_name("named"), names=True))
     named = project.path.with_name("named")
     assert {line["annotator"] for line in lines_of(named, "annotations/small.jsonl")} == {"amira", "ben", "chidi"}
     assert "| amira | ben |" in (named / "README.md").read_text()
@@ -172,7 +173,7 @@ def test_checks_stay_with_the_coordinator(project: Project, made: Made) -> None:
             "VALUES ('u', 'check', 'correctness', 1, 3, 1, 'incorrect', 2, '2025-01-01')"
         )
     out = project.path.with_name("out")
-    publish(project, [SetName("small")], out)
+    publish(project, PublishOptions(sets=("small",), folder=out))
     assert rows_of(out) == rows_of(made[0])
     assert (out / "annotations/small.jsonl").read_bytes() == (made[0] / "annotations/small.jsonl").read_bytes()
     assert b"check" not in (out / "annotations/small.jsonl").read_bytes()
@@ -196,7 +197,7 @@ def test_labels_that_stand_are_published(project: Project, made: Made) -> None:
         events.append(connection, later("b", "retraction", other, another, supersedes=second))
         events.append(connection, later("c", "exclusion", item, 3, verdict="unsuitable", exclusion_reason="other"))
     out = project.path.with_name("out")
-    publish(project, [SetName("small")], out)
+    publish(project, PublishOptions(sets=("small",), folder=out))
     before, after = ({line["uuid"] for line in lines_of(f, "annotations/small.jsonl")} for f in (made[0], out))
     assert (before - after, after - before) == ({first, second}, {"a"})
     assert "1 label came after the set was frozen" in (out / "README.md").read_text()
@@ -209,7 +210,7 @@ def test_data_sets_that_share_ids_are_told_apart(tmp_path: Path) -> None:
     ]
     project = make_project(tmp_path, rows)
     freeze(project, "both")
-    publish(project, [SetName("both")], tmp_path / "out")
+    publish(project, PublishOptions(sets=("both",), folder=tmp_path / "out"))
     found = rows_of(tmp_path / "out", "data/both/test-00000-of-00001.parquet")
     assert [(row["question_id"], row["completion_id"]) for row in found] == [("one/q", "one/c"), ("two/q", "two/c")]
     assert "each id has its data set before it" in (tmp_path / "out" / "README.md").read_text()
@@ -219,7 +220,7 @@ def test_a_new_version_says_what_changed(project: Project) -> None:
     members = with_gold(project)
     other = structs.replace(members[1], gold=not members[1].gold, subtype="D2")
     freeze(project, members=[other, *members[2:]])
-    publish(project, [SetName("small")], project.path.with_name("out"))
+    publish(project, PublishOptions(sets=("small",), folder=project.path.with_name("out")))
     card = (project.path.with_name("out") / "README.md").read_text()
     said = section(card, "Changes since version 1")
     lines = [line.split("**")[1] for line in said.splitlines() if line.startswith("- ")]
@@ -230,22 +231,31 @@ def test_a_new_version_says_what_changed(project: Project) -> None:
 def test_what_is_not_finished_is_not_published(project: Project, kind: Any) -> None:
     freeze(project, "early", kind=kind)
     with pytest.raises(UsageError, match=kind):
-        publish(project, [SetName("early")], project.path.with_name("out"))
+        publish(project, PublishOptions(sets=("early",), folder=project.path.with_name("out")))
 
 
 def test_what_is_missing_is_not_published(project: Project) -> None:
     out = project.path.with_name("out")
     freeze(project, "open", members=[ItemMember(item=1, stratum="")])
     with pytest.raises(UsageError, match="1 of 1 items of open@1 had no gold"):
-        publish(project, [SetName("open")], out)
+        publish(project, PublishOptions(sets=("open",), folder=out))
     with pytest.raises(UsageError, match="no set 'none'"):
-        publish(project, [SetName("none")], out)
+        publish(project, PublishOptions(sets=("none",), folder=out))
     with pytest.raises(UsageError, match="one name"):
-        publish(project, [SetName("small"), SetName("small", 1)], out)
+        publish(
+            project,
+            PublishOptions(
+                sets=(
+                    "small",
+                    "small@1",
+                ),
+                folder=out,
+            ),
+        )
     with project.database.write() as connection:
         connection.execute("DELETE FROM completion_text WHERE id = 1")
     with pytest.raises(StoreError, match="1 of 76 items of small@1 have lost their texts"):
-        publish(project, [SetName("small")], out)
+        publish(project, PublishOptions(sets=("small",), folder=out))
     assert not out.exists()
 
 
@@ -253,13 +263,13 @@ def test_other_items_than_were_frozen_are_not_published(project: Project) -> Non
     with project.database.write() as connection:
         connection.execute("UPDATE completions SET hash = zeroblob(16) WHERE id = 1")
     with pytest.raises(StoreError, match="digest"):
-        publish(project, [SetName("small")], project.path.with_name("out"))
+        publish(project, PublishOptions(sets=("small",), folder=project.path.with_name("out")))
 
 
 def test_without_pyarrow_it_says_what_to_install(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(FormatError, match="pyarrow") as caught:
-        publish(project, [SetName("small")], project.path.with_name("out"))
+        publish(project, PublishOptions(sets=("small",), folder=project.path.with_name("out")))
     assert "pip install" in caught.value.hint
     assert not list(project.path.parent.glob("*out*"))
 
@@ -275,6 +285,6 @@ def test_real_rows_stand_in_the_released_file_byte_for_byte(real_file: Path, tmp
     project = open_project(tmp_path / "p.db", create=True)
     import_files(project, plan_import([real_file]), dataset="hard")
     freeze(project, "hard", kind="hard")
-    publish(project, [SetName("hard")], tmp_path / "out")
+    publish(project, PublishOptions(sets=("hard",), folder=tmp_path / "out"))
     project.close()
     assert (tmp_path / "out/verifybench/hard.jsonl").read_bytes() == real_file.read_bytes()

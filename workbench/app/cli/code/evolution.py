@@ -17,7 +17,6 @@ from workbench.app.cli.common import (
     ProblemSet,
     Programs,
     drawing,
-    options_of,
     print_line,
     project_at,
     say,
@@ -30,7 +29,7 @@ from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
 from workbench.coding.records.figures import RefineReport
 from workbench.core.errors import UsageError
-from workbench.core.options import AllowUnsafe, DatabaseOrFile, Force, Options, Trust, Whole, option
+from workbench.core.options import NONE_GIVEN, AllowUnsafe, DatabaseOrFile, Force, Options, Trust, Whole, option
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
 from workbench.data.records.duplicates import DuplicateReport
@@ -45,7 +44,7 @@ class CodeEvolveOptions(Options, frozen=True, kw_only=True):
     model: Annotated[
         str | None, option("Who writes tests: [models.NAME] of workbench.toml, or see -o base_url=…", metavar="NAME")
     ] = None
-    settings: ModelSettings = ()
+    settings: ModelSettings = NONE_GIVEN
     rounds: Annotated[int, option(ge=1, le=20)] = 3
     seed: Annotated[int, option("Of every draw.")] = 0
     problems: Annotated[Whole | None, option("Only the first so many problems that can evolve.")] = None
@@ -127,7 +126,7 @@ def _run(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionR
             lambda yes: run(
                 project,
                 options.name,
-                models_from(project, [model], options_of(options.settings), USUAL),
+                models_from(project, [model], options.settings, USUAL),
                 wanted,
                 only=None if options.only is None else read_kept(options.only),
                 dataset=options.dataset,
@@ -150,7 +149,7 @@ class CodeDuplicatesOptions(Options, frozen=True, kw_only=True):
     model: Annotated[
         str | None, option("A model of embeddings on a server: [models.NAME], or see -o base_url=…", metavar="NAME")
     ] = None
-    settings: ModelSettings = ()
+    settings: ModelSettings = NONE_GIVEN
     local: Annotated[
         str | None, option("A model of sentence-transformers on this machine: a folder or hub name.", metavar="NAME")
     ] = None
@@ -204,7 +203,7 @@ def _embedded(project: Project, options: CodeDuplicatesOptions) -> ProblemCosine
     if options.local is not None:
         return from_local(project, options.local)
     model = str(options.model)
-    models = models_from(project, [model], options_of(options.settings))
+    models = models_from(project, [model], options.settings)
     with drawing("requests") as watch:
         return trusting(lambda yes: from_server(project, model, models, trust=yes, watch=watch), options.trust)
 
@@ -222,7 +221,7 @@ _WHY = {
 class CodeRefineOptions(Options, frozen=True, kw_only=True):
     name: Annotated[str, option("What the calls are called.", metavar="NAME")] = "refined"
     model: Annotated[str, option("Who writes: [models.NAME] of workbench.toml, or see -o.", metavar="NAME")]
-    settings: ModelSettings = ()
+    settings: ModelSettings = NONE_GIVEN
     file: Annotated[
         Path, option("The new problems, for workbench import.", "--output", metavar="FILE", output="stream")
     ]
@@ -250,7 +249,7 @@ def refine_command(project: Project, options: CodeRefineOptions) -> Output:
 
     wish = RefinementOptions(asked=options.asked, fewest=options.fewest)
     found = code_dataset(project, options.dataset)
-    models = models_from(project, [options.model], options_of(options.settings), USUAL)
+    models = models_from(project, [options.model], options.settings, USUAL)
 
     def run(accepted: bool) -> tuple[RefineReport, int]:
         with (

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 
 from workbench.app.cli.code.common import SelectionRules, SolutionsEach, Source, Suites, Truth, require_one, sizes_up_to
-from workbench.app.cli.common import REFUSED_SOME, print_line, project_at, refusal_lines, say, say_some, selection_of
+from workbench.app.cli.common import REFUSED_SOME, print_line, project_at, refusal_lines, say, say_some
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
 from workbench.core.item import Refusal
 from workbench.core.options import DatabaseOrFile, Force, Options, SeedNumber, TableFormat, Verifiers, Where, option
 from workbench.core.project import Project
+from workbench.core.selection import selection_of
 from workbench.core.text.figures import counted
 from workbench.statistics.records.ranking import DROPPED, SHORTFALLS, Missing, SelectedLine
 

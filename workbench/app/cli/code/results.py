@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-from workbench.app.cli.common import print_line, selection_of
+from workbench.app.cli.common import print_line
 from workbench.app.cli.verb import verb
 from workbench.core.options import Options, Run, Where, option
 from workbench.core.project import Project
+from workbench.core.selection import selection_of
 
 
 class CodeResultsOptions(Options, frozen=True, kw_only=True):

@@ -14,7 +14,6 @@ from workbench.app.cli.common import (
     ProblemSet,
     Programs,
     drawing,
-    options_of,
     say,
     say_calls,
     say_some,
@@ -23,7 +22,7 @@ from workbench.app.cli.common import (
 )
 from workbench.app.cli.verb import Output, verb
 from workbench.coding.records.figures import SKIPPED, SolutionsWritten, TestsWritten
-from workbench.core.options import AllowUnsafe, Options, Trust, option
+from workbench.core.options import NONE_GIVEN, AllowUnsafe, Options, Trust, option
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
 
@@ -31,7 +30,7 @@ from workbench.core.text.figures import counted
 class CodeWriteSolutionsOptions(Options, frozen=True, kw_only=True):
     name: Annotated[str, option("What these solutions are called: their ids begin with it.")]
     models: Models
-    settings: ModelSettings = ()
+    settings: ModelSettings = NONE_GIVEN
     kinds: Annotated[str, option("What models are asked for.", metavar="KINDS")] = "correct,incorrect"
     k: Annotated[int, option("Different scores of a problem.", ge=1, le=100)] = 5
     rounds: Annotated[int, option("Rounds of asking at most.", ge=1, le=100)] = 5
@@ -60,7 +59,7 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     wish = SolutionOptions(
         name=options.name, kinds=kinds_of(options.kinds), k=options.k, rounds=options.rounds, suites=options.suites
     )
-    chosen = models_from(project, options.models, options_of(options.settings), USUAL)
+    chosen = models_from(project, options.models, options.settings, USUAL)
     targets = Targets(dataset=options.dataset, tasks=options.tasks, limit=options.limit)
     with (
         opened_sandbox(project, workers=options.workers, allow_unsafe=options.allow_unsafe) as sandbox,
@@ -107,7 +106,7 @@ def _show(report: SolutionsWritten) -> None:
 class CodeWriteTestsOptions(Options, frozen=True, kw_only=True):
     suite: Annotated[str, option("What the suite of these tests is called.", metavar="NAME")]
     models: Models
-    settings: ModelSettings = ()
+    settings: ModelSettings = NONE_GIVEN
     count: Annotated[int, option("Tests of each problem.", "--n", ge=1, le=100)] = 10
     with_solution: Annotated[bool, option("Tests of each solution, by a model that sees it.")] = False
     strip: Annotated[bool, option("Take off blanks around a test, which make it no Python otherwise.")] = False
@@ -140,7 +139,7 @@ def write_tests_command(project: Project, options: CodeWriteTestsOptions) -> Out
         with_solution=options.with_solution,
         reading=reading_of(options.count, options.filters, strip=options.strip),
     )
-    chosen = models_from(project, options.models, options_of(options.settings), USUAL)
+    chosen = models_from(project, options.models, options.settings, USUAL)
     targets = Targets(dataset=options.dataset, tasks=options.tasks, limit=options.limit)
     with drawing() as watch:
         report = trusting(
@@ -174,7 +173,7 @@ def _lines(report: TestsWritten) -> Iterator[str]:
 class CodePoolOptions(Options, frozen=True, kw_only=True):
     name: Annotated[str, option("What these solutions are called: ids begin with it.")] = "pool"
     models: Models
-    settings: ModelSettings = ()
+    settings: ModelSettings = NONE_GIVEN
     samples: Annotated[int, option("Of each model.", ge=1, le=1000)] = 8
     dataset: ProblemSet = None
     tasks: Problems = ()
@@ -192,7 +191,7 @@ def pool_command(project: Project, options: CodePoolOptions) -> Output:
     from workbench.coding.synthesis.asking import USUAL, fill
     from workbench.runs.generation import models_from
 
-    chosen = models_from(project, options.models, options_of(options.settings), USUAL)
+    chosen = models_from(project, options.models, options.settings, USUAL)
     targets = Targets(dataset=options.dataset, tasks=options.tasks, limit=options.limit)
     with drawing() as watch:
         report = trusting(

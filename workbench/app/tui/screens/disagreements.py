@@ -469,8 +469,6 @@ class ErrorCountsScreen(WorkbenchScreen):
             self.in_background(read, partial(self._open, line.verifier), group="errors-items")
 
     def _open(self, verifier: str, found: array[int]) -> None:
-        from workbench.app.tui.screens.item import ItemScreen
-
         if found:
             self.app.push_screen(ItemScreen(found[0], found, (verifier,)))
         else:

@@ -27,6 +27,7 @@ from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.set_forms import KINDS, BuildForm, FormField, begun, build
 from workbench.app.tui.table_screen import TableScreen
 from workbench.benchmarks.building.comparing import every_set, set_detail, set_diff
+from workbench.benchmarks.options import PublishOptions
 from workbench.benchmarks.records import PUBLISHABLE, Publication, SetDetail, SetDiff, SetLine
 from workbench.core.errors import WorkbenchError
 from workbench.core.project import Project
@@ -515,21 +516,18 @@ class PublishSetScreen(FormScreen):
 
 def _published(project: Project, typed: dict[str, str]) -> Publication:
     """Runs in a thread."""
-    from workbench.benchmarks.publishing.gathering import PublishingOptions
-    from workbench.benchmarks.publishing.publishing import PublisherCard, publish
+    from workbench.benchmarks.publishing.publishing import publish
 
-    return publish(
-        project,
-        list(map(SetName.parse, typed["sets"].split())),
-        Path(typed["folder"]).expanduser(),
-        card=PublisherCard(
-            title=typed["title"] or None,
-            licence=typed["licence"] or None,
-            languages=tuple(typed["languages"].replace(",", " ").split()),
-        ),
-        asked=PublishingOptions(names=typed["names"] == _YES),
+    options = PublishOptions(
+        sets=tuple(typed["sets"].split()),
+        folder=Path(typed["folder"]).expanduser(),
+        title=typed["title"] or None,
+        licence=typed["licence"] or None,
+        languages=tuple(typed["languages"].replace(",", " ").split()),
+        names=typed["names"] == _YES,
         force=typed["replace"] == _YES,
     )
+    return publish(project, options)
 
 
 def _words(found: Publication) -> Content:

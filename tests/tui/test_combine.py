@@ -144,7 +144,7 @@ async def test_the_switches_count_anew(tmp_path: Path) -> None:
             project, protocol="strict", gold="imported", by="type", selection=Selection((parse_condition("type=A"),))
         )
         await press(pilot, "escape")
-        assert screen.wanted.conditions == ()
+        assert screen.asked.conditions == ()
         await press(pilot, "escape")
         assert type(app.screen).__name__ == "HomeScreen"
 

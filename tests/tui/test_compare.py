@@ -124,7 +124,7 @@ async def test_wins_and_losses_stand_by_group_and_a_group_opens(tmp_path: Path) 
         await settle(pilot)
         assert text_of(app, "#compare-tabs").endswith("[by length]")
         await press(pilot, "t", "down", "enter")
-        assert screen_of(app).pair == Pair(
+        assert screen_of(app).asked == Pair(
             a="careful",
             b="lax",
             by="subtype",
@@ -177,12 +177,12 @@ async def test_a_and_b_are_chosen_from_a_list(tmp_path: Path) -> None:
     add_run(project, "third", dict.fromkeys(range(1, 13), Outcome.CORRECT))
     async with opened(project) as (app, pilot):
         await press(pilot, "c", "b", "3")
-        assert screen_of(app).pair == Pair(a="careful", b="third")
+        assert screen_of(app).asked == Pair(a="careful", b="third")
         # Whoever is chosen twice changes places.
         await press(pilot, "a", "3")
-        assert screen_of(app).pair == Pair(a="third", b="careful")
+        assert screen_of(app).asked == Pair(a="third", b="careful")
         await press(pilot, "b", "escape")
-        assert screen_of(app).pair == Pair(a="third", b="careful")
+        assert screen_of(app).asked == Pair(a="third", b="careful")
 
 
 async def test_the_figures_are_saved(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ async def test_home_leads_to_the_first_two_verifiers(tmp_path: Path) -> None:
         assert found is not None
         assert found.report == compared(project, "careful", "lax", by="type").report
         await press(pilot, "N")
-        assert screen_of(app).pair == Pair(a="careful", b="always-incorrect")
+        assert screen_of(app).asked == Pair(a="careful", b="always-incorrect")
         await press(pilot, "escape")
         assert type(app.screen).__name__ == "HomeScreen"
 
@@ -228,7 +228,7 @@ async def test_without_a_complete_run_it_says_where_to_start_one(tmp_path: Path)
         await press(pilot, "c")
         assert "Start one in Verifiers & runs" in text_of(app, "#compare-head")
         await press(pilot, "n", "N", "s", "p", "g", "w", "enter")
-        assert screen_of(app).pair is None
+        assert screen_of(app).asked is None
         assert not notices(app)
 
 
@@ -259,9 +259,9 @@ async def test_switches_go_round(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, "y", "c", "n")
-        assert screen_of(app).pair == Pair(a="careful", b="always-incorrect")
+        assert screen_of(app).asked == Pair(a="careful", b="always-incorrect")
         await press(pilot, "n")
-        assert screen_of(app).pair == Pair(a="careful", b="lax")
+        assert screen_of(app).asked == Pair(a="careful", b="lax")
         await press(pilot, "p", "p")
         found = screen_of(app).found
         assert found is not None

@@ -53,7 +53,7 @@ async def disagreements(
 
 
 def wanted(screen: DisagreementsScreen) -> QueueRequest:
-    return screen.wanted
+    return screen.asked
 
 
 def order(screen: DisagreementsScreen) -> list[int]:

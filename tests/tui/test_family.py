@@ -114,7 +114,7 @@ async def test_the_cursor_tells_all_of_a_pair_and_opens_it(tmp_path: Path, size:
         assert sentence[3].startswith("errors' phi ")
         await press(pilot, "enter")
         assert isinstance(app.screen, CompareScreen)
-        assert app.screen.pair == Pair(a=a, b=b, protocol="strict")
+        assert app.screen.asked == Pair(a=a, b=b, protocol="strict")
         assert app.screen.report is not None
         assert app.screen.report.difference == pytest.approx(difference)
         await press(pilot, "escape", "up", "enter")

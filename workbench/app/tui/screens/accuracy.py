@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
+from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import accuracy_sheet as detail
 from workbench.app.tui.kit import accuracy_view as view
@@ -26,7 +27,6 @@ from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.core.selection import GROUPS, Condition, Selection
-from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring.accuracy import accuracy, refined
 from workbench.measuring.accuracy_items import AccuracyCell
 from workbench.measuring.accuracy_tables import accuracy_table, save_accuracy
@@ -41,7 +41,7 @@ class OpenedGroup(Struct, frozen=True):
     group: str
 
 
-class SheetQuery(Struct, frozen=True, kw_only=True):
+class SheetQuery(FigureQuery, frozen=True, kw_only=True):
     """What is asked for.
 
     Attributes:
@@ -50,8 +50,6 @@ class SheetQuery(Struct, frozen=True, kw_only=True):
     """
 
     by: str = "type"
-    protocol: Protocol3 = "forced"
-    gold: GoldChoice = "final"
     of: tuple[Condition, ...] = ()
     path: tuple[OpenedGroup, ...] = ()
 
@@ -107,7 +105,7 @@ Lower = Literal["verifier", "group", "notes"]
 """What stands below the matrix: the verifier or the group under the cursor, or the notes."""
 
 
-class AccuracyScreen(LiveScreen):
+class AccuracyScreen(LiveScreen, FigureScreen):
     """A matrix with a cursor on one cell; the row or the column of that cell in detail below it.
 
     Args:
@@ -124,6 +122,7 @@ class AccuracyScreen(LiveScreen):
 
     CSS_PATH = "accuracy.tcss"
     TITLE_TEXT = "Accuracy"
+    asked: SheetQuery
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("accuracy.open", "o,enter", "open_cell", "Open", "Open a type's subtypes, or a cell's items."),
         Action("accuracy.items", "i", "items", "Items", "List the cell's items, wrong verdicts first."),
@@ -188,10 +187,8 @@ class AccuracyScreen(LiveScreen):
         report = accuracy(
             self.project,
             by=asked.by,
-            protocol=asked.protocol,
-            gold=asked.gold,
-            selection=Selection(asked.conditions),
             live=True,
+            **counting(asked),
         )
         return asked, AccuracySheet(report)
 
@@ -322,7 +319,7 @@ class AccuracyScreen(LiveScreen):
         """Go one step down: from a type to its subtypes, from any other cell to its items."""
         group = self.chosen[1]
         if self._displayed == self.asked and self.asked.by == "type" and group is not None:
-            self._ask(self.asked.inside(group, "subtype"))
+            self.count(self.asked.inside(group, "subtype"))
         else:
             self.action_items()
 
@@ -357,16 +354,16 @@ class AccuracyScreen(LiveScreen):
 
     def _split(self, group: str | None, by: str | None) -> None:
         if by is not None and group is not None:
-            self._ask(self.asked.inside(group, by))
+            self.count(self.asked.inside(group, by))
         elif by is not None:
-            self._ask(structs.replace(self.asked, by=by))
+            self.change(by=by)
 
     def action_up(self) -> None:
         """Back from a group that was opened; else to the screen before."""
         if not self.asked.path:
             self.workbench.action_go_back()
             return
-        self._ask(*self.asked.outside())
+        self.count(*self.asked.outside())
 
     def action_compare(self) -> None:
         """Compare the verifier under the cursor with the next one, on the group's items."""
@@ -397,7 +394,7 @@ class AccuracyScreen(LiveScreen):
 
     # -- what is counted, and how it is shown ------------------------------------------------------
 
-    def _ask(self, asked: SheetQuery, group: str | None = None) -> None:
+    def count(self, asked: SheetQuery, group: str | None = None) -> None:
         """Count anew; where the groups are others, the cursor goes to this one."""
         if (asked.by, asked.path) != (self.asked.by, self.asked.path):
             self._arriving, self._arrive_at = True, group
@@ -405,17 +402,9 @@ class AccuracyScreen(LiveScreen):
         self.say("reading …")
         self.read_again()
 
-    def action_next_protocol(self) -> None:
-        """Count undecided rows in the next way."""
-        self._ask(structs.replace(self.asked, protocol=following(self.asked.protocol, get_args(Protocol3))))
-
-    def action_next_gold(self) -> None:
-        """Compare with the next gold."""
-        self._ask(structs.replace(self.asked, gold=following(self.asked.gold, get_args(GoldChoice))))
-
     def action_next_group(self, step: int) -> None:
         """Break down by the next property, or the one before."""
-        self._ask(structs.replace(self.asked, by=following(self.asked.by, self.asked.free[::step])))
+        self.change(by=following(self.asked.by, self.asked.free[::step]))
 
     def action_next_figure(self, step: int) -> None:
         """Show the next figure in the cells, or the one before."""

@@ -6,14 +6,15 @@ import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, NamedTuple, get_args
+from typing import ClassVar, Final, Literal, NamedTuple, get_args
 
-from msgspec import Struct, structs
+from msgspec import structs
 from rich.cells import cell_len
 from textual import events
 from textual.content import Content
 from textual.worker import Worker, WorkerState
 
+from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
 from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow
@@ -25,8 +26,7 @@ from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import FilterScreen
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.project import Project
-from workbench.core.selection import Condition, Selection
-from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.core.selection import Condition
 from workbench.measuring.combined import (
     CombinedReport,
     CombinedRow,
@@ -47,7 +47,7 @@ from workbench.measuring.selecting import best_of, read_sizes
 Task = Literal["ensembles", "best-of", "estimate", "downstream"]
 
 
-class CombinedQuery(Struct, frozen=True, kw_only=True):
+class CombinedQuery(FigureQuery, frozen=True, kw_only=True):
     """What is asked for.
 
     Attributes:
@@ -68,15 +68,12 @@ class CombinedQuery(Struct, frozen=True, kw_only=True):
     predictors: tuple[str, ...] = ()
     path: str = ""
     by: str | None = None
-    protocol: Protocol3 = "forced"
-    gold: GoldChoice = "final"
     conditions: tuple[Condition, ...] = ()
 
 
 class CombinedView(NamedTuple):
     """A report as it is shown."""
 
-    wanted: CombinedQuery
     report: CombinedReport
     head: str
     sheets: tuple[CombinedSheet, ...]
@@ -94,16 +91,16 @@ def subject_of(wanted: CombinedQuery, names: tuple[str, ...]) -> str:
 
 
 def _ensemble(project: Project, wanted: CombinedQuery) -> CombinedReport:
-    return ensemble(project, wanted.verifiers, weighted=wanted.weighted, by=wanted.by, **_counting(wanted))
+    return ensemble(project, wanted.verifiers, weighted=wanted.weighted, by=wanted.by, **counting(wanted))
 
 
 def _best_of(project: Project, wanted: CombinedQuery) -> CombinedReport:
-    return best_of(project, wanted.verifiers, sizes=wanted.sizes, **_counting(wanted))
+    return best_of(project, wanted.verifiers, sizes=wanted.sizes, **counting(wanted))
 
 
 def _estimate(project: Project, wanted: CombinedQuery) -> CombinedReport:
     subject = subject_of(wanted, everybody(project))
-    return estimate(project, subject, wanted.predictors, by=wanted.by, **_counting(wanted))
+    return estimate(project, subject, wanted.predictors, by=wanted.by, **counting(wanted))
 
 
 def _downstream(project: Project, wanted: CombinedQuery) -> CombinedReport:
@@ -112,11 +109,7 @@ def _downstream(project: Project, wanted: CombinedQuery) -> CombinedReport:
             "Does a better verifier make a better model? That takes a file with what models score after training.",
             "Name one: a line of it says which verifier, which benchmark and which score, as JSON or CSV.",
         )
-    return downstream(project, Path(wanted.path), by=wanted.by, **_counting(wanted))
-
-
-def _counting(wanted: CombinedQuery) -> dict[str, Any]:
-    return {"protocol": wanted.protocol, "gold": wanted.gold, "selection": Selection(wanted.conditions)}
+    return downstream(project, Path(wanted.path), by=wanted.by, **counting(wanted))
 
 
 _READERS: dict[Task, Callable[[Project, CombinedQuery], CombinedReport]] = {
@@ -165,11 +158,10 @@ _ONLY_FOR: dict[str, tuple[Task, ...]] = {
 """Action -> what it is for."""
 
 
-class CombineScreen(FilterScreen):
+class CombineScreen(FilterScreen, FigureScreen):
     """One question's tables, one at a time, and everything about the row under the cursor.
 
     Attributes:
-        wanted: What is asked for.
         found: What was counted last; None until it has come, and where it can't be counted.
         place: Which of its tables is shown.
     """
@@ -177,6 +169,7 @@ class CombineScreen(FilterScreen):
     CSS_PATH = "combine.tcss"
     TITLE_TEXT = "Combine"
     PREFIX, ABOVE, DETAIL, PANE = "combine", ("tabs", "head", "caption"), True, True
+    asked: CombinedQuery
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("combine.ensembles", "1", "task('ensembles')", "Ensembles", "Let verifiers vote.", footer=False),
         Action("combine.best-of", "2", "task('best-of')", "Best of n", "Let them pick one of n.", footer=False),
@@ -200,13 +193,13 @@ class CombineScreen(FilterScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.wanted = CombinedQuery()
+        self.asked = CombinedQuery()
         self.found: CombinedView | None = None
         self.place = 0
 
     def on_mount(self) -> None:
         self._clear()
-        self._ask()
+        self.change()
 
     def on_resize(self, event: events.Resize) -> None:
         """More words where there is room."""
@@ -214,15 +207,13 @@ class CombineScreen(FilterScreen):
 
     # -- reading and showing -----------------------------------------------------------------------
 
-    def _ask(self, **changes: Any) -> None:
-        """Count what is wanted now."""
-        self.wanted = structs.replace(self.wanted, **changes)
+    def count(self, asked: CombinedQuery) -> None:
+        """Count what is asked for now."""
+        self.asked = asked
         self._tell(_COUNTING)
-        self.in_background(partial(read, self.project, self.wanted), self._show, group=_READ, stops=True)
+        self.while_asked(partial(read, self.project, asked), self._show, group=_READ)
 
     def _show(self, found: CombinedView) -> None:
-        if found.wanted != self.wanted:
-            return
         before, self.found = self.sheet, found
         self._tell()
         self.put("head", _head(found.head))
@@ -243,7 +234,7 @@ class CombineScreen(FilterScreen):
     def _clear(self, text: str = _COUNTING) -> None:
         """No figures of one question below the name of another."""
         self.found, self.place = None, 0
-        self.put("tabs", _tabs(self.wanted.task, self._keys()), layout=False)
+        self.put("tabs", _tabs(self.asked.task, self._keys()), layout=False)
         for part in ("head", "caption"):
             self.put(part, "")
         self.table.set_source(_nothing(text))
@@ -280,7 +271,7 @@ class CombineScreen(FilterScreen):
 
     def _tell(self, remark: str = "") -> None:
         """What is asked for."""
-        wanted = self.wanted
+        wanted = self.asked
         parts = [
             RemarkPiece(remark),
             RemarkPiece(printable(self.project.path.name), 2),
@@ -293,10 +284,10 @@ class CombineScreen(FilterScreen):
 
     def action_task(self, task: Task) -> None:
         """Ask another question."""
-        if task != self.wanted.task:
-            self.wanted = structs.replace(self.wanted, task=task)
+        if task != self.asked.task:
+            self.asked = structs.replace(self.asked, task=task)
             self._clear()
-            self._ask()
+            self.change()
 
     def action_next_table(self) -> None:
         """Show the next table of the same figures."""
@@ -308,7 +299,7 @@ class CombineScreen(FilterScreen):
         """Some keys belong to some of the questions."""
         if action == "next_table":
             return self.found is not None and len(self.found.sheets) > 1
-        return self.wanted.task in _ONLY_FOR.get(action, get_args(Task))
+        return self.asked.task in _ONLY_FOR.get(action, get_args(Task))
 
     def action_save(self) -> None:
         """Copy or save the table that is shown."""
@@ -318,7 +309,7 @@ class CombineScreen(FilterScreen):
 
     def action_again(self) -> None:
         """Count anew."""
-        self._ask()
+        self.change()
 
     # -- who ---------------------------------------------------------------------------------------
 
@@ -340,75 +331,67 @@ class CombineScreen(FilterScreen):
             self.notify("No verifier has a complete run yet.", markup=False)
 
     def _ask_verifiers(self, names: tuple[str, ...]) -> None:
-        if self.wanted.task == "estimate":
-            others = tuple(name for name in names if name != subject_of(self.wanted, names))
-            present = self.wanted.predictors or without_baseline(others)
+        if self.asked.task == "estimate":
+            others = tuple(name for name in names if name != subject_of(self.asked, names))
+            present = self.asked.predictors or without_baseline(others)
             self.app.push_screen(ManyMenu("Whose verdicts predict gold?", others, present), self._predictors_chosen)
             return
-        title = "Who votes?" if self.wanted.task == "ensembles" else "Who picks?"
-        present = self.wanted.verifiers or (without_baseline(names) if self.wanted.task == "ensembles" else names)
+        title = "Who votes?" if self.asked.task == "ensembles" else "Who picks?"
+        present = self.asked.verifiers or (without_baseline(names) if self.asked.task == "ensembles" else names)
         self.app.push_screen(ManyMenu(title, names, present), self._verifiers_chosen)
 
     def _predictors_chosen(self, names: tuple[str, ...] | None) -> None:
         if names is not None:
-            self._ask(predictors=names)
+            self.change(predictors=names)
 
     def _verifiers_chosen(self, names: tuple[str, ...] | None) -> None:
         if names is not None:
-            self._ask(verifiers=names)
+            self.change(verifiers=names)
 
     def _ask_subject(self, names: tuple[str, ...]) -> None:
         choices = [Choice(name, printable(name)) for name in names]
-        menu = ChoiceMenu("Whose accuracy?", choices, chosen={subject_of(self.wanted, names)})
+        menu = ChoiceMenu("Whose accuracy?", choices, chosen={subject_of(self.asked, names)})
         self.app.push_screen(menu, self._subject_chosen)
 
     def _subject_chosen(self, name: str | None) -> None:
         if name is not None:
-            self._ask(subject=name, predictors=tuple(other for other in self.wanted.predictors if other != name))
+            self.change(subject=name, predictors=tuple(other for other in self.asked.predictors if other != name))
 
     # -- how ---------------------------------------------------------------------------------------
 
     def action_weights(self) -> None:
         """Weighted votes, too, or k of n only."""
-        self._ask(weighted=not self.wanted.weighted)
+        self.change(weighted=not self.asked.weighted)
 
     def action_next_group(self, step: int) -> None:
         """Break down by the next property; after the last one by none."""
-        self._ask(by=following(self.wanted.by, (None, *GROUPS)[::step]))
-
-    def action_next_protocol(self) -> None:
-        """Count undecided rows in the next way."""
-        self._ask(protocol=following(self.wanted.protocol, get_args(Protocol3)))
-
-    def action_next_gold(self) -> None:
-        """Compare with the next gold."""
-        self._ask(gold=following(self.wanted.gold, get_args(GoldChoice)))
+        self.change(by=following(self.asked.by, (None, *GROUPS)[::step]))
 
     # -- what is typed -----------------------------------------------------------------------------
 
     def action_sizes(self) -> None:
         """Ask for the sizes."""
-        text = ",".join(map(str, self.wanted.sizes))
+        text = ",".join(map(str, self.asked.sizes))
         self.ask("sizes", "best of", text, hint="1,2,4  (empty: 1, 2, 4, 8 …)")
 
     def action_file(self) -> None:
         """Ask for the file."""
         hint = 'lines of {"verifier": …, "benchmark": …, "score": …}, or CSV'
-        self.ask("file", "file", self.wanted.path, hint=hint)
+        self.ask("file", "file", self.asked.path, hint=hint)
 
     def narrow(self, conditions: tuple[Condition, ...]) -> None:
         """Count only items for which conditions hold."""
-        self._ask(conditions=conditions)
+        self.change(conditions=conditions)
 
     def answered(self, asked: str, text: str) -> bool:
         """Take sizes, or a file."""
         if asked == "sizes":
-            self._ask(sizes=read_sizes(text) if text else ())
+            self.change(sizes=read_sizes(text) if text else ())
         elif asked == "file":
             path = os.path.expanduser(text)
             if text and not Path(path).is_file():
                 raise UsageError(f"There is no file {path}.")
-            self._ask(path=path)
+            self.change(path=path)
         return super().answered(asked, text)
 
 
@@ -515,4 +498,4 @@ def read(project: Project, wanted: CombinedQuery) -> CombinedView:
         FormatError: The file of scores can't be read.
     """
     report = _READERS[wanted.task](project, wanted)
-    return CombinedView(wanted, report, head(report), sheets(report))
+    return CombinedView(report, head(report), sheets(report))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
-from msgspec import Struct, structs
+from msgspec import structs
 from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Static
 
+from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import compare_view as view
 from workbench.app.tui.kit.accuracy_view import group_name
@@ -19,8 +20,7 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
-from workbench.core.selection import Condition, Selection
-from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.core.selection import Condition
 from workbench.measuring.comparing import GROUPS, PairedComparison, comparable, compared
 from workbench.measuring.comparing_tables import comparison_as, save_comparison, verdict
 from workbench.statistics.records.comparison import CompareReport
@@ -29,7 +29,7 @@ DRAWS = 2_000
 """Samples of the bootstrap: fewer than the command line's, so that a million items don't keep a core busy for long."""
 
 
-class Pair(Struct, frozen=True, kw_only=True):
+class Pair(FigureQuery, frozen=True, kw_only=True):
     """What is compared.
 
     Attributes:
@@ -40,14 +40,12 @@ class Pair(Struct, frozen=True, kw_only=True):
 
     a: str
     b: str
-    protocol: Protocol3 = "forced"
-    gold: GoldChoice = "final"
     by: str = "type"
     words: str = "all"
     conditions: tuple[Condition, ...] = ()
 
 
-class CompareScreen(TableScreen):
+class CompareScreen(TableScreen, FigureScreen):
     """The paired table, the figures and a sentence above the items of one quadrant, or wins and losses by group.
 
     Args:
@@ -63,6 +61,7 @@ class CompareScreen(TableScreen):
     CSS_PATH = "compare.tcss"
     TITLE_TEXT = "Compare"
     PREFIX, WIDE = "compare", 116
+    asked: Pair | None
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("compare.open", "o,enter", "open_row", "Open", "Open the item with both verdicts, or the group."),
         Action("compare.where", "w", "next_tab(1)", "Where", "List the next kind of items: only A right, only B …"),
@@ -83,7 +82,7 @@ class CompareScreen(TableScreen):
 
     def __init__(self, pair: Pair | None = None, verifiers: tuple[str, ...] = ()) -> None:
         super().__init__()
-        self.pair, self.verifiers = pair, verifiers
+        self.asked, self.verifiers = pair, verifiers
         self.shown: view.Shown = "only_a"
         self.found: PairedComparison | None = None
         self.report: CompareReport | None = None
@@ -100,10 +99,10 @@ class CompareScreen(TableScreen):
         yield Static(id="compare-tabs", markup=False)
 
     def on_mount(self) -> None:
-        if self.pair is None:
+        if self.asked is None:
             self.in_background(partial(comparable, self.project), self._begin, group="compare", stops=True)
         else:
-            self._ask(self.pair)
+            self.count(self.asked)
 
     def _begin(self, names: tuple[str, ...]) -> None:
         self.verifiers = names
@@ -111,51 +110,46 @@ class CompareScreen(TableScreen):
             self.say("no verifier has a complete run yet")
             self.put("head", "Start one in Verifiers & runs, then compare it here.")
             return
-        self._ask(Pair(a=names[0], b=names[1]))
+        self.count(Pair(a=names[0], b=names[1]))
 
     # -- reading and showing -----------------------------------------------------------------------
 
-    def _ask(self, pair: Pair) -> None:
-        self.pair = pair
+    def count(self, asked: Pair) -> None:
+        """Compare the two that are asked for now."""
+        self.asked = asked
         self.say("reading …")
-        self.in_background(lambda: (pair, self._read(pair)), self._show, group="compare", stops=True)
+        self.while_asked(partial(self._read, asked), self._show, group="compare")
 
     def _read(self, pair: Pair) -> PairedComparison:
         return compared(
             self.project,
             pair.a,
             pair.b,
-            protocol=pair.protocol,
-            gold=pair.gold,
-            selection=Selection(pair.conditions),
             by=pair.by,
+            **counting(pair),
         )
 
-    def _show(self, data: tuple[Pair, PairedComparison]) -> None:
+    def _show(self, found: PairedComparison) -> None:
         """Everything with a closed form; the bootstrap begins."""
-        pair, found = data
-        if pair != self.pair:
-            return
+        assert self.asked is not None
         self.found, self.report = found, found.report
         self.say(printable(self.project.path.name))
-        self.put("head", view.head(found.report, pair.words))
+        self.put("head", view.head(found.report, self.asked.words))
         self.put("paired", view.table(found.report))
         self.put("tests", view.figures(found.report))
         self.put("verdict", verdict(found.report))
         self.fill()
-        self.in_background(lambda: (pair, found.with_bootstrap(DRAWS)), self._drawn, group="bootstrap", stops=True)
+        self.while_asked(partial(found.with_bootstrap, DRAWS), self._drawn, group="bootstrap")
 
-    def _drawn(self, data: tuple[Pair, CompareReport]) -> None:
-        pair, report = data
-        if pair == self.pair:
-            self.report = report
-            self.put("tests", view.figures(report))
+    def _drawn(self, report: CompareReport) -> None:
+        self.report = report
+        self.put("tests", view.figures(report))
 
     def trouble(self, error: BaseException | None) -> None:
         """What can't be compared leaves no figures of something else behind."""
         super().trouble(error)
         self.found = self.report = None
-        pair = self.pair
+        pair = self.asked
         self.say("" if pair is None else f"{printable(pair.a)} and {printable(pair.b)} can't be compared")
         for part in ("head", "paired", "tests", "verdict", "tabs"):
             self.put(part, "")
@@ -178,12 +172,12 @@ class CompareScreen(TableScreen):
         """Open the item, or the group."""
         from workbench.app.tui.screens.item import ItemScreen
 
-        if self.found is None or self.pair is None:
+        if self.found is None or self.asked is None:
             return
         if self.shown == "groups":
-            self._open_group(self.pair, self.found.report.groups[row].group)
+            self._open_group(self.asked, self.found.report.groups[row].group)
             return
-        a, b = self.pair.a, self.pair.b
+        a, b = self.asked.a, self.asked.b
         first = (b, a) if self.shown == "only_b" else (a, b)
         self.app.push_screen(ItemScreen(row, self.found.ids[self.shown], first))
 
@@ -205,61 +199,50 @@ class CompareScreen(TableScreen):
 
     def action_groups(self) -> None:
         """Show wins and losses by group; where they stand there already, by the next property."""
-        if self.pair is None:
+        if self.asked is None:
             return
         if self.shown != "groups":
             self.shown = "groups"
             self.fill()
         else:
-            self._ask(structs.replace(self.pair, by=following(self.pair.by, GROUPS)))
+            self.change(by=following(self.asked.by, GROUPS))
 
     # -- what is compared --------------------------------------------------------------------------
 
     def action_pick(self, side: Literal["a", "b"]) -> None:
         """Choose a verifier from a list; the other one of the two changes places with it."""
-        if self.pair is not None:
+        if self.asked is not None:
             choices = [Choice(name, printable(name)) for name in self.verifiers]
-            menu = ChoiceMenu(f"{side.upper()} is", choices, chosen={getattr(self.pair, side)})
+            menu = ChoiceMenu(f"{side.upper()} is", choices, chosen={getattr(self.asked, side)})
             self.app.push_screen(menu, partial(self._picked, side))
 
     def _picked(self, side: Literal["a", "b"], name: str | None) -> None:
-        if self.pair is None or name is None:
+        if self.asked is None or name is None:
             return
-        a, b = (name, self.pair.b) if side == "a" else (self.pair.a, name)
-        self._ask(structs.replace(self.pair, a=a, b=b) if a != b else self._turned(self.pair))
+        a, b = (name, self.asked.b) if side == "a" else (self.asked.a, name)
+        if a == b:
+            a, b = self.asked.b, self.asked.a
+        self.change(a=a, b=b)
 
     def action_next_verifier(self, step: int = 1) -> None:
         """Compare A with the verifier after B, or before."""
-        if self.pair is not None:
-            others = tuple(name for name in self.verifiers if name != self.pair.a)[::step]
-            self._ask(structs.replace(self.pair, b=following(self.pair.b, others)))
+        if self.asked is not None:
+            others = tuple(name for name in self.verifiers if name != self.asked.a)[::step]
+            self.change(b=following(self.asked.b, others))
 
     def action_swap(self) -> None:
         """Make A of B and B of A; the listed items stay."""
-        if self.pair is not None:
+        if self.asked is not None:
             if self.shown in ("only_a", "only_b"):
                 self.shown = "only_b" if self.shown == "only_a" else "only_a"
-            self._ask(self._turned(self.pair))
-
-    def _turned(self, pair: Pair) -> Pair:
-        return structs.replace(pair, a=pair.b, b=pair.a)
-
-    def action_next_protocol(self) -> None:
-        """Count undecided rows in the next way."""
-        if self.pair is not None:
-            self._ask(structs.replace(self.pair, protocol=following(self.pair.protocol, get_args(Protocol3))))
-
-    def action_next_gold(self) -> None:
-        """Compare with the next gold."""
-        if self.pair is not None:
-            self._ask(structs.replace(self.pair, gold=following(self.pair.gold, get_args(GoldChoice))))
+            self.change(a=self.asked.b, b=self.asked.a)
 
     def action_family(self) -> None:
         """Compare all of them on these items."""
         from workbench.app.tui.screens.family import FamilyQuery, FamilyScreen
 
-        if self.pair is not None:
-            pair = self.pair
+        if self.asked is not None:
+            pair = self.asked
             asked = FamilyQuery(protocol=pair.protocol, gold=pair.gold, words=pair.words, conditions=pair.conditions)
             self.app.push_screen(FamilyScreen(asked, self.verifiers))
 

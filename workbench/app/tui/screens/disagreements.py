@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 from msgspec import structs
 from rich.cells import cell_len
@@ -17,6 +17,7 @@ from textual.widget import Widget
 from textual.widgets import DataTable, Static
 from textual.worker import Worker, WorkerState
 
+from workbench.app.tui.figure_screen import FigureScreen
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import queue_view as view
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
@@ -32,7 +33,6 @@ from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import FilterScreen
 from workbench.core.selection import Condition
 from workbench.core.text.figures import counted
-from workbench.core.verdict import GoldChoice
 from workbench.data.records.browse import ItemDetail, ItemVerdict
 from workbench.measuring import browsing
 from workbench.measuring.judged import everybody
@@ -46,12 +46,13 @@ _READ = "queue"
 _UNDO = "queue-undo"
 
 
-class DisagreementsScreen(FilterScreen):
+class DisagreementsScreen(FilterScreen, FigureScreen):
     """One queue in a table, what stands behind the row under the cursor, and how far the queue is reviewed."""
 
     CSS_PATH = "disagreements.tcss"
     TITLE_TEXT = "Disagreements"
     PREFIX, DETAIL, WIDE = "queue", True, 110
+    asked: QueueRequest
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("disagreements.open", "o,enter", "open_item", "Open", "Open the item with all evidence, and decide."),
         Action("disagreements.queue", "w", "choose_queue", "Queue", "Choose another queue: seven, with their counts."),
@@ -82,7 +83,7 @@ class DisagreementsScreen(FilterScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.wanted = QueueRequest()
+        self.asked = QueueRequest()
         self.found: QueueListing | None = None
         self.counts: dict[Queue, Count] = {}
         self._must_count = True
@@ -104,7 +105,7 @@ class DisagreementsScreen(FilterScreen):
 
     def on_mount(self) -> None:
         self.watch(self.table, "position", self._tell, init=False)
-        self._ask()
+        self.change()
 
     def on_resize(self, event: events.Resize) -> None:
         """All queues are listed where there is room."""
@@ -118,17 +119,15 @@ class DisagreementsScreen(FilterScreen):
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def _ask(self, **changes: object) -> None:
-        """Read what is wanted now; the counts of the queues go with the settings they share."""
-        self.wanted = structs.replace(self.wanted, **changes)
-        if changes.keys() - {"queue", "hidden"}:
+    def count(self, asked: QueueRequest) -> None:
+        """Read what is asked for now; the counts of the queues go with the settings they share."""
+        if structs.replace(asked, queue=self.asked.queue, hidden=self.asked.hidden) != self.asked:
             self.counts, self._must_count = {}, True
+        self.asked = asked
         self.say("reading …")
-        self.in_background(partial(read, self.project, self.wanted), self._show, group=_READ, stops=True)
+        self.while_asked(partial(read, self.project, asked), self._show, group=_READ)
 
     def _show(self, found: QueueListing) -> None:
-        if found.wanted != self.wanted:
-            return
         self.found = found
         self.desk.take(found.queue, found.order, found.reviewed)
         self._list(found)
@@ -150,7 +149,7 @@ class DisagreementsScreen(FilterScreen):
 
     def _say(self, text: str) -> None:
         """What the queue is."""
-        self.put("text", view.head(self.wanted.queue, text, listed=self.has_class("tall")))
+        self.put("text", view.head(self.asked.queue, text, listed=self.has_class("tall")))
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Where there is no such queue, no rows of another one are left behind."""
@@ -172,23 +171,23 @@ class DisagreementsScreen(FilterScreen):
             self._count_then(self._show_counts)
 
     def _count_then(self, then: Callable[[dict[Queue, Count]], None]) -> None:
-        self.in_background(partial(count_queues, self.project, self.wanted), then, group="queue-counts", stops=True)
+        self.in_background(partial(count_queues, self.project, self.asked), then, group="queue-counts", stops=True)
 
     def _show_counts(self, counts: dict[Queue, Count]) -> None:
         self.counts = counts
-        self.query_one(QueueList).show(self.wanted.queue, counts)
+        self.query_one(QueueList).show(self.asked.queue, counts)
 
     def on_screen_resume(self) -> None:
         """Go to the item that was read last, and read what has become of the queue."""
         if self._opened is not None:
             self.table.jump_to_id(self._opened.completion)
             self._opened, self._must_count = None, True
-            self._ask()
+            self.change()
 
     def action_again(self) -> None:
         """Read the queue anew."""
         self._must_count = True
-        self._ask()
+        self.change()
 
     # -- which queue -------------------------------------------------------------------------------
 
@@ -204,56 +203,52 @@ class DisagreementsScreen(FilterScreen):
         self._show_counts(counts)
         self._tell()
         choices = [Choice(name, view.choice(name, counts[name])) for name in QUEUES]
-        menu = ChoiceMenu("Which disagreements?", choices, chosen=(self.wanted.queue,), wide=True)
+        menu = ChoiceMenu("Which disagreements?", choices, chosen=(self.asked.queue,), wide=True)
         self.app.push_screen(menu, self._queue_chosen)
 
     def _queue_chosen(self, name: str | None) -> None:
         if name is not None:
-            self._ask(queue=name)
+            self.change(queue=name)
 
     @on(QueueList.Chosen)
     def _queue_clicked(self, event: QueueList.Chosen) -> None:
-        if event.queue != self.wanted.queue:
-            self._ask(queue=event.queue)
+        if event.queue != self.asked.queue:
+            self.change(queue=event.queue)
 
     def action_next_split(self) -> None:
         """The next size of the smaller side."""
         if self.found is not None:
             sizes = tuple(range(1, len(self.found.queue.verifiers) // 2 + 1))
-            present = self.wanted.k or sizes[-1]
-            self._ask(k=following(present, sizes) if present in sizes else sizes[0])
-
-    def action_next_gold(self) -> None:
-        """Compare with the next gold."""
-        self._ask(gold=following(self.wanted.gold, get_args(GoldChoice)))
+            present = self.asked.k or sizes[-1]
+            self.change(k=following(present, sizes) if present in sizes else sizes[0])
 
     def action_choose_verifiers(self) -> None:
         """Ask who takes part."""
         self.in_background(partial(everybody, self.project), self._ask_verifiers, group="queue-verifiers")
 
     def _ask_verifiers(self, names: tuple[str, ...]) -> None:
-        present = self.found.queue.verifiers if self.found is not None else self.wanted.verifiers
+        present = self.found.queue.verifiers if self.found is not None else self.asked.verifiers
         self.app.push_screen(ManyMenu("Which verifiers take part?", names, present), self._verifiers_chosen)
 
     def _verifiers_chosen(self, chosen: tuple[str, ...] | None) -> None:
         if chosen is not None:
-            self._ask(verifiers=chosen, k=None)
+            self.change(verifiers=chosen, k=None)
 
     def action_hide(self) -> None:
         """Leave out what is reviewed, or list it again."""
-        self._ask(hidden=not self.wanted.hidden)
+        self.change(hidden=not self.asked.hidden)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """There is a k only where verifiers are split."""
         if action == "next_split":
-            return self.wanted.queue == "split"
+            return self.asked.queue == "split"
         return super().check_action(action, parameters)
 
     # -- the filter --------------------------------------------------------------------------------
 
     def narrow(self, conditions: tuple[Condition, ...]) -> None:
         """List only items for which conditions hold."""
-        self._ask(conditions=conditions)
+        self.change(conditions=conditions)
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -304,7 +299,7 @@ class DisagreementsScreen(FilterScreen):
 
     def _tell(self) -> None:
         """How far the queue is reviewed, where the cursor is, and what is asked for."""
-        wanted, found = self.wanted, self.found
+        wanted, found = self.asked, self.found
         if found is None:
             self.say(wanted.queue)
             return

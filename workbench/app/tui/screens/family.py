@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import ClassVar, Final, Literal, get_args
 
-from msgspec import Struct, structs
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
+from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS
 from workbench.app.tui.kit.choices import ManyMenu
@@ -19,10 +19,9 @@ from workbench.app.tui.kit.compare_view import interval, points
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow, fit, printable
 from workbench.app.tui.kit.title_bar import TitleBar
-from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
-from workbench.core.selection import Condition, Selection
+from workbench.core.selection import Condition
 from workbench.core.text.emphasis import with_mark
 from workbench.core.text.figures import (
     GLYPHS,
@@ -38,7 +37,6 @@ from workbench.core.text.figures import (
     tint,
 )
 from workbench.core.text.figures import interval as fractions
-from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring.comparing import PAIRS_SAMPLES, joint_errors
 from workbench.measuring.comparing_tables import comparison_as, save_comparison
 from workbench.measuring.family import best_pair, family, standing
@@ -123,7 +121,7 @@ class FamilySheet:
         return MatrixCell(f"{points(difference)}{_MARKS[says]}", tint=tint(step, rising=True))
 
 
-class FamilyQuery(Struct, frozen=True, kw_only=True):
+class FamilyQuery(FigureQuery, frozen=True, kw_only=True):
     """What is asked for.
 
     Attributes:
@@ -135,13 +133,11 @@ class FamilyQuery(Struct, frozen=True, kw_only=True):
 
     verifiers: tuple[str, ...] = ()
     against: str | None = None
-    protocol: Protocol3 = "forced"
-    gold: GoldChoice = "final"
     words: str = "all"
     conditions: tuple[Condition, ...] = ()
 
 
-class FamilyScreen(WorkbenchScreen):
+class FamilyScreen(FigureScreen):
     """A matrix of verifiers with a cursor on one pair, and everything about that pair below it.
 
     Args:
@@ -151,6 +147,7 @@ class FamilyScreen(WorkbenchScreen):
 
     CSS_PATH = "family.tcss"
     TITLE_TEXT = "Compare all"
+    asked: FamilyQuery
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("family.open", "o,enter", "open_pair", "Open", "Compare the two under the cursor."),
         Action("family.measure", "m", "next_measure(1)", "Measure", "Show differences, errors in common, agreement."),
@@ -179,23 +176,22 @@ class FamilyScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         self.query_one(Matrix).focus()
-        self._ask(self.asked)
+        self.change()
 
     # -- reading and showing -----------------------------------------------------------------------
 
-    def _ask(self, asked: FamilyQuery) -> None:
+    def count(self, asked: FamilyQuery) -> None:
+        """Count what is asked for now."""
         self.asked = asked
         self.say("reading …")
-        self.in_background(lambda: (asked, self._read(asked)), self._show, group="family", stops=True)
+        self.while_asked(partial(self._read, asked), self._show, group="family")
 
     def _read(self, asked: FamilyQuery) -> FamilySheet:
         found = family(
             self.project,
             asked.verifiers or self.verifiers,
             against=asked.against,
-            protocol=asked.protocol,
-            gold=asked.gold,
-            selection=Selection(asked.conditions),
+            **counting(asked),
         )
         return FamilySheet(found, self._joint(asked, 0))
 
@@ -203,25 +199,17 @@ class FamilyScreen(WorkbenchScreen):
         return joint_errors(
             self.project,
             asked.verifiers or self.verifiers,
-            protocol=asked.protocol,
-            gold=asked.gold,
-            selection=Selection(asked.conditions),
             samples=samples,
+            **counting(asked),
         )
 
-    def _show(self, data: tuple[FamilyQuery, FamilySheet]) -> None:
+    def _show(self, sheet: FamilySheet) -> None:
         """Everything with a closed form; the bootstrap begins."""
-        asked, sheet = data
-        if asked != self.asked:
-            return
         self._fill(sheet)
-        self.in_background(
-            lambda: (asked, self._joint(asked, PAIRS_SAMPLES)), self._drawn, group="bootstrap", stops=True
-        )
+        self.while_asked(partial(self._joint, self.asked, PAIRS_SAMPLES), self._drawn, group="bootstrap")
 
-    def _drawn(self, data: tuple[FamilyQuery, JointErrorReport]) -> None:
-        asked, errors = data
-        if asked == self.asked and self.sheet is not None:
+    def _drawn(self, errors: JointErrorReport) -> None:
+        if self.sheet is not None:
             self._fill(FamilySheet(self.sheet.family, errors))
 
     def trouble(self, error: BaseException | None) -> None:
@@ -287,21 +275,13 @@ class FamilyScreen(WorkbenchScreen):
             self.notify("Choose two or more.", markup=False)
             return
         against = self.asked.against if self.asked.against in names else None
-        self._ask(structs.replace(self.asked, verifiers=names, against=against))
+        self.change(verifiers=names, against=against)
 
     def action_against(self) -> None:
         """Compare all with the verifier of the row under the cursor, or all with all again."""
         if self.sheet is not None:
             against = None if self.asked.against else self.query_one(Matrix).row_key
-            self._ask(structs.replace(self.asked, against=against))
-
-    def action_next_protocol(self) -> None:
-        """Count undecided rows in the next way."""
-        self._ask(structs.replace(self.asked, protocol=following(self.asked.protocol, get_args(Protocol3))))
-
-    def action_next_gold(self) -> None:
-        """Compare with the next gold."""
-        self._ask(structs.replace(self.asked, gold=following(self.asked.gold, get_args(GoldChoice))))
+            self.change(against=against)
 
     def action_export(self) -> None:
         """Copy or save the differences, or the errors in common."""

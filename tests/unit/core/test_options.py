@@ -1,0 +1,48 @@
+"""A record of options, as front ends read it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import pytest
+from msgspec import NODEFAULT
+
+from workbench.core.errors import UsageError
+from workbench.core.options import NONE_GIVEN, Options, Whole, argument, fields_of, option, pair
+
+
+class Asked(Options, frozen=True, kw_only=True):
+    """One option of each form."""
+
+    file: Annotated[str, argument("FILE")]
+    most: Annotated[Whole | None, option("At most so many.", "--limit", le=9)] = None
+    shares: Annotated[tuple[Annotated[float, option(ge=0)], ...], option("Shares.")] = ()
+    how: Literal["a", "b"] = "a"
+    settings: Annotated[dict[str, str], option(read=pair)] = NONE_GIVEN
+
+
+def test_a_field_says_all_that_a_front_end_needs() -> None:
+    file, most, shares, how, settings = fields_of(Asked)
+
+    assert (file.is_required, file.default, file.written.metavar) == (True, NODEFAULT, "FILE")
+    assert (most.type, most.flags, most.description) == (int, ("--limit",), "At most so many.")
+    assert (most.default, most.bounds) == (None, {"ge": 1, "le": 9})
+    assert (shares.type, shares.is_several, shares.bounds) == (float, True, {"ge": 0})
+    assert (how.type, how.flags, how.default) == (Literal["a", "b"], ("--how",), "a")
+    assert (settings.is_several, settings.default) == (True, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [("temperature", "It is not KEY=VALUE"), ("=1", "It is not KEY=VALUE"), ("a=\udc80", "a: it is no UTF-8 text")],
+)
+def test_a_pair_has_a_key_and_is_text(text: str, wrong: str) -> None:
+    assert pair("a=b=c") == ("a", "b=c")
+    with pytest.raises(UsageError, match=wrong):
+        pair(text)
+
+
+def test_what_may_be_a_key_is_not_repeated() -> None:
+    with pytest.raises(UsageError) as refused:
+        pair("sk-secret")
+    assert "sk-secret" not in str(refused.value)

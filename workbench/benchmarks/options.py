@@ -1,0 +1,149 @@
+"""What the verbs that draw, build and publish sets are asked for: a record each, for every front end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final, get_args
+
+from workbench.core.errors import UsageError
+from workbench.core.options import NONE_GIVEN, Options, Protocol, SeedNumber, Where, Whole, argument, option, pair
+from workbench.core.sets import Fill, FinalGold, Preset
+from workbench.core.taxonomy import TYPES
+
+PRESETS: Final[tuple[str, ...]] = get_args(Preset)
+
+SetTitle = Annotated[str, option("What the set is called.", "--name")]
+DryRun = Annotated[bool, option("Show what it would be, and write nothing.")]
+NewVersion = Annotated[bool, option("Freeze it beside an earlier one that differs.")]
+DrawSeed = Annotated[SeedNumber, option("Of the draws.", "--seed")]
+SetGold = Annotated[
+    FinalGold, option("Whose labels count: what people agreed on or a third person gave; or the file's.")
+]
+ScopeDataset = Annotated[str | None, option("Only questions of this data set.", "--dataset", metavar="NAME")]
+ScopeSource = Annotated[str | None, option("Only questions of this source.", "--source", metavar="DOMAIN/NAME")]
+
+
+class PicksOptions(Options, frozen=True, kw_only=True):
+    """Which completions people are to label."""
+
+    judge: Annotated[str, option("The verifier whose verdicts decide.", metavar="NAME")]
+    run: Annotated[Whole | None, option("Its run; by default the newest complete one.")] = None
+    each: Annotated[Whole, option("How many of either verdict.")] = 2
+    where: Where = ()
+    seed: DrawSeed = 0
+    name: SetTitle = "picks"
+    dry_run: DryRun = False
+    new_version: NewVersion = False
+
+
+class BalancedOptions(Options, frozen=True, kw_only=True):
+    """What a balanced set is to have; a file of quotas says what it has of each type and subtype instead of both."""
+
+    where: Where = ()
+    per_type: Annotated[Whole | None, option("Questions of each type.  [default: 250]")] = None
+    quota: Annotated[
+        str | None,
+        option(
+            "Divide each type among its subtypes: as in the paper, evenly, as they are there, or by a TOML file.",
+            metavar=f"[{'|'.join(PRESETS)}|FILE]",
+        ),
+    ] = None
+    cap_source: Annotated[Whole | None, option("At most N questions of one source.", metavar="N")] = None
+    cap_model: Annotated[Whole | None, option("At most N completions of one model.", metavar="N")] = None
+    fill: Annotated[
+        Fill, option("Who gives more where a subtype is short: nobody, other subtypes of its type, other types too.")
+    ] = "none"
+    gold: SetGold = "people"
+    seed: DrawSeed = 0
+    name: SetTitle = "balanced"
+    dry_run: DryRun = False
+    new_version: NewVersion = False
+
+    @property
+    def file(self) -> Path | None:
+        """The file of quotas, if one is named."""
+        return None if self.quota is None or self.quota in PRESETS else Path(self.quota)
+
+
+def run_of(text: str) -> tuple[str, int]:
+    """A judge and its run, of ``NAME=N``.
+
+    Raises:
+        UsageError: It has no such form.
+    """
+    name, number = pair(text)
+    if not number.isdecimal() or len(number) > 18:
+        raise UsageError(f"{number!r} is no run's number.")
+    return name, int(number)
+
+
+class HardOptions(Options, frozen=True, kw_only=True):
+    """What is not said (None, no judge, no condition) is what its queue was frozen with, else the paper's number."""
+
+    judges: Annotated[
+        tuple[str, ...], option("A verifier that votes (an odd number of them).", "--judge", metavar="NAME")
+    ] = ()
+    runs: Annotated[
+        dict[str, int],
+        option("A judge's run; else its newest complete one.", "--run", metavar="NAME=N", read=run_of),
+    ] = NONE_GIVEN
+    minority: Annotated[Whole | None, option("Judges on the weaker side.  [default: 2]")] = None
+    annotate: Annotated[Whole | None, option("Items for people to label.  [default: 2000]")] = None
+    final: Annotated[Whole, option("Tuples of the set.")] = 1000
+    where: Where = ()
+    gold: SetGold = "people"
+    partial: Annotated[bool, option("Freeze the set though some items still wait for labels.")] = False
+    seed: Annotated[SeedNumber | None, option("Of the draws.  [default: 0]")] = None
+    name: SetTitle = "hard"
+    dry_run: DryRun = False
+    new_version: NewVersion = False
+
+
+class DrawOptions(Options, frozen=True, kw_only=True):
+    """Which questions are drawn from a pool."""
+
+    per_type: Annotated[Whole, option("Questions wanted of each type (the paper: 2000).")]
+    types: Annotated[str, option("Types to draw from.", metavar="LETTERS", shows_default=True)] = ",".join(TYPES)
+    cap_source: Annotated[Whole | None, option("At most so many questions of one source.")] = None
+    confirmed: Annotated[bool, option("Only types that count, not one person's or a model's alone.")] = False
+    dataset: ScopeDataset = None
+    source: ScopeSource = None
+    seed: DrawSeed = 0
+    name: SetTitle = "pool"
+    dry_run: DryRun = False
+    new_version: NewVersion = False
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The types, in the order of the report.
+
+        Raises:
+            UsageError: They are no letters.
+        """
+        letters = tuple(dict.fromkeys(word.strip().upper() for word in self.types.split(",")))
+        if not all(len(letter) == 1 and letter.isascii() and letter.isalpha() for letter in letters):
+            raise UsageError(f"--types: {self.types[:100]!r} are no letters of types.", "Write: --types A,B,C,D")
+        return letters
+
+
+class PublishOptions(Options, frozen=True, kw_only=True):
+    """Which sets are published, where to, and what their publisher says of them."""
+
+    sets: Annotated[tuple[str, ...], argument("SET…")]
+    folder: Annotated[Path, argument("FOLDER", output="file", folder=True)]
+    title: Annotated[str | None, option("What the card calls it; by default the sets' names.", metavar="TEXT")] = None
+    licence: Annotated[
+        str | None,
+        option(
+            "Of labels, selection and card, such as cc-by-4.0; sources keep their own.",
+            "--licence",
+            "--license",
+            metavar="NAME",
+        ),
+    ] = None
+    languages: Annotated[
+        tuple[str, ...], option("ISO 639 code, such as en (repeatable).", "--language", metavar="CODE")
+    ] = ()
+    protocol: Protocol = "forced"
+    names: Annotated[bool, option("Annotators' names instead of pseudonyms.")] = False
+    force: Annotated[bool, option("Replace a folder that was published, and that nobody has touched since.")] = False

@@ -22,7 +22,7 @@ from workbench.app.tui.screens.item import ItemScreen
 from workbench.core.project import Project
 from workbench.labelling.agreement import measuring as service
 from workbench.labelling.agreement.measuring import agreement
-from workbench.measuring.browsing import pair_items
+from workbench.measuring.browsing import LabelledRow, pair_items
 
 
 def labelled(folder: Path, names: tuple[str, str, str] = ("ann", "bob", "cy")) -> Project:
@@ -71,7 +71,7 @@ def items_of(app: WorkbenchApp) -> AgreementItemsScreen:
     return app.screen
 
 
-def listed(app: WorkbenchApp) -> FixedSource:
+def listed(app: WorkbenchApp) -> FixedSource[LabelledRow]:
     source = items_of(app).table.source
     assert isinstance(source, FixedSource)
     return source

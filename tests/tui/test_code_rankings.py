@@ -8,11 +8,12 @@ from tests.growing import ActingModel, ActingSandbox, own_project
 from tests.tui.solved import solved_project
 from tests.tui.stage import opened, press, screen_of, text_of
 from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.columns import rows_of
 from workbench.app.tui.kit.pass_grid import PassGrid
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.code_problem import CodeProblemScreen
-from workbench.app.tui.screens.code_rankings import CodeRankingsScreen, figure_rows
+from workbench.app.tui.screens.code_rankings import CodeRankingsScreen, figure_columns
 from workbench.app.tui.screens.code_rounds import CodeRoundsScreen
 from workbench.coding.evolution import evolving
 from workbench.coding.ranking.measuring import ranking
@@ -42,7 +43,7 @@ async def test_solutions_stand_with_scores_and_ranks(tmp_path: Path) -> None:
             "code",
             "1",
             "100",
-            *(row.text for row in figure_rows(report, wide=False)[0].cells[4:]),
+            *(row.text for row in rows_of(figure_columns(wide=False), enumerate(report.rows))[0].cells[4:]),
         ]
         rows = drawn(app, "#code-rankings-solutions")
         assert rows[0] == ["0", "1.000", "1", "0.100", "7↓"]

@@ -76,8 +76,8 @@ async def shown(app: WorkbenchApp, pilot: Pilot[None]) -> list[str]:
     """The first cells of the lines in sight."""
     table, sheet = app.screen.query_one(VirtualTable), screen_of(app).sheet
     assert sheet is not None
-    await until(pilot, lambda: table.row_count == len(sheet.lines) and table.visible_ids)
-    return [sheet.lines[place].cells[0] for place in table.visible_ids]
+    await until(pilot, lambda: table.row_count == len(sheet.table.rows) and table.visible_ids)
+    return [sheet.table.rows[place].cells[0].text for place in table.visible_ids]
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -10,7 +10,8 @@ from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu
-from workbench.app.tui.kit.compare_view import figures, group_rows, head
+from workbench.app.tui.kit.columns import rows_of
+from workbench.app.tui.kit.compare_view import figures, group_columns, head
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.compare import DRAWS, CompareScreen, Pair
 from workbench.app.tui.screens.item import ItemScreen
@@ -111,7 +112,7 @@ async def test_wins_and_losses_stand_by_group_and_a_group_opens(tmp_path: Path) 
     async with opened(project) as (app, pilot):
         await press(pilot, "c", "t")
         report = compared(project, "careful", "lax", by="type").report
-        cells = group_rows(report, wide=False)
+        cells = rows_of(group_columns(report, wide=False), enumerate(report.groups))
         assert [row.cells[0].text for row in cells] == ["A - Numeric Values", "B - Expressions"]
         assert [[cell.text.split()[0] for cell in row.cells[1:4]] for row in cells] == [
             ["6", "3", "0"],
@@ -145,8 +146,8 @@ async def test_a_wide_terminal_has_all_columns_of_a_group(tmp_path: Path) -> Non
         assert source is not None
         assert [column.key for column in source.columns][4:] == [
             "ties",
-            "difference",
-            "interval",
+            "A - B",
+            "95 % interval",
             "p",
             "q",
             "detectable",

@@ -6,8 +6,8 @@ from textual import on
 from textual.app import App, ComposeResult
 
 from tests.tui.stage import HOSTILE
-from workbench.app.tui.kit.columns import TableCell
 from workbench.app.tui.kit.pass_grid import GridRow, PassGrid, PassHead, PassTest
+from workbench.tables.document import Cell
 
 HEADS = [PassHead("solution"), PassHead("pass", "right"), PassHead("G")]
 
@@ -28,9 +28,7 @@ class Stage(App[None]):
 def put(grid: PassGrid, solutions: int, tests: int) -> None:
     columns = [PassTest(place, place / tests, forgeable=place == 3) for place in range(tests)]
     rows = [
-        GridRow(
-            key, (TableCell(HOSTILE[key % len(HOSTILE)]), TableCell(f"{key}/60"), TableCell("✓")), "pf" * (tests // 2)
-        )
+        GridRow(key, (Cell(HOSTILE[key % len(HOSTILE)]), Cell(f"{key}/60"), Cell("✓")), "pf" * (tests // 2))
         for key in range(solutions)
     ]
     grid.put(HEADS, columns, rows)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Event
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,12 +19,14 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.worker import WorkerFailed
 
-from workbench.app.tui.kit.columns import CellStyle, Sort, TableCell, TableColumn, TableRow, fit_widths
+from workbench.app.tui.kit.columns import Sort, TableColumn, TableRow, fit_widths, laid_out, rows_of
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.run_view import duration
-from workbench.app.tui.kit.sources import PAGE, MemorySource, PageCache, rank
+from workbench.app.tui.kit.sources import PAGE, MemorySource, PageCache
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.core.text.figures import compact_count
+from workbench.tables.document import Cell, Tone
+from workbench.tables.table import Columns, column
 
 COLUMNS = (
     TableColumn("id", "id", 6, 10, "right"),
@@ -62,11 +66,9 @@ class Numbers:
         return [self.row(number) for number in ids]
 
     def row(self, number: int) -> TableRow:
-        verdict: tuple[str, CellStyle] = ("✓ correct", "success") if number % 2 else ("✗ incorrect", "error")
+        verdict: tuple[str, Tone] = ("✓ correct", "success") if number % 2 else ("✗ incorrect", "error")
         question = f"[b]What[/b] is\n{number}?"
-        return TableRow(
-            number, (TableCell(str(number)), TableCell(question), TableCell(*verdict), TableCell(self.note))
-        )
+        return TableRow(number, (Cell(str(number)), Cell(question), Cell(*verdict), Cell(self.note)))
 
 
 class NotingTable(VirtualTable):
@@ -454,29 +456,51 @@ def test_numbers_are_not_cut_while_text_has_room_to_give() -> None:
 # -- rows in memory --------------------------------------------------------------------------------
 
 
-def in_memory(*texts: str) -> list[TableRow]:
-    return [TableRow(number, (TableCell(str(number)), *[TableCell(text)] * 3)) for number, text in enumerate(texts)]
+def in_memory(*values: Any) -> list[TableRow]:
+    return [
+        TableRow(number, (Cell(str(number)), *[Cell(str(value), value=value)] * 3))
+        for number, value in enumerate(values)
+    ]
+
+
+def by_size(*values: Any, shown: Callable[[Any], str] = str) -> list[Any]:
+    """Values in the order of a column of them."""
+    columns: Columns[Any] = (column("value", lambda value: value, shown),)
+    source = MemorySource(laid_out(columns), rows_of(columns, enumerate(values)))
+    source.sort_by("value")
+    return [values[row_id] for row_id in source.ids()]
 
 
 def test_numbers_are_sorted_by_size_before_words() -> None:
-    texts = ["beta", "1,450", "▌ 81.2 %", "9 of 10", "–", "−3", "Alpha", "2026-01-02"]
-    assert sorted(texts, key=rank) == ["−3", "9 of 10", "▌ 81.2 %", "1,450", "2026-01-02", "Alpha", "beta", "–"]
+    assert by_size("beta", 1450, 81.2, -3, "Alpha", True, "2026-01-02") == [
+        *(-3, True, 81.2, 1450),
+        *("2026-01-02", "Alpha", "beta"),
+    ]
+    assert by_size((0.5, 0.7), (-0.1, 0.3), (0.5, 0.6)) == [(-0.1, 0.3), (0.5, 0.6), (0.5, 0.7)]
 
 
 @given(st.lists(st.integers(0, 10**11), min_size=2), st.sampled_from([compact_count, duration, "{:,}".format]))
 def test_whatever_form_counts_and_times_have_they_are_sorted_by_size(
     sizes: list[int], shown: Callable[[int], str]
 ) -> None:
-    by_text = sorted(sizes, key=lambda size: rank(shown(size)))
-    assert [shown(size) for size in by_text] == [shown(size) for size in sorted(sizes)]
+    assert by_size(*sizes, shown=shown) == sorted(sizes)
+
+
+def test_what_has_no_order_is_sorted_by_what_is_shown_of_it() -> None:
+    columns: Columns[list[int]] = (column("sum", lambda some: some, lambda some: f"sum {sum(some)}"),)
+    source = MemorySource(laid_out(columns), rows_of(columns, enumerate([[5], [1, 2], [4]])))
+    source.sort_by("sum")
+    assert list(source.ids()) == [1, 2, 0]
 
 
 def test_cells_without_a_value_stand_last_both_ways() -> None:
-    source = MemorySource(COLUMNS, in_memory("–", "2", "", "999", "…", "1.45M", "12.3k"))
+    values = (None, 2, "", 999, "…", 1_450_000, "–", 12_300, math.nan)
+    assert by_size(*values)[:4] == [2, 999, 12_300, 1_450_000]
+    source = MemorySource(COLUMNS, in_memory(*values))
     source.sort_by("question")
-    assert list(source.ids()) == [1, 3, 6, 5, 0, 2, 4]
+    assert list(source.ids()) == [1, 3, 7, 5, 0, 2, 4, 6, 8]
     source.sort_by("question")
-    assert list(source.ids()) == [5, 6, 3, 1, 0, 2, 4]
+    assert list(source.ids()) == [5, 7, 3, 1, 0, 2, 4, 6, 8]
 
 
 def test_a_column_is_sorted_up_then_down_then_not() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec import structs
@@ -16,7 +15,7 @@ from workbench.core.text.emphasis import CHOSE
 from workbench.core.text.figures import NONE, counted, interval, number, p_value
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, TransferRow
 from workbench.tables.document import Table
-from workbench.tables.files import SUFFIXES, WRITERS, TableFormat, write_beside
+from workbench.tables.files import WRITERS, TableFormat
 from workbench.tables.table import Column, Columns, ends, figure, table, text, word
 from workbench.tables.table_text import harmless, plain_table
 
@@ -221,19 +220,15 @@ def sorted_by(report: AccuracyReport, key: SortKey) -> AccuracyReport:
     )
 
 
-def save_accuracy(report: AccuracyReport, database: Path, as_: TableFormat, part: str = "") -> Path:
-    """Write the report beside the database, to a file that was not there before.
+def accuracy_name(report: AccuracyReport, part: str = "") -> str:
+    """What a file of it is called.
 
     Args:
-        part: What of the data the report covers, for the file's name (``"A"``); empty for all of it.
-
-    Raises:
-        StoreError: The file can't be written.
+        part: What of the data the report covers (``"A"``); empty for all of it.
     """
     fields = crossing(report.by) if report.by else ()
     words = ("accuracy", part, *fields, report.protocol, report.gold_choice)
-    stem = f"{database.stem}-{'-'.join(word for word in words if word.isalnum())}"
-    return write_beside(database, stem, SUFFIXES[as_], accuracy_table(report, as_))
+    return "-".join(word for word in words if word.isalnum())
 
 
 def _everything(report: AccuracyReport) -> list[AccuracyRow]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct, structs
@@ -30,7 +29,7 @@ from workbench.statistics.records.combined import (
 )
 from workbench.statistics.records.comparison import LEVEL, PairedFigures
 from workbench.tables.document import Table
-from workbench.tables.files import SUFFIXES, WRITERS, TableFormat, figures_csv, flat, with_counting, write_beside
+from workbench.tables.files import WRITERS, TableFormat, figures_csv, flat, with_counting
 
 CombinedReport: TypeAlias = EnsembleReport | BestOfReport | EstimateReport | DownstreamReport
 Record = TypeVar("Record", bound=Struct)
@@ -68,39 +67,6 @@ class CombinedTable(Struct, frozen=True, kw_only=True):
     begin: int = 0
 
 
-class CombinedRow(Struct, frozen=True, kw_only=True):
-    """A row.
-
-    Attributes:
-        cells: One text a column.
-        standing: What its figures say of it; empty where it is not compared.
-        words: The same in a sentence or more, and why figures are missing.
-    """
-
-    cells: tuple[str, ...]
-    standing: Standing
-    words: tuple[str, ...]
-
-
-class CombinedSheet(Struct, frozen=True, kw_only=True):
-    """A table in plain texts, all of them data.
-
-    Attributes:
-        columns: Their headings.
-        left: So many columns are words, all others figures.
-        against: What rows are compared with; empty where they are not.
-        begin: The row to look at first.
-    """
-
-    caption: str
-    columns: tuple[str, ...]
-    left: int
-    lines: tuple[CombinedRow, ...]
-    notes: tuple[str, ...]
-    against: str
-    begin: int
-
-
 def head(report: CombinedReport) -> str:
     """What is counted, and how: two or three lines."""
     match report:
@@ -114,33 +80,12 @@ def head(report: CombinedReport) -> str:
             return downstream_head(report)
 
 
-def sheets(report: CombinedReport) -> tuple[CombinedSheet, ...]:
-    """A report's tables."""
-    return tuple(map(_sheet, parts(report)))
-
-
 def parts(report: CombinedReport) -> tuple[CombinedTable, ...]:
     """A report's tables with the records they were made from."""
     return tuple(_parts(report))
 
 
-def _sheet(part: CombinedTable) -> CombinedSheet:
-    table = part.table
-    return CombinedSheet(
-        caption=table.caption,
-        columns=tuple(_headings(table)),
-        left=table.left,
-        lines=tuple(
-            CombinedRow(cells=tuple(cell.text for cell in row.cells), standing=said.standing, words=said.words)
-            for row, said in zip(table.rows, part.said, strict=True)
-        ),
-        notes=table.notes,
-        against=part.against,
-        begin=part.begin,
-    )
-
-
-def _headings(table: Table) -> Iterator[str]:
+def headings(table: Table) -> Iterator[str]:
     """A heading a column; one over several columns stands before the first of them."""
     above = [(heading.text, place) for line in table.head[:-1] for heading in line for place in range(heading.span)]
     for place, own in enumerate(table.head[-1]):
@@ -263,14 +208,9 @@ def combined_as(report: CombinedReport, place: int, as_: TableFormat) -> str:
     return WRITERS[as_](with_counting(part.table, report.protocol, report.gold_choice))
 
 
-def save_combined(report: CombinedReport, place: int, database: Path, as_: TableFormat) -> Path:
-    """Write one of a report's tables beside the database, to a file that was not there before.
-
-    Raises:
-        StoreError: The file can't be written.
-    """
-    stem = f"{database.stem}-{parts(report)[place].name}-{report.protocol}-{report.gold_choice}"
-    return write_beside(database, stem, SUFFIXES[as_], combined_as(report, place, as_))
+def combined_name(report: CombinedReport, place: int) -> str:
+    """What a file of one of a report's tables is called."""
+    return f"{parts(report)[place].name}-{report.protocol}-{report.gold_choice}"
 
 
 def _cells(record: Struct) -> Iterator[tuple[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from textwrap import fill
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, structs
 
@@ -24,8 +24,8 @@ from workbench.measuring.judged import BASELINE, JudgedSelection, VerifierRun, c
 from workbench.statistics.records.combined import ENSEMBLES, EnsembleReport, EnsembleRow, FoldRow, MemberRow, RuleKind
 from workbench.statistics.records.comparison import PairedFigures
 from workbench.tables.document import Table
+from workbench.tables.table import Column, column, count, ends, figure, table, text, word
 from workbench.tables.table import Columns as TableColumns
-from workbench.tables.table import column, count, ends, figure, table, text, word
 from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
@@ -397,13 +397,24 @@ def rules_table(report: EnsembleReport) -> Table:
         figure("MCC", lambda one: one.mcc),
         figure("FPR", lambda one: one.fpr),
         figure("FNR", lambda one: one.fnr),
-        text("it adds", lambda one: _of_ensemble(one, _difference(one.against))),
-        text("95 % interval", lambda one: _of_ensemble(one, _ends(one.against))),
-        text("p", lambda one: _of_ensemble(one, _p(one.against))),
-        text("q", lambda one: _of_ensemble(one, p_value(one.q))),
+        _added("it adds", _difference, lambda against: against.difference),
+        _added("95 % interval", _ends, lambda against: against.ci),
+        _added("p", _p, lambda against: against.permutation_p),
+        text("q", lambda one: _of_ensemble(one, p_value(one.q)), by=lambda one: one.q),
     )
     notes = (*_fitted(report), *nothing_measured(report.failed), *what_marks_mean(chose))
     return table("Ensembles, and what each adds to the best single verifier", columns, report.rows, notes=notes)
+
+
+def _added(
+    heading: str, shown: Callable[[PairedFigures | None], str], by: Callable[[PairedFigures], Any]
+) -> Column[EnsembleRow]:
+    """What an ensemble adds to the best single verifier."""
+    return text(
+        heading,
+        lambda one: _of_ensemble(one, shown(one.against)),
+        by=lambda one: None if one.against is None else by(one.against),
+    )
 
 
 def _of_ensemble(one: EnsembleRow, shown: str) -> str:
@@ -444,11 +455,11 @@ def members_table(report: EnsembleReport) -> Table:
     weighted = report.intercept is not None
     columns: TableColumns[MemberRow] = (
         word("member", lambda one: one.verifier),
-        text("votes on", lambda one: f"{percent(one.voted)} %"),
+        column("votes on", lambda one: one.voted, lambda share: f"{percent(share)} %"),
         figure("without it", lambda one: one.without),
-        column("it adds", lambda one: one.help, _difference),
-        column("95 % interval", lambda one: one.help, _ends),
-        column("p", lambda one: one.help, _p),
+        column("it adds", lambda one: one.help, _difference, by=lambda one: one.help and one.help.difference),
+        column("95 % interval", lambda one: one.help, _ends, by=lambda one: one.help and one.help.ci),
+        column("p", lambda one: one.help, _p, by=lambda one: one.help and one.help.permutation_p),
         column("accepts", lambda one: one.accepts, _weight, there=weighted),
         column("refuses", lambda one: one.refuses, _weight, there=weighted),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from textwrap import fill
 from typing import Any, Final, NamedTuple
 
@@ -34,7 +33,7 @@ from workbench.statistics.records.comparison import (
     Quadrant,
 )
 from workbench.tables.document import Table, row
-from workbench.tables.files import SUFFIXES, WRITERS, TableFormat, figures_csv, flat, with_counting, write_beside
+from workbench.tables.files import WRITERS, TableFormat, figures_csv, flat, with_counting
 from workbench.tables.table import Columns, column, count, ends, figure, table, text, word
 
 Report = CompareReport | FamilyReport | JointErrorReport
@@ -74,21 +73,12 @@ def comparison_text(report: Report) -> str:
     return family_text(report) if isinstance(report, FamilyReport) else errors_text(report)
 
 
-def save_comparison(report: Report, database: Path, as_: TableFormat) -> Path:
-    """Write a comparison beside the database, to a file that was not there before.
-
-    Raises:
-        StoreError: The file can't be written.
-    """
-    stem = f"{database.stem}-{_kind(report)}-{report.protocol}-{report.gold_choice}"
-    return write_beside(database, stem, SUFFIXES[as_], comparison_as(report, as_))
-
-
-def _kind(report: Report) -> str:
-    """Without verifiers' names: those can be anything."""
-    if isinstance(report, CompareReport):
-        return "compare"
-    return "family" if isinstance(report, FamilyReport) else "errors"
+def comparison_name(report: Report) -> str:
+    """What a file of it is called, without verifiers' names: those can be anything."""
+    kind = "errors"
+    if isinstance(report, CompareReport | FamilyReport):
+        kind = "compare" if isinstance(report, CompareReport) else "family"
+    return f"{kind}-{report.protocol}-{report.gold_choice}"
 
 
 def _tables(report: Report) -> tuple[Table, ...]:

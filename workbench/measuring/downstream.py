@@ -383,7 +383,7 @@ def scores_table(report: DownstreamReport) -> Table:
         count("n", lambda point: point.n),
         figure("accuracy", lambda point: point.accuracy),
         ends(lambda point: point.ci),
-        text("score", _score),
+        text("score", _score, by=lambda point: point.score),
         ends(lambda point: point.score_ci),
         count("scores", lambda point: point.scores),
     )

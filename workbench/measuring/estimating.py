@@ -27,7 +27,7 @@ from workbench.statistics.records.combined import EstimateReport, EstimateRow, M
 from workbench.statistics.records.comparison import LEVEL
 from workbench.tables.document import Table
 from workbench.tables.table import Columns as TableColumns
-from workbench.tables.table import column, count, ends, figure, table, text, word
+from workbench.tables.table import column, count, ends, figure, table, word
 from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
@@ -351,7 +351,7 @@ def estimate_table(report: EstimateReport) -> Table:
         ends(lambda one: one.ci),
         figure("labels only", lambda one: one.classical),
         ends(lambda one: one.classical_ci),
-        text("trust", lambda one: NONE if one.power is None else f"{one.power:.2f}"),
+        column("trust", lambda one: one.power, lambda power: NONE if power is None else f"{power:.2f}"),
         column("worth", lambda one: one.effective, whole),
         column("saved", lambda one: one.saved, whole),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import singledispatch
 from itertools import chain
 
@@ -38,8 +38,10 @@ from workbench.runs.store import runs
 from workbench.statistics.accuracy import group_order
 from workbench.statistics.records.probe import PairRow
 from workbench.statistics.records.report import AccuracyRow
-from workbench.tables.document import Cell, Head, Row, Table, difference, percentage
+from workbench.tables.document import Cell, Table, difference, percentage
 from workbench.tables.files import WRITERS, TableFormat
+from workbench.tables.table import Column, Columns, column, count, text, word
+from workbench.tables.table import table as declared
 
 _DECIMALS = 2
 _SHORT = {"A": "Num", "B": "Exp", "C": "MC", "D": "Str"}
@@ -75,26 +77,24 @@ def _counts(table: CountsTable) -> list[Table]:
 
 def paper_counts(table: CountsTable, caption: str) -> Table:
     """What is in the data sets."""
-    rows: list[Row] = []
-    for row in table.rows:
-        if row.of in ("type", "domain") and not any(_is_section(known, row.of) for known in rows):
-            rows.append(Row((Cell(_section(row.of)),), "section"))
-        rows.append(Row((Cell(_count_name(row)), *(Cell(f"{row.counts[name]:,}") for name in table.datasets))))
-    notes = [f"{name}: {number:,} completions without gold are left out." for name, number in _some(table.without_gold)]
-    return Table(
-        caption=caption,
-        head=((Head("Count"), *map(Head, table.datasets)),),
-        rows=tuple(rows),
-        notes=tuple(notes),
+
+    def of(dataset: str) -> Column[CountRow]:
+        return count(dataset, lambda row: row.counts[dataset])
+
+    return declared(
+        caption,
+        (word("Count", _count_name), *map(of, table.datasets)),
+        table.rows,
+        notes=(
+            f"{name}: {number:,} completions without gold are left out."
+            for name, number in table.without_gold.items()
+            if number
+        ),
+        section=lambda row: _SECTIONS.get(row.of, ""),
     )
 
 
-def _section(of: str) -> str:
-    return f"By {'answer type' if of == 'type' else of}"
-
-
-def _is_section(row: Row, of: str) -> bool:
-    return row.kind == "section" and row.cells[0].text == _section(of)
+_SECTIONS = {"type": "By answer type", "domain": "By domain"}
 
 
 def _count_name(row: CountRow) -> str:
@@ -105,26 +105,39 @@ def _count_name(row: CountRow) -> str:
 
 @paper_table.register
 def _accuracy(table: AccuracyTable) -> list[Table]:
-    columns = [(found, group) for found in table.sets for group in (*_groups(found.rows), None)]
     cells = {(found.dataset, row.verifier, row.group): row for found in table.sets for row in found.rows}
     kinds = {row.verifier: row.kind for found in table.sets for row in found.rows}
     chose = _choosers(table.sets)
-    rows: list[Row] = []
-    for title, names in _families(kinds, table.kinds):
-        rows.append(Row((Cell(title),), "section"))
-        for name in names:
-            found = [cells.get((of_set.dataset, name, group)) for of_set, group in columns]
-            shown = (Cell(percentage(row.accuracy if row else None, _DECIMALS)) for row in found)
-            rows.append(Row((Cell(with_mark(name, chose)), *shown), "aside" if kinds[name] == "baseline" else ""))
+    titles = {name: title for title, names in _families(kinds, table.kinds) for name in names}
     return [
-        Table(
-            caption=f"Table 2. Accuracy (%) by answer type; AVG is the {table.average} average, over items. "
+        declared(
+            f"Table 2. Accuracy (%) by answer type; AVG is the {table.average} average, over items. "
             f"Protocol {table.protocol}, gold {table.gold_choice}; {_sizes(table.sets)}.",
-            head=_heads([(found.dataset, [*_groups(found.rows), None]) for found in table.sets]),
-            rows=tuple(rows),
+            _verifier_columns(cells, {found.dataset: _groups(found.rows) for found in table.sets}, chose),
+            titles,
             notes=(*_undecided(table.undecided), *_fewer(table.sets), *what_marks_mean(chose)),
+            kind=lambda name: "aside" if kinds[name] == "baseline" else "",
+            section=titles.__getitem__,
         )
     ]
+
+
+def _verifier_columns(
+    cells: Mapping[tuple[str, str, str | None], AccuracyRow | PairRow],
+    groups: Mapping[str, Sequence[str]],
+    chose: Collection[str],
+) -> Columns[str]:
+    """Verifiers by name, and their accuracy on each data set by answer type and over all."""
+
+    def of(dataset: str, group: str | None) -> Column[str]:
+        return column(_short(group), lambda name: cells.get((dataset, name, group)), _share, over=dataset)
+
+    by_type = (of(dataset, group) for dataset, types in groups.items() for group in (*types, None))
+    return (word("Verifier", lambda name: with_mark(name, chose), over=""), *by_type)
+
+
+def _share(row: AccuracyRow | PairRow | None) -> str:
+    return percentage(row.accuracy if row else None, _DECIMALS)
 
 
 def _families(kinds: Mapping[str, str], configured: Mapping[str, str]) -> Iterable[tuple[str, list[str]]]:
@@ -142,49 +155,49 @@ def _families(kinds: Mapping[str, str], configured: Mapping[str, str]) -> Iterab
 
 @paper_table.register
 def _references(table: ReferenceTable) -> list[Table]:
-    datasets = list(dict.fromkeys(row.dataset for row in table.rows))
-    cells = {(row.with_reference, row.without_reference, row.dataset): row for row in table.rows}
+    cells = {((row.with_reference, row.without_reference), row.dataset): row for row in table.rows}
+    judges = dict.fromkeys(pair for pair, _ in cells)
     chose = _named(row.selection_judges for row in table.rows)
-    rows = []
-    for given, without in dict.fromkeys((row.with_reference, row.without_reference) for row in table.rows):
-        line = [Cell(with_mark(given, chose)), Cell(with_mark(without, chose))]
-        for name in datasets:
-            row = cells.get((given, without, name))
-            line += [
-                Cell(f"{row.n:,}" if row else percentage(None)),
-                Cell(percentage(row.accuracy_with if row else None, _DECIMALS)),
-                Cell(
-                    percentage(row.accuracy_without if row else None, _DECIMALS),
-                    small=difference(row.delta, _DECIMALS) if row else "",
-                ),
-            ]
-        rows.append(Row(tuple(line)))
-    unpaired = [
+
+    def of(dataset: str) -> Columns[tuple[str, str]]:
+        def found(pair: tuple[str, str]) -> ReferenceRow | None:
+            return cells.get((pair, dataset))
+
+        return (
+            column("n", found, lambda row: f"{row.n:,}" if row else percentage(None), over=dataset),
+            column(
+                "w/ ref", found, lambda row: percentage(row.accuracy_with if row else None, _DECIMALS), over=dataset
+            ),
+            column("w/o ref", found, _without_reference, over=dataset),
+        )
+
+    unpaired = (
         f"{row.with_reference} on {row.dataset}: {row.unpaired:,} items count for one of the two only and are left out."
         for row in table.rows
         if row.unpaired
-    ]
+    )
     return [
-        Table(
-            caption="Table 3. Accuracy (%) of judges with and without the reference answer, and the difference in "
+        declared(
+            "Table 3. Accuracy (%) of judges with and without the reference answer, and the difference in "
             f"points; {table.average} average over the n items both have judged. "
             f"Protocol {table.protocol}, gold {table.gold_choice}.",
-            head=(
-                (Head("", 2), *(Head(name, 3) for name in datasets)),
-                (
-                    Head("Judge"),
-                    Head("Without reference"),
-                    *(Head(text) for _ in datasets for text in _REFERENCE_HEADS),
-                ),
+            (
+                word("Judge", lambda pair: with_mark(pair[0], chose), over=""),
+                word("Without reference", lambda pair: with_mark(pair[1], chose), over=""),
+                *chain.from_iterable(map(of, dict.fromkeys(row.dataset for row in table.rows))),
             ),
-            rows=tuple(rows),
-            left=2,
-            notes=(*table.notes, *unpaired, *(() if rows else (_NO_REFERENCE_PAIR,)), *what_marks_mean(chose)),
+            judges,
+            notes=(*table.notes, *unpaired, *(() if judges else (_NO_REFERENCE_PAIR,)), *what_marks_mean(chose)),
         )
     ]
 
 
-_REFERENCE_HEADS = ("n", "w/ ref", "w/o ref")
+def _without_reference(row: ReferenceRow | None) -> Cell:
+    if row is None:
+        return Cell(percentage(None))
+    return Cell(percentage(row.accuracy_without, _DECIMALS), small=difference(row.delta, _DECIMALS))
+
+
 _NO_REFERENCE_PAIR = (
     "No judge has run both with and without the reference answer (-o reference=false); --pair A=B names two verifiers."
 )
@@ -200,32 +213,18 @@ def _pairwise(table: PairwiseTable) -> list[Table]:
         for report in found.reports
         for row in report.rows
     }
-    columns = [(found.dataset, group) for found in taken for group in (*groups[found.dataset], None)]
     chose = _named(report.selection_judges for found in taken for report in found.reports)
-    rows = [
-        Row(
-            (
-                Cell(with_mark(name, chose)),
-                *(_pair_cell(cells.get((dataset, name, group))) for dataset, group in columns),
-            )
-        )
-        for name in dict.fromkeys(report.verifier for found in taken for report in found.reports)
-    ]
     sizes = "; ".join(f"{found.dataset} {max(report.paired for report in found.reports):,} pairs" for found in taken)
     return [
-        Table(
-            caption="Table 4. Pairwise accuracy (%): the correct completion of a question scores strictly above the "
+        declared(
+            "Table 4. Pairwise accuracy (%): the correct completion of a question scores strictly above the "
             f"incorrect one, a tie is wrong; AVG is the {table.average} average, over pairs. "
             f"Gold {table.gold_choice}{sizes and '; ' + sizes}.",
-            head=_heads([(found.dataset, [*groups[found.dataset], None]) for found in taken]),
-            rows=tuple(rows),
+            _verifier_columns(cells, groups, chose),
+            dict.fromkeys(report.verifier for found in taken for report in found.reports),
             notes=(*_pair_notes(table.sets), *what_marks_mean(chose)),
         )
     ]
-
-
-def _pair_cell(row: PairRow | None) -> Cell:
-    return Cell(percentage(row.accuracy if row else None, _DECIMALS))
 
 
 def _pair_notes(sets: Sequence[DatasetPairs]) -> Iterable[str]:
@@ -250,23 +249,27 @@ def _subtypes(table: SubtypeTable) -> list[Table]:
 
 
 def _subtypes_of(table: SubtypeTable, found: DatasetAccuracy) -> Table:
-    names = list(dict.fromkeys(row.verifier for row in found.rows if row.kind == "verifier"))
+    names = dict.fromkeys(row.verifier for row in found.rows if row.kind == "verifier")
     chose = _choosers([found])
     cells = {(row.verifier, row.group): row for row in found.rows}
     largest = {row.group: max(row.n, 0) for row in sorted(found.rows, key=lambda row: row.n)}
-    rows = []
-    for group in sorted((name for name in largest if name), key=group_order):
-        is_type = group in _groups(found.rows)
-        line = [_subtype_cell(cells.get((name, group)), is_type) for name in names]
-        size = Cell(f"{largest[group]:,}")
-        rows.append(Row((Cell(_group_name(group, is_type)), size, *line), "total" if is_type else ""))
-    return Table(
-        caption=f"Table 5. Accuracy (%) by answer subtype on {found.dataset}, and where it is below its type's the "
+    types = _groups(found.rows)
+
+    def of(name: str) -> Column[str]:
+        return text(with_mark(name, chose), lambda group: _subtype_cell(cells.get((name, group)), group in types))
+
+    return declared(
+        f"Table 5. Accuracy (%) by answer subtype on {found.dataset}, and where it is below its type's the "
         f"difference in points. Types are {table.average} averages, over items. "
         f"Protocol {table.protocol}, gold {table.gold_choice}.",
-        head=((Head("Answer type"), Head("n"), *(Head(with_mark(name, chose)) for name in names)),),
-        rows=tuple(rows),
+        (
+            word("Answer type", lambda group: f"{'' if group in types else '   '}{type_name(group)}"),
+            count("n", largest.__getitem__),
+            *map(of, names),
+        ),
+        sorted((name for name in largest if name), key=group_order),
         notes=(*_fewer([found]), *what_marks_mean(chose)),
+        kind=lambda group: "total" if group in types else "",
     )
 
 
@@ -277,22 +280,10 @@ def _subtype_cell(row: AccuracyRow | None, is_type: bool) -> Cell:
     return Cell(percentage(row.accuracy, _DECIMALS), small=difference(row.delta, _DECIMALS) if below else "")
 
 
-def _group_name(group: str, is_type: bool) -> str:
-    return type_name(group) if is_type else f"   {type_name(group)}"
-
-
 def _groups(rows: Iterable[AccuracyRow | PairRow]) -> list[str]:
     """The answer types of some rows: codes of one letter, then what is untyped."""
     names = {row.group for row in rows if row.group is not None and (len(row.group) == 1 or row.group == UNTYPED)}
     return sorted(names, key=group_order)
-
-
-def _heads(sets: Sequence[tuple[str, Sequence[str | None]]]) -> tuple[tuple[Head, ...], ...]:
-    """The data sets over their types."""
-    return (
-        (Head(""), *(Head(name, len(groups)) for name, groups in sets)),
-        (Head("Verifier"), *(Head(_short(group)) for _, groups in sets for group in groups)),
-    )
 
 
 def _short(group: str | None) -> str:
@@ -333,10 +324,6 @@ def _named(names: Iterable[Iterable[str]]) -> list[str]:
 def _undecided(names: Sequence[str]) -> Iterable[str]:
     if names:
         yield f"Left out, as they decide no item (scores without a threshold): {', '.join(names)}."
-
-
-def _some(counts: dict[str, int]) -> Iterable[tuple[str, int]]:
-    return ((name, number) for name, number in counts.items() if number)
 
 
 # -- The tables of VerifyBench (arXiv 2505.15801) for the data sets of a project, from the figures every table

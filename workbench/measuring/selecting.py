@@ -18,7 +18,7 @@ from workbench.measuring.judged import JudgedSelection, VerifierRun, counting, j
 from workbench.statistics.records.combined import BestOfReport, BestOfRow, PicksBy
 from workbench.tables.document import Table
 from workbench.tables.table import Columns as TableColumns
-from workbench.tables.table import column, count, ends, figure, table, text, word
+from workbench.tables.table import column, count, ends, figure, table, word
 from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def best_of_table(report: BestOfReport) -> Table:
         figure("oracle", lambda one: one.oracle),
         column("gain", lambda one: one.gain, signed),
         ends(lambda one: one.gain_ci, signed_interval),
-        text("closed", lambda one: NONE if one.closed is None else f"{percent(one.closed)} %"),
+        column("closed", lambda one: one.closed, lambda share: NONE if share is None else f"{percent(share)} %"),
     )
     caption = "How often the completion that a verifier picks of n is correct"
     return table(caption, columns, report.rows, notes=_notes(report))

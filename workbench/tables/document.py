@@ -17,6 +17,10 @@ RowKind = Literal["", "section", "total", "aside"]
 """A row of the body; one that only names what follows; one over everything; one set apart, such as a baseline's."""
 
 
+Tone = Literal["", "success", "error", "warning", "accent", "dim", "bold"]
+"""What a cell means in the app, whose theme decides how that looks."""
+
+
 class Cell(Struct, frozen=True):
     """A cell of a table.
 
@@ -24,11 +28,14 @@ class Cell(Struct, frozen=True):
         text: What it says.
         shade: The step of a heat cell (`workbench.core.text.figures`); None for a cell without colour.
         small: More in small print behind it, such as a difference or an interval.
+        value: What rows are sorted by: a number, an interval, words; None where there is nothing.
     """
 
     text: str
+    tone: Tone = ""
     shade: int | None = None
     small: str = ""
+    value: float | str | tuple[float, ...] | None = None
 
 
 class Head(Struct, frozen=True):

@@ -38,14 +38,17 @@ def with_counting(table: Table, protocol: Protocol3, gold: GoldChoice) -> Table:
     return structs.replace(table, caption=f"{table.caption} (protocol {protocol}, gold {gold})")
 
 
-def write_beside(database: Path, stem: str, suffix: str, text: str) -> Path:
-    """Write a text beside the database, to a file that was not there before; a number makes its name new.
+def write_beside(database: Path, name: str, suffix: str, text: str) -> Path:
+    """Write a text beside the database, to a file that was not there before.
+
+    Args:
+        name: What stands behind the database's own; a number makes it new.
 
     Raises:
         FormatError: The file can't be written.
     """
     for number in count(1):
-        path = database.with_name(f"{stem}{f'-{number}' if number > 1 else ''}{suffix}")
+        path = database.with_name(f"{database.stem}-{name}{f'-{number}' if number > 1 else ''}{suffix}")
         try:
             with whole_file(path, replace=False) as file:
                 file.write(text.encode())

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, takewhile
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack
 
 from msgspec import Struct
 
 from workbench.core.text.figures import aligned, interval, number
-from workbench.tables.document import Cell, Head, Row, RowKind, Table
+from workbench.tables.document import Cell, Head, Row, RowKind, Table, Tone
 
 Record = TypeVar("Record", contravariant=True)
 Value = TypeVar("Value")
@@ -18,29 +18,59 @@ Ends: TypeAlias = tuple[float, float] | None
 
 
 class Column(Struct, Generic[Record], frozen=True, kw_only=True):
-    """A column: what it takes of a record, and how that is shown.
+    """A column: what it takes of a record, how that is shown, and how much room it has in the app.
 
     Attributes:
         heading: What stands above it.
-        over: A heading over it and its neighbours with the same one; empty for none.
+        over: A heading over it and its neighbours with the same one, empty for none; where all have None there is no
+            line of such headings.
         words: It holds words, which stand to the left; else figures.
         there: Whether the table has the column.
+        by: What rows are sorted by; None for the value, or what is shown of it where values have no order.
+        key: What it is called where a person chooses it; empty for its heading.
+        room: Cells it is wide in the app, or the least while others have room to give and the most it asks for.
+        tone: What its cells mean, as far as they don't say so themselves.
     """
 
     heading: str
     value: Callable[[Record], Any]
     show: Callable[[Any], Shown]
-    over: str = ""
+    over: str | None = None
     words: bool = False
     there: bool = True
+    by: Callable[[Record], Any] | None = None
+    key: str = ""
+    room: int | tuple[int, int] = (4, 24)
+    tone: Tone | Callable[[Record], Tone] = ""
 
     def cell(self, record: Record) -> Cell:
         """What it says of a record."""
-        shown = self.show(self.value(record))
-        return shown if isinstance(shown, Cell) else Cell(shown)
+        value = self.value(record)
+        said = self.show(value)
+        shown = said if isinstance(said, Cell) else Cell(said)
+        by = value if self.by is None else self.by(record)
+        return Cell(
+            shown.text,
+            shown.tone or (self.tone(record) if callable(self.tone) else self.tone),
+            shade=shown.shade,
+            small=shown.small,
+            value=by if by is None or isinstance(by, _ORDERED) else shown.text,
+        )
 
 
+_ORDERED = (int, float, str, tuple)
 Columns: TypeAlias = Sequence[Column[Record]]
+
+
+class Extras(TypedDict, Generic[Record], total=False):
+    """What else a column may have; see `Column`."""
+
+    over: str
+    there: bool
+    by: Callable[[Record], Any]
+    key: str
+    room: int | tuple[int, int]
+    tone: Tone | Callable[[Record], Tone]
 
 
 def column(
@@ -48,49 +78,46 @@ def column(
     value: Callable[[Record], Value],
     show: Callable[[Value], Shown],
     *,
-    over: str = "",
     words: bool = False,
-    there: bool = True,
+    **extras: Unpack[Extras[Record]],
 ) -> Column[Record]:
     """A column of any kind; see `Column`."""
-    return Column(heading=heading, value=value, show=show, over=over, words=words, there=there)
+    return Column(heading=heading, value=value, show=show, words=words, **extras)
 
 
-def word(heading: str, value: Callable[[Record], str], *, there: bool = True) -> Column[Record]:
+def word(heading: str, value: Callable[[Record], str], **extras: Unpack[Extras[Record]]) -> Column[Record]:
     """A column of words, to the left."""
-    return Column(heading=heading, value=value, show=str, words=True, there=there)
+    return Column(heading=heading, value=value, show=str, words=True, **extras)
 
 
 def _itself(shown: Shown) -> Shown:
     return shown
 
 
-def text(heading: str, value: Callable[[Record], Shown], *, over: str = "", there: bool = True) -> Column[Record]:
+def text(heading: str, value: Callable[[Record], Shown], **extras: Unpack[Extras[Record]]) -> Column[Record]:
     """A column of what is text already, to the right."""
-    return Column(heading=heading, value=value, show=_itself, over=over, there=there)
+    return Column(heading=heading, value=value, show=_itself, **extras)
 
 
-def count(heading: str, value: Callable[[Record], int], *, there: bool = True) -> Column[Record]:
+def count(heading: str, value: Callable[[Record], int], **extras: Unpack[Extras[Record]]) -> Column[Record]:
     """A column of counts, with separators."""
-    return Column(heading=heading, value=value, show="{:,}".format, there=there)
+    return Column(heading=heading, value=value, show="{:,}".format, **extras)
 
 
-def figure(
-    heading: str, value: Callable[[Record], float | None], *, over: str = "", there: bool = True
-) -> Column[Record]:
+def figure(heading: str, value: Callable[[Record], float | None], **extras: Unpack[Extras[Record]]) -> Column[Record]:
     """A column of figures at three decimals."""
-    return Column(heading=heading, value=value, show=number, over=over, there=there)
+    return Column(heading=heading, value=value, show=number, **extras)
 
 
 def ends(
     value: Callable[[Record], Ends],
     show: Callable[[Ends], str] = interval,
     *,
-    over: str = "",
-    there: bool = True,
+    words: bool = False,
+    **extras: Unpack[Extras[Record]],
 ) -> Column[Record]:
     """A column of 95 % intervals, at three decimals unless shown otherwise."""
-    return Column(heading="95 % interval", value=value, show=show, over=over, there=there)
+    return Column(heading="95 % interval", value=value, show=show, words=words, **extras)
 
 
 def table(
@@ -100,28 +127,44 @@ def table(
     *,
     notes: Iterable[str] = (),
     kind: Callable[[Record], RowKind] = lambda _record: "",
+    section: Callable[[Record], str] = lambda _record: "",
 ) -> Table:
     """The table with a row a record.
 
     Args:
         notes: What a reader must know, a sentence each.
         kind: What kind of row a record makes.
+        section: What it stands under: a row of its own above the first of them; empty for nothing.
     """
     there = [one for one in columns if one.there]
     return Table(
         caption=caption,
         head=_head(there),
-        rows=tuple(Row(tuple(one.cell(record) for one in there), kind(record)) for record in records),
+        rows=tuple(_rows(there, records, kind, section)),
         left=len(list(takewhile(lambda one: one.words, there))),
         notes=tuple(notes),
     )
 
 
+def _rows(
+    columns: Columns[Record],
+    records: Iterable[Record],
+    kind: Callable[[Record], RowKind],
+    section: Callable[[Record], str],
+) -> Iterator[Row]:
+    under = ""
+    for record in records:
+        if section(record) not in ("", under):
+            under = section(record)
+            yield Row((Cell(under),), "section")
+        yield Row(tuple(one.cell(record) for one in columns), kind(record))
+
+
 def _head(columns: Columns[Record]) -> tuple[tuple[Head, ...], ...]:
     own = tuple(Head(one.heading) for one in columns)
-    if not any(one.over for one in columns):
+    if all(one.over is None for one in columns):
         return (own,)
-    over = tuple(Head(name, len(list(group))) for name, group in groupby(columns, key=lambda one: one.over))
+    over = tuple(Head(name, len(list(group))) for name, group in groupby(columns, key=lambda one: one.over or ""))
     return over, own
 
 

@@ -16,7 +16,16 @@ from tests.helpers import make_project
 from tests.tui.stage import add_run
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
-from workbench.measuring.combined import CombinedReport, combined_as, head, of_rule, save_combined, sheets
+from workbench.measuring.combined import (
+    CombinedReport,
+    CombinedTable,
+    combined_as,
+    combined_name,
+    head,
+    headings,
+    of_rule,
+    parts,
+)
 from workbench.measuring.combining import ensemble, ensemble_text
 from workbench.measuring.downstream import downstream, downstream_text
 from workbench.measuring.estimating import estimate
@@ -71,9 +80,18 @@ def reports(project: Project, folder: Path) -> dict[str, CombinedReport]:
     }
 
 
+def texts(part: CombinedTable) -> list[tuple[str, ...]]:
+    return [tuple(cell.text for cell in row.cells) for row in part.table.rows]
+
+
+def standings(part: CombinedTable) -> dict[str, str]:
+    """How each row stands, by its first cell."""
+    return {row[0]: said.standing for row, said in zip(texts(part), part.said, strict=True)}
+
+
 def test_every_row_of_every_table_says_as_many_cells_as_there_are_headings(project: Project, tmp_path: Path) -> None:
     found = reports(project, tmp_path)
-    assert {name: len(sheets(report)) for name, report in found.items()} == {
+    assert {name: len(parts(report)) for name, report in found.items()} == {
         "ensembles": 2,
         "best-of": 1,
         "estimate": 2,
@@ -82,23 +100,24 @@ def test_every_row_of_every_table_says_as_many_cells_as_there_are_headings(proje
     for report in found.values():
         assert head(report).count("\n") in (1, 2)
         assert "protocol forced, gold final" in head(report)
-        for sheet in sheets(report):
-            assert {len(line.cells) for line in sheet.lines} == {len(sheet.columns)}
-            assert bool(sheet.against) == any(line.standing for line in sheet.lines)
+        for sheet in parts(report):
+            assert {len(row.cells) for row in sheet.table.rows} == {len([*headings(sheet.table)])}
+            assert len(sheet.said) == len(sheet.table.rows)
+            assert bool(sheet.against) == any(said.standing for said in sheet.said)
 
 
 def test_a_rule_is_better_or_worse_only_where_q_says_so_too(project: Project) -> None:
     report = ensemble(project, weighted=True)
-    rules, members = sheets(report)
-    assert rules.lines[rules.begin].cells[0] == report.headline == "weighted"
-    stands = {line.cells[0]: line.standing for line in rules.lines}
+    rules, members = parts(report)
+    assert texts(rules)[rules.begin][0] == report.headline == "weighted"
+    stands = standings(rules)
     assert (stands["good"], stands["best single"], stands["3 of 3"]) == ("", "", "worse")
-    for line, row in zip(rules.lines, report.rows, strict=True):
+    for line, row in zip(rules.said, report.rows, strict=True):
         if line.standing in ("better", "worse"):
             assert row.q is not None
             assert row.q < 0.05
-    assert {line.cells[0]: line.standing for line in members.lines}["good"] == "better"
-    assert "the same without good" in members.lines[0].words[0]
+    assert standings(members)["good"] == "better"
+    assert "the same without good" in members.said[0].words[0]
 
 
 def test_a_difference_that_only_q_doubts_is_said_to_be_in_doubt(project: Project) -> None:
@@ -111,7 +130,7 @@ def test_a_difference_that_only_q_doubts_is_said_to_be_in_doubt(project: Project
 def test_a_verifier_called_like_an_ensemble_is_not_the_headline(project: Project) -> None:
     add_run(project, "weighted", dict.fromkeys(range(1, ITEMS + 1), Outcome.CORRECT))
     report = ensemble(project, weighted=True)
-    (rules, _) = sheets(report)
+    (rules, _) = parts(report)
     assert report.rows[rules.begin].kind == "weighted"
     last = " ".join(ensemble_text(report).split("\n\n")[-1].split())
     assert "the best single verifier" in last
@@ -120,51 +139,53 @@ def test_a_verifier_called_like_an_ensemble_is_not_the_headline(project: Project
 @pytest.mark.parametrize(("value", "missing"), [(True, "FPR"), (False, "FNR")])
 def test_figures_that_one_class_of_gold_leaves_undefined(tmp_path: Path, value: bool, missing: str) -> None:
     project = project_of(tmp_path, dict.fromkeys(range(ITEMS), value))
-    rules = sheets(ensemble(project))[0]
-    assert all(f"no balanced accuracy and no {missing}" in line.words[-1] for line in rules.lines)
+    rules = parts(ensemble(project))[0]
+    assert all(f"no balanced accuracy and no {missing}" in line.words[-1] for line in rules.said)
 
 
 def test_picks_without_figures_say_why(project: Project) -> None:
-    (sheet,) = sheets(best_of(project, ("good",), sizes=(1, 2, 64)))
-    one, two, many = sheet.lines
+    (sheet,) = parts(best_of(project, ("good",), sizes=(1, 2, 64)))
+    one, two, many = sheet.said
     assert (one.standing, one.words) == ("", ("There is nothing to choose from one.",))
     assert (two.standing, two.words) == ("better", ())
     assert many.words == ("No question has 64 completions with gold and a verdict to pick from.",)
     assert sheet.begin == 1
-    (alike,) = sheets(best_of(project, ("always-incorrect",), sizes=(2,)))
-    assert "it is the same in every question" in alike.lines[0].words[0]
+    (alike,) = parts(best_of(project, ("always-incorrect",), sizes=(2,)))
+    assert "it is the same in every question" in alike.said[0].words[0]
 
 
 def test_picks_among_completions_of_one_class_say_why(tmp_path: Path) -> None:
     project = project_of(tmp_path, dict.fromkeys(range(ITEMS), True))
-    (sheet,) = sheets(best_of(project, ("good",), sizes=(2,)))
-    assert sheet.lines[0].standing == ""
-    assert "no pick can beat a random one" in sheet.lines[0].words[0]
+    (sheet,) = parts(best_of(project, ("good",), sizes=(2,)))
+    assert sheet.said[0].standing == ""
+    assert "no pick can beat a random one" in sheet.said[0].words[0]
 
 
 def test_an_estimate_says_what_it_is_worth(tmp_path: Path) -> None:
     project = project_of(tmp_path, dict.fromkeys(range(60, ITEMS)))
-    estimates, mix = sheets(estimate(project, "good", ("poor",), by="type"))
-    assert estimates.lines[0].words[0].startswith("good is right on")
-    assert "No labelled item." in [line.words[0] for line in estimates.lines if line.cells[1].startswith("B")]
-    assert mix.lines[0].cells[1:] == ("15", "0")
+    estimates, mix = parts(estimate(project, "good", ("poor",), by="type"))
+    assert estimates.said[0].words[0].startswith("good is right on")
+    assert "No labelled item." in [
+        said.words[0] for said, row in zip(estimates.said, texts(estimates), strict=True) if row[1].startswith("B")
+    ]
+    assert texts(mix)[0][1:] == ("15", "0")
 
 
 def test_scores_stand_beside_accuracy_and_refused_lines_are_named(project: Project, tmp_path: Path) -> None:
     report = downstream(project, scores_file(tmp_path))
-    scores, orders = sheets(report)
-    assert [line.cells[:2] for line in scores.lines][:3] == [("sums", "good"), ("sums", HOSTILE), ("sums", "poor")]
-    assert "n is not given" in scores.lines[0].words[0]
-    assert scores.lines[-1].words == ()  # a mean of ranks has no interval to miss
-    assert any(note.startswith("Refused: line 7, benchmark") for note in scores.notes)
+    scores, orders = parts(report)
+    assert [row[:2] for row in texts(scores)][:3] == [("sums", "good"), ("sums", HOSTILE), ("sums", "poor")]
+    assert "n is not given" in scores.said[0].words[0]
+    assert scores.said[-1].words == ()  # a mean of ranks has no interval to miss
+    assert any(note.startswith("Refused: line 7, benchmark") for note in scores.table.notes)
     assert "6 scores read; 1 line refused" in head(report)
     assert "1 line refused" in downstream_text(report)
-    assert orders.columns[2:] == (
+    assert [*headings(orders.table)][2:] == [
         "verifiers",
         *("Spearman coefficient", "p", "95 % interval"),
         *("Kendall coefficient", "p", "95 % interval"),
-    )
-    assert "a bootstrap needs 10 verifiers" in orders.lines[0].words[0]
+    ]
+    assert "a bootstrap needs 10 verifiers" in orders.said[0].words[0]
 
 
 def test_csv_has_figures_in_full_and_no_formula(project: Project, tmp_path: Path) -> None:
@@ -181,15 +202,15 @@ def test_csv_has_figures_in_full_and_no_formula(project: Project, tmp_path: Path
 
 
 @pytest.mark.parametrize("as_", get_args(TableFormat))
-def test_every_table_can_be_saved_to_a_new_file(project: Project, tmp_path: Path, as_: TableFormat) -> None:
-    saved = []
+def test_every_table_has_every_format_and_a_name_for_its_file(
+    project: Project, tmp_path: Path, as_: TableFormat
+) -> None:
+    named = []
     for report in reports(project, tmp_path).values():
-        for place in range(len(sheets(report))):
+        for place in range(len(parts(report))):
             text = combined_as(report, place, as_)
-            path = save_combined(report, place, project.path, as_)
-            assert path.read_text(encoding="utf-8") == text
             assert "\x1b" not in text
             assert "nan" not in text
             assert as_ == "csv" or "(protocol forced, gold final)" in " ".join(text.split())
-            saved.append(path.stem.removeprefix("p-").removesuffix("-forced-final"))
-    assert saved == ["ensembles", "members", "best-of", "estimate", "mix", "scores", "downstream"]
+            named.append(combined_name(report, place).removesuffix("-forced-final"))
+    assert named == ["ensembles", "members", "best-of", "estimate", "mix", "scores", "downstream"]

@@ -15,7 +15,7 @@ from workbench.core.project import Project
 from workbench.core.text.inert import inert
 from workbench.core.verdict import Outcome
 from workbench.measuring.comparing import compare, joint_errors
-from workbench.measuring.comparing_tables import Report, comparison_as, save_comparison
+from workbench.measuring.comparing_tables import Report, comparison_as, comparison_name
 from workbench.measuring.family import family
 from workbench.tables.files import TableFormat
 
@@ -75,8 +75,6 @@ def test_no_format_lets_a_name_do_anything(project: Project, as_: TableFormat) -
             assert "protocol forced, gold final" in text
 
 
-def test_a_save_is_a_new_file_without_verifiers_names_in_its_own(project: Project) -> None:
+def test_a_file_is_called_without_verifiers_names(project: Project) -> None:
     for kind, report in reports(project).items():
-        first, second = (save_comparison(report, project.path, "markdown") for _ in range(2))
-        assert (first.name, second.name) == (f"p-{kind}-forced-final.md", f"p-{kind}-forced-final-2.md")
-        assert first.read_text(encoding="utf-8") == comparison_as(report, "markdown")
+        assert comparison_name(report) == f"{kind}-forced-final"

@@ -65,7 +65,7 @@ def document(data: str) -> Document:
     table = Table(
         caption=data,
         head=((Head(data), Head(data)),),
-        rows=(Row((Cell(data), Cell(data, 3, data))), Row((Cell(data),), "section")),
+        rows=(Row((Cell(data), Cell(data, shade=3, small=data))), Row((Cell(data),), "section")),
         notes=(data,),
     )
     blocks = (

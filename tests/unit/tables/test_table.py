@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.tables.document import Cell, Head, Row
+from workbench.tables.document import Cell, Head, Row, Tone
 from workbench.tables.table import Columns, cells, column, count, ends, figure, listed, table, text, word
 from workbench.tables.table_text import csv_table, plain_table
 
@@ -59,7 +59,7 @@ def test_every_writer_takes_the_same_table() -> None:
 def test_rows_are_of_a_kind_and_cells_may_have_small_print() -> None:
     declared: Columns[Rule] = (text("rule", lambda rule: Cell(rule.name, small="new")),)
     found = table("Rules", declared, RULES[:1], kind=lambda rule: "total" if rule.n > 3 else "")
-    assert found.rows == (Row((Cell("numbers", small="new"),), "total"),)
+    assert found.rows == (Row((Cell("numbers", small="new", value="numbers"),), "total"),)
     assert found.left == 0
 
 
@@ -71,3 +71,19 @@ def test_a_list_has_words_to_the_left_and_shows_control_characters() -> None:
 def test_a_column_of_its_own_kind_says_how_it_is_shown() -> None:
     share: Columns[Rule] = [column("share", lambda rule: rule.n / 2_400, "{:.0%}".format, words=True)]
     assert cells(share, RULES[0]) == ("50%",)
+
+
+def test_a_cell_says_what_it_means_and_what_rows_are_sorted_by() -> None:
+    def doubted(rule: Rule) -> Tone:
+        return "warning" if rule.accuracy is None else ""
+
+    columns: Columns[Rule] = (
+        word("rule", lambda rule: rule.name, tone="bold"),
+        count("n", lambda rule: rule.n, tone=doubted),
+        text("accuracy", lambda rule: Cell("?", "dim"), by=lambda rule: rule.accuracy, tone=doubted),
+        column("figures", lambda rule: {"n": rule.n}, str),
+    )
+    found = [one.cell(RULES[1]) for one in columns]
+    assert [cell.tone for cell in found] == ["bold", "warning", "dim", ""]
+    assert [cell.value for cell in found] == ["\x1bwords", 3, None, "{'n': 3}"]
+    assert columns[2].cell(RULES[0]).value == 0.9125

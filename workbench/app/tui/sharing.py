@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.core.errors import WorkbenchError
-from workbench.tables.files import TableFormat
+from workbench.tables.files import SUFFIXES, TableFormat, write_beside
 
 _PATIENCE_S = 5.0
 
@@ -29,14 +29,17 @@ Result = TypeVar("Result")
 _NAMES: Final[dict[TableFormat, str]] = {"csv": "CSV", "markdown": "Markdown", "latex": "LaTeX (booktabs)"}
 
 
-def share(screen: WorkbenchScreen, text: Callable[[TableFormat], str], save: Callable[[TableFormat], Path]) -> None:
+def share(screen: WorkbenchScreen, name: str, text: Callable[[TableFormat], str]) -> None:
     """Ask what to do with a table, and do it.
 
     Args:
         screen: Whose table it is.
+        name: What a file of it is called.
         text: The table in a format; called in a thread.
-        save: Writes it to a new file; called in a thread.
     """
+
+    def save(kind: TableFormat) -> Path:
+        return write_beside(screen.project.path, name, SUFFIXES[kind], text(kind))
 
     def chosen(value: str | None) -> None:
         for kind in _NAMES:

@@ -19,7 +19,7 @@ from textual.visual import VisualType
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.app.tui.kit.columns import Sort, TableColumn, TableRow
+from workbench.app.tui.kit.columns import Sort
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.prompt_bar import PromptBar
@@ -32,6 +32,7 @@ from workbench.core.label import FLAG_STATES
 from workbench.core.selection import FIELDS, Condition
 from workbench.core.taxonomy import SUBTYPES, TYPES, UNTYPED
 from workbench.measuring import browsing
+from workbench.tables.table import Columns
 
 _FIXED: dict[str, tuple[str, ...]] = {
     "state": ("unlabelled", "labelled", "conflict", "final", "excluded"),
@@ -169,19 +170,13 @@ class TableScreen(WorkbenchScreen):
 
     def list_items(
         self,
-        columns: Sequence[TableColumn],
+        columns: Columns[Row],
         order: array[int],
         read: Callable[[Sequence[int]], Iterable[Row]],
-        shown: Callable[[Row], TableRow],
+        row_id: Callable[[Row], int],
     ) -> None:
-        """List rows whose order is settled.
-
-        Args:
-            order: All row ids.
-            read: Reads rows by id, in a thread, as they come into sight.
-            shown: A row as the table shows it.
-        """
-        self.table.set_source(FixedSource(columns, order, lambda ids: list(map(shown, read(ids)))))
+        """List items whose order is settled, read in a thread as they come into sight; see `FixedSource`."""
+        self.table.set_source(FixedSource(columns, order, read, row_id))
 
     def put(self, name: str, text: VisualType, *, layout: bool = True) -> None:
         """Replace one of the texts around the table; without layout where it is as high as before."""

@@ -455,4 +455,4 @@ def save_agreement(report: AgreementReport, database: Path) -> Path:
         StoreError: The file can't be written.
     """
     text = msgspec.json.format(msgspec.json.encode(report), indent=2).decode() + "\n"
-    return write_beside(database, f"{database.stem}-agreement-{report.task}", ".json", text)
+    return write_beside(database, f"agreement-{report.task}", ".json", text)

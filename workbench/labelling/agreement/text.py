@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from textwrap import fill
 
 from workbench.core.selection import NAMELESS
@@ -20,7 +20,7 @@ from workbench.statistics.records.agreement import (
     PairAgreement,
     Share,
 )
-from workbench.tables.table import Columns, cells, column, count, figure, listed, text, word
+from workbench.tables.table import Column, Columns, cells, column, count, figure, listed, word
 
 _WIDTH = 79
 
@@ -118,7 +118,7 @@ def confounding(found: Confounded) -> str:
 def _pairs(report: AgreementReport) -> str:
     if not report.cohen_kappa:
         return "pairs: no two people have an item in common"
-    shown = listed(_pair_columns(f"by {report.shared_by}" if report.shared_by else ""), report.cohen_kappa[:SHOWN])
+    shown = listed(pair_columns(f"by {report.shared_by}" if report.shared_by else ""), report.cohen_kappa[:SHOWN])
     lines = [shown + _more(report.cohen_kappa)]
     alone = [confounding(found) for found in report.confounded[:SHOWN]]
     if alone:
@@ -126,20 +126,20 @@ def _pairs(report: AgreementReport) -> str:
     return "\n".join(lines)
 
 
-def _pair_columns(shared_by: str) -> Columns[PairAgreement]:
+def pair_columns(shared_by: str) -> Columns[PairAgreement]:
+    """The columns of two people; the last one has what they share."""
     return (
-        word("pair", lambda pair: " – ".join(map(inert, pair.pair))),
-        count("n", lambda pair: pair.n),
-        column("agree %", lambda pair: pair.agreement, percent),
-        text("kappa", lambda pair: "one class" if pair.kappa is None else number(pair.kappa)),
-        column("95 % interval", lambda pair: pair.ci, ends),
-        word(shared_by, shared),
+        word("pair", lambda pair: " – ".join(map(inert, pair.pair)), room=(12, 28), tone="bold"),
+        count("n", lambda pair: pair.n, room=6),
+        column("agree %", lambda pair: pair.agreement, percent, room=7),
+        column("kappa", lambda pair: pair.kappa, _kappa, room=9),
+        column("95 % interval", lambda pair: pair.ci, ends, room=(15, 16)),
+        word(shared_by, shared, room=(14, 60)),
     )
 
 
-def pair_cells(pair: PairAgreement) -> tuple[str, ...]:
-    """A pair's row: names, n, agreement, kappa, its interval, and what they share."""
-    return cells(_pair_columns(""), pair)
+def _kappa(kappa: float | None) -> str:
+    return "one class" if kappa is None else number(kappa)
 
 
 def _more(rows: Sequence[object]) -> str:
@@ -168,58 +168,57 @@ def share(found: Share) -> str:
     return NONE if found.share is None else f"{percent(found.share)} ({found.n:,})"
 
 
+def _seconds(ms: float | None) -> str:
+    return NONE if ms is None else f"{ms / 1000:.1f}"
+
+
+def _share(name: str, found: Callable[[AnnotatorQuality], Share], room: int) -> Column[AnnotatorQuality]:
+    """A share in percent, with what it is of."""
+    return column(f"{name} %", found, share, by=lambda person: found(person).share, key=name, room=room)
+
+
 _PEOPLE: Columns[AnnotatorQuality] = (
-    word("person", lambda person: inert(person.name)),
-    count("labels", lambda person: person.labels),
-    column("with others %", lambda person: person.with_others, share),
-    column("consensus %", lambda person: person.consensus, share),
-    figure("sens", lambda person: person.sensitivity),
-    figure("spec", lambda person: person.specificity),
-    column("upheld %", lambda person: person.upheld, share),
-    column("imported %", lambda person: person.imported, share),
-    column("checks %", lambda person: person.checks, share),
-    column("repeats %", lambda person: person.repeats, share),
-    text("median s", lambda person: NONE if person.median_ms is None else f"{person.median_ms / 1000:.1f}"),
-    column("fast %", lambda person: person.fast.share, percent),
-    count("unblinded", lambda person: person.unblinded),
+    word("person", lambda person: inert(person.name), room=(8, 20), tone="bold"),
+    count("labels", lambda person: person.labels, room=6),
+    _share("with others", lambda person: person.with_others, 12),
+    _share("consensus", lambda person: person.consensus, 12),
+    figure("sens", lambda person: person.sensitivity, room=5),
+    figure("spec", lambda person: person.specificity, room=5),
+    _share("upheld", lambda person: person.upheld, 11),
+    _share("imported", lambda person: person.imported, 12),
+    _share("checks", lambda person: person.checks, 11),
+    _share("repeats", lambda person: person.repeats, 11),
+    column("median s", lambda person: person.median_ms, _seconds, room=8),
+    column("fast %", lambda person: person.fast.share, percent, room=6),
+    count("unblinded", lambda person: person.unblinded, room=9),
 )
 
 
 def _people(people: Sequence[AnnotatorQuality]) -> str:
-    if not people:
-        return ""
-    return listed([_PEOPLE[place] for place in filled(people)], people[:SHOWN]) + _more(people)
+    return listed(people_columns(people), people[:SHOWN]) + _more(people) if people else ""
 
 
-def filled(people: Sequence[AnnotatorQuality]) -> list[int]:
-    """The columns in which somebody has something, by their places: the first two always."""
-    rows = list(map(person_cells, people))
-    return [place for place in range(len(_PEOPLE)) if place < 2 or any(row[place] not in (NONE, "0") for row in rows)]
+def people_columns(people: Sequence[AnnotatorQuality]) -> Columns[AnnotatorQuality]:
+    """The columns in which somebody has something; the first two always."""
+    rows = [cells(_PEOPLE, person) for person in people]
+    return [one for place, one in enumerate(_PEOPLE) if place < 2 or any(row[place] not in (NONE, "0") for row in rows)]
 
 
-def person_cells(person: AnnotatorQuality) -> tuple[str, ...]:
-    """A person's row."""
-    return cells(_PEOPLE, person)
-
-
-_GROUPS: Columns[Figures] = (
-    count("items", lambda group: group.paired),
-    column("agree %", lambda group: group.percent_agreement, percent),
-    column("95 % interval", lambda group: group.percent_ci, _percents),
-    figure("alpha", lambda group: group.krippendorff_alpha),
-    column("95 % interval", lambda group: group.alpha_ci, ends),
-    figure("AC1", lambda group: group.gwet_ac1),
-)
-
-
-def group_cells(group: Figures) -> tuple[str, ...]:
+def group_columns(title: str, by: str | None) -> Columns[GroupFigures]:
     """A group's figures: paired items, agreement, alpha and AC1 with their intervals."""
-    return cells(_GROUPS, group)
+    return (
+        word(title, lambda group: inert(group_name(group.group, by)), room=(16, 28), tone="bold"),
+        count("items", lambda group: group.paired, room=6),
+        column("agree %", lambda group: group.percent_agreement, percent, room=7),
+        column("95 % interval", lambda group: group.percent_ci, _percents, key="agree % interval", room=(13, 14)),
+        figure("alpha", lambda group: group.krippendorff_alpha, room=6),
+        column("95 % interval", lambda group: group.alpha_ci, ends, key="alpha interval", room=(15, 16)),
+        figure("AC1", lambda group: group.gwet_ac1, room=6),
+    )
 
 
 def _table(title: str, by: str | None, groups: Sequence[GroupFigures]) -> str:
-    names: Columns[GroupFigures] = (word(title, lambda group: inert(group_name(group.group, by))),)
-    return listed((*names, *_GROUPS), groups[:SHOWN])
+    return listed(group_columns(title, by), groups[:SHOWN])
 
 
 def group_name(name: str, by: str | None) -> str:

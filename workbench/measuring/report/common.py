@@ -113,7 +113,7 @@ class ColourScale:
             return Cell(NONE)
         coloured = self._low < self._high and not is_baseline(row)
         step = shade(row.accuracy, self._low, self._high) if coloured else None
-        return Cell(percentage(row.accuracy), step, small)
+        return Cell(percentage(row.accuracy), shade=step, small=small)
 
     @staticmethod
     def plain(share: float | None) -> Cell:

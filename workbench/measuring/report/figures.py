@@ -341,7 +341,7 @@ def _table(found: ConfusionCounts) -> Table:
 def _cell(number: int, whole: int) -> Cell:
     if not whole:
         return Cell("0")
-    return Cell(f"{number:,}", shade(number / whole, 0.0, 1.0), percentage(number / whole))
+    return Cell(f"{number:,}", shade=shade(number / whole, 0.0, 1.0), small=percentage(number / whole))
 
 
 # -- scores ------------------------------------------------------------------------------------------

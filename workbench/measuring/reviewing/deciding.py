@@ -513,5 +513,4 @@ def save_errors(project: Project, by: Part | None, as_: Literal["csv", "markdown
         StoreError: The file can't be written.
     """
     found = error_table(error_lines(project, by))
-    stem = f"{project.path.stem}-errors" + (f"-{by}" if by else "")
-    return write_beside(project.path, stem, SUFFIXES[as_], WRITERS[as_](found))
+    return write_beside(project.path, f"errors-{by}" if by else "errors", SUFFIXES[as_], WRITERS[as_](found))

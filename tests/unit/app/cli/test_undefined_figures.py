@@ -126,7 +126,7 @@ def test_the_app_has_a_dash() -> None:
     report = AccuracyReport(protocol="forced", gold=gold, gold_choice="final", by=None, rows=rows, averages=[])
     sheet = AccuracySheet(report)
     detail = of_verifier(sheet, "v", wide=True)
-    at = [column.key for column in detail.columns].index("mcc")
+    at = [column.key for column in detail.columns].index("MCC")
     assert detail.rows[0].cells[at].text == "–"
     by_mcc = of_group(sheet, None, FIGURES["mcc"], (), width=120)
     assert [shown.cells[2].text for shown in by_mcc.rows] == ["-0.500", "–"]

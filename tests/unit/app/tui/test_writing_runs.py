@@ -6,6 +6,7 @@ from textual.content import Content
 
 from workbench.app.tui.kit import overview, run_view
 from workbench.core.run import GENERATION, Amount, RunCosts, RunInfo, RunUsage
+from workbench.tables.table import cells
 
 GO_ON = "It goes on with the command that began it."
 
@@ -34,8 +35,7 @@ def words(content: Content) -> str:
 
 
 def test_lists_show_calls() -> None:
-    row = run_view.row(info(), wide=True)
-    texts = [cell.text for cell in row.cells]
+    texts = cells(run_view.columns(wide=True), info())
     assert "119 calls" in texts
     assert texts.count("–") == 6
     assert "119 calls" in words(overview.run_line(info()))

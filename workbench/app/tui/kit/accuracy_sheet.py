@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -16,17 +17,18 @@ from workbench.app.tui.kit.accuracy_view import (
     SELECTION_JUDGE,
     STAR,
     Figure,
+    Interval,
     group_name,
     group_title,
-    interval,
     is_baseline,
     is_significant,
     short_name,
 )
-from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.columns import TableColumn, TableRow, laid_out, rows_of
 from workbench.app.tui.kit.matrix import MatrixCell, MatrixColumn, MatrixRow, fit, printable
-from workbench.core.text.figures import GLYPHS, NONE, compact_count, interval_bar, percent
+from workbench.core.text.figures import GLYPHS, NONE, compact_count, interval_bar, percent, percent_interval
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow
+from workbench.tables.table import Column, Columns, column, ends, word
 
 _BAR = 16
 
@@ -178,23 +180,14 @@ def _arrow(order: SheetOrder | None) -> str:
     return "" if order is None else "▼" if order.descending else "▲"
 
 
-def _number(key: str, title: str, width: int) -> TableColumn:
-    return TableColumn(key, title, width, width, "right")
-
-
 # -- one verifier ------------------------------------------------------------------------------
 
 
 def of_verifier(sheet: AccuracySheet, verifier: str, *, wide: bool) -> Detail:
     """Every figure of one verifier, a row a group."""
     found = [(place, row) for place, group in enumerate(sheet.groups) if (row := sheet.row(verifier, group))]
-    scored = any(row.auroc is not None for _, row in found)
-    words = sheet.report.by == "reason"
-    return Detail(
-        _verifier_title(sheet, verifier),
-        _verifier_columns(wide, scored, words),
-        [TableRow(place, _verifier_cells(row, sheet.report.by, wide, scored)) for place, row in found],
-    )
+    columns = _verifier_columns(sheet.report.by, wide=wide, scored=any(row.auroc is not None for _, row in found))
+    return Detail(_verifier_title(sheet, verifier), laid_out(columns), rows_of(columns, found))
 
 
 def _verifier_title(sheet: AccuracySheet, verifier: str) -> Content:
@@ -210,42 +203,49 @@ def _verifier_title(sheet: AccuracySheet, verifier: str) -> Content:
     )
 
 
-def _verifier_columns(wide: bool, scored: bool, words: bool) -> tuple[TableColumn, ...]:
+def _verifier_columns(by: str | None, *, wide: bool, scored: bool) -> Columns[AccuracyRow]:
     """Reasons in words need the room of some other columns."""
-    return (
-        TableColumn("group", "group", 8, 50 if words else 28),
-        _number("n", "n", 7 if wide else 5),
-        *((_number("questions", "qst", 5), _number("coverage", "cov", 5)) if wide or not words else ()),
-        _number("accuracy", "acc", 5),
-        TableColumn("interval", "95 % interval", 13, 14),
-        *((TableColumn("bar", "0 % … 100 %", _BAR, _BAR),) if wide and not words else ()),
-        _number("balanced", "BA", 5),
-        _number("mcc", "MCC", 6),
-        _number("fpr", "FPR", 5),
-        _number("fnr", "FNR", 5),
-        *((_number("auroc", "AUROC", 5),) if scored else ()),
-        *((_number("abstain", "? abst", 6), _number("error", "! err", 6)) if wide else ()),
-    )
-
-
-def _verifier_cells(row: AccuracyRow, by: str | None, wide: bool, scored: bool) -> tuple[TableCell, ...]:
     words = by == "reason"
-    bar = TableCell(NONE if row.ci is None else interval_bar(row.accuracy or 0.0, *row.ci, _BAR), "accent")
-    extent = TableCell(compact_count(row.questions)), TableCell(percent(row.coverage))
+
+    def share(heading: str, value: Callable[[AccuracyRow], float | None], *, there: bool = True) -> Column[AccuracyRow]:
+        return column(heading, value, percent, room=5, there=there)
+
     return (
-        TableCell(group_name(row.group, by), "bold" if row.group is None else ""),
-        TableCell(f"{row.n:,}" if wide and row.n < 1_000_000 else compact_count(row.n)),
-        *(extent if wide or not words else ()),
-        TableCell(percent(row.accuracy), "bold"),
-        TableCell(interval(row)),
-        *((bar,) if wide and not words else ()),
-        TableCell(percent(row.balanced_accuracy)),
-        TableCell(FIGURES["mcc"].text(row.mcc)),
-        TableCell(percent(row.fpr)),
-        TableCell(percent(row.fnr)),
-        *((TableCell(NONE if row.auroc is None else f"{row.auroc:.3f}"),) if scored else ()),
-        *((TableCell(compact_count(row.abstain)), TableCell(compact_count(row.error))) if wide else ()),
+        word(
+            "group",
+            lambda row: group_name(row.group, by),
+            room=(8, 50 if words else 28),
+            tone=lambda row: "bold" if row.group is None else "",
+        ),
+        column("n", lambda row: row.n, _in_full if wide else compact_count, room=7 if wide else 5),
+        column("qst", lambda row: row.questions, compact_count, room=5, there=wide or not words),
+        share("cov", lambda row: row.coverage, there=wide or not words),
+        column("acc", lambda row: row.accuracy, percent, room=5, tone="bold"),
+        ends(lambda row: row.ci, percent_interval, words=True, room=(13, 14)),
+        word(
+            "0 % … 100 %",
+            _accuracy_bar,
+            by=lambda row: row.accuracy,
+            room=_BAR,
+            tone="accent",
+            there=wide and not words,
+        ),
+        share("BA", lambda row: row.balanced_accuracy),
+        column("MCC", lambda row: row.mcc, FIGURES["mcc"].text, room=6),
+        share("FPR", lambda row: row.fpr),
+        share("FNR", lambda row: row.fnr),
+        column("AUROC", lambda row: row.auroc, FIGURES["mcc"].text, room=5, there=scored),
+        column("? abst", lambda row: row.abstain, compact_count, room=6, there=wide),
+        column("! err", lambda row: row.error, compact_count, room=6, there=wide),
     )
+
+
+def _in_full(n: int) -> str:
+    return f"{n:,}" if n < 1_000_000 else compact_count(n)
+
+
+def _accuracy_bar(row: AccuracyRow) -> str:
+    return NONE if row.ci is None else interval_bar(row.accuracy or 0.0, *row.ci, _BAR)
 
 
 # -- one group ---------------------------------------------------------------------------------
@@ -263,20 +263,27 @@ def of_group(sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Co
     room = max(_NARROWEST_BAR, width - _NAME - _NUMBERS)
     low, high = figure.ends
     at = None if line is None else figure.share(figure.of(line) or 0.0)
-    return Detail(
-        _group_title(sheet, group, figure, line),
-        (
-            TableColumn("verifier", "verifier", 12, _NAME),
-            _number("n", "n", 5),
-            _number("figure", "value", 6),
-            TableColumn("interval", "95 % interval", 14, 16),
-            TableColumn("bar", low.ljust(room - len(high)) + high, room, room),
+    columns: Columns[AccuracyRow] = (
+        word(
+            "verifier",
+            lambda row: _marked_name(sheet, row, pinned),
+            by=lambda row: row.verifier,
+            room=(12, _NAME),
+            tone="bold",
         ),
-        [
-            TableRow(sheet.verifiers.index(row.verifier), _group_cells(sheet, row, figure, pinned, room, at))
-            for row in found
-        ],
+        column("n", lambda row: row.n, compact_count, room=5),
+        column("value", figure.of, figure.text, room=6, tone="bold"),
+        ends(figure.interval, partial(_between, figure), words=True, room=(14, 16)),
+        word(
+            low.ljust(room - len(high)) + high,
+            lambda row: _bar(figure, row, room, at),
+            by=figure.of,
+            room=room,
+            tone="accent",
+        ),
     )
+    rows = ((sheet.verifiers.index(row.verifier), row) for row in found)
+    return Detail(_group_title(sheet, group, figure, line), laid_out(columns), rows_of(columns, rows))
 
 
 def _best_baseline(rows: list[AccuracyRow], figure: Figure) -> AccuracyRow | None:
@@ -295,21 +302,21 @@ def _group_title(sheet: AccuracySheet, group: str | None, figure: Figure, line: 
     )
 
 
-def _group_cells(
-    sheet: AccuracySheet, row: AccuracyRow, figure: Figure, pinned: Collection[str], room: int, line: float | None
-) -> tuple[TableCell, ...]:
-    value, ends, progress = figure.of(row), figure.interval(row), sheet.progress(row.verifier)
+def _marked_name(sheet: AccuracySheet, row: AccuracyRow, pinned: Collection[str]) -> str:
+    """A verifier with its marks, and how far it is."""
+    progress = sheet.progress(row.verifier)
     name = sheet.mark(row.verifier, pinned) + printable(row.verifier)
-    shown = NONE if value is None or figure.rising is None else _bar(figure, value, ends, room, line)
-    return (
-        TableCell(fit(name, _NAME - 1 - len(progress)).rstrip() + f" {progress}" if progress else name, "bold"),
-        TableCell(compact_count(row.n)),
-        TableCell(figure.text(value), "bold"),
-        TableCell(NONE if ends is None else f"[{figure.text(ends[0])}, {figure.text(ends[1])}]"),
-        TableCell(shown, "accent"),
-    )
+    return fit(name, _NAME - 1 - len(progress)).rstrip() + f" {progress}" if progress else name
 
 
-def _bar(figure: Figure, value: float, ends: tuple[float, float] | None, room: int, line: float | None) -> str:
-    low, high = ends or (value, value)
+def _between(figure: Figure, ends: Interval | None) -> str:
+    return NONE if ends is None else f"[{figure.text(ends[0])}, {figure.text(ends[1])}]"
+
+
+def _bar(figure: Figure, row: AccuracyRow, room: int, line: float | None) -> str:
+    """The figure and its interval on its scale; one without a scale has none."""
+    value = figure.of(row)
+    if value is None or figure.rising is None:
+        return NONE
+    low, high = figure.interval(row) or (value, value)
     return interval_bar(figure.share(value), figure.share(low), figure.share(high), room, line)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Any, Literal
 
+from msgspec import structs
 from textual.content import Content
 
-from workbench.app.tui.kit.columns import OUTCOME_MARKS, TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.matrix import printable
 from workbench.core.text.figures import NONE, compact_count, counted, number, percent
 from workbench.labelling.agreement import text as words
 from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, Figures, PairAgreement
+from workbench.tables.table import Column, Columns
 
 Measure = Literal["kappa", "agreement", "differing"]
 MEASURES: dict[Measure, str] = {
@@ -172,70 +175,23 @@ def cell_sentence(
 # -- the lower table -------------------------------------------------------------------------------
 
 
-def _number(key: str, title: str, width: int) -> TableColumn:
-    return TableColumn(key, title, width, width, "right")
-
-
-_PEOPLE = (
-    TableColumn("person", "person", 8, 20),
-    _number("labels", "labels", 6),
-    *(
-        _number(key, title, width)
-        for key, title, width in (
-            ("others", "with others", 12),
-            ("consensus", "consensus", 12),
-            ("sensitivity", "sens", 5),
-            ("specificity", "spec", 5),
-            ("upheld", "upheld", 11),
-            ("imported", "imported", 12),
-            ("checks", "checks", 11),
-            ("repeats", "repeats", 11),
-            ("median", "median s", 8),
-            ("fast", "fast %", 6),
-            ("unblinded", "unblinded", 9),
-        )
-    ),
-)
-_GROUPS = (
-    TableColumn("group", "group", 16, 28),
-    _number("items", "items", 6),
-    _number("agreement", "agree %", 7),
-    TableColumn("interval", "95 % interval", 13, 14),
-    _number("alpha", "alpha", 6),
-    TableColumn("alpha_interval", "95 % interval", 15, 16),
-    _number("ac1", "AC1", 6),
-)
-_PAIRS = (
-    TableColumn("pair", "pair", 12, 28),
-    _number("n", "n", 6),
-    _number("agreement", "agree %", 7),
-    _number("kappa", "kappa", 9),
-    TableColumn("interval", "95 % interval", 15, 16),
-    TableColumn("shared", "items in common", 14, 60),
-)
-_TABLES: dict[View, tuple[TableColumn, ...]] = {"people": _PEOPLE, "groups": _GROUPS, "time": _GROUPS, "pairs": _PAIRS}
-
-
-def columns(report: AgreementReport, view: View) -> tuple[TableColumn, ...]:
-    """The columns of the lower table; those of people in which nobody has anything are left out."""
-    table = _TABLES[view]
-    return tuple(table[place] for place in words.filled(report.per_annotator)) if view == "people" else table
-
-
-def rows(report: AgreementReport, view: View) -> list[TableRow]:
-    """The rows of the lower table; a row's id is its place."""
-    texts: list[tuple[str, ...]]
+def table(report: AgreementReport, view: View) -> tuple[Columns[Any], Sequence[Any]]:
+    """The lower table: its columns, those of people in which nobody has anything left out, and its records."""
+    columns: Columns[Any]
+    records: Sequence[Any]
     if view == "people":
-        kept = words.filled(report.per_annotator)
-        people = map(words.person_cells, report.per_annotator)
-        texts = [tuple(cells[place] for place in kept) for cells in people]
+        columns, records = words.people_columns(report.per_annotator), report.per_annotator
     elif view == "pairs":
-        texts = [words.pair_cells(pair) for pair in report.cohen_kappa]
+        columns, records = words.pair_columns("items in common"), report.cohen_kappa
     elif view == "groups":
-        texts = [(words.group_name(group.group, report.by), *words.group_cells(group)) for group in report.groups]
+        columns, records = words.group_columns("group", report.by), report.groups
     else:
-        texts = [(group.group, *words.group_cells(group)) for group in report.over_time]
-    return [
-        TableRow(place, tuple(TableCell(text, "bold" if column == 0 else "") for column, text in enumerate(cells)))
-        for place, cells in enumerate(texts)
-    ]
+        columns, records = words.group_columns("group", None), report.over_time
+    return [_narrow(one) for one in columns], records
+
+
+def _narrow(one: Column[Any]) -> Column[Any]:
+    """Without the units that `VIEWS` has said; intervals stand behind their figures."""
+    if one.heading == "95 % interval":
+        return structs.replace(one, words=True)
+    return structs.replace(one, heading=one.key or one.heading)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -12,19 +12,12 @@ from rich.style import Style
 from textual.strip import Strip
 
 from workbench.app.tui.kit.matrix import CLIP, Align, fit, printable
+from workbench.tables.document import Cell, Tone
+from workbench.tables.table import Column, Columns
 
-CellStyle = Literal["", "success", "error", "warning", "accent", "dim", "bold"]
-"""What a cell means; the theme decides how that looks."""
+Record = TypeVar("Record")
 
-
-class TableCell(NamedTuple):
-    """The text of one cell: plain data, never markup."""
-
-    text: str
-    style: CellStyle = ""
-
-
-OUTCOME_MARKS: Final[dict[str, tuple[str, CellStyle]]] = {
+OUTCOME_MARKS: Final[dict[str, tuple[str, Tone]]] = {
     "correct": ("✓", "success"),
     "incorrect": ("✗", "error"),
     "abstain": ("?", "warning"),
@@ -34,22 +27,22 @@ OUTCOME_MARKS: Final[dict[str, tuple[str, CellStyle]]] = {
 """Verdict or gold -> its symbol and style."""
 
 
-def marked(word: str) -> TableCell:
+def marked(word: str) -> Cell:
     """A verdict or gold in symbol and word."""
     mark, style = OUTCOME_MARKS[word]
-    return TableCell(f"{mark} {word}", style)
+    return Cell(f"{mark} {word}", style)
 
 
-def symbol(word: str) -> TableCell:
+def symbol(word: str) -> Cell:
     """A verdict or gold in its symbol only."""
-    return TableCell(*OUTCOME_MARKS[word])
+    return Cell(*OUTCOME_MARKS[word])
 
 
 class TableRow(NamedTuple):
     """One row; the id is what selections hold on to."""
 
     id: int
-    cells: tuple[TableCell, ...]
+    cells: tuple[Cell, ...]
 
 
 class TableColumn(NamedTuple):
@@ -93,6 +86,22 @@ class RowSource(Protocol):
 
     def page(self, ids: Sequence[int]) -> list[TableRow]:
         """The rows with these ids, in this order; ids that no longer exist are left out."""
+
+
+def laid_out(columns: Columns[Record], *, sortable: bool = True) -> tuple[TableColumn, ...]:
+    """The columns of a declared table that are there, as they are laid out."""
+    return tuple(_laid_out(one, sortable) for one in columns if one.there)
+
+
+def _laid_out(one: Column[Record], sortable: bool) -> TableColumn:
+    least, ideal = one.room if isinstance(one.room, tuple) else (one.room, one.room)
+    return TableColumn(one.key or one.heading, one.heading, least, ideal, "left" if one.words else "right", sortable)
+
+
+def rows_of(columns: Columns[Record], records: Iterable[tuple[int, Record]]) -> list[TableRow]:
+    """Records, each behind its id, as the rows of a declared table."""
+    there = [one for one in columns if one.there]
+    return [TableRow(row_id, tuple(one.cell(record) for one in there)) for row_id, record in records]
 
 
 def natural_widths(columns: Sequence[TableColumn], rows: Iterable[TableRow]) -> list[int]:
@@ -194,7 +203,7 @@ class RowPainter:
             if sort is not None and sort.column == column.key:
                 mark = " …" if sorting else (" ▼" if sort.descending else " ▲")
                 title = fit(title, min(cell_len(title), width - len(mark))) + mark
-            cells.append(TableCell(title))
+            cells.append(Cell(title))
         return self._line(cells, self._style_of("header"), " ", scroll_x, styled=False)
 
     def row(self, row: TableRow, *, cursor: bool, scroll_x: int) -> Strip:
@@ -210,14 +219,14 @@ class RowPainter:
         mark = _CURSOR if cursor else " "
         return Strip([Segment(fit(mark + text, self._available), style)], self._available)
 
-    def _line(self, cells: Sequence[TableCell], base: Style, mark: str, scroll_x: int, *, styled: bool) -> Strip:
+    def _line(self, cells: Sequence[Cell], base: Style, mark: str, scroll_x: int, *, styled: bool) -> Strip:
         edge = "│" if scroll_x else " "
         segments: list[Segment] = []
         plain = mark  # text in the base style that waits for its segment: few segments draw fast
         for number, (cell, column, width) in enumerate(zip(cells, self.columns, self._widths, strict=True)):
             text = fit(cell.text, width, column.align)
-            if styled and cell.style:
-                segments += (Segment(plain, base), Segment(text, base + self._style_of(cell.style)))
+            if styled and cell.tone:
+                segments += (Segment(plain, base), Segment(text, base + self._style_of(cell.tone)))
                 plain = ""
             else:
                 plain += text

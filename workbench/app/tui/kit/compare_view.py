@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, Literal
 
 from textual.content import Content
 
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS, group_name
-from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow, marked
+from workbench.app.tui.kit.columns import marked
 from workbench.app.tui.kit.matrix import printable
 from workbench.core.text.emphasis import with_mark
 from workbench.core.text.figures import NONE, bar, compact_count, counted, number, p_value, percent
 from workbench.measuring.comparing import ComparedItem
 from workbench.statistics.records.comparison import LEVEL, CompareReport, GroupFigures, MetricDifference, Quadrant
+from workbench.tables.document import Tone
+from workbench.tables.table import Column, Columns, column, ends, word
 
 Shown = Quadrant | Literal["groups"]
 TABS: Final[dict[Shown, str]] = {
@@ -25,26 +27,18 @@ TABS: Final[dict[Shown, str]] = {
 }
 """What the lower table can show, in the order of the key."""
 
-ITEM_COLUMNS = (
-    TableColumn("completion_id", "id", min_width=10, ideal_width=20),
-    TableColumn("a", "A says", min_width=11, ideal_width=11),
-    TableColumn("b", "B says", min_width=11, ideal_width=11),
-    TableColumn("gold", "gold", min_width=11, ideal_width=11),
-    TableColumn("subtype", "type", min_width=4, ideal_width=8),
-    TableColumn("question", "question", min_width=12, ideal_width=60),
-    TableColumn("model", "model", min_width=8, ideal_width=24),
+ITEM_COLUMNS: Columns[ComparedItem] = (
+    word("id", lambda row: row.item.completion_id, room=(10, 20)),
+    column("A says", lambda row: row.a.word, marked, words=True, room=11),
+    column("B says", lambda row: row.b.word, marked, words=True, room=11),
+    column("gold", lambda row: row.gold.word, marked, words=True, room=11),
+    word("type", lambda row: row.item.subtype, room=(4, 8)),
+    word("question", lambda row: row.item.question, room=(12, 60)),
+    word("model", lambda row: row.item.model, room=(8, 24), tone="dim"),
 )
 """Columns of the items; A, B and gold say what they say in symbol and word."""
 
 _NAMES = {"accuracy": "acc", "balanced_accuracy": "BA", "mcc": "MCC"}
-
-
-def item_row(row: ComparedItem) -> TableRow:
-    """An item under `ITEM_COLUMNS`."""
-    item = row.item
-    said = (marked(outcome.word) for outcome in (row.a, row.b, row.gold))
-    last = (TableCell(item.subtype), TableCell(item.question), TableCell(item.model, "dim"))
-    return TableRow(item.id, (TableCell(item.completion_id), *said, *last))
 
 
 # -- above the table -------------------------------------------------------------------------------
@@ -132,54 +126,34 @@ def tabs(report: CompareReport, shown: Shown) -> Content:
 # -- wins and losses -------------------------------------------------------------------------------
 
 
-def group_columns(wide: bool) -> tuple[TableColumn, ...]:
-    """Columns of wins and losses; bars are longer where there is room."""
-
-    def figure(key: str, title: str, width: int) -> TableColumn:
-        return TableColumn(key, title, width, width, "right")
-
-    return (
-        TableColumn("group", "group", 8, 28),
-        figure("n", "n", 5),
-        *(TableColumn(key, title, _won(wide), _won(wide)) for key, title in (("a", "A wins"), ("b", "B wins"))),
-        *((figure("ties", "ties", 6),) if wide else ()),
-        figure("difference", "A - B", 6),
-        TableColumn("interval", "95 % interval", 15, 15),
-        *((figure("p", "p", 8),) if wide else ()),
-        figure("q", "q", 8),
-        *((figure("detectable", "detectable", 10),) if wide else ()),
-    )
-
-
-def group_rows(report: CompareReport, wide: bool) -> list[TableRow]:
-    """Wins and losses of each group; a row's id is its place in the report."""
+def group_columns(report: CompareReport, *, wide: bool) -> Columns[GroupFigures]:
+    """Wins and losses of each group; bars are longer where there is room."""
     most = max((max(group.only_a, group.only_b) for group in report.groups), default=0)
-    return [TableRow(place, _group_cells(group, report.by, wide, most)) for place, group in enumerate(report.groups)]
+    room = 14 if wide else 9
 
+    def won(heading: str, value: Callable[[GroupFigures], int], tone: Tone) -> Column[GroupFigures]:
+        def shown(count: int) -> str:
+            return f"{compact_count(count):>5} {bar(count / most if most else 0.0, room - 6)}"
 
-def _won(wide: bool) -> int:
-    return 14 if wide else 9
+        return column(heading, value, shown, words=True, room=room, tone=tone)
 
-
-def _group_cells(group: GroupFigures, by: str | None, wide: bool, most: int) -> tuple[TableCell, ...]:
-    sure: CellStyle = "bold" if group.q < LEVEL else ""
-    mark = " *" if group.q < LEVEL else ""
-
-    def won(count: int, style: CellStyle) -> TableCell:
-        length = _won(wide) - 6
-        return TableCell(f"{compact_count(count):>5} {bar(count / most if most else 0.0, length)}", style)
-
-    seen = NONE if group.detectable is None or group.detectable > 1 else f"{100 * group.detectable:.1f}"
-    ties = group.both_right + group.both_wrong
     return (
-        TableCell(group_name(group.group, by), sure),
-        TableCell(compact_count(group.n)),
-        won(group.only_a, "success"),
-        won(group.only_b, "warning"),
-        *((TableCell(compact_count(ties)),) if wide else ()),
-        TableCell(points(group.difference), sure),
-        TableCell(interval(group.ci)),
-        *((TableCell(p_value(group.permutation_p)),) if wide else ()),
-        TableCell(p_value(group.q) + mark, sure),
-        *((TableCell(seen),) if wide else ()),
+        word("group", lambda group: group_name(group.group, report.by), room=(8, 28), tone=_sure),
+        column("n", lambda group: group.n, compact_count, room=5),
+        won("A wins", lambda group: group.only_a, "success"),
+        won("B wins", lambda group: group.only_b, "warning"),
+        column("ties", lambda group: group.both_right + group.both_wrong, compact_count, room=6, there=wide),
+        column("A - B", lambda group: group.difference, points, room=6, tone=_sure),
+        ends(lambda group: group.ci, interval, words=True, room=15),
+        column("p", lambda group: group.permutation_p, p_value, room=8, there=wide),
+        column("q", lambda group: group.q, lambda q: p_value(q) + (" *" if q < LEVEL else ""), room=8, tone=_sure),
+        column("detectable", lambda group: group.detectable, _detectable, room=10, there=wide),
     )
+
+
+def _sure(group: GroupFigures) -> Tone:
+    return "bold" if group.q < LEVEL else ""
+
+
+def _detectable(share: float | None) -> str:
+    return NONE if share is None or share > 1 else f"{100 * share:.1f}"

@@ -11,10 +11,10 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from workbench.app.tui.kit.columns import TableCell
 from workbench.app.tui.kit.matrix import Align, CellGrid, fit
 from workbench.core.code import OUTCOMES
 from workbench.core.text.figures import GLYPHS, NONE, shade
+from workbench.tables.document import Cell
 
 FORGEABLE: Final = "~"
 """Marks tests that are judged inside the sandbox."""
@@ -62,7 +62,7 @@ class GridRow(NamedTuple):
     """
 
     key: int
-    lead: tuple[TableCell, ...]
+    lead: tuple[Cell, ...]
     letters: str
 
 
@@ -258,7 +258,7 @@ class PassGrid(CellGrid):
         base = "" if not here else "cursor" if self.column < 0 else "current"
         segments = [Segment("›" if here else " ", self._style(base))]
         for cell, head, width in zip(row.lead, self._heads, self._lead_widths, strict=True):
-            part = cell.style if cell.style and not here else base
+            part = cell.tone if cell.tone and not here else base
             segments.append(Segment(fit(cell.text, width, head.align), self._style(part)))
             segments.append(Segment(" ", self._style(base)))
         pitch, shown = self._pitch, self.columns_in_sight()

@@ -8,7 +8,7 @@ from typing import Final
 
 from textual.content import Content
 
-from workbench.app.tui.kit.columns import OUTCOME_MARKS, TableCell
+from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_grid import FORGEABLE, GridRow, PassHead, PassTest
 from workbench.coding.matrix import Arrangement, Cluster
@@ -16,6 +16,7 @@ from workbench.core.code import BROKEN, NOT_RUN, OUTCOMES, PASS, Where
 from workbench.core.code import counted as counted_tests
 from workbench.core.text.figures import NONE, counted, percent
 from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SuiteRun
+from workbench.tables.document import Cell
 
 TRUTH: Final = "★"
 """Marks the ground truth."""
@@ -103,13 +104,13 @@ def _name(solution: MatrixSolution) -> str:
     return printable(solution.solution_id) + (TRUTH if solution.ground_truth else "")
 
 
-def _lead(matrix: PassMatrix, solution: MatrixSolution, name: str, *, verdicts: bool) -> Iterator[TableCell]:
-    yield TableCell(name)
+def _lead(matrix: PassMatrix, solution: MatrixSolution, name: str, *, verdicts: bool) -> Iterator[Cell]:
+    yield Cell(name)
     letters = solution.outcomes
-    yield TableCell(f"{letters.count(PASS)}/{counted_tests(letters)}" if letters else NONE)
-    yield TableCell(*OUTCOME_MARKS[solution.gold])
+    yield Cell(f"{letters.count(PASS)}/{counted_tests(letters)}" if letters else NONE)
+    yield Cell(*OUTCOME_MARKS[solution.gold])
     for verifier in matrix.verifiers if verdicts else ():
-        yield TableCell(*OUTCOME_MARKS[solution.verdicts.get(verifier, "none")])
+        yield Cell(*OUTCOME_MARKS[solution.verdicts.get(verifier, "none")])
 
 
 # -- around the grid -------------------------------------------------------------------------------

@@ -13,21 +13,23 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow, marked, symbol
+from workbench.app.tui.kit.columns import marked, symbol
 from workbench.app.tui.kit.matrix import printable
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
-from workbench.core.text.figures import counted
+from workbench.core.text.figures import NONE, counted
 from workbench.core.verdict import GoldChoice
 from workbench.measuring.judged import everybody
 from workbench.measuring.records.review import QUEUES, Disagreement, Queue, Review, ReviewKind
 from workbench.measuring.reviewing.queues import ReviewQueue, queue, reviewed_items
+from workbench.tables.document import Cell, Tone
+from workbench.tables.table import Column, Columns, column, word
 
 # -- What a reviewer decided, in symbol and words.
 
 
-REVIEW_MARKS: Final[dict[ReviewKind, tuple[str, CellStyle]]] = {
+REVIEW_MARKS: Final[dict[ReviewKind, tuple[str, Tone]]] = {
     "confirmed": ("✓", "success"),
     "reannotate": ("↻", "accent"),
     "error": ("✗", "error"),
@@ -53,14 +55,14 @@ def decision_words(reviews: Sequence[Review]) -> str:
     return f"{REVIEW_MARKS['error'][0]} error of {names}: {reviews[0].category}"
 
 
-def review_cell(reviews: Sequence[Review]) -> TableCell:
+def review_cell(reviews: Sequence[Review]) -> Cell:
     """What stands decided of an item, for a narrow column: the newest decision, and how many there are."""
     if not reviews:
-        return TableCell("· open", "dim")
+        return Cell("· open", "dim")
     newest = reviews[-1]
     mark, style = REVIEW_MARKS[newest.kind]
     more = f" +{len(reviews) - 1}" if len(reviews) > 1 else ""
-    return TableCell(f"{mark} {newest.category or _SHORT[newest.kind]}{more}", style)
+    return Cell(f"{mark} {newest.category or _SHORT[newest.kind]}{more}", style)
 
 
 def review_lines(why: str, reviews: Sequence[Review], note: str, said: str) -> Content:
@@ -157,49 +159,42 @@ WORDS = 4
 _STYLES = {"success": "$text-success", "error": "$text-error", "warning": "$text-warning", "dim": "$text-muted"}
 
 
-def columns(verifiers: Sequence[str], *, wide: bool) -> list[TableColumn]:
+def columns(verifiers: Sequence[str], *, wide: bool) -> Columns[Disagreement]:
     """The columns of a queue; verdicts of many verifiers are symbols only."""
     words = wide and len(verifiers) <= WORDS
-    votes = (
-        TableColumn(
-            f"vote-{place}",
-            printable(name),
-            min_width=11 if words else 5,
-            ideal_width=max(11, min(14, len(name))) if words else 6,
-        )
-        for place, name in enumerate(verifiers)
-    )
-    return [
-        TableColumn("completion_id", "id", min_width=8, ideal_width=16 if wide else 12),
-        TableColumn("review", "review" if wide else "", min_width=11 if wide else 1, ideal_width=18),
-        TableColumn("score", "score", min_width=5, ideal_width=6, align="right"),
-        TableColumn("gold", "gold", min_width=11 if words else 4, ideal_width=11),
-        *votes,
-        TableColumn("subtype", "type", min_width=4, ideal_width=4),
-        TableColumn("why", "why", min_width=20, ideal_width=60),
-    ]
+    mark = marked if words else symbol
 
+    def vote(name: str) -> Column[Disagreement]:
+        room = (11, max(11, min(14, len(name)))) if words else (5, 6)
+        return column(printable(name), lambda item: _verdict(item, name), said, words=True, room=room)
 
-def row_of(item: Disagreement, verifiers: Sequence[str], *, wide: bool) -> TableRow:
-    """One item under `columns`."""
-    said = {vote.verifier: vote.verdict for vote in item.votes}
-    word = marked if wide and len(verifiers) <= WORDS else symbol
-    return TableRow(
-        item.id,
-        (
-            TableCell(item.completion_id),
-            review_cell(item.reviews) if wide else _done(item.reviews),
-            TableCell(f"{item.score:.2f}", "bold"),
-            word(item.gold),
-            *(word(said[name]) if name in said else TableCell("") for name in verifiers),
-            TableCell(item.subtype or item.type or "–"),
-            TableCell(item.why),
+    def said(word: str) -> Cell:
+        return mark(word) if word else Cell("")
+
+    return (
+        word("id", lambda item: item.completion_id, room=(8, 16 if wide else 12)),
+        column(
+            "review" if wide else "",
+            lambda item: item.reviews,
+            review_cell if wide else _done,
+            words=True,
+            room=(11 if wide else 1, 18),
         ),
+        column("score", lambda item: item.score, "{:.2f}".format, room=(5, 6), tone="bold"),
+        column("gold", lambda item: item.gold, mark, words=True, room=(11 if words else 4, 11)),
+        *map(vote, verifiers),
+        word("type", lambda item: item.subtype or item.type or NONE, room=4),
+        word("why", lambda item: item.why, room=(20, 60)),
     )
 
 
-def _done(reviews: Sequence[Review]) -> TableCell:
-    return TableCell("●", "accent") if reviews else TableCell("·", "dim")
+def _verdict(item: Disagreement, verifier: str) -> str:
+    """What a verifier says of it; nothing where it takes no part."""
+    return next((vote.verdict for vote in item.votes if vote.verifier == verifier), "")
+
+
+def _done(reviews: Sequence[Review]) -> Cell:
+    return Cell("●", "accent") if reviews else Cell("·", "dim")
 
 
 def detail(item: Disagreement) -> Content:
@@ -224,7 +219,7 @@ NOTHING = "Nothing of this kind is left here: w chooses another queue, f and h c
 
 def _word(word: str) -> Content:
     cell = marked(word)
-    return Content.styled(cell.text, _STYLES[cell.style])
+    return Content.styled(cell.text, _STYLES[cell.tone])
 
 
 def head(name: Queue, text: str, *, listed: bool) -> Content:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import structs
 from textual.content import Content
 
-from workbench.app.tui.kit.columns import OUTCOME_MARKS, CellStyle, TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.overview import RUN_MARKS, calls_words, share
 from workbench.core.reasons import title
@@ -15,6 +15,8 @@ from workbench.core.run import ACTIVE, Amount, Estimate, RunCosts, RunInfo, RunU
 from workbench.core.text.emphasis import isolation_lines
 from workbench.core.text.figures import NONE, bar, compact_count, counted, dollars, percent
 from workbench.core.text.timeouts import timeout_words
+from workbench.tables.document import Tone
+from workbench.tables.table import Column, Columns, column, text, word
 
 # -- What a run has asked of model servers, in words: calls, tokens, money, errors, warnings.
 
@@ -79,9 +81,9 @@ def usage_details(usage: RunUsage, costs: RunCosts) -> Iterator[Content]:
         "perhaps": f"{_amount(perhaps)} more, without a reply but perhaps paid" if perhaps.calls else "",
         "to finish": f"about {_amount(left)}" if left is not None and left.calls else "",
     }
-    for name, text in facts.items():
-        if text:
-            yield _fact(name, text)
+    for name, said in facts.items():
+        if said:
+            yield _fact(name, said)
     for code, count in sorted(usage.errors.items(), key=lambda pair: (-pair[1], pair[0])):
         yield _fact("failed", f"{count:,} × {_reason_words(code)}", "$text-error")
     for warning in usage.warnings:
@@ -115,7 +117,7 @@ def _troubles(usage: RunUsage) -> Content:
 
 
 _BAR = 14
-_STYLES: dict[str, CellStyle] = {
+_STYLES: dict[str, Tone] = {
     "queued": "dim",
     "running": "accent",
     "paused": "warning",
@@ -125,58 +127,46 @@ _STYLES: dict[str, CellStyle] = {
 }
 
 
-def columns(wide: bool) -> tuple[TableColumn, ...]:
+def columns(*, wide: bool) -> Columns[RunInfo]:
     """The columns of the table of runs."""
 
-    def number(key: str, title: str, width: int) -> TableColumn:
-        return TableColumn(key, title, width, width, "right")
+    def tone(run: RunInfo) -> Tone:
+        return state_words(run)[1]
+
+    def said(word: str, mark: str, style: Tone) -> Column[RunInfo]:
+        return text(mark, lambda run: _said(run, word), by=lambda run: _said_by_now(run, word), room=5, tone=style)
 
     return (
-        TableColumn("verifier", "verifier", 9, 24),
-        number("run", "#", 3),
-        TableColumn("state", "state", 11, 11),
-        *((TableColumn("bar", "", _BAR, _BAR),) if wide else ()),
-        number("done", "done", 17 if wide else 11),
-        number("rate", "/s", 5),
-        number("eta", "ETA", 6),
-        *(number(word, mark, 5) for word, (mark, _) in OUTCOME_MARKS.items() if word != "none"),
-        *((TableColumn("version", "version", 6, 24),) if wide else ()),
+        word("verifier", lambda run: run.verifier, room=(9, 24), tone="bold"),
+        column("#", lambda run: run.run, str, room=3),
+        word("state", lambda run: state_words(run)[0], room=11, tone=tone),
+        word("", lambda run: bar(share(run.done, run.items), _BAR), room=_BAR, tone=tone, there=wide),
+        text("done", lambda run: _done(run, wide), by=lambda run: run.done, room=17 if wide else 11),
+        column("/s", lambda run: run.rate, lambda rate: NONE if rate is None else compact_count(round(rate)), room=5),
+        column("ETA", lambda run: run.eta, lambda eta: NONE if eta is None else duration(eta), room=6),
+        *(said(word, mark, style) for word, (mark, style) in OUTCOME_MARKS.items() if word != "none"),
+        word("version", lambda run: run.version, room=(6, 24), tone="dim", there=wide),
     )
 
 
-def row(run: RunInfo, wide: bool) -> TableRow:
-    """One run; its number is the row's id."""
-    state, style = state_words(run)
-    part = share(run.done, run.items)
-    counts: dict[str, int] = dict((run.verdicts or {}).items())
-    done = f"{compact_count(run.done)}/{compact_count(run.items)}"
+def _done(run: RunInfo, wide: bool) -> str:
     if run.writes:
-        done = calls_words(run)
-    elif wide:
-        done = f"{percent(part, 0)} % {done}"
-    return TableRow(
-        run.run,
-        (
-            TableCell(run.verifier, "bold"),
-            TableCell(str(run.run)),
-            TableCell(state, style),
-            *((TableCell(bar(part, _BAR), style),) if wide else ()),
-            TableCell(done),
-            TableCell(NONE if run.rate is None else compact_count(round(run.rate))),
-            TableCell(NONE if run.eta is None else duration(run.eta)),
-            *(
-                TableCell(
-                    NONE if run.writes else "…" if run.verdicts is None else compact_count(counts.get(word, 0)), style
-                )
-                for word, (_, style) in OUTCOME_MARKS.items()
-                if word != "none"
-            ),
-            *((TableCell(run.version, "dim"),) if wide else ()),
-        ),
-    )
+        return calls_words(run)
+    done = f"{compact_count(run.done)}/{compact_count(run.items)}"
+    return f"{percent(share(run.done, run.items), 0)} % {done}" if wide else done
 
 
-def state_words(run: RunInfo) -> tuple[str, CellStyle]:
+def _said(run: RunInfo, word: str) -> str:
+    """How many verdicts are this word; dots until they are counted."""
+    n = _said_by_now(run, word)
+    return (NONE if run.writes else "…") if n is None else compact_count(n)
+
+
+def _said_by_now(run: RunInfo, word: str) -> int | None:
+    return None if run.writes or run.verdicts is None else dict[str, int](run.verdicts.items()).get(word, 0)
+
+
+def state_words(run: RunInfo) -> tuple[str, Tone]:
     """A run's state with its symbol; what has been asked for, or that its process is gone, comes before it."""
     if run.request is not None and run.alive:
         return ("‖ pausing…", "warning") if run.request == "pause" else ("⊘ stopping…", "warning")
@@ -260,9 +250,9 @@ def _counts(run: RunInfo) -> list[tuple[str, str]]:
     if run.verdicts is None:
         return [("counting …", "$foreground-muted")]
     parts = []
-    for word, count in run.verdicts.items():
-        mark, style = OUTCOME_MARKS[word]
-        parts.append((f"{mark} {count:,} {word}  ", f"$text-{style}"))
+    for outcome, count in run.verdicts.items():
+        mark, style = OUTCOME_MARKS[outcome]
+        parts.append((f"{mark} {count:,} {outcome}  ", f"$text-{style}"))
     return parts
 
 

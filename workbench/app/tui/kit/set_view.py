@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from textual.content import Content
 
-from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow
 from workbench.app.tui.kit.matrix import printable
 from workbench.benchmarks import set_text
 from workbench.benchmarks.records import DiffRow, SetDetail, SetDiff, SetLine
 from workbench.core.sets import SetReport
 from workbench.core.text.figures import NONE
+from workbench.tables.document import Cell, Tone
+from workbench.tables.table import Column, Columns, column, count, word
 
 _MINUTE: Final = len("2026-11-22 03:50")
 """Characters of a time that are shown."""
@@ -21,47 +22,33 @@ _MINUTE: Final = len("2026-11-22 03:50")
 # -- the table of sets -----------------------------------------------------------------------------
 
 
-def columns(*, wide: bool) -> tuple[TableColumn, ...]:
+def columns(*, wide: bool) -> Columns[SetLine]:
     """How much a set has, how far people are with it today, and what nobody should overlook."""
 
-    def number(key: str, width: int) -> TableColumn:
-        return TableColumn(key, key, width, width, "right")
+    def people(heading: str, place: int, tone: Tone, room: int) -> Column[SetLine]:
+        return column(
+            heading,
+            lambda line: None if line.progress is None else line.progress[place],
+            lambda n: Cell(NONE if n is None else f"{n:,}", tone if n else "dim"),
+            room=room,
+        )
 
     return (
-        TableColumn("set", "set", 10, 32),
-        TableColumn("kind", "kind", 8, 8),
-        number("questions", 9),
-        number("tuples", 7),
-        number("decided", 7),
-        number("waiting", 7),
-        number("conflict", 8),
-        number("short", 6),
-        number("gold≠", 7),
-        *((TableColumn("frozen", "frozen", _MINUTE, _MINUTE),) if wide else ()),
+        word("set", lambda line: line.full_name, room=(10, 32), tone="bold"),
+        word("kind", lambda line: line.kind, room=8),
+        count("questions", lambda line: line.questions, room=9),
+        column("tuples", lambda line: line.tuples or None, lambda n: NONE if n is None else f"{n:,}", room=7),
+        people("decided", 0, "", 7),
+        people("waiting", 1, "accent", 7),
+        people("conflict", 2, "warning", 8),
+        column("short", lambda line: line.short or None, _warned, room=6, tone="warning"),
+        column("gold≠", lambda line: line.changed["gold"] or None, _warned, room=7, tone="warning"),
+        word("frozen", _time, room=_MINUTE, tone="dim", there=wide),
     )
 
 
-def row(place: int, line: SetLine, *, wide: bool) -> TableRow:
-    """One set; its place in the order of freezing is the row's id."""
-    other_gold = line.changed["gold"]
-    styles: tuple[CellStyle, ...] = ("", "accent", "warning")
-    people = [TableCell(NONE, "dim")] * 3
-    if line.progress is not None:
-        counts = zip(line.progress, styles, strict=True)
-        people = [TableCell(f"{count:,}", style if count else "dim") for count, style in counts]
-    return TableRow(
-        place,
-        (
-            TableCell(line.full_name, "bold"),
-            TableCell(line.kind),
-            TableCell(f"{line.questions:,}"),
-            TableCell(f"{line.tuples:,}" if line.tuples else NONE),
-            *people,
-            TableCell(f"! {line.short}" if line.short else "", "warning"),
-            TableCell(f"! {other_gold:,}" if other_gold else "", "warning"),
-            *((TableCell(_time(line), "dim"),) if wide else ()),
-        ),
-    )
+def _warned(n: int | None) -> str:
+    return f"! {n:,}" if n else ""
 
 
 def _time(line: SetLine) -> str:
@@ -115,13 +102,18 @@ def _paragraphs(*parts: Content) -> Content:
 
 # -- two sets --------------------------------------------------------------------------------------
 
-DIFF_COLUMNS: Final = (
-    TableColumn("question", "question", 8, 24),
-    TableColumn("completion", "completion", 8, 40),
-    TableColumn("what", "what differs", 12, 24),
-    TableColumn("change", "before → now", 12, 30),
-    TableColumn("dataset", "data set", 6, 20),
+DIFF_COLUMNS: Columns[tuple[str, DiffRow]] = (
+    word("question", lambda one: one[1].question_id, room=(8, 24)),
+    word("completion", lambda one: one[1].completion_id or NONE, room=(8, 40)),
+    word("what differs", lambda one: one[0], room=(12, 24)),
+    word("before → now", lambda one: _change(one[1]), room=(12, 30)),
+    word("data set", lambda one: one[1].dataset, room=(6, 20)),
 )
+"""What differs, and the item or question."""
+
+
+def _change(one: DiffRow) -> str:
+    return "" if one.before is one.after is None else f"{one.before or 'none'} → {one.after or 'none'}"
 
 
 def diff_caption(diff: SetDiff) -> Content:
@@ -130,14 +122,6 @@ def diff_caption(diff: SetDiff) -> Content:
     counts = [f"{diff.same:,} equal", *parts]
     settings = (f"{key}: {before} → {after}" for key, (before, after) in diff.settings.items())
     return Content("\n").join([_plain([" · ".join(counts)]), *([_plain(settings)] if diff.settings else [])])
-
-
-def diff_rows(diff: SetDiff) -> Iterator[TableRow]:
-    """Each item or question that differs; its place in `differing` is the row's id."""
-    for place, (title, one) in enumerate(differing(diff)):
-        changed = "" if one.before is one.after is None else f"{one.before or 'none'} → {one.after or 'none'}"
-        cells = (one.question_id, one.completion_id or NONE, title, changed, one.dataset)
-        yield TableRow(place, tuple(map(TableCell, cells)))
 
 
 def differing(diff: SetDiff) -> list[tuple[str, DiffRow]]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow
 from workbench.app.tui.kit.pass_grid import FORGEABLE
 from workbench.app.tui.kit.pass_texts import LETTER_STYLES, Line, failure_of, letter_at
 from workbench.app.tui.kit.pass_view import INSIDE, SHORT
@@ -14,18 +12,13 @@ from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest, Failure
 from workbench.core.text.code import code_lines
 from workbench.core.text.document import RenderedLine, RenderedText, Span
 from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SolutionCode
+from workbench.tables.document import Cell, Tone
+from workbench.tables.table import Columns, column, word
 
 RAISED: Final = "raised"
 """The mark of the line where a test's error was raised."""
 
 _HERE: Final = "▶"
-
-TEST_COLUMNS: Final = (
-    TableColumn("test", "test", min_width=5, ideal_width=5, sortable=False),
-    TableColumn("outcome", "outcome", min_width=18, ideal_width=18, sortable=False),
-    TableColumn("why", "why", min_width=12, ideal_width=40, sortable=False),
-    TableColumn("source", "source", min_width=12, ideal_width=60, sortable=False),
-)
 
 
 class NumberedCode(NamedTuple):
@@ -72,22 +65,18 @@ def failing(matrix: PassMatrix, solution: MatrixSolution) -> list[int]:
     return [test for test, letter in enumerate(letters) if letter not in (PASS, NOT_RUN, BROKEN)]
 
 
-def test_rows(matrix: PassMatrix, solution: MatrixSolution, tests: Sequence[int]) -> list[TableRow]:
-    """Tests of a solution; a row's id is the test's position."""
-    return [_row(matrix, solution, test) for test in tests]
+def test_columns(matrix: PassMatrix, solution: MatrixSolution) -> Columns[int]:
+    """What came of a solution's tests, by their positions."""
 
+    def number(position: int) -> str:
+        test = matrix.test_of(solution, position)
+        return f"{position + 1}{FORGEABLE if test is not None and matrix.where.get(test) in INSIDE else ''}"
 
-def _row(matrix: PassMatrix, solution: MatrixSolution, position: int) -> TableRow:
-    letter, test = letter_at(solution.outcomes, position), matrix.test_of(solution, position)
-    mark = FORGEABLE if test is not None and matrix.where.get(test) in INSIDE else ""
-    return TableRow(
-        position,
-        (
-            TableCell(f"{position + 1}{mark}"),
-            outcome_cell(letter),
-            TableCell(_why(failure_of(solution.execution, position))),
-            TableCell(source_of(test), "dim"),
-        ),
+    return (
+        word("test", number, room=5),
+        column("outcome", lambda test: letter_at(solution.outcomes, test), outcome_cell, words=True, room=18),
+        word("why", lambda test: _why(failure_of(solution.execution, test)), room=(12, 40)),
+        word("source", lambda test: source_of(matrix.test_of(solution, test)), room=(12, 60), tone="dim"),
     )
 
 
@@ -96,12 +85,12 @@ def source_of(test: CodeTest | None) -> str:
     return "" if test is None else test.source
 
 
-def outcome_cell(letter: str) -> TableCell:
+def outcome_cell(letter: str) -> Cell:
     """What came of a test, in letter and words."""
-    return TableCell(f"{letter} {SHORT[letter]}", _style(letter))
+    return Cell(f"{letter} {SHORT[letter]}", _style(letter))
 
 
-def _style(letter: str) -> CellStyle:
+def _style(letter: str) -> Tone:
     if letter in (NOT_RUN, BROKEN):
         return "dim"
     return "error" if LETTER_STYLES.get(letter) == "error" else "success" if letter == PASS else "warning"

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from threading import Lock
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from textual.message import Message
 from textual.worker import Worker
 
-from workbench.app.tui.kit.columns import RowSource, Sort, TableColumn, TableRow
+from workbench.app.tui.kit.columns import RowSource, Sort, TableColumn, TableRow, laid_out, rows_of
 from workbench.core.text.figures import NONE
 from workbench.data.paging import QueryTable
+from workbench.tables.table import Columns
 
 if TYPE_CHECKING:
     from workbench.app.tui.kit.virtual_table import VirtualTable
 
 
 Row = TypeVar("Row")
-_NUMBER = re.compile(r"[^\w+-]*([+-]?\d+(?:\.\d+)?)([kMG]?)(?: ?%|[ /].*)?")
-_TIME = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
-_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
-_SECONDS = (86_400, 3_600, 60, 1)
 _NOTHING = {"", NONE, "…"}
-"""Cells without a value."""
+"""Words that say that there is no value."""
 
 
 class MemorySource:
@@ -56,9 +53,10 @@ class MemorySource:
         before, self._shown = self._shown, self._rows
         if self.sort is not None:
             place = [column.key for column in self.columns].index(self.sort.column)
-            told = [row for row in self._rows if row.cells[place].text.strip() not in _NOTHING]
-            told.sort(key=lambda row: rank(row.cells[place].text), reverse=self.sort.descending)
-            self._shown = (*told, *(row for row in self._rows if row.cells[place].text.strip() in _NOTHING))
+            ranks = [(rank(row.cells[place].value), row) for row in self._rows]
+            told = [(found, row) for found, row in ranks if found is not None]
+            told.sort(key=itemgetter(0), reverse=self.sort.descending)
+            self._shown = (*(row for _, row in told), *(row for found, row in ranks if found is None))
         return [row.id for row in before] != [row.id for row in self._shown]
 
     def count(self) -> int:
@@ -79,28 +77,32 @@ class MemorySource:
         return [rows[row_id] for row_id in ids if row_id in rows]
 
 
-def rank(text: str) -> tuple[bool, float, str]:
-    """What a cell is sorted by: numbers by their size and times by their length, before words in alphabetical order."""
-    if (time := _TIME.fullmatch(text)) and text:
-        return False, sum(size * int(part or 0) for size, part in zip(_SECONDS, time.groups(), strict=True)), text
-    number = _NUMBER.fullmatch(text.replace(",", "").replace("−", "-"))
-    return (False, float(number[1]) * _UNITS[number[2]], text) if number else (True, 0.0, text.casefold())
+def rank(value: float | str | tuple[float, ...] | None) -> tuple[bool, Any] | None:
+    """What a cell is sorted by: figures before words, those by the alphabet; None for nothing, which stands last."""
+    if isinstance(value, str):
+        return None if value in _NOTHING else (True, value.casefold())
+    return None if value is None or value != value else (False, value)
 
 
-class FixedSource:
-    """Items whose order is settled, as a table reads them.
+class FixedSource(Generic[Row]):
+    """Items whose order is settled, as a table reads them; no column can be sorted by.
 
     Args:
-        columns: The table's columns; none of them can be sorted by.
+        columns: The declared columns.
         order: All row ids.
-        rows: Makes rows by id.
+        read: Reads records by row id.
+        row_id: A record's row id.
     """
 
     def __init__(
-        self, columns: Sequence[TableColumn], order: array[int], rows: Callable[[Sequence[int]], list[TableRow]]
+        self,
+        columns: Columns[Row],
+        order: array[int],
+        read: Callable[[Sequence[int]], Iterable[Row]],
+        row_id: Callable[[Row], int],
     ) -> None:
-        self.columns = tuple(column._replace(sortable=False) for column in columns)
-        self.order, self.page = order, rows
+        self.columns, self.order = laid_out(columns, sortable=False), order
+        self._declared, self._read, self._id = columns, read, row_id
 
     def count(self) -> int:
         """How many items there are."""
@@ -114,30 +116,35 @@ class FixedSource:
         """Rows in the same order."""
         return self.page(self.order[offset : offset + limit])
 
+    def page(self, ids: Sequence[int]) -> list[TableRow]:
+        """Rows by id."""
+        return rows_of(self._declared, ((self._id(one), one) for one in self._read(ids)))
+
 
 class PagedSource(Generic[Row]):
     """A `RowSource` over the rows of one query.
 
     Args:
-        columns: The table's columns.
-        found: The rows.
-        shown: A row as the table shows it.
+        columns: The declared columns.
+        found: The records.
+        row_id: A record's row id.
     """
 
-    def __init__(
-        self, columns: Sequence[TableColumn], found: QueryTable[Row], shown: Callable[[Row], TableRow]
-    ) -> None:
-        self.columns = columns
+    def __init__(self, columns: Columns[Row], found: QueryTable[Row], row_id: Callable[[Row], int]) -> None:
+        self.columns = laid_out(columns)
         self.cancel, self.count, self.ids = found.cancel, found.count, found.ids
-        self._found, self._row = found, shown
+        self._declared, self._found, self._id = columns, found, row_id
 
     def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
         """Rows in the order of import."""
-        return list(map(self._row, self._found.first(limit, offset)))
+        return self._shown(self._found.first(limit, offset))
 
     def page(self, ids: Sequence[int]) -> list[TableRow]:
         """Rows by id."""
-        return list(map(self._row, self._found.rows(ids)))
+        return self._shown(self._found.rows(ids))
+
+    def _shown(self, found: Iterable[Row]) -> list[TableRow]:
+        return rows_of(self._declared, ((self._id(one), one) for one in found))
 
 
 # -- The rows at hand: pages of a row source, the latest ones used, and the wishes for more.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -19,8 +19,9 @@ from textual.worker import Worker, WorkerState, get_current_worker
 
 from workbench.app.tui.allocating import let_go
 from workbench.app.tui.kit import sources as messages
-from workbench.app.tui.kit.columns import RowPainter, RowSource, Sort, TableColumn, TableRow
+from workbench.app.tui.kit.columns import Record, RowPainter, RowSource, Sort, TableColumn, TableRow, laid_out, rows_of
 from workbench.app.tui.kit.sources import PAGE, FixedSource, MemorySource, PageCache
+from workbench.tables.table import Columns
 
 # -- The reading half of a table: threads that turn a row source into pages at hand.
 
@@ -274,6 +275,12 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
             self._painter = None
         self._load(natural=True)
         self._repaint()
+
+    def show_records(
+        self, columns: Columns[Record], records: Iterable[tuple[int, Record]], *, sortable: bool = True
+    ) -> None:
+        """Show records, each behind its row id, under declared columns; see `show_rows`."""
+        self.show_rows(laid_out(columns, sortable=sortable), rows_of(columns, records))
 
     def show_rows(self, columns: Sequence[TableColumn], rows: Sequence[TableRow]) -> None:
         """Show rows that are in memory; the cursor and their order stay as far as the columns are the same."""

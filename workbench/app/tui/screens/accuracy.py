@@ -29,7 +29,7 @@ from workbench.app.tui.switches import following
 from workbench.core.selection import GROUPS, Condition, Selection
 from workbench.measuring.accuracy import accuracy, refined
 from workbench.measuring.accuracy_items import AccuracyCell
-from workbench.measuring.accuracy_tables import accuracy_table, save_accuracy
+from workbench.measuring.accuracy_tables import accuracy_name, accuracy_table
 from workbench.measuring.judged import BASELINE
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
@@ -441,5 +441,4 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         """Copy or save the shown table."""
         if self.report is not None:
             part = "".join(filter(str.isalnum, "".join(one.value for one in self.asked.conditions)))
-            save = partial(save_accuracy, self.report, self.project.path, part=part)
-            share(self, partial(accuracy_table, self.report), save)
+            share(self, accuracy_name(self.report, part), partial(accuracy_table, self.report))

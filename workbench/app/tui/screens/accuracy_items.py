@@ -7,7 +7,7 @@ from typing import ClassVar, Final, get_args
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS
-from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow, marked
+from workbench.app.tui.kit.columns import marked
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
@@ -17,17 +17,8 @@ from workbench.core.verdict import Outcome
 from workbench.measuring.accuracy_items import AccuracyCell as AccuracyCell
 from workbench.measuring.accuracy_items import JudgedItems, JudgedRow, Which, judged_items
 from workbench.statistics.records.report import NO_REASON
-
-_COLUMNS = (
-    TableColumn("completion_id", "id", min_width=8, ideal_width=20),
-    TableColumn("result", "result", min_width=8, ideal_width=8),
-    TableColumn("verdict", "verdict", min_width=11, ideal_width=11),
-    TableColumn("gold", "gold", min_width=11, ideal_width=11),
-    TableColumn("reason", "why", min_width=18, ideal_width=28),
-    TableColumn("subtype", "type", min_width=4, ideal_width=4),
-    TableColumn("question", "question", min_width=6, ideal_width=36),
-    TableColumn("model", "model", min_width=5, ideal_width=16),
-)
+from workbench.tables.document import Cell
+from workbench.tables.table import Columns, column, word
 
 _WORDS: Final[dict[Which, str]] = {
     "all": "in all",
@@ -42,33 +33,28 @@ _REASONS = 4
 """So many reasons are named at most."""
 
 
-def _row(row: JudgedRow) -> TableRow:
-    item = row.item
-    return TableRow(
-        item.id,
-        (
-            TableCell(item.completion_id),
-            _result(row),
-            marked(row.outcome.word),
-            marked("correct" if row.gold else "incorrect"),
-            TableCell(_why(row.reason)),
-            TableCell(item.subtype),
-            TableCell(item.question),
-            TableCell(item.model, "dim"),
-        ),
-    )
-
-
 def _why(reason: str) -> str:
     """A reason in a few words: "numbers" where the answers were compared as numbers."""
     return title(reason).removeprefix("compared as ") or reason
 
 
-def _result(row: JudgedRow) -> TableCell:
+def _result(row: JudgedRow) -> Cell:
     """What the row counts as; an undecided one only because the protocol says so."""
     if row.outcome >= Outcome.ABSTAIN:
-        return TableCell("? right", "warning") if row.right else TableCell("? wrong", "warning")
-    return TableCell("✓ right", "success") if row.right else TableCell("✗ wrong", "error")
+        return Cell("? right", "warning") if row.right else Cell("? wrong", "warning")
+    return Cell("✓ right", "success") if row.right else Cell("✗ wrong", "error")
+
+
+_COLUMNS: Columns[JudgedRow] = (
+    word("id", lambda row: row.item.completion_id, room=(8, 20)),
+    column("result", lambda row: row, _result, words=True, room=8),
+    column("verdict", lambda row: row.outcome.word, marked, words=True, room=11),
+    column("gold", lambda row: "correct" if row.gold else "incorrect", marked, words=True, room=11),
+    word("why", lambda row: _why(row.reason), room=(18, 28)),
+    word("type", lambda row: row.item.subtype, room=4),
+    word("question", lambda row: row.item.question, room=(6, 36)),
+    word("model", lambda row: row.item.model, room=(5, 16), tone="dim"),
+)
 
 
 class AccuracyItemsScreen(TableScreen):
@@ -115,7 +101,7 @@ class AccuracyItemsScreen(TableScreen):
             return
         items, order = self.items, self.items.ids(self.which)
         self.put("counts", self._counts(items, len(order)))
-        self.list_items(_COLUMNS, order, items.rows, _row)
+        self.list_items(_COLUMNS, order, items.rows, lambda row: row.item.id)
 
     def _counts(self, items: JudgedItems, listed: int) -> str:
         left_out = f" · {counted(items.left_out, 'undecided item')} left out" if items.left_out else ""

@@ -15,7 +15,6 @@ from textual.widgets import DataTable, Static
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import agreement_view as view
 from workbench.app.tui.kit.agreement_view import marked
-from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.title_bar import TitleBar
@@ -28,6 +27,8 @@ from workbench.core.text.figures import counted
 from workbench.labelling.agreement.measuring import GROUPS, Agreement, agreement, save_agreement
 from workbench.measuring.browsing import LabelledRow, PairItems, pair_items
 from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, PairAgreement
+from workbench.tables.document import Cell
+from workbench.tables.table import Columns, column, word
 
 MOST = 40
 """People in the matrix: those with the most labels; the tables below have everyone."""
@@ -185,8 +186,8 @@ class AgreementScreen(LiveScreen):
         if self.report is None:
             return
         self.query_one("#agreement-view", Static).update(view.VIEWS[self.view].format(by=self.asked.by))
-        columns, rows = view.columns(self.report, self.view), view.rows(self.report, self.view)
-        self.query_one(VirtualTable).show_rows(columns, rows)
+        columns, records = view.table(self.report, self.view)
+        self.query_one(VirtualTable).show_records(columns, enumerate(records))
 
     # -- actions -----------------------------------------------------------------------------------
 
@@ -242,34 +243,22 @@ class AgreementScreen(LiveScreen):
 # -- The items two people have both labelled: those on which they differ, or all of them.
 
 
-def _columns(pair: tuple[str, str]) -> tuple[TableColumn, ...]:
+def _columns(pair: tuple[str, str]) -> Columns[LabelledRow]:
+    a, b = map(printable, pair)
     return (
-        TableColumn("completion_id", "id", min_width=10, ideal_width=20),
-        TableColumn("same", "", min_width=1, ideal_width=1),
-        *(TableColumn(name, printable(name), min_width=12, ideal_width=14) for name in pair),
-        TableColumn("state", "state", min_width=10, ideal_width=10),
-        TableColumn("subtype", "type", min_width=4, ideal_width=8),
-        TableColumn("domain", "domain", min_width=8, ideal_width=18),
-        TableColumn("question", "question", min_width=10, ideal_width=60),
+        word("id", lambda row: row.item.completion_id, room=(10, 20)),
+        column("", lambda row: row.a == row.b, _same, words=True, room=1),
+        word(a, lambda row: marked(row.a), room=(12, 14)),
+        word(b, lambda row: marked(row.b), room=(12, 14)),
+        word("state", lambda row: row.item.state, room=10),
+        word("type", lambda row: row.item.subtype, room=(4, 8)),
+        word("domain", lambda row: row.item.domain, room=(8, 18), tone="dim"),
+        word("question", lambda row: row.item.question, room=(10, 60)),
     )
 
 
-def _row(row: LabelledRow) -> TableRow:
-    item = row.item
-    same = TableCell("=", "dim") if row.a == row.b else TableCell("≠", "warning")
-    said = (TableCell(marked(row.a)), TableCell(marked(row.b)))
-    return TableRow(
-        item.id,
-        (
-            TableCell(item.completion_id),
-            same,
-            *said,
-            TableCell(item.state),
-            TableCell(item.subtype),
-            TableCell(item.domain, "dim"),
-            TableCell(item.question),
-        ),
-    )
+def _same(same: bool) -> Cell:
+    return Cell("=", "dim") if same else Cell("≠", "warning")
 
 
 class AgreementItemsScreen(TableScreen):
@@ -318,7 +307,7 @@ class AgreementItemsScreen(TableScreen):
         both = counted(len(differing) + len(same), "item")
         self.put("counts", f"{both}: ≠ {len(differing):,} differ · = {len(same):,} agree · {listed}")
         order = differing + same if self.everything else differing
-        self.list_items(_columns(self.pair), order, found.rows, _row)
+        self.list_items(_columns(self.pair), order, found.rows, lambda row: row.item.id)
 
     def action_other_items(self) -> None:
         """All items, or only those on which they differ."""

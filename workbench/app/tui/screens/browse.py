@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.columns import OUTCOME_MARKS, CellStyle, TableCell, TableColumn, TableRow, symbol
+from workbench.app.tui.kit.columns import marked, symbol
 from workbench.app.tui.kit.evidence import evidence
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.overview import STATE_MARKS
@@ -29,6 +28,8 @@ from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail
 from workbench.labelling.annotating import FinalAnswer
 from workbench.measuring import browsing
 from workbench.measuring.browsing import final_answers, origin
+from workbench.tables.document import Cell, Tone
+from workbench.tables.table import Column, Columns, column, word
 
 if TYPE_CHECKING:
     from workbench.app.tui.screens.item import ItemScreen
@@ -40,7 +41,7 @@ _CHARACTERS, _TAIL = 500, 400
 _QUESTION_LINES, _REFERENCE_LINES = 12, 8
 
 
-_STATE_STYLES: Final[dict[str, CellStyle]] = {
+_STATE_STYLES: Final[dict[str, Tone]] = {
     "unlabelled": "dim",
     "labelled": "accent",
     "conflict": "warning",
@@ -48,17 +49,34 @@ _STATE_STYLES: Final[dict[str, CellStyle]] = {
     "excluded": "dim",
 }
 
-_BEFORE = (
-    TableColumn("completion_id", "id", min_width=10, ideal_width=20),
-    TableColumn("subtype", "type", min_width=6, ideal_width=9),
-    TableColumn("state", "state", min_width=12, ideal_width=12),
-    TableColumn("gold", "gold", min_width=11, ideal_width=11),
-)
-_AFTER = (
-    TableColumn("question_id", "question", min_width=24, ideal_width=48),
-    TableColumn("model", "model", min_width=10, ideal_width=24),
-    TableColumn("source", "source", min_width=10, ideal_width=20),
-)
+
+def _columns(verifiers: Iterable[str]) -> Columns[BrowseRow]:
+    """What is known of items, with a column for every verifier."""
+
+    def verdict(name: str) -> Column[BrowseRow]:
+        return column(
+            name,
+            lambda row: row.verdicts.get(name, "none"),
+            symbol,
+            words=True,
+            key=f"verdict:{name}",
+            room=(6, min(14, len(name) + 2)),
+        )
+
+    return (
+        word("id", lambda row: row.completion_id, key="completion_id", room=(10, 20)),
+        word("type", lambda row: row.subtype, key="subtype", room=(6, 9)),
+        column("state", lambda row: row.state, _state, words=True, key="state", room=12),
+        column("gold", lambda row: row.gold, marked, words=True, key="gold", room=11),
+        *map(verdict, verifiers),
+        word("question", lambda row: row.question, key="question_id", room=(24, 48), tone="dim"),
+        word("model", lambda row: row.model, key="model", room=(10, 24)),
+        word("source", lambda row: row.source, key="source", room=(10, 20)),
+    )
+
+
+def _state(state: str) -> Cell:
+    return Cell(f"{STATE_MARKS[state][0]} {state}", _STATE_STYLES[state])
 
 
 class BrowseScreen(CatalogScreen, FilterScreen):
@@ -115,11 +133,7 @@ class BrowseScreen(CatalogScreen, FilterScreen):
     def rows_of(self, asked: BrowseQuery) -> PagedSource[BrowseRow]:
         """The items of a query, a column for every verifier."""
         items = browsing.ItemTable(self.project, asked)
-        verdicts = (
-            TableColumn(f"verdict:{name}", name, min_width=6, ideal_width=min(14, len(name) + 2))
-            for name in items.verifiers
-        )
-        return PagedSource((*_BEFORE, *verdicts, *_AFTER), items, partial(_row, items.verifiers))
+        return PagedSource(_columns(items.verifiers), items, lambda row: row.id)
 
     def find(self, name: str) -> list[int]:
         """Items by their ids."""
@@ -178,23 +192,6 @@ def _shown(condition: Condition) -> str:
     """A condition as it is typed."""
     value = f'"{condition.value}"' if " " in condition.value else condition.value
     return f"{condition.field}{condition.operator}{value}"
-
-
-def _row(verifiers: tuple[str, ...], row: BrowseRow) -> TableRow:
-    verdicts = (symbol(row.verdicts.get(name, "none")) for name in verifiers)
-    return TableRow(
-        row.id,
-        (
-            TableCell(row.completion_id),
-            TableCell(row.subtype),
-            TableCell(f"{STATE_MARKS[row.state][0]} {row.state}", _STATE_STYLES[row.state]),
-            TableCell(f"{OUTCOME_MARKS[row.gold][0]} {row.gold}", OUTCOME_MARKS[row.gold][1]),
-            *verdicts,
-            TableCell(row.question, "dim"),
-            TableCell(row.model),
-            TableCell(row.source),
-        ),
-    )
 
 
 def preview(item: ItemDetail, width: int = 0) -> RenderedText:

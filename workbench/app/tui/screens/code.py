@@ -9,7 +9,6 @@ from msgspec import convert, structs
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
-from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_view import run_words
 from workbench.app.tui.kit.sources import PagedSource
@@ -18,16 +17,8 @@ from workbench.app.tui.table_screen import CatalogScreen
 from workbench.coding import problems
 from workbench.core.text.figures import NONE, percent
 from workbench.data.records.pass_matrix import PROBLEM_KINDS, ProblemKind, ProblemQuery, ProblemRow, SuiteRun
-
-_COLUMNS = (
-    TableColumn("task_id", "problem", min_width=12, ideal_width=24),
-    TableColumn("entry_point", "entry point", min_width=8, ideal_width=20),
-    TableColumn("solutions", "sol.", min_width=4, ideal_width=9, align="right"),
-    TableColumn("gold", "gold %", min_width=6, ideal_width=6, align="right"),
-    TableColumn("passing", "pass@1", min_width=7, ideal_width=7, align="right"),
-    TableColumn("done", "run", min_width=7, ideal_width=13),
-    TableColumn("tests", "tests", min_width=22, ideal_width=30),
-)
+from workbench.tables.document import Cell, Tone
+from workbench.tables.table import Columns, column, count, word
 
 _EVERY_SET = "-"
 _NO_PROBLEMS = "No code problems yet: workbench import DB problems.jsonl solutions.jsonl"
@@ -85,7 +76,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
 
     def rows_of(self, asked: ProblemQuery) -> PagedSource[ProblemRow]:
         """The problems of a query."""
-        return PagedSource(_COLUMNS, problems.ProblemTable(self.project, asked), _row)
+        return PagedSource(_COLUMNS, problems.ProblemTable(self.project, asked), lambda row: row.id)
 
     def find(self, name: str) -> list[int]:
         """Problems by their task ids."""
@@ -188,24 +179,37 @@ def _same(one: SuiteRun, other: SuiteRun) -> bool:
     return (one.run, one.suite) == (other.run, other.suite)
 
 
-def _row(row: ProblemRow) -> TableRow:
-    return TableRow(
-        row.id,
-        (
-            TableCell(row.task_id),
-            TableCell(row.entry_point or NONE, "" if row.entry_point else "dim"),
-            TableCell(f"{row.solutions:,}"),
-            TableCell(percent(row.share_correct, 0)),
-            TableCell(percent(row.pass_at_1, 0), "bold"),
-            _done(row),
-            TableCell(" ".join(f"{suite}:{tests}" for suite, tests in row.tests.items()) or "none", "dim"),
-        ),
-    )
-
-
-def _done(row: ProblemRow) -> TableCell:
+def _done(row: ProblemRow) -> Cell:
     """How far the run is with this problem."""
     if not row.done:
-        return TableCell(f"{NONE} 0/{row.solutions}", "dim")
-    mark: tuple[str, CellStyle] = ("✓", "success") if row.done == row.solutions else ("…", "warning")
-    return TableCell(f"{mark[0]} {row.done}/{row.solutions}", mark[1])
+        return Cell(f"{NONE} 0/{row.solutions}", "dim")
+    mark: tuple[str, Tone] = ("✓", "success") if row.done == row.solutions else ("…", "warning")
+    return Cell(f"{mark[0]} {row.done}/{row.solutions}", mark[1])
+
+
+def _whole_percent(share: float | None) -> str:
+    return percent(share, 0)
+
+
+_COLUMNS: Columns[ProblemRow] = (
+    word("problem", lambda row: row.task_id, key="task_id", room=(12, 24)),
+    column(
+        "entry point",
+        lambda row: row.entry_point,
+        lambda name: name or Cell(NONE, "dim"),
+        words=True,
+        key="entry_point",
+        room=(8, 20),
+    ),
+    count("sol.", lambda row: row.solutions, key="solutions", room=(4, 9)),
+    column("gold %", lambda row: row.share_correct, _whole_percent, key="gold", room=6),
+    column("pass@1", lambda row: row.pass_at_1, _whole_percent, key="passing", room=7, tone="bold"),
+    column("run", lambda row: row, _done, words=True, key="done", room=(7, 13)),
+    word(
+        "tests",
+        lambda row: " ".join(f"{suite}:{tests}" for suite, tests in row.tests.items()) or "none",
+        key="tests",
+        room=(22, 30),
+        tone="dim",
+    ),
+)

@@ -14,9 +14,10 @@ from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import pass_texts
-from workbench.app.tui.kit.columns import OUTCOME_MARKS, TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.pass_texts import letter_at
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.solution_view import outcome_cell, source_of
 from workbench.app.tui.kit.title_bar import TitleBar
@@ -31,6 +32,7 @@ from workbench.core.text.figures import counted
 from workbench.core.text.inert import inert
 from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix
 from workbench.measuring.browsing import reveal_each
+from workbench.tables.table import Column, Columns, column, word
 
 
 class Comparing:
@@ -62,14 +64,6 @@ _CONTEXT: Final = 4  # lines of an end
 _SIGNS: Final[dict[StyleName, str]] = {"": " ", "removed": "-", "added": "+"}
 
 Line = tuple[Span, ...]
-
-
-_COLUMNS = (
-    TableColumn("test", "test", min_width=5, ideal_width=5, sortable=False),
-    TableColumn("left", "-", min_width=18, ideal_width=18, sortable=False),
-    TableColumn("right", "+", min_width=18, ideal_width=18, sortable=False),
-    TableColumn("source", "source", min_width=20, ideal_width=80, sortable=False),
-)
 
 
 class CodeDiffScreen(WorkbenchScreen):
@@ -168,18 +162,21 @@ class CodeDiffScreen(WorkbenchScreen):
         apart = [] if self.matrix.own else telling(left.outcomes, right.outcomes)
         self.query_one("#code-diff-telling", Static).update(self._telling(left, right, len(apart)))
         tests = range(self.matrix.width) if self.every else apart
-        rows = [
-            TableRow(
-                test,
-                (
-                    TableCell(str(test + 1)),
-                    *(outcome_cell(pass_texts.letter_at(one.outcomes, test)) for one in (left, right)),
-                    TableCell(source_of(self.matrix.test_of(left, test)), "dim"),
-                ),
-            )
-            for test in tests
-        ]
-        self.query_one(VirtualTable).show_rows(_COLUMNS, rows)
+        columns = self._columns(left, right)
+        self.query_one(VirtualTable).show_records(columns, zip(tests, tests, strict=True), sortable=False)
+
+    def _columns(self, left: MatrixSolution, right: MatrixSolution) -> Columns[int]:
+        """What comes of a test, by its position."""
+
+        def came(sign: str, of: MatrixSolution) -> Column[int]:
+            return column(sign, lambda test: letter_at(of.outcomes, test), outcome_cell, words=True, room=18)
+
+        return (
+            word("test", lambda test: str(test + 1), room=5),
+            came("-", left),
+            came("+", right),
+            word("source", lambda test: source_of(self.matrix.test_of(left, test)), room=(20, 80), tone="dim"),
+        )
 
     def _telling(self, left: MatrixSolution, right: MatrixSolution, apart: int) -> str:
         """How many tests tell the two apart, or why that can't be said."""

@@ -413,8 +413,8 @@ class CodeSolutionScreen(WorkbenchScreen):
     def _list(self) -> None:
         """List the tests; the cursor stays with its test, else goes to the first."""
         table, tests = self.query_one(VirtualTable), self._listed
-        rows = kit_view.test_rows(self.matrix, self.solution, tests)
-        table.show_rows(kit_view.TEST_COLUMNS, rows)
+        columns = kit_view.test_columns(self.matrix, self.solution)
+        table.show_records(columns, zip(tests, tests, strict=True), sortable=False)
         if tests:
             wanted = self._test if self._test in tests else tests[0]
             table.jump_to_id(wanted)

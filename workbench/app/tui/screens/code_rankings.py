@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_view import TRUTH
@@ -24,9 +23,11 @@ from workbench.coding.ranking.measuring import RankedVerifiers, compared
 from workbench.coding.ranking.truth import truth_of
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.text.figures import NONE, counted, percent
+from workbench.core.text.figures import NONE, counted, number, percent
 from workbench.measuring.browsing import reveal_each
 from workbench.statistics.records.ranking import Ends, RankingReport, RankingRow, ScoredProblem, ScoredSolution
+from workbench.tables.document import Tone
+from workbench.tables.table import Column, Columns, column, count, text, word
 
 FIGURES: Final = {
     "top1": "Top-1",
@@ -145,8 +146,7 @@ class CodeRankingsScreen(WorkbenchScreen):
             return
         wide = self.size.width >= WIDE
         table = self.query_one("#code-rankings-figures", VirtualTable)
-        columns, rows = figure_columns(wide=wide), figure_rows(self.report, wide=wide)
-        table.show_rows(columns, rows)
+        table.show_records(figure_columns(wide=wide), enumerate(self.report.rows))
 
     def on_resize(self, event: events.Resize) -> None:
         """Other columns at another width."""
@@ -164,11 +164,10 @@ class CodeRankingsScreen(WorkbenchScreen):
             return
         verifiers, problem = self.ranked
         table = self.query_one("#code-rankings-solutions", VirtualTable)
-        columns = solution_columns(verifiers, self.by)
-        rows = [] if problem is None else solution_rows(problem, verifiers, self.by)
-        table.show_rows(columns, rows)
-        if rows and table.selected_id not in {row.id for row in rows}:
-            table.jump_to_id(rows[0].id)
+        rows = {} if problem is None else {one.item: one for one in in_order(problem, self.by)}
+        table.show_records(solution_columns(verifiers, self.by), rows.items())
+        if rows and table.selected_id not in rows:
+            table.jump_to_id(next(iter(rows)))
         at = index_of(self._neighbours, self.question)
         place = "" if at is None else f" · {at + 1:,} of {len(self._neighbours):,}"
         named = "nothing of it is chosen" if problem is None else printable(problem.task_id)
@@ -229,36 +228,24 @@ def _seen(project: Project, ranked: RankedProblem, also: Collection[str]) -> Ran
     return ranked
 
 
-def figure_columns(*, wide: bool) -> tuple[TableColumn, ...]:
-    """Columns of the verifiers; with intervals where there is room."""
+def figure_columns(*, wide: bool) -> Columns[RankingRow]:
+    """A verifier's figures on a data set; with intervals where there is room."""
 
-    def width(title: str) -> int:
-        return 18 if wide else max(len(title), 6)
+    def with_interval(key: str, title: str) -> Column[RankingRow]:
+        return text(
+            title,
+            lambda row: _figure(row, key, wide=wide),
+            by=lambda row: getattr(row, key),
+            room=18 if wide else max(len(title), 6),
+        )
 
     return (
-        TableColumn("verifier", "verifier", 10, 24),
-        TableColumn("dataset", "data set", 8, 13),
-        TableColumn("problems", "n", 5, 6, "right"),
-        TableColumn("coverage", "cov%", 4, 4, "right"),
-        *(TableColumn(key, title, width(title), width(title), "right") for key, title in FIGURES.items()),
+        word("verifier", lambda row: row.verifier + (" ~" if row.normalised else ""), room=(10, 24), tone="bold"),
+        word("data set", lambda row: row.dataset, room=(8, 13), tone="dim"),
+        count("n", lambda row: row.problems, room=(5, 6)),
+        column("cov%", lambda row: row.coverage, lambda share: percent(share, 0), room=4),
+        *(with_interval(key, title) for key, title in FIGURES.items()),
     )
-
-
-def figure_rows(report: RankingReport, *, wide: bool) -> list[TableRow]:
-    """A row a verifier and data set; its id is its place in the report."""
-    return [
-        TableRow(
-            place,
-            (
-                TableCell(row.verifier + (" ~" if row.normalised else ""), "bold"),
-                TableCell(row.dataset, "dim"),
-                TableCell(f"{row.problems:,}"),
-                TableCell(percent(row.coverage, 0)),
-                *(TableCell(_figure(row, key, wide=wide)) for key in FIGURES),
-            ),
-        )
-        for place, row in enumerate(report.rows)
-    ]
 
 
 def _figure(row: RankingRow, key: str, *, wide: bool) -> str:
@@ -301,7 +288,7 @@ def intervals(row: RankingRow) -> str:
 def on_problem(report: RankingReport, problem: ScoredProblem) -> str:
     """How well verifiers rank the solutions of one problem."""
     found = (
-        f"{printable(row.verifier)} {_number(row.spearman)}"
+        f"{printable(row.verifier)} {number(row.spearman)}"
         for row in report.problems
         if (row.dataset, row.task_id) == (problem.dataset, problem.task_id)
     )
@@ -311,47 +298,45 @@ def on_problem(report: RankingReport, problem: ScoredProblem) -> str:
 # -- one problem -----------------------------------------------------------------------------------
 
 
-def solution_columns(verifiers: Sequence[str], by: str) -> tuple[TableColumn, ...]:
+def solution_columns(verifiers: Sequence[str], by: str) -> Columns[ScoredSolution]:
     """True score and rank, then each verifier's; the order they stand in is marked."""
 
-    def pair(name: str, title: str) -> tuple[TableColumn, TableColumn]:
-        mark = "▼" if name == by else ""
-        return (
-            TableColumn(name, f"{mark}{title}", 7, max(7, min(16, len(title) + 1)), "right"),
-            TableColumn(f"{name} rank", "rank", 5, 5, "right"),
+    def score(name: str) -> Column[ScoredSolution]:
+        title, room = f"{'▼' if name == by else ''}{name}", (7, max(7, min(16, len(name) + 1)))
+        return column(title, lambda one: one.scores.get(name), number, key=name, room=room)
+
+    def rank(name: str) -> Column[ScoredSolution]:
+        return text(
+            "rank",
+            lambda one: _ranked(one, name),
+            by=lambda one: one.ranks.get(name),
+            key=f"{name} rank",
+            room=5,
+            tone=lambda one: _tone(one.rank, one.ranks.get(name)),
         )
 
+    truth = "▼truth" if by == BY_TRUTH else "truth"
     return (
-        TableColumn("solution", "solution", 8, 16),
-        *pair(BY_TRUTH, "truth"),
-        *(column for name in verifiers for column in pair(name, name)),
+        word("solution", lambda one: one.solution_id + (TRUTH if one.ground_truth else ""), room=(8, 16)),
+        column(truth, lambda one: one.score, number, key=BY_TRUTH, room=7, tone="bold"),
+        column("rank", lambda one: one.rank, _rank, key=f"{BY_TRUTH} rank", room=5),
+        *(one for name in verifiers for one in (score(name), rank(name))),
     )
 
 
-def solution_rows(problem: ScoredProblem, verifiers: Sequence[str], by: str) -> list[TableRow]:
-    """The solutions, the best first; a row's id is the completion's row id."""
+def in_order(problem: ScoredProblem, by: str) -> list[ScoredSolution]:
+    """The solutions, the best first."""
 
     def place(one: ScoredSolution) -> tuple[bool, float]:
         rank = one.rank if by == BY_TRUTH else one.ranks.get(by)
         return rank is None, rank or 0.0
 
-    return [
-        TableRow(
-            one.item,
-            (
-                TableCell(one.solution_id + (TRUTH if one.ground_truth else "")),
-                TableCell(_number(one.score), "bold"),
-                TableCell(_rank(one.rank)),
-                *(cell for name in verifiers for cell in _pair(one, name)),
-            ),
-        )
-        for one in sorted(problem.solutions, key=place)
-    ]
+    return sorted(problem.solutions, key=place)
 
 
-def _pair(one: ScoredSolution, name: str) -> tuple[TableCell, TableCell]:
-    score, rank = one.scores.get(name), one.ranks.get(name)
-    return TableCell(_number(score)), TableCell(_rank(rank) + _arrow(one.rank, rank), _style(one.rank, rank))
+def _ranked(one: ScoredSolution, name: str) -> str:
+    rank = one.ranks.get(name)
+    return _rank(rank) + _arrow(one.rank, rank)
 
 
 def _arrow(truth: float | None, rank: float | None) -> str:
@@ -361,12 +346,8 @@ def _arrow(truth: float | None, rank: float | None) -> str:
     return "↑" if rank < truth else "↓" if rank > truth else "="
 
 
-def _style(truth: float | None, rank: float | None) -> CellStyle:
+def _tone(truth: float | None, rank: float | None) -> Tone:
     return "dim" if truth is None or rank is None else "success" if truth == rank else "warning"
-
-
-def _number(value: float | None) -> str:
-    return NONE if value is None else f"{value:.3f}"
 
 
 def _rank(rank: float | None) -> str:

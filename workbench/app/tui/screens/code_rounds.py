@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import ClassVar, Final, Literal, NamedTuple, get_args
 
@@ -12,18 +12,25 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.sources import FixedSource
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.coding.evolution import evolved
 from workbench.coding.evolution.evolving import EvolutionName, evolution_names, problems_in
 from workbench.coding.problems import task_ids
-from workbench.coding.records.evolution import REJECTIONS, EvolutionReport, ProblemEvolution, StepRow
+from workbench.coding.records.evolution import (
+    REJECTIONS,
+    EvolutionReport,
+    ModelRow,
+    ProblemEvolution,
+    ProblemRound,
+    StepRow,
+)
 from workbench.core.project import Project
 from workbench.core.text.figures import NONE, bar, counted, percent
+from workbench.tables.document import Cell
+from workbench.tables.table import Columns, column, count, word
 
 _BAR: Final = 20  # cells of a full bar
 
@@ -31,41 +38,18 @@ _FIRST_K: Final = "1"
 
 _LEFT_OUT: Final = {"few_tests": "out: few tests", "too_easy": "out: too easy"}
 
-_PROBLEM_COLUMNS: Final = (
-    TableColumn("task_id", "problem", min_width=12, ideal_width=24),
-    TableColumn("pool", "pool", 5, 5, "right"),
-    TableColumn("tests", "tests by round", min_width=16, ideal_width=24),
-    TableColumn("passing", "pass@1 % by round", min_width=18, ideal_width=24),
-    TableColumn("state", "result", min_width=16, ideal_width=24),
-)
-
-_STEP_COLUMNS: Final = (
-    TableColumn("step", "step", 16, 18),
-    *(
-        TableColumn(key, title, width, width, "right")
-        for key, title, width in (
-            ("asked", "asked", 6),
-            ("replied", "replied", 7),
-            ("proposed", "proposed", 8),
-            ("taken", "taken", 6),
-            ("kept", "kept", 6),
-        )
-    ),
-    TableColumn("rejected", "not taken", 14, 60),
-)
-
-_MODEL_COLUMNS: Final = (
-    TableColumn("model", "model", 12, 30),
-    TableColumn("problems", "problems", 8, 8, "right"),
-    TableColumn("solutions", "solutions", 9, 9, "right"),
-    TableColumn("passing", "pass@1 on the final suites", 26, 30),
-)
-
-
 Listed = Literal["problems", "steps", "models"]
 """What stands below the rounds."""
 
 _NONE_YET: Final = "No evolution yet: workbench code evolve DB --name NAME …"
+
+
+class GrownProblem(NamedTuple):
+    """A problem, by its row id, and how its tests and its solutions fare from round to round, as far as is known."""
+
+    question: int
+    task_id: str
+    found: ProblemEvolution | None
 
 
 class Grown(NamedTuple):
@@ -141,15 +125,15 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
         tabs = (f"[{name}]" if name == self.listed else f" {name} " for name in get_args(Listed))
         self.put("tabs", " ".join(tabs))
         if self.listed == "problems":
-            rows = partial(_problem_rows, self.project, found.shown)
-            self.table.set_source(FixedSource(_PROBLEM_COLUMNS, found.problems, rows))
+            read = partial(_problems, self.project, found.shown)
+            self.list_items(_PROBLEMS, found.problems, read, lambda one: one.question)
             if self._question is not None:
                 self.table.jump_to_id(self._question)
                 self._question = None
         elif self.listed == "steps":
-            self.table.show_rows(_STEP_COLUMNS, _step_rows(found.report))
+            self.table.show_records(_STEPS, enumerate(found.report.steps))
         else:
-            self.table.show_rows(_MODEL_COLUMNS, _model_rows(found.report))
+            self.table.show_records(_MODELS, enumerate(found.report.models))
 
     # -- actions -----------------------------------------------------------------------------------
 
@@ -187,12 +171,12 @@ def _read(project: Project, wanted: EvolutionName | None, question: int | None) 
     return Grown(names, shown, evolved.report(project, row), problems_in(project, shown))
 
 
-def _problem_rows(project: Project, shown: EvolutionName, questions: Sequence[int]) -> list[TableRow]:
+def _problems(project: Project, shown: EvolutionName, questions: Sequence[int]) -> list[GrownProblem]:
     """Runs in a thread."""
     row = evolved.evolution(project, shown.name, shown.dataset)
     named = task_ids(project, questions)
     return [
-        _problem_row(named[question], evolved.problem_evolution(project, row, question), question)
+        GrownProblem(question, named[question], evolved.problem_evolution(project, row, question))
         for question in questions
         if question in named
     ]
@@ -230,63 +214,51 @@ def _barred(share: float | None) -> str:
     return f"{bar(share or 0.0, _BAR)} {percent(share):>6}"
 
 
-def _problem_row(task_id: str, found: ProblemEvolution | None, question: int) -> TableRow:
-    """One problem: how its tests and its solutions fare from round to round."""
-    rounds = () if found is None else found.rounds
+def _by_round(found: ProblemEvolution | None, said: Callable[[ProblemRound], str]) -> str:
+    return " → ".join(map(said, () if found is None else found.rounds)) or NONE
+
+
+def _perfect(found: ProblemEvolution | None) -> str:
+    """pass@1 from round to round."""
     solutions = 0 if found is None else len(found.solutions)
-    state = _LEFT_OUT.get(rounds[-1].left_out or "", "in the set") if rounds else "not through all rounds"
-    return TableRow(
-        question,
-        (
-            TableCell(task_id),
-            TableCell(f"{solutions:,}"),
-            TableCell(_arrows([str(len(one.kept)) for one in rounds])),
-            TableCell(
-                _arrows([percent(one.perfect / solutions if solutions and one.kept else None, 0) for one in rounds]),
-                "bold",
-            ),
-            TableCell(state, "success" if state == "in the set" else "dim"),
-        ),
-    )
+    return _by_round(found, lambda one: percent(one.perfect / solutions if solutions and one.kept else None, 0))
 
 
-def _arrows(values: Sequence[str]) -> str:
-    return " → ".join(values) or NONE
+def _result(found: ProblemEvolution | None) -> Cell:
+    if found is None or not found.rounds:
+        return Cell("not through all rounds", "dim")
+    left_out = found.rounds[-1].left_out
+    return Cell(_LEFT_OUT[left_out], "dim") if left_out in _LEFT_OUT else Cell("in the set", "success")
 
 
-def _step_rows(report: EvolutionReport) -> list[TableRow]:
-    """What each step of each round brought."""
-    return [
-        TableRow(
-            place,
-            (
-                TableCell(f"{one.round} {one.mode}"),
-                *(
-                    TableCell(f"{number:,}")
-                    for number in (one.asked, one.replied, one.proposed, one.taken, one.retained)
-                ),
-                TableCell(_rejected(one), "dim"),
-            ),
-        )
-        for place, one in enumerate(report.steps)
-    ]
+_PROBLEMS: Columns[GrownProblem] = (
+    word("problem", lambda one: one.task_id, room=(12, 24)),
+    count("pool", lambda one: 0 if one.found is None else len(one.found.solutions), room=5),
+    word("tests by round", lambda one: _by_round(one.found, lambda round: str(len(round.kept))), room=(16, 24)),
+    word("pass@1 % by round", lambda one: _perfect(one.found), room=(18, 24), tone="bold"),
+    column("result", lambda one: one.found, _result, words=True, room=(16, 24)),
+)
 
 
 def _rejected(one: StepRow) -> str:
     return ", ".join(f"{number} {REJECTIONS.get(code, code)}" for code, number in one.rejected.items()) or NONE
 
 
-def _model_rows(report: EvolutionReport) -> list[TableRow]:
-    """How each model's solutions fare against the result."""
-    return [
-        TableRow(
-            place,
-            (
-                TableCell(one.model or "unknown"),
-                TableCell(f"{one.problems:,}"),
-                TableCell(f"{one.solutions:,}"),
-                TableCell(_barred(one.pass_at.get(_FIRST_K))),
-            ),
-        )
-        for place, one in enumerate(report.models)
-    ]
+_STEPS: Columns[StepRow] = (
+    word("step", lambda one: f"{one.round} {one.mode}", room=(16, 18)),
+    count("asked", lambda one: one.asked, room=6),
+    count("replied", lambda one: one.replied, room=7),
+    count("proposed", lambda one: one.proposed, room=8),
+    count("taken", lambda one: one.taken, room=6),
+    count("kept", lambda one: one.retained, room=6),
+    word("not taken", _rejected, room=(14, 60), tone="dim"),
+)
+"""What each step of each round brought."""
+
+_MODELS: Columns[ModelRow] = (
+    word("model", lambda one: one.model or "unknown", room=(12, 30)),
+    count("problems", lambda one: one.problems, room=8),
+    count("solutions", lambda one: one.solutions, room=9),
+    column("pass@1 on the final suites", lambda one: one.pass_at.get(_FIRST_K), _barred, words=True, room=(26, 30)),
+)
+"""How each model's solutions fare against the result."""

@@ -17,7 +17,7 @@ from textual.worker import Worker, WorkerState
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
-from workbench.app.tui.kit.columns import CellStyle, TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.columns import TableColumn, TableRow
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.sources import MemorySource
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
@@ -29,13 +29,13 @@ from workbench.core.project import Project
 from workbench.core.selection import Condition
 from workbench.measuring.combined import (
     CombinedReport,
-    CombinedRow,
-    CombinedSheet,
+    CombinedTable,
     Standing,
     combined_as,
+    combined_name,
     head,
-    save_combined,
-    sheets,
+    headings,
+    parts,
 )
 from workbench.measuring.combining import ensemble
 from workbench.measuring.comparing import GROUPS
@@ -43,6 +43,7 @@ from workbench.measuring.downstream import downstream
 from workbench.measuring.estimating import estimate
 from workbench.measuring.judged import BASELINE, everybody
 from workbench.measuring.selecting import best_of, read_sizes
+from workbench.tables.document import Cell, Table
 
 Task = Literal["ensembles", "best-of", "estimate", "downstream"]
 
@@ -76,7 +77,7 @@ class CombinedView(NamedTuple):
 
     report: CombinedReport
     head: str
-    sheets: tuple[CombinedSheet, ...]
+    sheets: tuple[CombinedTable, ...]
 
 
 def subject_of(wanted: CombinedQuery, names: tuple[str, ...]) -> str:
@@ -128,11 +129,11 @@ _TASKS: Final[dict[Task, str]] = {
 }
 """What can be asked, in the order of the keys."""
 
-_STANDINGS: Final[dict[Standing, TableCell]] = {
-    "": TableCell(""),
-    "better": TableCell("▲ better", "success"),
-    "worse": TableCell("▼ worse", "error"),
-    "not told apart": TableCell("≈ alike", "dim"),
+_STANDINGS: Final[dict[Standing, Cell]] = {
+    "": Cell(""),
+    "better": Cell("▲ better", "success", value="better"),
+    "worse": Cell("▼ worse", "error", value="worse"),
+    "not told apart": Cell("≈ alike", "dim", value="alike"),
 }
 
 _STANDING = TableColumn("standing", "", 8, 8)
@@ -261,11 +262,11 @@ class CombineScreen(FilterScreen, FigureScreen):
     def highlighted(self, row: int) -> None:
         """Everything about a row."""
         sheet = self.sheet
-        if sheet is not None and row < len(sheet.lines):
+        if sheet is not None and row < len(sheet.table.rows):
             self.put_detail(_words(sheet, row))
 
     @property
-    def sheet(self) -> CombinedSheet | None:
+    def sheet(self) -> CombinedTable | None:
         """The table that is shown."""
         return None if self.found is None else self.found.sheets[self.place]
 
@@ -304,8 +305,8 @@ class CombineScreen(FilterScreen, FigureScreen):
     def action_save(self) -> None:
         """Copy or save the table that is shown."""
         if self.found is not None:
-            report, path = self.found.report, self.project.path
-            share(self, partial(combined_as, report, self.place), partial(save_combined, report, self.place, path))
+            report = self.found.report
+            share(self, combined_name(report, self.place), partial(combined_as, report, self.place))
 
     def action_again(self) -> None:
         """Count anew."""
@@ -414,73 +415,70 @@ def _head(text: str) -> Content:
     return Content("\n").join(Content(printable(line)) for line in text.split("\n"))
 
 
-def _caption(sheet: CombinedSheet, place: int, count: int) -> Content:
+def _caption(sheet: CombinedTable, place: int, count: int) -> Content:
     """What the table shows, and which of how many it is."""
     which = f"table {place + 1} of {count} · " if count > 1 else ""
-    return Content(which + printable(sheet.caption))
+    return Content(which + printable(sheet.table.caption))
 
 
-def _columns(sheet: CombinedSheet) -> tuple[TableColumn, ...]:
+def _columns(sheet: CombinedTable) -> tuple[TableColumn, ...]:
     """The first column stays in sight; how a row stands comes behind the words."""
-    found = [_column(sheet, place) for place in range(len(sheet.columns))]
+    found = [_column(sheet.table, place, printable(title)) for place, title in enumerate(headings(sheet.table))]
     if _has_standings(sheet):
-        found.insert(sheet.left, _STANDING)
+        found.insert(sheet.table.left, _STANDING)
     return tuple(found)
 
 
-def _column(sheet: CombinedSheet, place: int) -> TableColumn:
+def _column(table: Table, place: int, title: str) -> TableColumn:
     """As wide as what stands in it; a column of words may be cut where it is very wide."""
-    title = printable(sheet.columns[place])
-    texts = [title, *(printable(line.cells[place]) for line in sheet.lines)]
-    width = max(map(cell_len, texts))
-    if place < sheet.left:
+    width = max(cell_len(text) for text in (title, *(printable(row.cells[place].text) for row in table.rows)))
+    if place < table.left:
         return TableColumn(str(place), title, min(width, _WORDS), width)
     return TableColumn(str(place), title, width, width, "right")
 
 
-def _rows(sheet: CombinedSheet) -> list[TableRow]:
-    """The lines; a row's id is its place."""
-    return [TableRow(place, _cells(sheet, line)) for place, line in enumerate(sheet.lines)]
+def _rows(sheet: CombinedTable) -> list[TableRow]:
+    """The rows; a row's id is its place."""
+    return [TableRow(place, _cells(sheet, place)) for place in range(len(sheet.table.rows))]
 
 
-def _cells(sheet: CombinedSheet, line: CombinedRow) -> tuple[TableCell, ...]:
-    first: CellStyle = "bold" if line.standing in ("better", "worse") else ""
-    found = [TableCell(text, first if place == 0 else "") for place, text in enumerate(line.cells)]
+def _cells(sheet: CombinedTable, place: int) -> tuple[Cell, ...]:
+    first, *others = sheet.table.rows[place].cells
+    standing = sheet.said[place].standing
+    found = [structs.replace(first, tone="bold") if standing in ("better", "worse") else first, *others]
     if _has_standings(sheet):
-        found.insert(sheet.left, _STANDINGS[line.standing])
+        found.insert(sheet.table.left, _STANDINGS[standing])
     return tuple(found)
 
 
-def _names(sheet: CombinedSheet) -> list[tuple[str, ...]]:
-    """What the lines are of, in their order."""
-    return [line.cells[: sheet.left] for line in sheet.lines]
+def _names(sheet: CombinedTable) -> list[tuple[Cell, ...]]:
+    """What the rows are of, in their order."""
+    return [row.cells[: sheet.table.left] for row in sheet.table.rows]
 
 
-def _has_standings(sheet: CombinedSheet) -> bool:
-    return any(line.standing for line in sheet.lines)
+def _has_standings(sheet: CombinedTable) -> bool:
+    return any(said.standing for said in sheet.said)
 
 
-def _words(sheet: CombinedSheet, place: int) -> Content:
+def _words(sheet: CombinedTable, place: int) -> Content:
     """A row with all its figures, what they say, and the notes on the table."""
-    line = sheet.lines[place]
-    name = " · ".join(filter(None, line.cells[: sheet.left]))
-    figures = " · ".join(
-        f"{title} {text}"
-        for title, text in zip(sheet.columns[sheet.left :], line.cells[sheet.left :], strict=True)
-        if text
-    )
+    table, left = sheet.table, sheet.table.left
+    texts = [cell.text for cell in table.rows[place].cells]
+    name = " · ".join(filter(None, texts[:left]))
+    titles = [*headings(table)][left:]
+    figures = " · ".join(f"{title} {text}" for title, text in zip(titles, texts[left:], strict=True) if text)
     meaning = (f"▲ better ▼ worse ≈ alike (not told apart): beside {sheet.against}.",) if _has_standings(sheet) else ()
     return Content.assemble(
         (printable(name), "bold"),
         f" · {printable(figures)}",
-        *((f"\n{printable(said)}", "$text-accent") for said in line.words),
-        *((f"\n{printable(note)}", "$foreground-muted") for note in (*meaning, *sheet.notes)),
+        *((f"\n{printable(said)}", "$text-accent") for said in sheet.said[place].words),
+        *((f"\n{printable(note)}", "$foreground-muted") for note in (*meaning, *table.notes)),
     )
 
 
 def _nothing(text: str) -> MemorySource:
     """A table without figures, and why in a word or two."""
-    return MemorySource((TableColumn("nothing", ""),), [TableRow(0, (TableCell(text, "dim"),))])
+    return MemorySource((TableColumn("nothing", ""),), [TableRow(0, (Cell(text, "dim"),))])
 
 
 def _trouble(error: BaseException) -> Content:
@@ -498,4 +496,4 @@ def read(project: Project, wanted: CombinedQuery) -> CombinedView:
         FormatError: The file of scores can't be read.
     """
     report = _READERS[wanted.task](project, wanted)
-    return CombinedView(report, head(report), sheets(report))
+    return CombinedView(report, head(report), parts(report))

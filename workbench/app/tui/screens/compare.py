@@ -22,7 +22,7 @@ from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.selection import Condition
 from workbench.measuring.comparing import GROUPS, PairedComparison, comparable, compared
-from workbench.measuring.comparing_tables import comparison_as, save_comparison, verdict
+from workbench.measuring.comparing_tables import comparison_as, comparison_name, verdict
 from workbench.statistics.records.comparison import CompareReport
 
 DRAWS = 2_000
@@ -153,7 +153,7 @@ class CompareScreen(TableScreen, FigureScreen):
         self.say("" if pair is None else f"{printable(pair.a)} and {printable(pair.b)} can't be compared")
         for part in ("head", "paired", "tests", "verdict", "tabs"):
             self.put(part, "")
-        self.table.show_rows(view.ITEM_COLUMNS, [])
+        self.table.show_records(view.ITEM_COLUMNS, ())
 
     def fill(self) -> None:
         """The lower table and the line above it."""
@@ -162,9 +162,9 @@ class CompareScreen(TableScreen, FigureScreen):
         report = self.found.report
         self.put("tabs", view.tabs(report, self.shown))
         if self.shown == "groups":
-            self.table.show_rows(view.group_columns(self.wide), view.group_rows(report, self.wide))
+            self.table.show_records(view.group_columns(report, wide=self.wide), enumerate(report.groups))
         else:
-            self.list_items(view.ITEM_COLUMNS, self.found.ids[self.shown], self.found.rows, view.item_row)
+            self.list_items(view.ITEM_COLUMNS, self.found.ids[self.shown], self.found.rows, lambda row: row.item.id)
 
     # -- what is listed ----------------------------------------------------------------------------
 
@@ -249,5 +249,4 @@ class CompareScreen(TableScreen, FigureScreen):
     def action_export(self) -> None:
         """Copy or save the figures."""
         if self.report is not None:
-            save = partial(save_comparison, self.report, self.project.path)
-            share(self, partial(comparison_as, self.report), save)
+            share(self, comparison_name(self.report), partial(comparison_as, self.report))

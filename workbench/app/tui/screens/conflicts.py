@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -18,7 +18,6 @@ from textual.widgets import Input, Static
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.card_texts import about, kind_words, side_words, undone
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
-from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import Line, verdict_words
 from workbench.app.tui.kit.type_picker import TypePicker
@@ -40,11 +39,13 @@ from workbench.labelling.conflict_classes import (
     Side,
 )
 from workbench.labelling.rulings import Role
+from workbench.tables.document import Cell
+from workbench.tables.table import Column, Columns, column, count, word
 
-_COLUMNS = (
-    TableColumn("kind", "against each other", min_width=30, ideal_width=70),
-    TableColumn("count", "conflicts", min_width=9, ideal_width=9, align="right"),
-    TableColumn("task", "about", min_width=11, ideal_width=14),
+_COLUMNS: Columns[ConflictClass] = (
+    word("against each other", lambda kind: kind_words(kind), room=(30, 70)),
+    count("conflicts", lambda kind: kind.count, room=9, tone="bold"),
+    word("about", lambda kind: about(kind), room=(11, 14), tone="dim"),
 )
 
 
@@ -94,7 +95,7 @@ class ConflictsScreen(TableScreen, PersonScreen):
 
     def _show(self, kinds: list[ConflictClass]) -> None:
         self._kinds = kinds
-        self.table.show_rows(_COLUMNS, [_row(number, kind) for number, kind in enumerate(kinds)])
+        self.table.show_records(_COLUMNS, enumerate(kinds))
         self.set_class(not kinds, "empty")
         self.put("empty", self.EMPTY.format(name=printable(self._person) or "anybody"))
         if kinds:
@@ -118,12 +119,6 @@ class ConflictsScreen(TableScreen, PersonScreen):
     def _undone(self, count: int) -> None:
         self.notify(undone(count), markup=False)
         self.action_reload()
-
-
-def _row(number: int, kind: ConflictClass) -> TableRow:
-    return TableRow(
-        number, (TableCell(kind_words(kind)), TableCell(f"{kind.count:,}", "bold"), TableCell(about(kind), "dim"))
-    )
 
 
 # -- The conflicts of one kind: select many, settle them alike, with one question asked before.
@@ -267,12 +262,21 @@ class ConflictClassScreen(TableScreen):
             return
         self._selected &= opened.cases.keys()
         read = partial(self._session.rows, opened)
-        self.list_items(_columns(opened), array("q", opened.cases), read, partial(self._row, opened))
+        self.list_items(self._columns(opened), array("q", opened.cases), read, lambda row: row.subject)
         self.table.focus()
         self._say()
 
-    def _row(self, opened: OpenClass, row: ClassRow) -> TableRow:
-        return _subject_row(row, opened, row.subject in self._selected)
+    def _columns(self, opened: OpenClass) -> Columns[ClassRow]:
+        def side(value: str) -> Column[ClassRow]:
+            return word(side_words(value).plain, lambda row: _said_by(row.sides, value), room=(10, 24))
+
+        return (
+            column("", lambda row: row.subject in self._selected, _box, words=True, room=1),
+            column("reference", lambda row: row.reference, _answer, words=True, room=(9, 20)),
+            column("completion", lambda row: row.answer, _answer, words=True, room=(10, 20)),
+            *map(side, opened.kind.values),
+            word("question", lambda row: row.question, room=(12, 40), tone="dim"),
+        )
 
     def _say(self) -> None:
         kind = self._opened.kind if self._opened is not None else None
@@ -391,41 +395,22 @@ class ConflictClassScreen(TableScreen):
         super().trouble(error)
 
 
-def _columns(opened: OpenClass) -> list[TableColumn]:
-    sides = [
-        TableColumn(f"side-{number}", side_words(value).plain, min_width=10, ideal_width=24)
-        for number, value in enumerate(opened.kind.values)
-    ]
-    return [
-        TableColumn("selected", "", min_width=1, ideal_width=1),
-        TableColumn("reference", "reference", min_width=9, ideal_width=20),
-        TableColumn("answer", "completion", min_width=10, ideal_width=20),
-        *sides,
-        TableColumn("question", "question", min_width=12, ideal_width=40),
-    ]
+def _box(selected: bool) -> Cell:
+    return Cell("■", "accent") if selected else Cell("·", "dim")
 
 
-def _subject_row(row: ClassRow, opened: OpenClass, selected: bool) -> TableRow:
-    sides = {side.value: side for side in row.sides}
-    return TableRow(
-        row.subject,
-        (
-            TableCell("■", "accent") if selected else TableCell("·", "dim"),
-            _answer(row.reference),
-            _answer(row.answer),
-            *(TableCell(_said(sides[value]) if value in sides else "") for value in opened.kind.values),
-            TableCell(row.question, "dim"),
-        ),
-    )
-
-
-def _answer(text: str) -> TableCell:
-    return TableCell(_shown(text), "bold") if text else TableCell(_NO_ANSWER, "warning")
+def _answer(text: str) -> Cell:
+    return Cell(_shown(text), "bold") if text else Cell(_NO_ANSWER, "warning")
 
 
 def _shown(answer: str) -> str:
     """A final answer for people; they often are bare LaTeX."""
     return render_math(answer) if "\\" in answer else answer
+
+
+def _said_by(sides: Iterable[Side], value: str) -> str:
+    """What stands beside a value; nothing where nobody says it."""
+    return next((_said(side) for side in sides if side.value == value), "")
 
 
 def _said(side: Side) -> str:

@@ -138,8 +138,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def _list(self, found: QueueListing) -> None:
         names, wide = found.queue.verifiers, self.wide
-        shown = partial(view.row_of, verifiers=names, wide=wide)
-        self.list_items(view.columns(names, wide=wide), found.order, found.queue.rows, shown)
+        self.list_items(view.columns(names, wide=wide), found.order, found.queue.rows, lambda item: item.id)
         instead = found.instead_of(self.table.selected_id or 0)
         if instead is not None:
             self.table.jump_to_id(instead)
@@ -159,7 +158,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             self._undoing = False
         if event.worker.group == _READ:
             self.found = None
-            self.table.show_rows(view.columns((), wide=self.wide), [])
+            self.table.show_records(view.columns((), wide=self.wide), ())
             self._say(str(event.worker.error))
             self._show_detail([])
             self._tell()

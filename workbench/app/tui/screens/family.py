@@ -38,7 +38,7 @@ from workbench.core.text.figures import (
 )
 from workbench.core.text.figures import interval as fractions
 from workbench.measuring.comparing import PAIRS_SAMPLES, joint_errors
-from workbench.measuring.comparing_tables import comparison_as, save_comparison
+from workbench.measuring.comparing_tables import comparison_as, comparison_name
 from workbench.measuring.family import best_pair, family, standing
 from workbench.statistics.records.comparison import FamilyMember, FamilyPair, FamilyReport, JointErrorReport, JudgePair
 
@@ -287,7 +287,7 @@ class FamilyScreen(FigureScreen):
         """Copy or save the differences, or the errors in common."""
         if self.sheet is not None:
             report = self.sheet.family if self.measure == "difference" else self.sheet.errors
-            share(self, partial(comparison_as, report), partial(save_comparison, report, self.project.path))
+            share(self, comparison_name(report), partial(comparison_as, report))
 
 
 def turned(pair: FamilyPair, a: str, level: float) -> tuple[float, str]:

@@ -8,7 +8,6 @@ from typing import ClassVar
 from textual.content import Content
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
@@ -16,13 +15,17 @@ from workbench.core.text.figures import counted
 from workbench.labelling import coordinating
 from workbench.labelling.coordinating import Answered, Flag
 from workbench.measuring.browsing import coordinator_name
+from workbench.tables.document import Cell
+from workbench.tables.table import Columns, column, word
 
-_COLUMNS = (
-    TableColumn("state", "", min_width=1, ideal_width=1),
-    TableColumn("annotator", "who", min_width=8, ideal_width=14),
-    TableColumn("asked", "asks", min_width=24, ideal_width=60),
-    TableColumn("completion_id", "item", min_width=8, ideal_width=16),
-    TableColumn("at", "when", min_width=11, ideal_width=16),
+_OPEN, _ANSWERED = Cell("⚑", "warning"), Cell("✓", "success")
+_CALLS = Cell("calls you, without a question", "dim")
+_COLUMNS: Columns[Flag] = (
+    column("", lambda flag: flag.is_open, lambda is_open: _OPEN if is_open else _ANSWERED, words=True, room=1),
+    word("who", lambda flag: flag.annotator, room=(8, 14), tone="bold"),
+    column("asks", lambda flag: flag.asked, lambda asked: asked or _CALLS, words=True, room=(24, 60)),
+    word("item", lambda flag: flag.completion_id, room=(8, 16)),
+    word("when", lambda flag: flag.flagged_at[:16].replace("T", " "), room=(11, 16), tone="dim"),
 )
 
 
@@ -55,7 +58,7 @@ class FlagsScreen(TableScreen, LiveScreen):
         """List them; the one under the cursor stays under it."""
         table, self._flags = self.table, data
         at = table.cursor or 0
-        table.show_rows(_COLUMNS, [_row(number, flag) for number, flag in enumerate(data)])
+        table.show_records(_COLUMNS, enumerate(data))
         self.set_class(not data, "empty")
         if data:
             table.focus()
@@ -115,15 +118,6 @@ class FlagsScreen(TableScreen, LiveScreen):
 
 def _title(flag: Flag) -> str:
     return f"Answer to {fit(flag.annotator, 24).rstrip()}"
-
-
-def _row(number: int, flag: Flag) -> TableRow:
-    mark = TableCell("⚑", "warning") if flag.is_open else TableCell("✓", "success")
-    asked = TableCell(flag.asked) if flag.asked else TableCell("calls you, without a question", "dim")
-    when = flag.flagged_at[:16].replace("T", " ")
-    return TableRow(
-        number, (mark, TableCell(flag.annotator, "bold"), asked, TableCell(flag.completion_id), TableCell(when, "dim"))
-    )
 
 
 def _detail(flag: Flag) -> Content:

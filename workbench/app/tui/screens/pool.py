@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar, Final
 
 from textual.content import Content
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
@@ -18,8 +17,11 @@ from workbench.core.selection import NAMELESS, Condition
 from workbench.core.taxonomy import TYPES
 from workbench.core.text.figures import compact_count, counted
 from workbench.measuring.records.curation import COUNTING, PoolStatus, Scope, SourceStatus
+from workbench.tables.document import Cell, Tone
+from workbench.tables.table import Column, Columns, column, count, word
 
 _UNTYPED: Final = "none"
+_UNKNOWN: Final = Cell("? unknown", "warning")
 
 
 class PoolScreen(TableScreen, LiveScreen):
@@ -52,10 +54,9 @@ class PoolScreen(TableScreen, LiveScreen):
 
     def fill(self) -> None:
         """List the sources."""
-        last = len(self._lines) - 1
-        rows = [_row(place, one, wide=self.wide, whole=place == last) for place, one in enumerate(self._lines)]
-        self.table.show_rows(_columns(wide=self.wide), rows)
-        self.highlighted(self.table.selected_id or 0)
+        if self.status is not None:
+            self.table.show_records(_columns(self.status.total, wide=self.wide), enumerate(self._lines))
+            self.highlighted(self.table.selected_id or 0)
 
     @property
     def _lines(self) -> tuple[SourceStatus, ...]:
@@ -87,44 +88,42 @@ class PoolScreen(TableScreen, LiveScreen):
         self.app.push_screen(BrowseScreen(*(() if anywhere else (Condition("source", "=", one.source),))))
 
 
-def _columns(*, wide: bool) -> tuple[TableColumn, ...]:
-    """Numbers of a source's questions, and in a wide terminal its licence."""
+def _columns(total: SourceStatus, *, wide: bool) -> Columns[SourceStatus]:
+    """Numbers of a source's questions, and in a wide terminal its licence; all sources together have none."""
 
-    def number(key: str, width: int = 5) -> TableColumn:
-        return TableColumn(key, key, width, width, "right")
+    def number(heading: str, value: Callable[[SourceStatus], int], room: int = 5) -> Column[SourceStatus]:
+        return column(heading, value, compact_count, room=room)
+
+    def warned(heading: str, value: Callable[[SourceStatus], int], room: int = 5) -> Column[SourceStatus]:
+        def tone(one: SourceStatus) -> Tone:
+            return "warning" if value(one) else "dim"
+
+        return column(heading, value, compact_count, room=room, tone=tone)
+
+    def of_type(letter: str) -> Column[SourceStatus]:
+        return number(letter, lambda one: one.types.get(letter, 0))
 
     return (
-        TableColumn("source", "source", 12, 40),
-        number("questions", 9),
-        *map(number, ("out", "left", *TYPES)),
-        number("untyped", 7),
-        number("drawn"),
-        *((TableColumn("licence", "licence", 7, 24),) if wide else ()),
-    )
-
-
-def _row(place: int, one: SourceStatus, *, wide: bool, whole: bool) -> TableRow:
-    """One source, or the whole pool; its place is the row's id."""
-    out, untyped = one.questions - one.left, one.types.get(_UNTYPED, 0)
-    return TableRow(
-        place,
-        (
-            TableCell(one.source, "bold"),
-            TableCell(f"{one.questions:,}"),
-            TableCell(compact_count(out), "warning" if out else "dim"),
-            TableCell(compact_count(one.left)),
-            *(TableCell(compact_count(one.types.get(letter, 0))) for letter in TYPES),
-            TableCell(compact_count(untyped), "warning" if untyped else "dim"),
-            TableCell(compact_count(sum(one.drawn.values()))),
-            *((_licence(one, whole=whole),) if wide else ()),
+        word("source", lambda one: one.source, room=(12, 40), tone="bold"),
+        count("questions", lambda one: one.questions, room=9),
+        warned("out", lambda one: one.questions - one.left),
+        number("left", lambda one: one.left),
+        *map(of_type, TYPES),
+        warned("untyped", lambda one: one.types.get(_UNTYPED, 0), 7),
+        number("drawn", lambda one: sum(one.drawn.values())),
+        column(
+            "licence",
+            lambda one: "" if one is total else one.licence,
+            _licence,
+            words=True,
+            room=(7, 24),
+            there=wide,
         ),
     )
 
 
-def _licence(one: SourceStatus, *, whole: bool) -> TableCell:
-    if whole:
-        return TableCell("")
-    return TableCell("? unknown", "warning") if one.licence is None else TableCell(one.licence)
+def _licence(licence: str | None) -> Cell:
+    return _UNKNOWN if licence is None else Cell(licence)
 
 
 def _words(one: SourceStatus, *, whole: bool, stale: int) -> Content:

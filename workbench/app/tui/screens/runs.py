@@ -269,8 +269,8 @@ class RunsScreen(TableScreen, LiveScreen):
 
     def fill(self) -> None:
         """List the runs."""
-        rows = [run_view.row(run_view.with_counts(run, self._counted), self.wide) for run in self.runs]
-        self.table.show_rows(run_view.columns(self.wide), rows)
+        runs = ((run.run, run_view.with_counts(run, self._counted)) for run in self.runs)
+        self.table.show_records(run_view.columns(wide=self.wide), runs)
         self._describe()
 
     def _describe(self) -> None:

@@ -72,7 +72,7 @@ class SetDiffScreen(TableScreen):
     def _show(self, found: SetDiff) -> None:
         self.found = found
         self.put("caption", view.diff_caption(found))
-        self.table.show_rows(view.DIFF_COLUMNS, list(view.diff_rows(found)))
+        self.table.show_records(view.DIFF_COLUMNS, enumerate(view.differing(found)))
 
     def opened(self, row: int) -> None:
         """Show the item in Browse."""
@@ -142,8 +142,7 @@ class SetsScreen(TableScreen, LiveScreen):
 
     def fill(self) -> None:
         """List the sets."""
-        rows = [view.row(place, line, wide=self.wide) for place, line in enumerate(self.sets)][::-1]
-        self.table.show_rows(view.columns(wide=self.wide), rows)
+        self.table.show_records(view.columns(wide=self.wide), [*enumerate(self.sets)][::-1])
 
     def go_to(self, name: str) -> None:
         """Put the cursor on a set, now or when it has been read."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -15,13 +15,13 @@ from textual.widgets import Static, Tree
 
 from workbench.app.tui.form import FindingScreen, finding_actions
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.columns import OUTCOME_MARKS, CellStyle, TableCell, TableColumn, TableRow
+from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.evidence import REPLY, call_text, tokens_text
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.kit.sources import MemorySource, RowHighlighted, RowSelected
+from workbench.app.tui.kit.sources import RowHighlighted, RowSelected
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
@@ -30,19 +30,8 @@ from workbench.core.text.document import RenderedText
 from workbench.core.text.figures import NONE, counted
 from workbench.runs import transcripts
 from workbench.runs.transcripts import Search, SearchNode, SearchRollout, search_of, transcript
-
-_ROLE = TableColumn("role", "asked", 5, 10, sortable=False)
-
-
-def _columns(several_roles: bool) -> tuple[TableColumn, ...]:
-    return (
-        TableColumn("number", "#", 3, 4, "right", sortable=False),
-        TableColumn("step", "step", 12, 34, sortable=False),
-        *((_ROLE,) if several_roles else ()),
-        TableColumn("tokens", "tokens", 7, 13, "right", sortable=False),
-        TableColumn("ms", "ms", 5, 8, "right", sortable=False),
-        TableColumn("remark", "", 9, 20, sortable=False),
-    )
+from workbench.tables.document import Cell, Tone
+from workbench.tables.table import Columns, column, text, word
 
 
 class TranscriptScreen(FindingScreen):
@@ -100,11 +89,11 @@ class TranscriptScreen(FindingScreen):
         self.say(printable(f"{self._about} · {place}" if self._about else place))
         self.query_one("#transcript-facts", Static).update(_facts(found))
         several = len({call.role for call in found.calls}) > 1
-        rows = [TableRow(place, _cells(place, call, several)) for place, call in self._calls.items()]
-        self.query_one(VirtualTable).set_source(MemorySource(_columns(several), rows))
+        columns = _columns(self._calls, several_roles=several)
+        self.query_one(VirtualTable).show_records(columns, zip(self._calls, self._calls, strict=True), sortable=False)
         self.refresh_bindings()
-        if rows:
-            self._show(rows[0].id)
+        if self._calls:
+            self._show(next(iter(self._calls)))
         else:
             self.reader.set_title("No call: nothing was asked for this verdict")
 
@@ -163,17 +152,22 @@ def _with_place(place: int, call: CallShown, raw: bool) -> tuple[int, RenderedTe
     return place, call_text(call, raw=raw)
 
 
-def _cells(place: int, call: CallShown, several_roles: bool) -> tuple[TableCell, ...]:
+def _columns(calls: Mapping[int, CallShown], *, several_roles: bool) -> Columns[int]:
+    """Calls by their places."""
+    return (
+        text("#", lambda place: str(place + 1), room=(3, 4), tone="dim"),
+        word("step", lambda place: calls[place].step, room=(12, 34), tone="bold"),
+        word("asked", lambda place: calls[place].role, room=(5, 10), there=several_roles),
+        text("tokens", lambda place: tokens_text(calls[place]), room=(7, 13)),
+        text("ms", lambda place: f"{calls[place].ms:,.0f}", room=(5, 8)),
+        column("", calls.__getitem__, _remark, words=True, room=(9, 20)),
+    )
+
+
+def _remark(call: CallShown) -> Cell:
     odd = "" if call.finish_reason in (None, "stop") else call.finish_reason
     origin = "recorded" if call.origin is not None else "reused" if call.reused else ""
-    return (
-        TableCell(str(place + 1), "dim"),
-        TableCell(call.step, "bold"),
-        *((TableCell(call.role),) if several_roles else ()),
-        TableCell(tokens_text(call)),
-        TableCell(f"{call.ms:,.0f}"),
-        TableCell(" ".join(word for word in (odd, origin) if word), "warning" if odd or call.origin else "dim"),
-    )
+    return Cell(" ".join(word for word in (odd, origin) if word), "warning" if odd or call.origin else "dim")
 
 
 def _facts(found: Transcript) -> Content:
@@ -201,20 +195,11 @@ def _votes(found: Transcript) -> str:
 _LEFT_OUT = "∅"
 _SIMULATED = "┆"
 _CHOSEN = "▶"
-_MARKS: dict[bool | None, tuple[str, CellStyle]] = {
+_MARKS: dict[bool | None, tuple[str, Tone]] = {
     True: ("✓", "success"),
     False: ("✗", "error"),
     None: ("?", "warning"),
 }
-_COLUMNS = (
-    TableColumn("number", "#", 4, 4, "right", sortable=False),
-    TableColumn("steps", "steps", 12, 14, sortable=False),
-    TableColumn("f", "f", 3, 3, sortable=False),
-    TableColumn("h", "h", 3, 3, sortable=False),
-    TableColumn("reward", "reward", 6, 6, "right", sortable=False),
-    TableColumn("weight", "R", 6, 7, "right", sortable=False),
-    TableColumn("remark", "", 8, 22, sortable=False),
-)
 _LEGEND = f"✓ found right  ✗ found wrong  ? not read  {_LEFT_OUT} left out  {_SIMULATED} simulated from here"
 
 
@@ -267,8 +252,8 @@ class SearchTreeScreen(WorkbenchScreen):
         self.search = search
         self.query_one("#search-facts", Static).update(_search_facts(search))
         self._grow(search)
-        rows = [TableRow(number, _rollout_cells(number, rollout)) for number, rollout in enumerate(search.rollouts)]
-        self.query_one(VirtualTable).set_source(MemorySource(_COLUMNS, rows))
+        columns = _rollout_columns(search.rollouts)
+        self.query_one(VirtualTable).show_records(columns, enumerate(range(len(search.rollouts))), sortable=False)
 
     def _grow(self, search: Search) -> None:
         tree: Tree[int] = self.query_one(Tree)
@@ -326,18 +311,30 @@ def _label(node: SearchNode) -> Text:
     return Text.assemble((f"{sign}{mark} {printable(node.subtask)}", "bold" if node.chosen else ""), figures)
 
 
-def _rollout_cells(number: int, rollout: SearchRollout) -> tuple[TableCell, ...]:
-    remarks = ("its f is the answer" if rollout.chosen else "", "not all read" if rollout.flagged else "")
-    sign = f"{_CHOSEN} " if rollout.chosen else ""
+def _rollout_columns(rollouts: Sequence[SearchRollout]) -> Columns[int]:
+    """Rollouts by their places."""
+
+    def chosen(there: Tone, else_: Tone) -> Callable[[int], Tone]:
+        return lambda number: there if rollouts[number].chosen else else_
+
     return (
-        TableCell(f"{sign}{number + 1}", "bold" if rollout.chosen else "dim"),
-        TableCell(_steps(rollout)),
-        _said(rollout.f),
-        _said(rollout.h) if rollout.h is not None else TableCell(NONE, "dim"),
-        TableCell(f"{rollout.reward:g}"),
-        TableCell(f"{rollout.weight:.1f}", "bold" if rollout.chosen else ""),
-        TableCell(", ".join(filter(None, remarks)), "accent" if rollout.chosen else "dim"),
+        text("#", lambda number: _number(number, rollouts[number]), room=4, tone=chosen("bold", "dim")),
+        word("steps", lambda number: _steps(rollouts[number]), room=(12, 14)),
+        column("f", lambda number: rollouts[number].f, _said, words=True, room=3),
+        column("h", lambda number: rollouts[number], _said_half, words=True, room=3),
+        text("reward", lambda number: f"{rollouts[number].reward:g}", room=6),
+        text("R", lambda number: f"{rollouts[number].weight:.1f}", room=(6, 7), tone=chosen("bold", "")),
+        word("", lambda number: _remarks(rollouts[number]), room=(8, 22), tone=chosen("accent", "dim")),
     )
+
+
+def _number(number: int, rollout: SearchRollout) -> str:
+    return f"{_CHOSEN} {number + 1}" if rollout.chosen else str(number + 1)
+
+
+def _remarks(rollout: SearchRollout) -> str:
+    remarks = ("its f is the answer" if rollout.chosen else "", "not all read" if rollout.flagged else "")
+    return ", ".join(filter(None, remarks))
 
 
 def _steps(rollout: SearchRollout) -> str:
@@ -349,8 +346,12 @@ def _steps(rollout: SearchRollout) -> str:
     return "".join(path) + (_SIMULATED + simulated if simulated else "")
 
 
-def _said(said: bool | None) -> TableCell:
-    return TableCell(*_MARKS[said])
+def _said(said: bool | None) -> Cell:
+    return Cell(*_MARKS[said])
+
+
+def _said_half(rollout: SearchRollout) -> Cell:
+    return Cell(NONE, "dim") if rollout.h is None else _said(rollout.h)
 
 
 def _search_facts(search: Search) -> Content:

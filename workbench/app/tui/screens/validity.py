@@ -7,23 +7,16 @@ from typing import ClassVar, get_args
 from textual.content import Content
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.columns import TableCell, TableColumn, TableRow
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
+from workbench.core.text.figures import NONE
 from workbench.core.verdict import GoldChoice
 from workbench.measuring.records.validity import CHECKS, COMPARING, Finding, ValidityReport
 from workbench.measuring.validity import validity, validity_text
+from workbench.tables.document import Cell
 from workbench.tables.files import write_beside
-
-_COLUMNS = (
-    TableColumn("verifier", "verifier", min_width=12, ideal_width=28),
-    TableColumn("check", "check", min_width=17, ideal_width=18),
-    TableColumn("figure", "figure", min_width=9, ideal_width=10, align="right"),
-    TableColumn("interval", "95 % interval", min_width=15, ideal_width=16, align="right"),
-    TableColumn("n", "items", min_width=7, ideal_width=9, align="right"),
-    TableColumn("mark", "", min_width=12, ideal_width=12),
-)
+from workbench.tables.table import Columns, column, text, word
 
 
 class ValidityScreen(TableScreen):
@@ -67,9 +60,9 @@ class ValidityScreen(TableScreen):
 
     def fill(self) -> None:
         """List the findings."""
-        rows = [_row(number, finding) for number, finding in self._shown()]
-        self.table.show_rows(_COLUMNS, rows)
-        if not rows:
+        findings = self._shown()
+        self.table.show_records(_COLUMNS, findings)
+        if not findings:
             self.put_detail(_nothing(self.report))
 
     def _shown(self) -> list[tuple[int, Finding]]:
@@ -102,50 +95,45 @@ class ValidityScreen(TableScreen):
         """Write the sentences beside the database."""
         if self.report is not None:
             text = validity_text(self.report)
-            stem = f"{self.project.path.stem}-validity-{self.report.gold_choice}"
+            name = f"validity-{self.report.gold_choice}"
             self.in_background(
-                lambda: write_beside(self.project.path, stem, ".txt", text),
+                lambda: write_beside(self.project.path, name, ".txt", text),
                 lambda path: self.notify(f"Written: {path}", markup=False),
                 group="validity-save",
             )
 
 
-def _row(number: int, finding: Finding) -> TableRow:
-    """A finding in a row; what it comes to is said in a word."""
-    points = finding.check in COMPARING
-    return TableRow(
-        number,
-        (
-            TableCell(finding.verifier or "labels", "bold"),
-            TableCell(finding.check),
-            TableCell(_figure(finding.estimate, points)),
-            TableCell(_interval(finding.ci, points)),
-            TableCell(f"{finding.n:,}" if finding.n else "–"),
-            _mark(finding),
-        ),
-    )
-
-
-def _mark(finding: Finding) -> TableCell:
+def _mark(finding: Finding) -> Cell:
+    """What a finding comes to, in a word."""
     compares = finding.check in COMPARING
     if finding.stands_out:
-        return TableCell("◆ stands out" if compares else "◆ seen", "warning")
+        return Cell("◆ stands out" if compares else "◆ seen", "warning")
     if finding.estimate is None:
-        return TableCell("· too few", "dim")
-    return TableCell("· as chance" if compares else "· none seen", "dim")
+        return Cell("· too few", "dim")
+    return Cell("· as chance" if compares else "· none seen", "dim")
 
 
-def _figure(value: float | None, points: bool) -> str:
-    if value is None:
-        return "–"
-    return f"{100 * value:+.1f} pts" if points else f"{100 * value:.1f} %"
+def _figure(finding: Finding) -> str:
+    if finding.estimate is None:
+        return NONE
+    return f"{100 * finding.estimate:+.1f} pts" if finding.check in COMPARING else f"{100 * finding.estimate:.1f} %"
 
 
-def _interval(ends: tuple[float, float] | None, points: bool) -> str:
-    if ends is None:
-        return "–"
-    low, high = (f"{100 * end:+.1f}" if points else f"{100 * end:.1f}" for end in ends)
+def _interval(finding: Finding) -> str:
+    if finding.ci is None:
+        return NONE
+    low, high = (f"{100 * end:+.1f}" if finding.check in COMPARING else f"{100 * end:.1f}" for end in finding.ci)
     return f"[{low}, {high}]"
+
+
+_COLUMNS: Columns[Finding] = (
+    word("verifier", lambda finding: finding.verifier or "labels", room=(12, 28), tone="bold"),
+    word("check", lambda finding: finding.check, room=(17, 18)),
+    text("figure", _figure, by=lambda finding: finding.estimate, room=(9, 10)),
+    text("95 % interval", _interval, by=lambda finding: finding.ci, room=(15, 16)),
+    column("items", lambda finding: finding.n or None, lambda n: NONE if n is None else f"{n:,}", room=(7, 9)),
+    column("", lambda finding: finding, _mark, words=True, room=12),
+)
 
 
 def _caption(report: ValidityReport) -> str:

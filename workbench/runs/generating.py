@@ -12,8 +12,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from contextlib import AsyncExitStack, suppress
-from itertools import count
 from typing import Final, Protocol, Self
 
 from msgspec import Struct
@@ -21,16 +19,11 @@ from msgspec import Struct
 from workbench.config.models import prices_of
 from workbench.core.database.connection import Database
 from workbench.core.errors import RunError, StoreError, WorkbenchError
-from workbench.llm.caller import Caller
-from workbench.llm.pace import Budget
-from workbench.llm.records import CallFailed, Chat, Halt, Reply, Request, RunUsed, ending
+from workbench.llm.records import CallFailed, Chat, Halt, Reply, Request, ending
 from workbench.llm.server import Limits, ModelServer, Price
-from workbench.runs.journal import NO_ITEM, RunJournal
 from workbench.runs.lease import Lease, LeaseLost
-from workbench.runs.serving import GRACE_S
-from workbench.runs.store import calls
+from workbench.runs.session import LOOK_S, Client, Feed, RunServers, Session, opened_session
 
-_LOOK_S = 0.1
 _GO_ON = "What was answered is stored; the same command goes on from there."
 
 
@@ -61,10 +54,10 @@ class Servers:
     def __init__(
         self, database: Database, lease: Lease, run: int, servers: Mapping[str, ModelServer], limits: Limits
     ) -> None:
-        self._database, self._lease, self._run = database, lease, run
-        self._servers, self._limits = servers, limits
-        self._prices = prices_of(database.path, (server.model for server in servers.values()))
-        self._opened: Future[_GenerationSession] = Future()
+        self._database, self._lease = database, lease
+        prices = prices_of(database.path, (server.model for server in servers.values()))
+        self._run = RunServers(run=run, servers=servers, limits=limits, prices=prices)
+        self._opened: Future[_ThreadSession] = Future()
         self._ended: BaseException | None = None
         self._thread = threading.Thread(target=self._live, name="generating", daemon=True)
 
@@ -74,9 +67,9 @@ class Servers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        desk = self._opened.result()
+        opened = self._opened.result()
         if self._thread.is_alive():
-            desk.loop.call_soon_threadsafe(desk.over.set)
+            opened.loop.call_soon_threadsafe(opened.over.set_result, None)
         self._thread.join()
 
     def ask(self, wanted: Sequence[ReplyRequest], watch: Callable[[int], None] | None = None) -> list[Found]:
@@ -89,12 +82,12 @@ class Servers:
             RunError: No call can succeed now; what was answered is stored.
             StoreError: Nothing can be stored.
         """
-        desk = self._opened.result()
+        opened = self._opened.result()
         found: list[Found | None] = [None] * len(wanted)
         if not self._thread.is_alive():
             raise self._over()
         try:
-            asked = asyncio.run_coroutine_threadsafe(desk.ask(wanted, found), desk.loop)
+            asked = asyncio.run_coroutine_threadsafe(_ask(opened.session, wanted, found), opened.loop)
             while self._waits(asked):
                 if watch is not None:
                     watch(sum(one is not None for one in found))
@@ -115,7 +108,7 @@ class Servers:
         """Wait a moment; whether there is still something to wait for."""
         alive = self._thread.is_alive()
         try:
-            asked.result(_LOOK_S)
+            asked.result(LOOK_S)
         except TimeoutError:
             if not alive:
                 asked.cancel()
@@ -131,81 +124,49 @@ class Servers:
                 self._opened.set_exception(error)
 
     async def _open(self) -> None:
-        journal = RunJournal(self._database, self._lease, self._run)
-        try:
-            async with Caller(self._servers, self._limits, journal, self._prices) as caller:
-                desk = _GenerationSession(journal, caller, self._limits.concurrency)
-                self._opened.set_result(desk)
-                await desk.attend()
-        finally:
-            journal.close()
+        """Show life until nothing more is wanted."""
+        loop = asyncio.get_running_loop()
+        async with opened_session(self._database, self._lease, [self._run]) as session:
+            over = loop.create_future()
+            self._opened.set_result(_ThreadSession(loop, session, over))
+            await session.wait([over])
 
 
-class _GenerationSession:
-    """What goes on inside the event loop.
+class _ThreadSession(Struct, frozen=True):
+    """A session in a thread of its own.
 
     Attributes:
-        over: Set when nothing more is wanted.
+        over: Set there when nothing more is wanted.
     """
 
-    def __init__(self, journal: RunJournal, caller: Caller, places: int) -> None:
-        self.loop = asyncio.get_running_loop()
-        self.over = asyncio.Event()
-        self._journal = journal
-        self._caller = caller
-        self._places = places
+    loop: asyncio.AbstractEventLoop
+    session: Session
+    over: asyncio.Future[None]
 
-    async def ask(self, wanted: Sequence[ReplyRequest], found: list[Found | None]) -> None:
-        """Fill in what comes of each; when one can't succeed now, calls in flight still have their time."""
-        rest = enumerate(wanted)
-        tasks = [asyncio.create_task(self._work(rest, found)) for _ in range(min(self._places, len(wanted)))]
+
+async def _ask(session: Session, wanted: Sequence[ReplyRequest], found: list[Found | None]) -> None:
+    """Fill in what comes of each; when one can't succeed now, calls in flight still have their time."""
+    (client,) = session.clients
+    feed = Feed([enumerate(wanted)])
+    tasks = [session.start(_answer(client, feed, found)) for _ in range(min(client.places, len(wanted)))]
+    try:
+        await session.wait(tasks)
+    except BaseException:
+        await session.end()
+        raise
+    finally:
+        await session.flush()
+
+
+async def _answer(client: Client, feed: Feed[tuple[int, ReplyRequest]], found: list[Found | None]) -> None:
+    async for place, one in feed:
         try:
-            done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION) if tasks else ((), ())
-            if pending:
-                self._journal.begin_no_more()
-                await self._caller.awake.wait(pending, GRACE_S)
-            for task in done:
-                task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            self._journal.note(self._caller)
-            if not self._journal.broken:
-                await self._journal.flush()
-
-    async def attend(self) -> None:
-        """Show life until nothing more is wanted, then give calls in flight their time."""
-        while not self.over.is_set():
-            self._look()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self.over.wait(), _LOOK_S)
-        self._journal.begin_no_more()
-        end = self._caller.awake.now() + GRACE_S
-        while self._caller.in_flight and self._caller.awake.now() < end:
-            self._look()
-            await asyncio.sleep(_LOOK_S)
-        self._journal.note(self._caller)
-        await self._journal.flush()
-
-    async def _work(self, rest: Iterator[tuple[int, ReplyRequest]], found: list[Found | None]) -> None:
-        for place, one in rest:
-            found[place] = await self._one(one)
-
-    async def _one(self, one: ReplyRequest) -> Found:
-        self._journal.require_open()
-        try:
-            answer = await self._caller.call(NO_ITEM, one.role, one.request, one.sample)
+            reply = (await client.ask(one.role, one.request, one.sample)).reply
         except CallFailed as failed:
-            return failed
-        self._journal.usage.reused += answer.reused
-        if ending(answer.reply) == "refused":
-            return CallFailed("content_filter", "the server says that the model refused")
-        return answer.reply
-
-    def _look(self) -> None:
-        self._journal.note(self._caller)
-        self._journal.beat()
+            found[place] = failed
+            continue
+        refused = ending(reply) == "refused"
+        found[place] = CallFailed("content_filter", "the server says that the model refused") if refused else reply
 
 
 # -- Many models that write completions at a time, each at its own pace, and their replies put in one order.
@@ -231,7 +192,7 @@ class CompletionWriter(Struct, frozen=True, kw_only=True):
     price: Price | None
 
 
-class CompletionWish(Struct, frozen=True):
+class CompletionRequest(Struct, frozen=True):
     """A completion that is to be written.
 
     Attributes:
@@ -254,7 +215,7 @@ class CompletionWork(Protocol):
         """How many parts the questions come in."""
         ...
 
-    def wishes(self, model: str, part: int) -> list[CompletionWish]:
+    def wanted(self, model: str, part: int) -> list[CompletionRequest]:
         """What a model is to write for a part and hasn't; the same list until the part is stored."""
         ...
 
@@ -262,7 +223,7 @@ class CompletionWork(Protocol):
         """How many completions of a model there are when a part is done."""
         ...
 
-    def store(self, replies: Iterator[tuple[str, CompletionWish, Reply]]) -> int:
+    def store(self, replies: Iterator[tuple[str, CompletionRequest, Reply]]) -> int:
         """Store what was written, in its order; returns how many completions are new.
 
         Raises:
@@ -324,159 +285,113 @@ async def _complete(
     max_cost: float | None,
     watch: Watch | None,
 ) -> tuple[dict[str, ModelProgress], int]:
-    numbers = count(calls.next_attempt(database.reader()))
-    journals = [RunJournal(database, lease, writer.run, numbers) for writer in writers]
-    shared = None if max_cost is None else _shared(max_cost, [journal.spent() for journal in journals])
-    try:
-        async with AsyncExitStack() as stack:
-            models = []
-            for writer, journal in zip(writers, journals, strict=True):
-                prices = {} if writer.price is None else {writer.server.model: writer.price}
-                caller = Caller({writer.name: writer.server}, writer.limits, journal, prices, shared=shared)
-                models.append(_ModelAtWork(writer, work, journal, await stack.enter_async_context(caller)))
-            crew = _Crew(models, work, watch)
-            await crew.write()
-            return {model.name: model.standing for model in models}, crew.stored
-    finally:
-        for journal in journals:
-            journal.close()
+    runs = [
+        RunServers(
+            run=one.run,
+            servers={one.name: one.server},
+            limits=one.limits,
+            prices={} if one.price is None else {one.server.model: one.price},
+        )
+        for one in writers
+    ]
+    async with opened_session(database, lease, runs, max_cost) as session:
+        models = [
+            _ModelCompletions(writer.name, work, client)
+            for writer, client in zip(writers, session.clients, strict=True)
+        ]
+        completions = _Completions(models, work, session, watch)
+        await completions.write()
+        return {model.name: model.progress for model in models}, completions.stored
 
 
-def _shared(max_cost: float, before: Sequence[RunUsed]) -> Budget:
-    spent = RunUsed(cost=sum(one.cost for one in before))
-    return Budget(Limits(max_cost=max_cost), spent)
+class _ModelCompletions:
+    """One model's completions: as many tasks as calls may be in flight ask for them, part by part."""
 
-
-class _ModelAtWork:
-    """One model at work: as many tasks as calls may be in flight take wishes from one iterator."""
-
-    def __init__(self, writer: CompletionWriter, work: CompletionWork, journal: RunJournal, caller: Caller) -> None:
-        self.name = writer.name
-        self.standing = ModelProgress(failed=Counter(), details=[])
-        self.caller = caller
-        self._places = writer.limits.concurrency
+    def __init__(self, name: str, work: CompletionWork, client: Client) -> None:
+        self.name = name
+        self.progress = ModelProgress(failed=Counter(), details=[])
         self._work = work
-        self._journal = journal
-        self._wishes = self._wanted()
+        self._client = client
         self._part = 0
         self._open: Counter[int] = Counter()
+        self._tasks = client.places
 
-    async def write(self) -> None:
+    def start(self, session: Session) -> list[asyncio.Task[None]]:
         """Ask for everything, until there is no hope for this model."""
-        tasks = [asyncio.create_task(self._ask_on()) for _ in range(self._places)]
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            self.standing.over = True
+        feed = Feed(self._wanted())
+        return [session.start(self._ask_on(feed)) for _ in range(self._tasks)]
 
     def through(self, part: int) -> bool:
         """Whether no reply to a part will come any more."""
-        return self.standing.over or (self._part > part and all(one > part for one in self._open))
+        return self.progress.over or (self._part > part and all(one > part for one in self._open))
 
-    def begin_no_more(self) -> None:
-        """The calls in flight are the last ones."""
-        self._journal.begin_no_more()
-
-    def look(self) -> None:
-        """Show life."""
-        self._journal.note(self.caller)
-        self._journal.beat()
-
-    async def flush(self) -> None:
-        """Commit all that has come."""
-        self._journal.note(self.caller)
-        if not self._journal.broken:
-            await self._journal.flush()
-
-    def recall(self, wish: CompletionWish) -> Reply | None:
+    def recall(self, wanted: CompletionRequest) -> Reply | None:
         """The reply that is stored, unless it is no completion."""
         try:
-            return self.caller.recall(self.name, wish.request, wish.sample)
+            return self._client.caller.recall(self.name, wanted.request, wanted.sample)
         except CallFailed:
             return None
 
-    def _wanted(self) -> Iterator[tuple[int, CompletionWish]]:
+    def _wanted(self) -> Iterator[list[tuple[int, CompletionRequest]]]:
         for part in range(self._work.parts):
-            wishes = self._work.wishes(self.name, part)
-            self.standing.done += self._work.size(self.name, part) - len(wishes)
-            for wish in wishes:
-                yield part, wish
+            wanted = self._work.wanted(self.name, part)
+            self.progress.done += self._work.size(self.name, part) - len(wanted)
+            yield [(part, one) for one in wanted]
             self._part = part + 1
 
-    async def _ask_on(self) -> None:
-        for part, wish in self._wishes:
-            self._open[part] += 1
-            try:
-                await self._ask(wish)
-            except Halt as halt:
-                if halt.code != "cancelled":
-                    self.standing.halted = self.standing.halted or halt.message
-                self.begin_no_more()
-                return
-            finally:
-                self._open[part] -= 1
-                if not self._open[part]:
-                    del self._open[part]
-            self.standing.done += 1
-
-    async def _ask(self, wish: CompletionWish) -> None:
-        self._journal.require_open()
+    async def _ask_on(self, feed: Feed[tuple[int, CompletionRequest]]) -> None:
         try:
-            answer = await self.caller.call(NO_ITEM, self.name, wish.request, wish.sample)
+            async for part, wanted in feed:
+                await self._ask(part, wanted)
+        except Halt as halt:
+            if halt.code != "cancelled":
+                self.progress.halted = self.progress.halted or halt.message
+            self._client.journal.begin_no_more()
+        self._tasks -= 1
+        self.progress.over = not self._tasks
+
+    async def _ask(self, part: int, wanted: CompletionRequest) -> None:
+        self._open[part] += 1
+        try:
+            await self._client.ask(self.name, wanted.request, wanted.sample)
         except CallFailed as failed:
-            self.standing.failed[failed.code] += 1
-            if len(self.standing.details) < MOST_DETAILS:
-                self.standing.details.append(str(failed))
-            return
-        self._journal.usage.reused += answer.reused
-        if answer.reused:
-            # Nothing was waited for: others get their turn all the same.
-            await asyncio.sleep(0)
+            self.progress.failed[failed.code] += 1
+            if len(self.progress.details) < MOST_DETAILS:
+                self.progress.details.append(str(failed))
+        finally:
+            self._open[part] -= 1
+            if not self._open[part]:
+                del self._open[part]
+        self.progress.done += 1
 
 
-class _Crew:
-    """All models at work, and what stores their replies in order.
+class _Completions:
+    """All models' completions, stored in order.
 
     Attributes:
         stored: Completions that are new.
     """
 
-    def __init__(self, models: Sequence[_ModelAtWork], work: CompletionWork, watch: Watch | None) -> None:
+    def __init__(
+        self, models: Sequence[_ModelCompletions], work: CompletionWork, session: Session, watch: Watch | None
+    ) -> None:
         self.stored = 0
         self._models = models
         self._work = work
+        self._session = session
         self._watch = watch
         self._next = 0
 
     async def write(self) -> None:
         """Until every model is through and everything is stored."""
-        tasks = [asyncio.create_task(model.write()) for model in self._models]
-        try:
-            await self._attend(tasks)
-            while self._next < self._work.parts:
-                await self._store_ready(patient=True)
-        except BaseException:
-            # Calls in flight are paid for: their replies are worth waiting for.
-            await self._drain(tasks)
-            raise
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            for model in self._models:
-                await model.flush()
+        tasks = [task for model in self._models for task in model.start(self._session)]
+        await self._session.wait(tasks, self._check)
+        while self._next < self._work.parts:
+            await self._store_ready(patient=True)
 
-    async def _attend(self, tasks: Sequence[asyncio.Task[None]]) -> None:
-        pending = set(tasks)
-        while pending:
-            done, pending = await asyncio.wait(pending, timeout=_LOOK_S, return_when=asyncio.FIRST_EXCEPTION)
-            for task in done:
-                task.result()
-            self._look()
-            await self._store_ready(patient=False)
+    async def _check(self) -> None:
+        self._tell()
+        await self._store_ready(patient=False)
 
     async def _store_ready(self, *, patient: bool) -> None:
         """Store the parts that all models are through with.
@@ -494,31 +409,21 @@ class _Crew:
             self._next += 1
             # Calls go on between two parts.
             await asyncio.sleep(0)
-            self._look()
+            self._session.look()
+            self._tell()
 
-    def _replies(self, part: int) -> Iterator[tuple[str, CompletionWish, Reply]]:
+    def _replies(self, part: int) -> Iterator[tuple[str, CompletionRequest, Reply]]:
         """What was answered to a part: by question, then by model as the plan has them, then by sample."""
-        wishes = [
-            (wish, place) for place, model in enumerate(self._models) for wish in self._work.wishes(model.name, part)
+        wanted = [
+            (one, place) for place, model in enumerate(self._models) for one in self._work.wanted(model.name, part)
         ]
-        wishes.sort(key=lambda pair: (pair[0].question, pair[1], pair[0].sample))
-        for wish, place in wishes:
+        wanted.sort(key=lambda pair: (pair[0].question, pair[1], pair[0].sample))
+        for one, place in wanted:
             model = self._models[place]
-            reply = model.recall(wish)
+            reply = model.recall(one)
             if reply is not None:
-                yield model.name, wish, reply
+                yield model.name, one, reply
 
-    async def _drain(self, tasks: Sequence[asyncio.Task[None]]) -> None:
-        for model in self._models:
-            model.begin_no_more()
-        for _ in range(round(GRACE_S / _LOOK_S)):
-            if not any(model.caller.in_flight for model in self._models):
-                break
-            self._look()
-            await asyncio.wait(tasks, timeout=_LOOK_S)
-
-    def _look(self) -> None:
-        for model in self._models:
-            model.look()
+    def _tell(self) -> None:
         if self._watch is not None:
-            self._watch({model.name: model.standing for model in self._models})
+            self._watch({model.name: model.progress for model in self._models})

@@ -10,7 +10,6 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -97,7 +96,7 @@ _BEAT_S = 1.0
 _WRITE_BACK_S = 1.0
 
 
-class _Landed(Struct, frozen=True):
+class _Recorded(Struct, frozen=True):
     """A verdict with the calls it rests on and the verifier's own account of it."""
 
     item: int
@@ -120,7 +119,7 @@ Waiter = asyncio.Future[None]
 class _Awaited(Struct, frozen=True):
     """Something whose COMMIT somebody waits for; None is all that came before."""
 
-    what: Attempt | _Landed | None
+    what: Attempt | _Recorded | None
     waiter: Waiter
 
 
@@ -133,7 +132,7 @@ class _Transaction(Struct):
     attempts: list[Attempt] = field(default_factory=list)
     outcomes: list[AttemptOutcome] = field(default_factory=list)
     responses: list[tuple[JournaledCall, Response]] = field(default_factory=list)
-    landed: list[_Landed] = field(default_factory=list)
+    recorded: list[_Recorded] = field(default_factory=list)
     waiters: list[Waiter] = field(default_factory=list)
 
 
@@ -141,7 +140,7 @@ class RunJournal:
     """Keeps the calls and verdicts of one run; made and used inside one event loop.
 
     Args:
-        numbers: The numbers of its attempts, where several runs are at work at a time.
+        numbers: The numbers of attempts, for all runs that are at work at a time.
         reader: Who reads the replies, such as a parser with its version: what it could make nothing of before is
             asked for again.
 
@@ -150,18 +149,16 @@ class RunJournal:
         stored: Verdicts committed by this journal.
     """
 
-    def __init__(
-        self, database: Database, lease: Lease, run: int, numbers: Iterator[int] | None = None, reader: str = ""
-    ) -> None:
+    def __init__(self, database: Database, lease: Lease, run: int, numbers: Iterator[int], reader: str = "") -> None:
         self._database = database
         self._reader = database.reader()
         self._lease = lease
         self._run = run
+        self._numbers = numbers
 
         def begin(connection: sqlite3.Connection) -> None:
             calls.lose_open(connection, run)
             self.usage = calls.get(connection, run) or RunUsage()
-            self._numbers = count(calls.next_attempt(connection)) if numbers is None else numbers
             self._wanted = ResponseQuery(
                 after=calls.asked_after(connection, run), own=calls.newest_response(connection), reader=reader
             )
@@ -235,13 +232,13 @@ class RunJournal:
         if self._closing:
             raise Halt("cancelled", "The run stops.")
 
-    def land(self, item: int, judged: Judged, made: Sequence[MadeCall]) -> Waiter:
+    def record(self, item: int, judged: Judged, made: Sequence[MadeCall]) -> Waiter:
         """Commit a verdict with its votes, the calls it rests on and the verifier's account, once the result is done.
 
         What is begun later is sent later than that COMMIT.
         """
         trace = None if judged.trace is None else msgspec.json.encode(judged.trace).decode()
-        return self._commit_with(_Landed(item, judged, made, trace))
+        return self._commit_with(_Recorded(item, judged, made, trace))
 
     async def flush(self) -> None:
         """Commit all that has come until now."""
@@ -274,7 +271,7 @@ class RunJournal:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _commit_with(self, what: Attempt | _Landed | None) -> Waiter:
+    def _commit_with(self, what: Attempt | _Recorded | None) -> Waiter:
         waiter = self._loop.create_future()
         self._put(_Awaited(what, waiter))
         return waiter
@@ -306,7 +303,7 @@ class RunJournal:
             self._break(error)
             return
         self._batch, self._committed = None, time.monotonic()
-        self.stored += len(batch.landed)
+        self.stored += len(batch.recorded)
         for call, _ in batch.responses:
             self._fresh.pop(call.key, None)
         for waiter in batch.waiters:
@@ -340,7 +337,7 @@ class RunJournal:
                     self._add(batch, what, waiter)
         return batch
 
-    def _add(self, batch: _Transaction, what: Attempt | _Landed | None, waiter: Waiter) -> None:
+    def _add(self, batch: _Transaction, what: Attempt | _Recorded | None, waiter: Waiter) -> None:
         if isinstance(what, Attempt):
             if waiter.done():
                 # Nobody waits any more, so it will not be sent.
@@ -349,24 +346,24 @@ class RunJournal:
             batch.attempts.append(what)
         elif what is not None:
             add_item(self.usage, what.calls)
-            batch.landed.append(what)
+            batch.recorded.append(what)
         batch.waiters.append(waiter)
 
     def _store(self, connection: sqlite3.Connection, batch: _Transaction) -> None:
         moment = now()
-        run, landed = self._run, batch.landed
+        run, recorded = self._run, batch.recorded
         if batch.attempts:
             calls.put_attempts(connection, run, batch.attempts, moment)
         if batch.responses:
             calls.put_responses(connection, batch.responses, moment)
         if batch.outcomes:
             calls.put_outcomes(connection, batch.outcomes)
-        if landed:
-            verdicts.put_samples(connection, run, [row for one in landed for row in one.judged.samples(one.item)])
-            calls.put_calls(connection, run, [(one.item, one.calls) for one in landed])
-            calls.put_traces(connection, run, [(one.item, one.trace) for one in landed if one.trace])
+        if recorded:
+            verdicts.put_samples(connection, run, [row for one in recorded for row in one.judged.samples(one.item)])
+            calls.put_calls(connection, run, [(one.item, one.calls) for one in recorded])
+            calls.put_traces(connection, run, [(one.item, one.trace) for one in recorded if one.trace])
             if self._wanted.reader:
-                unread = [one.item for one in landed if one.judged.verdict.reason in UNREAD]
+                unread = [one.item for one in recorded if one.judged.verdict.reason in UNREAD]
                 calls.mark_unread(connection, run, unread, self._wanted.reader)
         calls.put(connection, run, self.usage)
 

@@ -157,8 +157,6 @@ def run(project: Project, planned: ProbingPlan, watch: Watch | None = None) -> P
         VerifierError: The verifier's workers can't start.
         RunError: No server can be asked; what was answered is stored, and the next probing goes on from there.
     """
-    # GONE
-
     began = time.monotonic()
     with project.database.write() as connection:
         bound = bind(connection, planned.name, planned.verifier, planned.options)

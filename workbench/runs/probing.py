@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,8 +16,8 @@ from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.dialects import reread
 from workbench.llm.records import CallFailed, Halt, Response, Usage
 from workbench.runs.journal import RunJournal, Waiter
-from workbench.runs.lease import Lease, LeaseLost, standing_in
-from workbench.runs.serving import judge_on_servers, work_on
+from workbench.runs.lease import LeaseLost, standing_in
+from workbench.runs.serving import judge_on_servers, servers_of
 from workbench.runs.store import calls
 from workbench.runs.store.calls import CallRow, MadeCall
 from workbench.verifiers.base import Judged, ServedVerifier
@@ -96,6 +95,16 @@ class Collector:
             bare = Verdict(outcome=verdict.outcome, score=verdict.score)
             self.judged.append(JudgedSubject(subject=structs.replace(subject, completion=""), verdict=bare))
 
+    def record(self, journal: RunJournal, item: int, judged: Judged, made: Sequence[MadeCall]) -> Waiter:
+        """Keep a verdict of model servers with the replies it rests on, once they are committed."""
+
+        async def collect() -> None:
+            await journal.flush()
+            replies = [reread(stored).text for call in made if (stored := journal.recall(call.key)) is not None]
+            self.take(item, judged.verdict, tuple(replies))
+
+        return asyncio.ensure_future(collect())
+
     def recall(self, key: bytes) -> Verdict | None:
         """What a worker has found for a key."""
         return self._known.get(key)
@@ -109,23 +118,6 @@ class Collector:
 # -- Judging probes on model servers: each call is journalled and stored as a run's are, the verdicts are not.
 
 
-class _ProbeJournal(RunJournal):
-    """Keeps a run's calls; verdicts go to the collector."""
-
-    def __init__(self, database: Database, lease: Lease, run: int, collector: Collector) -> None:
-        super().__init__(database, lease, run)
-        self._collector = collector
-
-    def land(self, item: int, judged: Judged, made: Sequence[MadeCall]) -> Waiter:
-        """Hand over a verdict with the replies it rests on, once they are committed."""
-        return asyncio.ensure_future(self._hand_over(item, judged, made))
-
-    async def _hand_over(self, item: int, judged: Judged, made: Sequence[MadeCall]) -> None:
-        await self.flush()
-        replies = [reread(stored).text for call in made if (stored := self.recall(call.key)) is not None]
-        self._collector.take(item, judged.verdict, tuple(replies))
-
-
 def judge_by_servers(
     database: Database, run: int, verifier: ServedVerifier, subjects: Iterable[Subject], collector: Collector
 ) -> int:
@@ -137,12 +129,13 @@ def judge_by_servers(
     Raises:
         RunError: Another process is at work on the database, or no call can succeed now; what was answered is stored.
     """
+
     before = _calls(database, run)
     with standing_in(database) as lease:
-        journal = partial(_ProbeJournal, database, lease, run, collector)
-        work = work_on(database, verifier, collector.inputs(subjects), journal, collector.check)
         try:
-            judge_on_servers(work)
+            servers = servers_of(database, run, verifier)
+            inputs = collector.inputs(subjects)
+            judge_on_servers(database, lease, servers, verifier, inputs, collector.check, collector.record)
         except Halt as halt:
             raise RunError(halt.message, "What was answered is stored; probe again to go on.") from halt
         except LeaseLost as lost:

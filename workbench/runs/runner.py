@@ -218,11 +218,10 @@ class _Sink:
     def serve(self, verifier: ServedVerifier, chunks: Iterable[list[VerifierInput]]) -> None:
         """Judge on model servers; its journal stores."""
         # The client's libraries are for those runs alone that call servers.
-        from workbench.runs.journal import RunJournal
-        from workbench.runs.serving import judge_on_servers, reader_of, work_on
+        from workbench.runs.serving import judge_on_servers, reader_of, servers_of
 
-        journal = partial(RunJournal, self._database, self._lease, self._run, reader=reader_of(verifier))
-        self.stored += judge_on_servers(work_on(self._database, verifier, chunks, journal, self.heed))
+        servers = servers_of(self._database, self._run, verifier, reader_of(verifier))
+        self.stored += judge_on_servers(self._database, self._lease, servers, verifier, chunks, self.heed)
 
 
 def _completed(run: RunRow, connection: sqlite3.Connection) -> bool:

@@ -1,83 +1,42 @@
-"""A run's work where verdicts come from model servers: many items wait at a time, in one thread.
-
-One feeder reads items into a short queue; as many tasks as calls may be in flight take them from there, so memory is
-the same at any number of items.
-"""
+"""Verdicts of model servers: a run's on many items at a time, and those that callers in an event loop wait for."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
 
-from msgspec import Struct
+from msgspec import structs
 
 from workbench.config.models import prices_of
 from workbench.core.database.connection import Database
 from workbench.core.database.hashes import secret
-from workbench.core.verdict import Outcome, VerifierInput
-from workbench.llm.caller import Caller, Filtered
+from workbench.core.errors import RunError, StoreError
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.llm.caller import Filtered
 from workbench.llm.records import Halt, Reply, Request
-from workbench.runs.journal import RunJournal, Waiter
+from workbench.runs.journal import NO_ITEM, RunJournal, Waiter, add_item
+from workbench.runs.lease import Lease, LeaseLost
+from workbench.runs.liveness import clock
+from workbench.runs.session import Client, Feed, RunServers, Session, opened_session
 from workbench.runs.store.calls import MadeCall
 from workbench.verifiers.base import Judged, ServedVerifier
 from workbench.verifiers.serving import judged_by_server
 
-GRACE_S = 10.0
-"""A run that is to stop waits so long for the replies to calls in flight: they are paid for."""
-
-_LOOK_S = 0.1
-_QUEUE = 128
 _OWN = ("context_length", "content_filter")
 """Failures that may well be one item's own."""
 
 
-class ServingWork(Struct, frozen=True, kw_only=True):
-    """What a run on model servers needs of the runner.
-
-    Attributes:
-        chunks: The items without a verdict.
-        secret: The database's own.
-        journal: Makes the run's journal, inside the event loop.
-        caller: Makes its client.
-        look_up: Raises whatever ends the work early; called ten times a second, it must not wait.
-    """
-
-    verifier: ServedVerifier
-    chunks: Iterable[list[VerifierInput]]
-    secret: bytes
-    journal: Callable[[], RunJournal]
-    caller: Callable[[RunJournal], Caller]
-    look_up: Callable[[], None]
-
-
-def work_on(
-    database: Database,
-    verifier: ServedVerifier,
-    chunks: Iterable[list[VerifierInput]],
-    journal: Callable[[], RunJournal],
-    look_up: Callable[[], None],
-) -> ServingWork:
-    """Work on a database: with its secret, and with the prices that stand beside it."""
-    return ServingWork(
-        verifier=verifier,
-        chunks=chunks,
-        secret=secret(database.reader()),
-        journal=journal,
-        caller=partial(caller_of, database, verifier),
-        look_up=look_up,
-    )
-
-
-def caller_of(database: Database, verifier: ServedVerifier, journal: RunJournal) -> Caller:
-    """A verifier's client, with the prices that stand beside the database.
+def servers_of(database: Database, run: int, verifier: ServedVerifier, reader: str = "") -> RunServers:
+    """What a verifier's run asks, at the prices that stand beside the database.
 
     Raises:
-        UsageError: A server's address or a price is wrong.
+        UsageError: A price is wrong.
     """
     servers = verifier.servers()
     prices = prices_of(database.path, (server.model for server in servers.values()))
-    return Caller(servers, verifier.limits(), journal, prices)
+    return RunServers(run=run, servers=servers, limits=verifier.limits(), prices=prices, reader=reader)
 
 
 def reader_of(verifier: ServedVerifier) -> str:
@@ -86,154 +45,26 @@ def reader_of(verifier: ServedVerifier) -> str:
     return f"{verifier.name} {verifier.version} {said or ''}".rstrip()
 
 
-async def verdict_of(
-    verifier: ServedVerifier, item: VerifierInput, secret: bytes, caller: Caller, journal: RunJournal
+async def _verdict_of(
+    verifier: ServedVerifier, item: VerifierInput, secret: bytes, client: Client
 ) -> tuple[Judged, list[MadeCall]]:
     """The verdict on an item, and the calls with a reply that it rests on.
 
     Raises:
         Halt: No call can succeed now; a verifier that goes on without a reply has no verdict.
     """
-    ask = _ItemCalls(caller, journal, item.item)
+    ask = _ItemCalls(client, item.item)
     judged = await judged_by_server(verifier, item, ask, secret)
     if ask.halt is not None:
         raise ask.halt
     return judged, ask.made()
 
 
-def judge_on_servers(work: ServingWork) -> int:
-    """Judge every item; returns how many verdicts were stored.
-
-    Raises:
-        Halt: No call can succeed now; items without a verdict stay so.
-        Exception: Whatever ``look_up`` raises, once the calls in flight have had their time.
-    """
-    return asyncio.run(_serve(work))
-
-
-async def _serve(work: ServingWork) -> int:
-    journal = work.journal()
-    try:
-        async with work.caller(journal) as caller:
-            await _ServingSession(work, journal, caller).serve()
-    finally:
-        journal.close()
-    return journal.stored
-
-
-class _ServingSession:
-    """The tasks of one start of a run."""
-
-    def __init__(self, work: ServingWork, journal: RunJournal, caller: Caller) -> None:
-        self._work = work
-        self._journal = journal
-        self._caller = caller
-        self._queue: asyncio.Queue[VerifierInput | None] = asyncio.Queue(_QUEUE)
-        self._places = work.verifier.limits().concurrency
-        self._held: list[tuple[int, Judged, list[MadeCall]]] = []
-
-    async def serve(self) -> None:
-        """Judge every item, or as many as can be."""
-        tasks = [asyncio.create_task(self._feed())]
-        tasks += [asyncio.create_task(self._judge()) for _ in range(self._places)]
-        try:
-            await self._attend(tasks)
-            if not self._has_answered() and any(judged.verdict.reason not in _OWN for _, judged, _ in self._held):
-                self._caller.halt_unless_answered()
-            self._land_held()
-        except Exception:
-            await self._drain(tasks)
-            self._land_held(own=True)
-            raise
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            self._journal.note(self._caller)
-            if not self._journal.broken:
-                await self._journal.flush()
-
-    async def _feed(self) -> None:
-        for chunk in self._work.chunks:
-            for item in chunk:
-                await self._queue.put(item)
-            # Where a long stretch of items is done, nothing is put: others get their turn all the same.
-            await asyncio.sleep(0)
-        for _ in range(self._places):
-            await self._queue.put(None)
-
-    async def _judge(self) -> None:
-        landing: Waiter | None = None
-        while (item := await self._queue.get()) is not None:
-            judged, made = await verdict_of(self._work.verifier, item, self._work.secret, self._caller, self._journal)
-            if judged.verdict.outcome is Outcome.ERROR and self._caller.in_doubt:
-                # Perhaps no item is to blame, and every call would fail.
-                self._held.append((item.item, judged, made))
-                continue
-            if not self._caller.in_doubt:
-                self._land_held()
-            # The next item's first call shares this verdict's transaction, and is sent after it.
-            if landing is not None:
-                await landing
-            landing = self._journal.land(item.item, judged, made)
-        if landing is not None:
-            await landing
-
-    async def _attend(self, tasks: Iterable[asyncio.Task[None]]) -> None:
-        """Wait for the tasks; raises what ends them, or what a person asks for."""
-        pending = set(tasks)
-        while pending:
-            done, pending = await asyncio.wait(pending, timeout=_LOOK_S, return_when=asyncio.FIRST_EXCEPTION)
-            ends = [error for task in done if (error := task.exception()) is not None]
-            if ends:
-                # A budget that failing calls have used up, or the stop that follows, is not what was wrong.
-                raise min(ends, key=_follows)
-            self._journal.note(self._caller)
-            self._journal.beat()
-            self._work.look_up()
-
-    async def _drain(self, tasks: Iterable[asyncio.Task[None]]) -> None:
-        """Begin nothing more, and give the calls in flight their time."""
-        self._journal.begin_no_more()
-        pending = {task for task in tasks if not task.done()}
-        idle = False
-        # Rounds are counted, not seconds: a process that is stopped meanwhile has not read what came.
-        for _ in range(round(GRACE_S / _LOOK_S)):
-            if not pending or idle or self._journal.broken:
-                break
-            idle = not self._caller.in_flight
-            self._journal.beat()
-            _, pending = await asyncio.wait(pending, timeout=_LOOK_S)
-
-    def _has_answered(self) -> bool:
-        """Whether any call of the run had a reply, in this start or before."""
-        used = self._journal.usage
-        return bool(used.answered or used.reused or self._caller.reused)
-
-    def _land_held(self, *, own: bool = False) -> None:
-        """Store the errors that were held back.
-
-        Args:
-            own: Only those that may be the item's own fault; the others have no verdict.
-        """
-        for item, judged, made in self._held:
-            if not self._journal.broken and (not own or judged.verdict.reason in _OWN):
-                self._journal.land(item, judged, made)
-        self._held = []
-
-
-def _follows(error: BaseException) -> int:
-    """How likely an end only follows from another."""
-    codes = ("budget", "cancelled")
-    return codes.index(error.code) + 1 if isinstance(error, Halt) and error.code in codes else 0
-
-
 class _ItemCalls:
     """One item's way to the servers; remembers what it was answered, in the order it asked."""
 
-    def __init__(self, caller: Caller, journal: RunJournal, item: int) -> None:
-        self._caller = caller
-        self._journal = journal
+    def __init__(self, client: Client, item: int) -> None:
+        self._client = client
         self._item = item
         self._made: list[MadeCall | None] = []
         self.halt: Halt | None = None
@@ -242,8 +73,7 @@ class _ItemCalls:
         place = len(self._made)
         self._made.append(None)
         try:
-            self._journal.require_open()
-            answer = await self._caller.call(self._item, role, request, sample)
+            answer = await self._client.call(self._item, role, request, sample)
         except Halt as halt:
             self.halt = halt
             raise
@@ -256,3 +86,264 @@ class _ItemCalls:
     def made(self) -> list[MadeCall]:
         """The calls with a reply."""
         return [call for call in self._made if call is not None]
+
+
+# -- A run's verdicts.
+
+
+Record = Callable[[RunJournal, int, Judged, Sequence[MadeCall]], Waiter]
+"""Takes the verdict on an item and the calls it rests on; the result is done once it is committed."""
+
+
+def judge_on_servers(
+    database: Database,
+    lease: Lease,
+    servers: RunServers,
+    verifier: ServedVerifier,
+    chunks: Iterable[list[VerifierInput]],
+    check: Callable[[], None],
+    record: Record = RunJournal.record,
+) -> int:
+    """Judge every item; returns how many verdicts were stored.
+
+    Args:
+        chunks: The items without a verdict.
+        check: Raises whatever ends the work early; called ten times a second, it must not wait.
+        record: Where verdicts go.
+
+    Raises:
+        Halt: No call can succeed now; items without a verdict stay so.
+        Exception: Whatever ``check`` raises, once the calls in flight have had their time.
+    """
+
+    async def judge() -> int:
+        async with opened_session(database, lease, [servers]) as session:
+            run = _ServedRun(verifier, secret(database.reader()), session, record)
+            await run.judge(chunks, check)
+        return session.clients[0].journal.stored
+
+    return asyncio.run(judge())
+
+
+class _ServedRun:
+    """One start of a run: as many tasks as calls may be in flight."""
+
+    def __init__(self, verifier: ServedVerifier, secret: bytes, session: Session, record: Record) -> None:
+        self._verifier = verifier
+        self._secret = secret
+        self._session = session
+        (self._client,) = session.clients
+        self._journal, self._caller = self._client.journal, self._client.caller
+        self._record = record
+        self._held: list[tuple[int, Judged, list[MadeCall]]] = []
+
+    async def judge(self, chunks: Iterable[list[VerifierInput]], check: Callable[[], None]) -> None:
+        """Judge every item, or as many as can be."""
+
+        async def look() -> None:
+            check()
+
+        feed = Feed(chunks)
+        tasks = [self._session.start(self._judge(feed)) for _ in range(self._client.places)]
+        try:
+            await self._session.wait(tasks, look)
+            if not self._has_answered() and any(judged.verdict.reason not in _OWN for _, judged, _ in self._held):
+                self._caller.halt_unless_answered()
+            self._record_held()
+        except BaseException:
+            await self._session.end()
+            self._record_held(own=True)
+            raise
+
+    async def _judge(self, feed: Feed[VerifierInput]) -> None:
+        recorded: Waiter | None = None
+        async for item in feed:
+            judged, made = await _verdict_of(self._verifier, item, self._secret, self._client)
+            if judged.verdict.outcome is Outcome.ERROR and self._caller.in_doubt:
+                # Perhaps no item is to blame, and every call would fail.
+                self._held.append((item.item, judged, made))
+                continue
+            if not self._caller.in_doubt:
+                self._record_held()
+            # The next item's first call shares this verdict's transaction, and is sent after it.
+            if recorded is not None:
+                await recorded
+            recorded = self._record(self._journal, item.item, judged, made)
+        if recorded is not None:
+            await recorded
+
+    def _has_answered(self) -> bool:
+        """Whether any call of the run had a reply, in this start or before."""
+        used = self._journal.usage
+        return bool(used.answered or used.reused or self._caller.reused)
+
+    def _record_held(self, *, own: bool = False) -> None:
+        """Store the errors that were held back.
+
+        Args:
+            own: Only those that may be the item's own fault; the others have no verdict.
+        """
+        for item, judged, made in self._held:
+            if not self._journal.broken and (not own or judged.verdict.reason in _OWN):
+                self._record(self._journal, item, judged, made)
+        self._held = []
+
+
+# -- Verdicts on single items, for callers in an event loop that wait for them.
+
+
+_GO_ON: Final = "What was answered is stored; start the server again to go on."
+_ASK_AGAIN: Final = "Ask again: what was accepted goes on as soon as it can, and no call is made twice."
+_PATIENCE_S: Final = 2.0
+"""Whoever asks is told after so long that nothing can be stored."""
+_TOO_LONG: Final = Verdict(outcome=Outcome.ABSTAIN, reason="timeout")
+
+
+class VerifierSession:
+    """A verifier at work; made by `answering`.
+
+    Attributes:
+        trouble: Why nothing is judged any more; None while it is.
+    """
+
+    def __init__(
+        self, verifier: ServedVerifier, secret: bytes, lease: Lease, session: Session, timeout: float | None
+    ) -> None:
+        self._verifier = verifier
+        self._lease = lease
+        self._secret = secret
+        self._session = session
+        (self._client,) = session.clients
+        self._journal = self._client.journal
+        self._timeout = timeout
+        self._places = asyncio.Semaphore(self._client.places)
+        self._halted = asyncio.get_running_loop().create_future()
+        self.trouble: RunError | None = None
+
+    @property
+    def waits_for(self) -> RunError | None:
+        """What nothing can be stored for now, so that nobody is answered; None where it can, or never will be."""
+        trouble = self._lease.trouble
+        if self.trouble is not None or trouble is None or trouble.lasted < _PATIENCE_S:
+            return None
+        return RunError(f"Nothing can be stored since {clock(trouble.since)}: {trouble.error}", _ASK_AGAIN)
+
+    async def verdict(self, item: VerifierInput) -> Verdict:
+        """The verdict on an item, once the replies it rests on are stored.
+
+        What takes too long is the abstention "timeout"; its calls go on, and whoever asks again has their replies.
+
+        Raises:
+            RunError: No call can succeed now, or nothing can be stored for the time being; see `waits_for`.
+        """
+        await self._take_place()
+        task = self._session.start(self._judge(structs.replace(item, item=NO_ITEM)))
+        task.add_done_callback(lambda _: self._places.release())
+        awake = self._client.caller.awake
+        until = None if self._timeout is None else awake.now() + self._timeout
+        while True:
+            left = None if until is None else until - awake.now()
+            await awake.wait([task, self._halted], left, asyncio.FIRST_COMPLETED)
+            if task.done():
+                break
+            self._require_storing()
+            if until is not None and awake.now() >= until:
+                return _TOO_LONG
+        if task.cancelled():
+            raise self._end(RunError("The calls to model servers have ended."))
+        return task.result()
+
+    async def _take_place(self) -> None:
+        taking = asyncio.ensure_future(self._places.acquire())
+        try:
+            while not taking.done():
+                await asyncio.wait([taking, self._halted], return_when=asyncio.FIRST_COMPLETED)
+                self._require_storing()
+        except BaseException:
+            if taking.done() and not taking.cancelled():
+                self._places.release()
+            taking.cancel()
+            raise
+
+    def _require_storing(self) -> None:
+        """Make sure that something may come of waiting.
+
+        Raises:
+            RunError: Nothing can be stored for the time being.
+        """
+        waits_for = self.waits_for
+        if waits_for is not None:
+            raise waits_for
+        if self._halted.done():
+            self._halted = asyncio.get_running_loop().create_future()
+
+    async def attend(self, over: asyncio.Future[None]) -> None:
+        """Show life until it is over, and find out when nothing can be stored any more."""
+        try:
+            await self._session.wait([over], self._look)
+        except (LeaseLost, StoreError) as error:
+            self._end(_explained(error))
+
+    async def end(self, *, at_once: bool) -> None:
+        """Judge nothing more.
+
+        Args:
+            at_once: Don't even wait for the replies to calls in flight, which are paid for.
+        """
+        await self._session.end(at_once=at_once)
+
+    async def _look(self) -> None:
+        if self.waits_for is not None and not self._halted.done():
+            self._halted.set_result(None)
+
+    async def _judge(self, item: VerifierInput) -> Verdict:
+        if self.trouble is not None:
+            raise self.trouble
+        try:
+            judged, made = await _verdict_of(self._verifier, item, self._secret, self._client)
+            add_item(self._journal.usage, made)
+            await self._journal.flush()
+        except (Halt, LeaseLost, StoreError) as error:
+            if isinstance(error, StoreError) and not self._journal.broken and not self._lease.gives_up(error):
+                # It may be put right.
+                raise RunError(str(error), _ASK_AGAIN) from error
+            raise self._end(_explained(error)) from error
+        return judged.verdict
+
+    def _end(self, error: RunError) -> RunError:
+        """Make no more calls; returns what was wrong first."""
+        self._journal.begin_no_more()
+        self.trouble = self.trouble or error
+        return self.trouble
+
+
+def _explained(error: Halt | LeaseLost | StoreError) -> RunError:
+    taken_over = isinstance(error, LeaseLost)
+    return RunError("Another process has taken over the database's runs." if taken_over else str(error), _GO_ON)
+
+
+@asynccontextmanager
+async def answering(
+    database: Database, lease: Lease, run: int, verifier: ServedVerifier, timeout: float | None
+) -> AsyncIterator[VerifierSession]:
+    """Have a verifier judge in the running event loop.
+
+    Args:
+        run: What calls are counted in; the verifier's limits hold over all its starts.
+        timeout: Seconds an item may take, its wait for a place aside; None for as long as its calls take.
+
+    Raises:
+        UsageError: A server's address or a price is wrong.
+    """
+    servers = servers_of(database, run, verifier, reader_of(verifier))
+    async with opened_session(database, lease, [servers]) as session:
+        lease.attended = True
+        answers = VerifierSession(verifier, secret(database.reader()), lease, session, timeout)
+        over = asyncio.get_running_loop().create_future()
+        attending = asyncio.create_task(answers.attend(over))
+        try:
+            yield answers
+        finally:
+            lease.ending = True
+            over.set_result(None)
+            await attending

@@ -18,11 +18,12 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project, opened_project
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.configuring import bound_run
-from workbench.runs.executor import ExecutorClosed, VerifierSession, answering
+from workbench.runs.executor import ExecutorClosed
 from workbench.runs.generation import GO_ON, Identity, require_free
 from workbench.runs.lease import standing_in
 from workbench.runs.local import Deferred
 from workbench.runs.long_texts import LongTexts
+from workbench.runs.serving import VerifierSession, answering
 from workbench.runs.store import runs as stored_runs
 from workbench.training.choosing import Busy, RewardVerifier, WaitingItems, all_of, length
 from workbench.training.records import Readiness

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
 async def journal(project: Project) -> AsyncIterator[RunJournal]:
     lease = Lease.acquire(project.database)
     assert lease is not None
-    made = RunJournal(project.database, lease, 1)
+    made = RunJournal(project.database, lease, 1, count(1))
     yield made
     made.close()
 
@@ -87,7 +88,7 @@ async def test_a_reply_is_known_at_once_and_committed_no_later_than_its_verdict(
     journal.done(attempt, call(1), REPLY)
     assert journal.recall(call(1).key) == REPLY
     assert rows(project, "SELECT count(*) FROM responses") == [(0,)]
-    await journal.land(1, YES, [MadeCall(call(1).key, "ask", "judge", False)])
+    await journal.record(1, YES, [MadeCall(call(1).key, "ask", "judge", False)])
     assert rows(project, "SELECT a.state, v.outcome, c.step FROM attempts a, verdicts v, verdict_calls c") == [
         ("done", 1, "ask")
     ]
@@ -144,7 +145,7 @@ async def test_who_waits_hears_of_a_database_that_stays_locked(
 async def test_a_runner_that_was_replaced_stores_nothing(project: Project, journal: RunJournal) -> None:
     with project.database.write() as connection:
         connection.execute("UPDATE runner SET pid = 1")
-    heard = await asyncio.gather(journal.land(1, YES, []), journal.begin(2, call(2)), return_exceptions=True)
+    heard = await asyncio.gather(journal.record(1, YES, []), journal.begin(2, call(2)), return_exceptions=True)
     assert [type(found) for found in heard] == [LeaseLost, LeaseLost]
     with pytest.raises(LeaseLost):
         journal.fail(1, "server", 500, "late")
@@ -190,7 +191,7 @@ async def test_what_an_earlier_runner_left_open_is_told_from_what_is_in_flight(
 ) -> None:
     lost = await journal.begin(1, call(1))
     lease = Lease.acquire(project.database) or journal._lease
-    later = RunJournal(project.database, lease, 1)
+    later = RunJournal(project.database, lease, 1, count(2))
     flying = await later.begin(2, call(2))
     later.close()
     reader = project.database.reader()

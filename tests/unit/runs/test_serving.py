@@ -20,7 +20,7 @@ from workbench.core.run import RunInfo
 from workbench.core.selection import Selection
 from workbench.core.verdict import VerifierInput
 from workbench.llm import pace
-from workbench.runs import serving
+from workbench.runs import serving, session
 from workbench.runs.run_status import run_costs
 from workbench.runs.store import verdicts
 from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_lines
@@ -250,7 +250,7 @@ def test_a_run_that_is_stopped_waits_for_the_calls_in_flight_and_begins_none(
 def test_calls_without_a_reply_when_the_grace_is_over_are_listed(
     runs: HereRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving, "GRACE_S", 0.0)
+    monkeypatch.setattr(session, "GRACE_S", 0.0)
     never, asked = threading.Event(), threading.Event()
 
     def answer(received: Received) -> Scripted:

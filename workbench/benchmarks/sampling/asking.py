@@ -20,7 +20,7 @@ from workbench.llm.pace import FEWEST_ATTEMPTS
 from workbench.llm.records import Chat, FailureCode, PromptMessage, Reply, Sampling, ending
 from workbench.llm.server import Limits, ModelServer, Price
 from workbench.llm.transport import REPEATED
-from workbench.runs.generating import CompletionWish
+from workbench.runs.generating import CompletionRequest
 from workbench.runs.store import completing as stored
 from workbench.runs.store.completing import FailedKey, WrittenCompletion
 from workbench.verifiers.base import SERVER_AT
@@ -213,17 +213,17 @@ class Asking:
         """Completions of a model when a part is done."""
         return len(self._parts[part]) * self._models[model].samples
 
-    def wishes(self, model: str, part: int) -> list[CompletionWish]:
+    def wanted(self, model: str, part: int) -> list[CompletionRequest]:
         """What a model is to write for a part and hasn't; what failed for good is left out."""
         failed = self._failed.get(model)
         missing = self._missing(self._models[model], self._parts[part])
-        return [wish for wish in missing if not failed or failed.keys().isdisjoint(self._keys(model, wish))]
+        return [wanted for wanted in missing if not failed or failed.keys().isdisjoint(self._keys(model, wanted))]
 
-    def store(self, replies: Iterator[tuple[str, CompletionWish, Reply]]) -> int:
+    def store(self, replies: Iterator[tuple[str, CompletionRequest, Reply]]) -> int:
         """Store what was written as completions, all of it or nothing."""
         found = [
-            self._completion(self._models[model], wish, reply)
-            for model, wish, reply in replies
+            self._completion(self._models[model], wanted, reply)
+            for model, wanted, reply in replies
             if _unfit(reply) is None
         ]
         if not found:
@@ -240,7 +240,7 @@ class Asking:
         replies = stored.has_responses(reader)
         failed = self._failed.get(name, {})
         for questions in some_at_a_time([one for part in self._parts for one in part], _TOGETHER):
-            missing = [self._prepared(name, wish) for wish in self._missing(model, questions)]
+            missing = [self._prepared(name, wanted) for wanted in self._missing(model, questions)]
             found.there += len(questions) * model.samples - len(missing)
             keys = [key for one in missing for key in one.keys.values()]
             answered = stored.answered(reader, keys) if replies else set()
@@ -264,32 +264,32 @@ class Asking:
         else:
             found.failed[code] += 1
 
-    def _missing(self, model: PlannedModel, questions: Sequence[int]) -> list[CompletionWish]:
+    def _missing(self, model: PlannedModel, questions: Sequence[int]) -> list[CompletionRequest]:
         reader = self._database.reader()
         there = stored.keys_of(reader, questions, model.name)
         return [
-            CompletionWish(question.id, key, Chat(messages=messages, sampling=model.sampling), sample)
+            CompletionRequest(question.id, key, Chat(messages=messages, sampling=model.sampling), sample)
             for question in stored.texts(reader, questions)
             for messages in [self._plan.prompt.messages(question.text)]
             for sample in range(model.samples)
             if (question.id, key := f"{question.key}/{model.name}/{sample + 1}") not in there
         ]
 
-    def _keys(self, model: str, wish: CompletionWish) -> set[bytes]:
-        return set(self._prepared(model, wish).keys.values())
+    def _keys(self, model: str, wanted: CompletionRequest) -> set[bytes]:
+        return set(self._prepared(model, wanted).keys.values())
 
-    def _prepared(self, model: str, wish: CompletionWish) -> PreparedRequest:
-        return self._lanes[model].prepare(wish.request, wish.sample)
+    def _prepared(self, model: str, wanted: CompletionRequest) -> PreparedRequest:
+        return self._lanes[model].prepare(wanted.request, wanted.sample)
 
-    def _completion(self, model: PlannedModel, wish: CompletionWish, reply: Reply) -> WrittenCompletion:
+    def _completion(self, model: PlannedModel, wanted: CompletionRequest, reply: Reply) -> WrittenCompletion:
         about = {
-            "sample": wish.sample + 1,
+            "sample": wanted.sample + 1,
             "sampling": {name: value for name, value in structs.asdict(model.sampling).items() if value is not None},
             "finish_reason": reply.finish_reason,
         }
         return WrittenCompletion(
-            question=wish.question,
-            key=wish.key,
+            question=wanted.question,
+            key=wanted.key,
             text=as_written(reply),
             model=model.name,
             extra=msgspec.json.encode(about).decode(),

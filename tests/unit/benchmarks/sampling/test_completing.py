@@ -25,7 +25,8 @@ from workbench.core.sets import NewSet
 from workbench.interchange.importing import import_files, plan_import
 from workbench.llm.records import Reply
 from workbench.measuring.columns import columns
-from workbench.runs import generating as driver
+from workbench.runs import session
+from workbench.runs.generating import CompletionRequest
 from workbench.runs.lease import Lease
 from workbench.runs.run_status import run_info
 from workbench.runs.store import completing as stored
@@ -194,7 +195,7 @@ def test_a_server_that_waits_holds_up_no_other_model(project: Project) -> None:
 
 def test_a_late_reply_keeps_its_place(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     # What could be stored is looked for between any two replies.
-    monkeypatch.setattr(driver, "_LOOK_S", 0.0)
+    monkeypatch.setattr(session, "LOOK_S", 0.0)
     last = threading.Event()
 
     def answer(received: Received) -> Scripted:
@@ -288,7 +289,7 @@ def test_a_start_that_died_goes_on_to_the_same_rows(
     server.received.clear()
     store, left = asking.Asking.store, parts
 
-    def store_some(self: asking.Asking, replies: Iterator[tuple[str, driver.CompletionWish, Reply]]) -> int:
+    def store_some(self: asking.Asking, replies: Iterator[tuple[str, CompletionRequest, Reply]]) -> int:
         nonlocal left
         left -= 1
         if left < 0:

@@ -20,7 +20,7 @@ from tests.servers import faulty
 from tests.servers.scripted import Received, Scripted, scripted
 from tests.unit.app.web.reward.test_asking import YES, Serving, health, item, judge, post, told
 from workbench.core.project import Project
-from workbench.runs import executor
+from workbench.runs import serving as answers
 
 __all__ = ["judge"]
 
@@ -36,7 +36,7 @@ def disk(tmp_path: Path) -> Iterator[SmallDisk]:
 
 @pytest.fixture
 def project(disk: SmallDisk, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
-    monkeypatch.setattr(executor, "_PATIENCE_S", 0.2)
+    monkeypatch.setattr(answers, "_PATIENCE_S", 0.2)
     (disk.path / "data").mkdir()
     made = make_project(disk.path / "data")
     yield made

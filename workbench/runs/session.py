@@ -1,0 +1,248 @@
+"""Calls to model servers for as long as somebody wants some: a journal and a client for each run, in one event loop.
+
+Each attempt is stored before it is sent, each reply for ever, and equal requests are asked once. Whoever waits for
+tasks here shows life meanwhile. When a session ends, the calls in flight have their time: they are paid for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import count
+from typing import Any, Final, Generic, Self, TypeVar
+
+from msgspec import Struct
+
+from workbench.core.database.connection import Database
+from workbench.llm.caller import Caller, StoredReply
+from workbench.llm.pace import Budget
+from workbench.llm.records import Halt, Request, RunUsed
+from workbench.llm.server import Limits, ModelServer, Price
+from workbench.runs.journal import NO_ITEM, RunJournal
+from workbench.runs.lease import Lease
+from workbench.runs.store import calls
+
+GRACE_S = 10.0
+"""A session that is to end waits so long for the replies to calls in flight."""
+LOOK_S: Final = 0.1
+"""How often it shows life and looks whether to go on."""
+Result = TypeVar("Result")
+Wanted = TypeVar("Wanted")
+
+
+class RunServers(Struct, frozen=True, kw_only=True):
+    """A run that asks model servers.
+
+    Attributes:
+        run: Its number.
+        servers: By the names that calls use.
+        limits: They hold over all its starts.
+        prices: By model, where they are known.
+        reader: See `RunJournal`.
+    """
+
+    run: int
+    servers: Mapping[str, ModelServer]
+    limits: Limits
+    prices: Mapping[str, Price]
+    reader: str = ""
+
+
+class Client:
+    """One run's way to its servers: what it asks is journalled.
+
+    Attributes:
+        places: Calls that may be in flight at a time.
+    """
+
+    def __init__(self, journal: RunJournal, caller: Caller, places: int) -> None:
+        self.journal, self.caller, self.places = journal, caller, places
+
+    async def call(self, item: int, role: str, request: Request, sample: int) -> StoredReply:
+        """The reply to a request; see `Caller.call`.
+
+        Raises:
+            CallFailed: There will be no reply to this request.
+            Halt: No call of the run can succeed now, or the session ends.
+        """
+        self.journal.require_open()
+        return await self.caller.call(item, role, request, sample)
+
+    async def ask(self, role: str, request: Request, sample: int) -> StoredReply:
+        """The reply to a request that is about no item; errors as with `call`."""
+        answer = await self.call(NO_ITEM, role, request, sample)
+        if answer.reused:
+            self.journal.usage.reused += 1
+            # Nothing was waited for: others get their turn all the same.
+            await asyncio.sleep(0)
+        return answer
+
+    def look(self) -> None:
+        """Show life.
+
+        Raises:
+            LeaseLost: This process is no longer the runner.
+            StoreError: Nothing can be stored any more.
+        """
+        self.journal.note(self.caller)
+        self.journal.beat()
+
+    async def flush(self) -> None:
+        """Commit all that has come, if that is still possible."""
+        self.journal.note(self.caller)
+        if not self.journal.broken:
+            await self.journal.flush()
+
+
+class Session:
+    """Tasks that ask model servers, of one run or of several; made by `opened_session`.
+
+    Attributes:
+        clients: One a run, in the order of the runs.
+    """
+
+    def __init__(self, clients: Sequence[Client]) -> None:
+        self.clients = clients
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def start(self, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
+        """Do something until it is done or the session ends."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._forget)
+        return task
+
+    async def wait(
+        self, tasks: Collection[asyncio.Future[Any]], check: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        """Wait for tasks, and show life meanwhile.
+
+        Args:
+            check: Is awaited ten times a second; what it raises ends the wait.
+
+        Raises:
+            Exception: What ended a task; of several that end at a time, what the others only follow from.
+            LeaseLost: This process is no longer the runner.
+            StoreError: Nothing can be stored any more.
+        """
+        pending = set(tasks)
+        while pending:
+            done, pending = await asyncio.wait(pending, timeout=LOOK_S, return_when=asyncio.FIRST_EXCEPTION)
+            ends = [error for task in done if (error := task.exception()) is not None]
+            if ends:
+                raise min(ends, key=_follows)
+            self.look()
+            if check is not None:
+                await check()
+
+    def look(self) -> None:
+        """Show life; errors as with `Client.look`."""
+        for client in self.clients:
+            client.look()
+
+    async def end(self, *, at_once: bool = False) -> None:
+        """Begin no more calls, give those in flight their time, and then end all tasks.
+
+        Args:
+            at_once: Don't even wait for what is in flight.
+        """
+        for client in self.clients:
+            client.journal.begin_no_more()
+        try:
+            if self._tasks and not at_once:
+                await self._drain()
+        finally:
+            tasks = list(self._tasks)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def flush(self) -> None:
+        """Commit all that has come, if that is still possible."""
+        for client in self.clients:
+            await client.flush()
+
+    async def _drain(self) -> None:
+        idle = False
+        # Rounds are counted, not seconds: a process that is stopped meanwhile has not read what came.
+        for _ in range(round(GRACE_S / LOOK_S)):
+            if not self._tasks or idle or any(client.journal.broken for client in self.clients):
+                break
+            idle = not any(client.caller.in_flight for client in self.clients)
+            self.look()
+            await asyncio.wait(self._tasks, timeout=LOOK_S)
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            # Nobody need hear how it ended.
+            task.exception()
+
+
+def _follows(error: BaseException) -> int:
+    """How likely an end only follows from another: from failing calls that use up a budget, or the stop after it."""
+    codes = ("budget", "cancelled")
+    return codes.index(error.code) + 1 if isinstance(error, Halt) and error.code in codes else 0
+
+
+@asynccontextmanager
+async def opened_session(
+    database: Database, lease: Lease, runs: Sequence[RunServers], max_cost: float | None = None
+) -> AsyncIterator[Session]:
+    """Ask the servers of runs in the running event loop; what has come is committed in the end.
+
+    Args:
+        max_cost: US dollars of all runs together, over all their starts.
+
+    Raises:
+        UsageError: A server's address is wrong.
+    """
+    numbers = count(calls.next_attempt(database.reader()))
+    journals: list[RunJournal] = []
+    try:
+        journals += (RunJournal(database, lease, one.run, numbers, one.reader) for one in runs)
+        shared = None if max_cost is None else _shared(max_cost, [journal.spent() for journal in journals])
+        async with AsyncExitStack() as stack:
+            clients = []
+            for one, journal in zip(runs, journals, strict=True):
+                caller = Caller(one.servers, one.limits, journal, one.prices, shared=shared)
+                clients.append(Client(journal, await stack.enter_async_context(caller), one.limits.concurrency))
+            made = Session(clients)
+            try:
+                yield made
+            finally:
+                await made.end()
+                await made.flush()
+    finally:
+        for journal in journals:
+            journal.close()
+
+
+def _shared(max_cost: float, before: Sequence[RunUsed]) -> Budget:
+    spent = RunUsed(cost=sum(one.cost for one in before))
+    return Budget(Limits(max_cost=max_cost), spent)
+
+
+class Feed(Generic[Wanted]):
+    """What several tasks take one by one; read a chunk at a time, so that memory is the same however much there is."""
+
+    def __init__(self, chunks: Iterable[Iterable[Wanted]]) -> None:
+        self._chunks = iter(chunks)
+        self._read: deque[Wanted] = deque()
+        self._reading = asyncio.Lock()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Wanted:
+        async with self._reading:
+            while not self._read:
+                chunk = next(self._chunks, None)
+                if chunk is None:
+                    raise StopAsyncIteration
+                self._read.extend(chunk)
+                # Where a long stretch is done, the chunks are empty: others get their turn all the same.
+                await asyncio.sleep(0)
+            return self._read.popleft()

@@ -20,7 +20,7 @@ from msgspec import structs
 
 from workbench.core import project as projects
 from workbench.core.errors import UsageError
-from workbench.core.selection import Selection, parse_condition
+from workbench.core.selection import Selection, selection_of
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.data import querying
 
@@ -248,7 +248,7 @@ def _all_of(texts: str | Sequence[str]) -> tuple[str, ...]:
 
 def _selection(where: Where) -> Selection | None:
     texts = _all_of(where)
-    return Selection(tuple(parse_condition(text) for text in texts)) if texts else None
+    return selection_of(texts) if texts else None
 
 
 def _frame(found: querying.Result) -> DataFrame:

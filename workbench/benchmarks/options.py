@@ -9,6 +9,7 @@ from workbench.core.errors import UsageError
 from workbench.core.options import NONE_GIVEN, Options, Protocol, SeedNumber, Where, Whole, argument, option, pair
 from workbench.core.sets import Fill, FinalGold, Preset
 from workbench.core.taxonomy import TYPES
+from workbench.measuring.records.curation import Scope
 
 PRESETS: Final[tuple[str, ...]] = get_args(Preset)
 
@@ -19,8 +20,6 @@ DrawSeed = Annotated[SeedNumber, option("Of the draws.", "--seed")]
 SetGold = Annotated[
     FinalGold, option("Whose labels count: what people agreed on or a third person gave; or the file's.")
 ]
-ScopeDataset = Annotated[str | None, option("Only questions of this data set.", "--dataset", metavar="NAME")]
-ScopeSource = Annotated[str | None, option("Only questions of this source.", "--source", metavar="DOMAIN/NAME")]
 
 
 class PicksOptions(Options, frozen=True, kw_only=True):
@@ -106,8 +105,7 @@ class DrawOptions(Options, frozen=True, kw_only=True):
     types: Annotated[str, option("Types to draw from.", metavar="LETTERS", shows_default=True)] = ",".join(TYPES)
     cap_source: Annotated[Whole | None, option("At most so many questions of one source.")] = None
     confirmed: Annotated[bool, option("Only types that count, not one person's or a model's alone.")] = False
-    dataset: ScopeDataset = None
-    source: ScopeSource = None
+    scope: Scope = Scope()
     seed: DrawSeed = 0
     name: SetTitle = "pool"
     dry_run: DryRun = False

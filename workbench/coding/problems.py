@@ -9,8 +9,7 @@ from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from msgspec import Struct
-
+from workbench.coding.options import Targets
 from workbench.coding.store import pass_matrix
 from workbench.core.code import BASE, PASS, Execution, SolutionResult, counted
 from workbench.core.database.selection import chosen_ids, ids_of
@@ -191,20 +190,6 @@ class Dataset(NamedTuple):
 
     id: int
     name: str
-
-
-class Targets(Struct, frozen=True, kw_only=True):
-    """Which problems are meant.
-
-    Attributes:
-        dataset: Of which data set; None for the only one there is.
-        tasks: Their ids; none for all.
-        limit: The first so many at most.
-    """
-
-    dataset: str | None = None
-    tasks: tuple[str, ...] = ()
-    limit: int | None = None
 
 
 EVERY_PROBLEM: Final = Targets()

@@ -57,6 +57,27 @@ def read(database: Path) -> dict[str, Any]:
         return {}
 
 
+def table_in(database: Path, name: str, example: str) -> tuple[str, dict[str, Any]]:
+    """A table of the settings file beside a database, empty where there is none, and where it stands, for messages.
+
+    Raises:
+        UsageError: The file can't be read, or this is no table.
+    """
+    place = f"{file_of(database)}:{name}"
+    return place, require_table(place, read(database).get(name, {}), example)
+
+
+def require_table(place: str, value: object, example: str) -> dict[str, Any]:
+    """A value that has to be a table.
+
+    Raises:
+        UsageError: It is none.
+    """
+    if not isinstance(value, dict):
+        raise UsageError(f"{place} must be a table.", f"Example: {example}")
+    return value
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """A small TOML file.
 

@@ -7,12 +7,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from workbench.config.file import file_of, read
+from workbench.config.file import require_table, table_in
 from workbench.config.verifiers import options_in
 from workbench.core.errors import UsageError
 from workbench.llm.server import Price
 
-_TABLE = "models"
 _EXAMPLE = '[models.qwen] base_url = "http://localhost:8000/v1", model = "…"'
 
 
@@ -22,16 +21,11 @@ def named_model(database: Path, name: str) -> dict[str, str] | None:
     Raises:
         UsageError: The file can't be read, or the entry is wrong.
     """
-    place = f"{file_of(database)}:{_TABLE}"
-    table = read(database).get(_TABLE, {})
-    if not isinstance(table, dict):
-        raise UsageError(f"{place} must be a table.", f"Example: {_EXAMPLE}")
+    place, table = table_in(database, "models", _EXAMPLE)
     entry = table.get(name)
     if entry is None:
         return None
-    if not isinstance(entry, dict):
-        raise UsageError(f"{place}.{name} must be a table.", f"Example: {_EXAMPLE}")
-    return options_in(f"{place}.{name}", entry)
+    return options_in(f"{place}.{name}", require_table(f"{place}.{name}", entry, _EXAMPLE))
 
 
 # -- ``[prices."MODEL"]``: what models cost, for budgets and estimates.
@@ -49,10 +43,7 @@ def prices_of(database: Path, models: Iterable[str]) -> dict[str, Price]:
     Raises:
         UsageError: The file can't be read, or the entry of one of these models is wrong (other entries don't matter).
     """
-    place = f"{file_of(database)}:prices"
-    table = read(database).get("prices", {})
-    if not isinstance(table, dict):
-        raise UsageError(f"{place} must be a table.", f"Example: {_PRICE_EXAMPLE}")
+    place, table = table_in(database, "prices", _PRICE_EXAMPLE)
     return {model: price_in(f"{place}.{model}", table[model]) for model in set(models) & table.keys()}
 
 
@@ -62,8 +53,7 @@ def price_in(place: str, entry: Any) -> Price:
     Raises:
         UsageError: It is wrong; the message names the field.
     """
-    if not isinstance(entry, dict):
-        raise UsageError(f"{place} must be a table.", f"Example: {_PRICE_EXAMPLE}")
+    entry = require_table(place, entry, _PRICE_EXAMPLE)
     if unknown := sorted(entry.keys() - _FIELDS):
         raise UsageError(f"{place}.{unknown[0]} is unknown.", f"Fields: {', '.join(sorted(_FIELDS))}.")
     if missing := sorted({"input", "output", "date"} - entry.keys()):

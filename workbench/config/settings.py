@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+from math import inf
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Any, Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from workbench.config.file import file_of, read, read_settings, write_whole
 from workbench.config.trust import user_folder
 from workbench.core.errors import UsageError, WorkbenchError
+from workbench.core.options import Options, fields_of
 
 __all__ = ["RecentProject", "recent", "remember"]
 
 # -- How a project's people work: checks, repeats, breaks. ``[annotation]`` in workbench.toml.
 
 
-class AnnotationPolicy(Struct, frozen=True, kw_only=True):
+_Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class AnnotationPolicy(Options, frozen=True, kw_only=True):
     """Shares and limits of annotation.
 
     Attributes:
@@ -30,12 +35,12 @@ class AnnotationPolicy(Struct, frozen=True, kw_only=True):
         break_after_minutes: After how long at work a break is suggested; 0: never.
     """
 
-    check_rate: float = 0.05
-    check_threshold: float = 0.7
-    check_minimum: int = 10
-    repeat_share: float = 0.03
-    repeat_after_hours: float = 24.0
-    break_after_minutes: int = 0
+    check_rate: _Share = 0.05
+    check_threshold: _Share = 0.7
+    check_minimum: Annotated[int, Meta(ge=0)] = 10
+    repeat_share: _Share = 0.03
+    repeat_after_hours: Annotated[float, Meta(ge=0)] = 24.0
+    break_after_minutes: Annotated[int, Meta(ge=0)] = 0
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -72,21 +77,24 @@ def load(database: Path) -> Settings:
 
 
 def _policy(path: Path, table: object) -> AnnotationPolicy:
+    if isinstance(table, dict):
+        _require_bounds(f"{path}:annotation", table)
     try:
-        policy = msgspec.convert(table, AnnotationPolicy)
+        return msgspec.convert(table, AnnotationPolicy)
     except msgspec.ValidationError as error:
         raise UsageError(f"{path}:annotation: {error}.") from error
-    unknown = sorted(set(table) - set(AnnotationPolicy.__struct_fields__)) if isinstance(table, dict) else []
-    if unknown:
-        fields = ", ".join(AnnotationPolicy.__struct_fields__)
-        raise UsageError(f"{path}:annotation.{unknown[0]} is no setting.", f"Settings: {fields}.")
-    for field in ("check_rate", "check_threshold", "repeat_share"):
-        if not 0 <= getattr(policy, field) <= 1:
-            raise UsageError(f"{path}:annotation.{field} must be between 0 and 1.")
-    for field in ("check_minimum", "repeat_after_hours", "break_after_minutes"):
-        if not getattr(policy, field) >= 0:
-            raise UsageError(f"{path}:annotation.{field} must not be negative.")
-    return policy
+
+
+def _require_bounds(place: str, table: dict[str, Any]) -> None:
+    """Refuse keys that there aren't, and numbers beyond their bounds."""
+    known = {field.name: field for field in fields_of(AnnotationPolicy)}
+    for name, value in sorted(table.items()):
+        if name not in known:
+            raise UsageError(f"{place}.{name} is no setting.", f"Settings: {', '.join(known)}.")
+        most = known[name].bounds.get("le", inf)
+        if isinstance(value, int | float) and not 0 <= value <= most:
+            bounds = "must not be negative" if most == inf else "must be between 0 and 1"
+            raise UsageError(f"{place}.{name} {bounds}.")
 
 
 # -- Databases that were opened in the app lately, and as whom: kept in the user's own configuration folder.

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from workbench.config.file import file_of, loads, read, read_settings, read_text, write_whole
+from workbench.config.file import loads, read_settings, read_text, require_table, table_in, write_whole
 from workbench.core.errors import UsageError
 
 NAME = re.compile(r"[\w.+@/-]{1,100}")
@@ -20,7 +20,6 @@ TEMPLATE = "template"
 """The option that names a file with a prompt of the user's own."""
 _OPTION = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
-_TABLE = "verifiers"
 _SAMPLING = "sampling"
 _EXAMPLE = '[verifiers.my-judge] kind = "llm-judge", base_url = "http://localhost:8000/v1", model = "…"'
 _MOST_TEMPLATE = 256 * 1024
@@ -46,10 +45,7 @@ def verifiers(database: Path) -> dict[str, NamedVerifier | UsageError]:
     Raises:
         UsageError: The file can't be read, or ``verifiers`` is no table.
     """
-    place = f"{file_of(database)}:{_TABLE}"
-    table = read(database).get(_TABLE, {})
-    if not isinstance(table, dict):
-        raise UsageError(f"{place} must be a table.", f"Example: {_EXAMPLE}")
+    place, table = table_in(database, "verifiers", _EXAMPLE)
     found: dict[str, NamedVerifier | UsageError] = {}
     for name, entry in table.items():
         try:
@@ -87,9 +83,7 @@ def _verifier(folder: Path, place: str, name: str, entry: Any) -> NamedVerifier:
     if not NAME.fullmatch(name):
         raise UsageError(f"{place}.{name!r} is no name for a verifier.", "Up to 100 letters, digits and . _ + @ / -")
     place = f"{place}.{name}"
-    if not isinstance(entry, dict):
-        raise UsageError(f"{place} must be a table.", f"Example: {_EXAMPLE}")
-    fields = dict(entry)
+    fields = dict(require_table(place, entry, _EXAMPLE))
     kind = fields.pop("kind", None)
     if not isinstance(kind, str) or not kind:
         raise UsageError(f"{place}.kind must name a kind of verifier.", "They are listed by: workbench verifiers DB")
@@ -119,9 +113,7 @@ def options_in(place: str, fields: dict[str, Any]) -> dict[str, str]:
 
 def _flat(place: str, fields: dict[str, Any]) -> dict[str, Any]:
     """The fields as options: ``prompt`` is the template, and ``sampling`` a table of options."""
-    sampling = fields.pop(_SAMPLING, {})
-    if not isinstance(sampling, dict):
-        raise UsageError(f"{place}.{_SAMPLING} must be a table.", "Example: sampling = { temperature = 0.0 }")
+    sampling = require_table(f"{place}.{_SAMPLING}", fields.pop(_SAMPLING, {}), "sampling = { temperature = 0.0 }")
     prompt = {TEMPLATE: fields.pop("prompt")} if "prompt" in fields else {}
     flat: dict[str, Any] = {}
     for part in (fields, prompt, sampling):

@@ -6,19 +6,32 @@
         size: Annotated[int, option("How many.", ge=1)] = 4
 
 A field's type says what it takes, its default what it is if nothing is said (none: it must be said), and its `option`
-what it means and how it is written. Types that several verbs share have names here.
+what it means and how it is written. Types that several verbs share have names here. A record may hold another one, such
+as which problems are meant: front ends ask for that one's fields in its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import NoneType, UnionType
-from typing import Annotated, Any, Final, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    TypedDict,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from msgspec import NODEFAULT, Meta, Struct, structs
 
 from workbench.core.errors import UsageError
-from workbench.core.selection import FIELDS
+from workbench.core.selection import FIELDS, Selection, selection_of
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Protocol3
 
@@ -183,7 +196,31 @@ DatabaseOrFile = Annotated[str | None, argument("[DB]", names_file=True)]
 Database = Annotated[str, argument("DB", names_file=True)]
 
 
+class BasisArguments(TypedDict):
+    """A basis as verbs that count figures take it."""
+
+    protocol: Protocol3
+    gold: GoldChoice
+    selection: Selection
+
+
+class Basis(Options, frozen=True, kw_only=True):
+    """What figures rest on: verdicts of which items, set against which gold by which protocol."""
+
+    protocol: Protocol = "forced"
+    gold: Gold = "final"
+    where: Where = ()
+
+    @property
+    def arguments(self) -> BasisArguments:
+        """The same, for a verb."""
+        return {"protocol": self.protocol, "gold": self.gold, "selection": selection_of(self.where)}
+
+
 # -- A record as front ends read it.
+
+
+Asked = TypeVar("Asked", bound=Options)
 
 
 class RecordField(NamedTuple):
@@ -213,11 +250,25 @@ class RecordField(NamedTuple):
 
 
 def fields_of(record: type[Options]) -> Iterator[RecordField]:
-    """The fields of a record in their order."""
+    """The fields of a record in their order; of a record that it holds, that record's own."""
     hints = get_type_hints(record, include_extras=True)
     for field in structs.fields(record):
+        if _is_record(hints[field.name]):
+            yield from fields_of(hints[field.name])
+            continue
         default = field.default if field.default_factory is NODEFAULT else field.default_factory()
         yield _field(field.name, hints[field.name], default)
+
+
+def record_of(record: type[Asked], said: Mapping[str, Any]) -> Asked:
+    """A record, with those that it holds, of what was said of its fields; for the others their defaults stand."""
+    hints = get_type_hints(record)
+    given = {name: record_of(hint, said) for name, hint in hints.items() if _is_record(hint)}
+    return record(**given, **{name: said[name] for name in record.__struct_fields__ if name in said})
+
+
+def _is_record(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, Options)
 
 
 def _field(name: str, hint: Any, default: Any) -> RecordField:

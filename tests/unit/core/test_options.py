@@ -8,7 +8,7 @@ import pytest
 from msgspec import NODEFAULT
 
 from workbench.core.errors import UsageError
-from workbench.core.options import NONE_GIVEN, Options, Whole, argument, fields_of, option, pair
+from workbench.core.options import NONE_GIVEN, Options, Whole, argument, fields_of, option, pair, record_of
 
 
 class Asked(Options, frozen=True, kw_only=True):
@@ -32,6 +32,13 @@ def test_a_field_says_all_that_a_front_end_needs() -> None:
     assert (settings.is_several, settings.default) == (True, {})
 
 
+class Cake(Options, frozen=True, kw_only=True):
+    """A record that is held."""
+
+    eggs: int = 1
+    sugar: int = 1
+
+
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [("temperature", "It is not KEY=VALUE"), ("=1", "It is not KEY=VALUE"), ("a=\udc80", "a: it is no UTF-8 text")],
@@ -46,3 +53,17 @@ def test_what_may_be_a_key_is_not_repeated() -> None:
     with pytest.raises(UsageError) as refused:
         pair("sk-secret")
     assert "sk-secret" not in str(refused.value)
+
+
+class Baked(Options, frozen=True, kw_only=True):
+    """A record that holds another one."""
+
+    name: str
+    cake: Cake = Cake()
+    last: int = 3
+
+
+def test_a_record_that_is_held_is_asked_for_in_its_place_and_made_of_what_was_said() -> None:
+    assert [field.name for field in fields_of(Baked)] == ["name", "eggs", "sugar", "last"]
+    assert record_of(Baked, {"name": "a", "sugar": 2, "other": 1}) == Baked(name="a", cake=Cake(sugar=2))
+    assert record_of(Baked, {"name": "a"}) == Baked(name="a")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from workbench.app.cli.common import show
 from workbench.app.cli.verb import Output, verb
-from workbench.core.options import Gold, Options, Protocol, Run, Verifiers, Where, Whole, argument, option
+from workbench.core.options import Basis, Gold, Options, Run, Verifiers, Where, Whole, argument, option
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.text.emphasis import what_marks_mean, with_mark
@@ -22,9 +22,7 @@ class EnsembleOptions(Options, frozen=True, kw_only=True):
     weighted: Annotated[bool, option("Weigh votes by what they have been worth, too (logistic regression).")] = False
     folds: Annotated[int, option("Parts of the questions.", ge=2, le=1_000)] = 5
     by: Annotated[str | None, option("Break down, as in: workbench accuracy.", metavar="FIELD[,FIELD]")] = None
-    protocol: Protocol = "forced"
-    gold: Gold = "final"
-    where: Where = ()
+    basis: Basis = Basis()
 
 
 @verb
@@ -44,9 +42,7 @@ def ensemble_command(project: Project, options: EnsembleOptions) -> Output:
         weighted=options.weighted,
         folds=options.folds,
         by=options.by,
-        protocol=options.protocol,
-        gold=options.gold,
-        selection=selection_of(options.where),
+        **options.basis.arguments,
     )
     return Output(report, ensemble_text)
 
@@ -67,9 +63,7 @@ class BestOfOptions(Options, frozen=True, kw_only=True):
         tuple[int, ...],
         option("Completions to pick from; 1, 2, 4, 8 … by default.", "--n", metavar="N[,N…]", read=_sizes),
     ] = ()
-    protocol: Protocol = "forced"
-    gold: Gold = "final"
-    where: Where = ()
+    basis: Basis = Basis()
 
 
 @verb
@@ -85,9 +79,7 @@ def best_of_command(project: Project, options: BestOfOptions) -> Output:
         project,
         options.verifiers,
         sizes=options.sizes,
-        protocol=options.protocol,
-        gold=options.gold,
-        selection=selection_of(options.where),
+        **options.basis.arguments,
     )
     return Output(report, best_of_text)
 
@@ -131,9 +123,7 @@ class EstimateOptions(Options, frozen=True, kw_only=True):
     by: Annotated[
         str | None, option("By group and stratified by it, as in: workbench accuracy.", metavar="FIELD[,FIELD]")
     ] = None
-    protocol: Protocol = "forced"
-    gold: Gold = "final"
-    where: Where = ()
+    basis: Basis = Basis()
 
 
 @verb
@@ -151,9 +141,7 @@ def estimate_command(project: Project, options: EstimateOptions) -> Output:
         options.verifier,
         options.predictors,
         by=options.by,
-        protocol=options.protocol,
-        gold=options.gold,
-        selection=selection_of(options.where),
+        **options.basis.arguments,
     )
     return Output(report, estimate_text)
 
@@ -234,9 +222,7 @@ class DownstreamOptions(Options, frozen=True, kw_only=True):
     by: Annotated[str | None, option("Accuracy by group, too, as in: workbench accuracy.", metavar="FIELD[,FIELD]")] = (
         None
     )
-    protocol: Protocol = "forced"
-    gold: Gold = "final"
-    where: Where = ()
+    basis: Basis = Basis()
 
 
 @verb
@@ -253,8 +239,6 @@ def downstream_command(project: Project, options: DownstreamOptions) -> Output:
         project,
         options.file,
         by=options.by,
-        protocol=options.protocol,
-        gold=options.gold,
-        selection=selection_of(options.where),
+        **options.basis.arguments,
     )
     return Output(report, downstream_text).refusing(options.file, report.refusals)

@@ -17,7 +17,7 @@ import click
 import msgspec
 
 from workbench.core.errors import UsageError
-from workbench.core.options import Whole, option, pair
+from workbench.core.options import option, pair
 from workbench.core.progress import BYTES, Listener, Step, heard_by
 from workbench.core.project import Project, opened_project
 from workbench.core.run import Amount, Estimate, RunInfo, RunUsage
@@ -395,9 +395,6 @@ ModelSettings = Annotated[
         read=pair,
     ),
 ]
-ProblemSet = Annotated[str | None, option("The data set; needed only where several hold problems.", metavar="NAME")]
-Problems = Annotated[tuple[str, ...], option("Only this problem (repeatable).", "--problem", metavar="ID")]
-MostProblems = Annotated[Whole | None, option("Only the first so many problems.", "--limit")]
 Programs = Annotated[int | None, option("Programs executed at a time; one a core by default.", ge=1, le=256)]
 
 

@@ -24,7 +24,7 @@ from workbench.app.cli.common import (
 )
 from workbench.app.cli.sets import built
 from workbench.app.cli.verb import Output, verb
-from workbench.benchmarks.options import DrawOptions, ScopeDataset, ScopeSource
+from workbench.benchmarks.options import DrawOptions
 from workbench.core.errors import UsageError
 from workbench.core.label import EXCLUSION_REASONS
 from workbench.core.options import NONE_GIVEN, By, Options, Trust, argument, option
@@ -81,11 +81,6 @@ def curate_command(context: click.Context, database: str) -> None:
 # -- What the commands of ``workbench curate`` share.
 
 
-def scope_of(dataset: str | None, source: str | None) -> Scope:
-    """The scope that ``--dataset`` and ``--source`` spell."""
-    return Scope(dataset=dataset, source=source)
-
-
 def counted(counts: Mapping[str, int]) -> str:
     """Counts by word in one line; "none" where there are none."""
     return ", ".join(f"{word} {count:,}" for word, count in counts.items()) or "none"
@@ -98,8 +93,7 @@ _HEAD = ("source", "licence", "questions", "out", "left", *TYPES, "other", "unty
 
 
 class CurateStatusOptions(Options, frozen=True, kw_only=True):
-    dataset: ScopeDataset = None
-    source: ScopeSource = None
+    scope: Scope = Scope()
 
 
 @verb(within=True)
@@ -110,7 +104,7 @@ def status_command(project: Project, options: CurateStatusOptions) -> Output:
     """
     from workbench.benchmarks.curating.types import pool_status
 
-    status = pool_status(project, scope_of(options.dataset, options.source))
+    status = pool_status(project, options.scope)
     return Output(status, _show)
 
 
@@ -165,8 +159,7 @@ def licence_command(project: Project, options: CurateLicenceOptions) -> Output:
 
 class CurateExcludeOptions(Options, frozen=True, kw_only=True):
     ids: Annotated[tuple[str, ...], argument("[QUESTION_ID]…")] = ()
-    dataset: ScopeDataset = None
-    source: ScopeSource = None
+    scope: Scope = Scope()
     reason: Annotated[
         str | None,
         option(
@@ -195,7 +188,7 @@ def exclude_command(project: Project, options: CurateExcludeOptions) -> Output:
     They are never drawn, and stay in the database. Items of them are taken out of tables with: workbench exclude
     """
     _check(options)
-    scope = scope_of(options.dataset, options.source)
+    scope = options.scope
     from workbench.benchmarks.curating import pool
 
     if options.listing:
@@ -213,7 +206,7 @@ def exclude_command(project: Project, options: CurateExcludeOptions) -> Output:
             reason=str(options.reason),
             note=options.note,
             by=options.by,
-            dataset=options.dataset,
+            dataset=options.scope.dataset,
         )
     return Output(
         done,
@@ -251,8 +244,7 @@ def _candidate_lines(found: Sequence[CandidateQuestion]) -> Iterator[str]:
 
 
 class CurateDuplicatesOptions(Options, frozen=True, kw_only=True):
-    dataset: ScopeDataset = None
-    source: ScopeSource = None
+    scope: Scope = Scope()
     threshold: Annotated[
         float | None,
         option(
@@ -298,7 +290,7 @@ def duplicates_command(project: Project, options: CurateDuplicatesOptions) -> Ou
         raise UsageError("Give one of --model, --local and --embeddings.")
     from workbench.benchmarks.curating.duplicates import find_duplicates, take_in_again
 
-    scope = scope_of(options.dataset, options.source)
+    scope = options.scope
     if options.undo:
         restored = take_in_again(project, scope, by=options.by)
         return Output({"restored": restored}, lambda _: [f"{restored:,} duplicates are in again"])
@@ -356,8 +348,7 @@ def _pair(pair: DuplicatePair) -> str:
 
 
 class CurateTypesOptions(Options, frozen=True, kw_only=True):
-    dataset: ScopeDataset = None
-    source: ScopeSource = None
+    scope: Scope = Scope()
     model: Annotated[
         str | None, option("Ask this model: [models.NAME] of workbench.toml, or see -o base_url=…", metavar="NAME")
     ] = None
@@ -393,7 +384,7 @@ def types_command(project: Project, options: CurateTypesOptions) -> Output | Non
     """
     if sum((options.model is not None, bool(options.said), options.listing, options.accept is not None)) > 1:
         raise UsageError("Give one of --model, --set, --accept and --list.")
-    scope = scope_of(options.dataset, options.source)
+    scope = options.scope
     if options.model is not None:
         return _propose(project, options.model, options, scope)
     if options.said:
@@ -449,7 +440,7 @@ def _say(project: Project, options: CurateTypesOptions) -> Output:
 
     pairs = [key_and_value(text, "--set") for text in options.said]
     said = [TypeSaid(question_id=key, subtype=subtype) for key, subtype in pairs]
-    report = say_types(project, said, by=options.by, dataset=options.dataset)
+    report = say_types(project, said, by=options.by, dataset=options.scope.dataset)
     return Output(
         report,
         lambda found: [f"{found.imported} said, {found.unchanged} unchanged, {found.refused} refused"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import click
 
@@ -12,6 +12,7 @@ from workbench.app.cli.common import key_and_value, say
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
 from workbench.core.options import (
+    Basis,
     Force,
     Gold,
     Options,
@@ -174,9 +175,7 @@ class ReportOptions(Options, frozen=True, kw_only=True):
         option("By default what the file's name says: .md is Markdown, all else HTML."),
     ] = None
     verifiers: Verifiers = ()
-    protocol: Protocol = "forced"
-    gold: Gold = "final"
-    where: Where = ()
+    basis: Basis = Basis()
     examples: Annotated[
         int, option("Examples of each kind of error of each verifier, at most.", metavar="N", ge=0, le=50)
     ] = 3
@@ -198,12 +197,10 @@ def report_command(project: Project, options: ReportOptions) -> Output:
         options.file,
         format=options.format or ("markdown" if options.file.suffix == ".md" else "html"),
         verifiers=options.verifiers,
-        selection=selection_of(options.where),
-        protocol=options.protocol,
-        gold=options.gold,
         examples=options.examples,
         generated_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         force=options.force,
+        **options.basis.arguments,
     )
     return Output(
         {"written": click.format_filename(options.file), "bytes": size},
@@ -224,9 +221,7 @@ class CompareOptions(Options, frozen=True, kw_only=True):
     by: Annotated[
         str | None, option("Of two: count wins and losses by type, subtype, domain …", metavar="FIELD[,FIELD]")
     ] = None
-    protocol: Protocol = "forced"
-    gold: Gold = "final"
-    where: Where = ()
+    basis: Basis = Basis()
     bootstrap: Annotated[
         int | None,
         option(
@@ -267,8 +262,7 @@ def compare_command(project: Project, options: CompareOptions) -> Output:
         raise click.UsageError("--by and --examples go with exactly two verifiers.")
     if kind == "family" and options.bootstrap is not None:
         raise click.UsageError("--bootstrap goes with exactly two verifiers, or with --errors.")
-    how: dict[str, Any] = {"protocol": options.protocol, "gold": options.gold, "selection": selection_of(options.where)}
-    seed, samples = options.seed, options.bootstrap
+    how, seed, samples = options.basis.arguments, options.seed, options.bootstrap
     report: Report
     if kind == "pair":
         a, b = options.verifiers

@@ -26,6 +26,7 @@ from workbench.app.cli.verb import Output, verb
 from workbench.core.item import Refusal
 from workbench.core.options import (
     NONE_GIVEN,
+    Basis,
     Database,
     FirstItems,
     Gold,
@@ -168,9 +169,7 @@ class ThresholdOptions(Options, frozen=True, kw_only=True):
     save: Annotated[
         str | None, option("Start a run of this name with the threshold; stored replies are reused.", metavar="NAME")
     ] = None
-    protocol: Protocol = "forced"
-    gold: Gold = "final"
-    where: Where = ()
+    basis: Basis = Basis()
     trust: Trust = False
 
 
@@ -190,9 +189,7 @@ def threshold_command(project: Project, options: ThresholdOptions) -> Output:
         options.verifier,
         on=selection_of(options.on).conditions,
         method=options.method,
-        protocol=options.protocol,
-        gold=options.gold,
-        selection=selection_of(options.where),
+        **options.basis.arguments,
     )
     if (name := options.save) is not None:
         run = trusting(lambda yes: start(project, report, name, trust=yes), options.trust)

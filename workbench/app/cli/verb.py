@@ -31,7 +31,7 @@ from workbench.app.cli.common import (
 )
 from workbench.app.cli.writing import STDOUT, OutputPath, standard_output
 from workbench.core.errors import UsageError
-from workbench.core.options import Options, RecordField, fields_of
+from workbench.core.options import Options, RecordField, fields_of, record_of
 
 T = TypeVar("T")
 Texts = str | Iterable[str] | None
@@ -150,7 +150,7 @@ def _command(
 
     def run(as_json: bool = False, **given: Any) -> None:
         database = click.get_current_context().obj if within else given.get("database")
-        options = record(**{name: value for name, value in given.items() if name in names})
+        options = record_of(record, given)
         with ExitStack() as stack:
             if to_stdout and (there := to_stdout.meant(options)):
                 file = stack.enter_context(standard_output(as_json=as_json))

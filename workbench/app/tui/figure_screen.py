@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.switches import following
+from workbench.core.options import BasisArguments
 from workbench.core.selection import Selection
 from workbench.core.verdict import GoldChoice, Protocol3
 
@@ -23,7 +24,7 @@ class FigureQuery(Struct, frozen=True, kw_only=True):
     gold: GoldChoice = "final"
 
 
-def counting(asked: Any) -> dict[str, Any]:
+def counting(asked: Any) -> BasisArguments:
     """A `FigureQuery` and its ``conditions``, as figures are asked for."""
     return {"protocol": asked.protocol, "gold": asked.gold, "selection": Selection(asked.conditions)}
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from msgspec import Struct, convert
+from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.benchmarks.building.balanced import FILE_SAYS_ALL, build_balanced
@@ -16,7 +16,7 @@ from workbench.benchmarks.curating.drawing import draw
 from workbench.benchmarks.options import PRESETS, BalancedOptions, DrawOptions, HardOptions, PicksOptions
 from workbench.benchmarks.records import SetLine
 from workbench.core.errors import OptionError, UsageError
-from workbench.core.options import Options, RecordField, fields_of
+from workbench.core.options import Options, RecordField, fields_of, record_of
 from workbench.core.project import Project
 from workbench.core.sets import SetKind, SetReport
 from workbench.measuring import browsing
@@ -187,7 +187,7 @@ def build(
             raise UsageError(*FILE_SAYS_ALL)
         path = Path(file).expanduser()
         given["quota"] = str(path.absolute() if file in PRESETS else path)
-    return make(project, convert({**given, "dry_run": dry_run, "new_version": new_version}, record))
+    return make(project, record_of(record, {**given, "dry_run": dry_run, "new_version": new_version}))
 
 
 def _value(project: Project, field: RecordField, text: str) -> Any:

@@ -16,7 +16,7 @@ from workbench.core.project import Project
 from workbench.core.selection import NAMELESS
 from workbench.core.sets import NewSet, QuestionMember, Shortfall, Stratum
 from workbench.data.alike import in_drawn_order
-from workbench.measuring.records.curation import DrawReport, PoolQuestion, Scope
+from workbench.measuring.records.curation import DrawReport, PoolQuestion
 
 # -- So many questions a type: a draw that more questions change only as far as they must.
 
@@ -108,7 +108,7 @@ def draw(project: Project, options: DrawOptions) -> DrawReport:
         UsageError: There are no questions in scope, the name is none or that of another kind of set, or what stands
             under it differs and no new version was asked for.
     """
-    scope, letters = Scope(dataset=options.dataset, source=options.source), options.letters
+    scope, letters = options.scope, options.letters
     questions = pool(project, scope)
     typed = {
         one.id: found for one in questions if (found := type_in_force(one, confirmed=options.confirmed)) is not None

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from msgspec import Struct
 
 from workbench.coding.evolution.replies import PROMPTS, Rewritten, Taken, checked, for_problem, rewritten_of
+from workbench.coding.options import RefinementOptions
 from workbench.coding.problems import Dataset
 from workbench.coding.records.figures import RefinedProblem, RefineReport, RefusedProblem
 from workbench.core.code import BASE, PASS, CodeTest, Problem, Program
@@ -34,20 +34,9 @@ _TOGETHER: Final = 32
 _STEP: Final = "problem written anew"
 
 
-class RefinementOptions(Struct, frozen=True, kw_only=True):
-    """What is wanted.
-
-    Attributes:
-        asked: Tests asked for.
-        fewest: A problem with fewer tests that ask something of its function is refused.
-    """
-
-    asked: int = 20
-    fewest: int = 5
-
-    def about(self) -> dict[str, object]:
-        """What the requests depend on besides the model."""
-        return {"asked": self.asked, "prompts": PROMPTS}
+def about(wish: RefinementOptions) -> dict[str, object]:
+    """What the requests depend on besides the model."""
+    return {"asked": wish.asked, "prompts": PROMPTS}
 
 
 def refine(

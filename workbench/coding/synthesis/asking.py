@@ -13,7 +13,8 @@ from typing import Final, get_args
 
 import msgspec
 
-from workbench.coding.problems import EVERY_PROBLEM, Dataset, Targets, code_dataset, problems_for
+from workbench.coding.options import Targets
+from workbench.coding.problems import EVERY_PROBLEM, Dataset, code_dataset, problems_for
 from workbench.coding.records.figures import PoolReport, SolutionKind
 from workbench.core.code import Problem, SolutionRecord
 from workbench.core.database.hashes import secret

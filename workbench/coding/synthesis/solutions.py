@@ -13,7 +13,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from workbench.coding.problems import EVERY_PROBLEM, Targets, code_dataset, problems_for
+from workbench.coding.options import Targets
+from workbench.coding.problems import EVERY_PROBLEM, code_dataset, problems_for
 from workbench.coding.ranking.scored import as_scored, only_errors
 from workbench.coding.ranking.truth import TOGETHER
 from workbench.coding.records.figures import ProblemSolutions, SolutionKind, SolutionsWritten

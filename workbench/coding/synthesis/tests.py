@@ -10,7 +10,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, field, structs
 
-from workbench.coding.problems import EVERY_PROBLEM, Dataset, Targets, code_dataset, problems_for
+from workbench.coding.options import Targets
+from workbench.coding.problems import EVERY_PROBLEM, Dataset, code_dataset, problems_for
 from workbench.coding.records.figures import TestsWritten
 from workbench.coding.synthesis.asking import PROMPTS, request_for_tests
 from workbench.core.code import CodeTest, Problem

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
+from workbench.core.options import Options, option
 from workbench.core.sets import SetReport
 from workbench.core.taxonomy import TypeReport
 
@@ -24,15 +25,11 @@ COUNTING: Final = ("people", "file")
 """Who says a question's answer type; people's word goes before the file's, and that before a model's proposal."""
 
 
-class Scope(Struct, frozen=True, kw_only=True):
-    """Which questions of the pool; code problems are never among them.
+class Scope(Options, frozen=True, kw_only=True):
+    """Which questions of the pool; code problems are never among them."""
 
-    Attributes:
-        dataset, source: None for all.
-    """
-
-    dataset: str | None = None
-    source: str | None = None
+    dataset: Annotated[str | None, option("Only questions of this data set.", "--dataset", metavar="NAME")] = None
+    source: Annotated[str | None, option("Only questions of this source.", "--source", metavar="DOMAIN/NAME")] = None
 
 
 class PoolQuestion(Struct, frozen=True, kw_only=True):

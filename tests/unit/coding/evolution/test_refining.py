@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.growing import K
-from workbench.coding.evolution.refining import RefinementOptions, refine
+from workbench.coding.evolution.refining import refine
+from workbench.coding.options import RefinementOptions
 from workbench.coding.problems import code_dataset
 from workbench.coding.records.figures import RefineReport
 from workbench.core.code import Execution, Program

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.growing import own_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.coding.problems import Targets
+from workbench.coding.options import Targets
 from workbench.coding.store import evolutions
 from workbench.coding.synthesis.asking import fill
 from workbench.core.project import Project

@@ -13,7 +13,7 @@ import pytest
 from tests.coding import ADD, DOUBLE, ScriptedSandbox, make_code_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.coding.problems import Targets
+from workbench.coding.options import Targets
 from workbench.coding.records.figures import SolutionsWritten
 from workbench.coding.synthesis import solutions
 from workbench.coding.synthesis.solutions import SolutionOptions, kinds_of, write_solutions

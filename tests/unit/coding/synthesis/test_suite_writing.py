@@ -13,7 +13,8 @@ import pytest
 from tests.coding import ADD, DOUBLE, make_code_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.coding.problems import EVERY_PROBLEM, Targets
+from workbench.coding.options import Targets
+from workbench.coding.problems import EVERY_PROBLEM
 from workbench.coding.records.figures import TestsWritten
 from workbench.coding.synthesis.tests import ReplyReading, SuiteOptions, reading_of, write_tests
 from workbench.core.code import CodeTest

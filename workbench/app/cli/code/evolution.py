@@ -14,7 +14,6 @@ from workbench.app.cli.code.common import Source, require_one
 from workbench.app.cli.common import (
     REFUSED_SOME,
     ModelSettings,
-    ProblemSet,
     Programs,
     drawing,
     print_line,
@@ -27,6 +26,7 @@ from workbench.app.cli.common import (
 )
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
+from workbench.coding.options import ProblemSet, RefinementOptions
 from workbench.coding.records.figures import RefineReport
 from workbench.core.errors import UsageError
 from workbench.core.options import NONE_GIVEN, AllowUnsafe, DatabaseOrFile, Force, Options, Trust, Whole, option
@@ -225,8 +225,7 @@ class CodeRefineOptions(Options, frozen=True, kw_only=True):
     file: Annotated[
         Path, option("The new problems, for workbench import.", "--output", metavar="FILE", output="stream")
     ]
-    asked: Annotated[int, option("Asked for.", "--tests", ge=1, le=200)] = 20
-    fewest: Annotated[int, option("A problem needs so many.", ge=1, le=200)] = 5
+    wish: RefinementOptions = RefinementOptions()
     problems: Annotated[Whole | None, option("Only the first so many.")] = None
     dataset: ProblemSet = None
     workers: Programs = None
@@ -243,19 +242,18 @@ def refine_command(project: Project, options: CodeRefineOptions) -> Output:
     that, since a model's solution may be as wrong as its tests. A problem with too few tests that ask something of the
     function is refused, with the reason. Import the file, have solutions written, and let the tests evolve.
     """
-    from workbench.coding.evolution.refining import USUAL, RefinementOptions, refine
+    from workbench.coding.evolution.refining import USUAL, about, refine
     from workbench.coding.problems import code_dataset, opened_sandbox
     from workbench.runs.generation import generating, models_from
 
-    wish = RefinementOptions(asked=options.asked, fewest=options.fewest)
-    found = code_dataset(project, options.dataset)
+    wish, found = options.wish, code_dataset(project, options.dataset)
     models = models_from(project, [options.model], options.settings, USUAL)
 
     def run(accepted: bool) -> tuple[RefineReport, int]:
         with (
             opened_sandbox(project, workers=options.workers, allow_unsafe=options.allow_unsafe) as sandbox,
             drawing() as watch,
-            generating(project, f"refined/{options.name}", models, wish.about(), trust=accepted, watch=watch) as writer,
+            generating(project, f"refined/{options.name}", models, about(wish), trust=accepted, watch=watch) as writer,
         ):
             return refine(
                 project, found, wish, writer, sandbox, options.file, limit=options.problems, force=options.force

@@ -9,9 +9,6 @@ from workbench.app.cli.common import (
     REFUSED_SOME,
     Models,
     ModelSettings,
-    MostProblems,
-    Problems,
-    ProblemSet,
     Programs,
     drawing,
     say,
@@ -21,6 +18,7 @@ from workbench.app.cli.common import (
     trusting,
 )
 from workbench.app.cli.verb import Output, verb
+from workbench.coding.options import Targets
 from workbench.coding.records.figures import SKIPPED, SolutionsWritten, TestsWritten
 from workbench.core.options import NONE_GIVEN, AllowUnsafe, Options, Trust, option
 from workbench.core.project import Project
@@ -37,9 +35,7 @@ class CodeWriteSolutionsOptions(Options, frozen=True, kw_only=True):
     suites: Annotated[
         tuple[str, ...], option("The tests that solutions are scored by (repeatable).", "--suite", metavar="NAME")
     ] = ("base", "plus")
-    dataset: ProblemSet = None
-    tasks: Problems = ()
-    limit: MostProblems = None
+    targets: Targets = Targets()
     workers: Programs = None
     trust: Trust = False
     allow_unsafe: AllowUnsafe = False
@@ -52,7 +48,7 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     Solutions are executed in the sandbox and join the data set; a problem without a ground truth gets its reference as
     one. The same command goes on, and asks nothing twice.
     """
-    from workbench.coding.problems import Targets, opened_sandbox
+    from workbench.coding.problems import opened_sandbox
     from workbench.coding.synthesis.solutions import USUAL, SolutionOptions, kinds_of, write_solutions
     from workbench.runs.generation import models_from
 
@@ -60,7 +56,6 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
         name=options.name, kinds=kinds_of(options.kinds), k=options.k, rounds=options.rounds, suites=options.suites
     )
     chosen = models_from(project, options.models, options.settings, USUAL)
-    targets = Targets(dataset=options.dataset, tasks=options.tasks, limit=options.limit)
     with (
         opened_sandbox(project, workers=options.workers, allow_unsafe=options.allow_unsafe) as sandbox,
         drawing() as watch,
@@ -72,7 +67,7 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
                 chosen,
                 sandbox,
                 provenance=sandbox.provenance(),
-                targets=targets,
+                targets=options.targets,
                 trust=yes,
                 watch=watch,
             ),
@@ -117,9 +112,7 @@ class CodeWriteTestsOptions(Options, frozen=True, kw_only=True):
             metavar="CODES",
         ),
     ] = None
-    dataset: ProblemSet = None
-    tasks: Problems = ()
-    limit: MostProblems = None
+    targets: Targets = Targets()
     trust: Trust = False
 
 
@@ -130,7 +123,6 @@ def write_tests_command(project: Project, options: CodeWriteTestsOptions) -> Out
     Run it as any suite: workbench verify DB execution --name NAME -o suite=NAME. The score is the share of these tests
     that a solution passes.
     """
-    from workbench.coding.problems import Targets
     from workbench.coding.synthesis.tests import USUAL, SuiteOptions, reading_of, write_tests
     from workbench.runs.generation import models_from
 
@@ -140,10 +132,10 @@ def write_tests_command(project: Project, options: CodeWriteTestsOptions) -> Out
         reading=reading_of(options.count, options.filters, strip=options.strip),
     )
     chosen = models_from(project, options.models, options.settings, USUAL)
-    targets = Targets(dataset=options.dataset, tasks=options.tasks, limit=options.limit)
     with drawing() as watch:
         report = trusting(
-            lambda yes: write_tests(project, wish, chosen, targets=targets, trust=yes, watch=watch), options.trust
+            lambda yes: write_tests(project, wish, chosen, targets=options.targets, trust=yes, watch=watch),
+            options.trust,
         )
     say_calls(project, report.run)
     return Output(
@@ -175,9 +167,7 @@ class CodePoolOptions(Options, frozen=True, kw_only=True):
     models: Models
     settings: ModelSettings = NONE_GIVEN
     samples: Annotated[int, option("Of each model.", ge=1, le=1000)] = 8
-    dataset: ProblemSet = None
-    tasks: Problems = ()
-    limit: MostProblems = None
+    targets: Targets = Targets()
     trust: Trust = False
 
 
@@ -187,15 +177,15 @@ def pool_command(project: Project, options: CodePoolOptions) -> Output:
 
     The paper's pools are 8 models with 8 solutions each. Going on asks nothing twice.
     """
-    from workbench.coding.problems import Targets
     from workbench.coding.synthesis.asking import USUAL, fill
     from workbench.runs.generation import models_from
 
     chosen = models_from(project, options.models, options.settings, USUAL)
-    targets = Targets(dataset=options.dataset, tasks=options.tasks, limit=options.limit)
     with drawing() as watch:
         report = trusting(
-            lambda yes: fill(project, options.name, chosen, options.samples, targets=targets, trust=yes, watch=watch),
+            lambda yes: fill(
+                project, options.name, chosen, options.samples, targets=options.targets, trust=yes, watch=watch
+            ),
             options.trust,
         )
     say_calls(project, report.run)

@@ -22,3 +22,29 @@ class RefinementOptions(Options, frozen=True, kw_only=True):
 
     asked: Annotated[int, option("Asked for.", "--tests", ge=1, le=200)] = 20
     fewest: Annotated[int, option("A problem needs so many.", ge=1, le=200)] = 5
+
+
+class SolutionOptions(Options, frozen=True, kw_only=True):
+    """What solutions models are to write; the reference's score is one of the ``k``."""
+
+    kinds: Annotated[str, option("What models are asked for.", metavar="KINDS")] = "correct,incorrect"
+    k: Annotated[int, option("Different scores of a problem.", ge=1, le=100)] = 5
+    rounds: Annotated[int, option("Rounds of asking at most.", ge=1, le=100)] = 5
+    suites: Annotated[
+        tuple[str, ...], option("The tests that solutions are scored by (repeatable).", "--suite", metavar="NAME")
+    ] = ("base", "plus")
+
+
+class SuiteOptions(Options, frozen=True, kw_only=True):
+    """What tests a model is to write, and how they are taken from its replies."""
+
+    count: Annotated[int, option("Tests of each problem.", "--n", ge=1, le=100)] = 10
+    with_solution: Annotated[bool, option("Tests of each solution, by a model that sees it.")] = False
+    strip: Annotated[bool, option("Take off blanks around a test, which make it no Python otherwise.")] = False
+    filters: Annotated[
+        str | None,
+        option(
+            "What is left out: no_python, no_assert, no_call, duplicate (default: all), or none, as in the paper.",
+            metavar="CODES",
+        ),
+    ] = None

@@ -13,10 +13,9 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from workbench.coding.options import Targets
+from workbench.coding.options import SolutionOptions, Targets
 from workbench.coding.problems import EVERY_PROBLEM, code_dataset, problems_for
 from workbench.coding.ranking.scored import as_scored, only_errors
-from workbench.coding.ranking.truth import TOGETHER
 from workbench.coding.records.figures import ProblemSolutions, SolutionKind, SolutionsWritten
 from workbench.coding.synthesis.asking import KINDS, PROMPTS, join, request_for_solution
 from workbench.core.code import BROKEN, PASS, CodeTest, Problem, Program, Provenance, SolutionRecord, counted
@@ -94,30 +93,13 @@ _TOGETHER: Final = 32
 _CODE: Final = "fence"
 
 
-class SolutionOptions(Struct, frozen=True, kw_only=True):
-    """What solutions are wanted.
-
-    Attributes:
-        name: What they are called: their ids begin with it.
-        kinds: What models are asked for, each in every round.
-        k: Different scores that a problem is to have, the reference's among them.
-        rounds: Rounds at most.
-        suites: The tests that solutions are scored by, as far as a problem has them.
-    """
-
-    name: str
-    kinds: tuple[SolutionKind, ...] = KINDS
-    k: int = 5
-    rounds: int = 5
-    suites: tuple[str, ...] = TOGETHER
-
-    def about(self) -> dict[str, object]:
-        """What the requests depend on besides the models; how long they go on may change."""
-        return {
-            "kinds": list(self.kinds),
-            "prompts_sha256": {kind: PROMPTS[kind] for kind in self.kinds},
-            "extractor": str(EXTRACTORS[_CODE]),
-        }
+def _about(kinds: Sequence[SolutionKind]) -> dict[str, object]:
+    """What the requests depend on besides the models; how long they go on may change."""
+    return {
+        "kinds": list(kinds),
+        "prompts_sha256": {kind: PROMPTS[kind] for kind in kinds},
+        "extractor": str(EXTRACTORS[_CODE]),
+    }
 
 
 def kinds_of(text: str) -> tuple[SolutionKind, ...]:
@@ -135,6 +117,7 @@ def kinds_of(text: str) -> tuple[SolutionKind, ...]:
 
 def write_solutions(
     project: Project,
+    name: str,
     wish: SolutionOptions,
     models: Models,
     executor: Executor,
@@ -151,6 +134,7 @@ def write_solutions(
     on after a kill, asks nothing twice, and comes to the same solutions with the same ids.
 
     Args:
+        name: What the solutions are called: their ids begin with it.
         models: All are asked in every round.
         executor: Runs solutions.
         provenance: What its outcomes depend on; kept with the calls.
@@ -159,22 +143,24 @@ def write_solutions(
         watch: Is told how far the calls are.
 
     Raises:
-        UsageError: The name was used for something else, or it is not clear which problems are meant.
+        UsageError: There is no such kind, the name was used for something else, or it is not clear which problems are
+            meant.
         NotTrustedError: The user has not accepted the servers.
         RunError: No call can succeed now, or another process is at work; what was answered is stored.
     """
+    about = _about(kinds_of(wish.kinds))
     dataset = code_dataset(project, targets.dataset)
     chosen, skipped = problems_for(project, dataset, targets, needs_calls=False)
     done: list[ProblemSolutions] = []
     imported = 0
-    with generating(project, f"solutions/{wish.name}", models, wish.about(), trust=trust, watch=watch) as writer:
+    with generating(project, f"solutions/{name}", models, about, trust=trust, watch=watch) as writer:
         if provenance is not None:
             with project.database.write() as connection:
                 stored_provenance.note(connection, writer.run, provenance)
         for some in some_at_a_time(chosen, _TOGETHER):
-            desk = _SolutionWriting(project, wish, models, writer, executor, some)
+            desk = _SolutionWriting(project, name, wish, models, writer, executor, some)
             desk.write()
-            imported += join(project, dataset, f"solutions/{wish.name}", desk.records())
+            imported += join(project, dataset, f"solutions/{name}", desk.records())
             done += desk.report()
             skipped["no_tests"] = skipped.get("no_tests", 0) + desk.untested
     return SolutionsWritten(
@@ -233,13 +219,15 @@ class _SolutionWriting:
     def __init__(
         self,
         project: Project,
+        name: str,
         wish: SolutionOptions,
         models: Models,
         writer: ServerGeneration,
         executor: Executor,
         questions: Sequence[int],
     ) -> None:
-        self._project, self._wish, self._models = project, wish, models
+        self._project, self._name, self._wish, self._models = project, name, wish, models
+        self._kinds = kinds_of(wish.kinds)
         self._writer, self._executor = writer, executor
         self._secret = secret(project.database.reader())
         found = problems_of(project.database, questions, wish.suites)
@@ -262,12 +250,12 @@ class _SolutionWriting:
     def records(self) -> list[SolutionRecord]:
         """The new solutions as a file of them would have them, the ground truths that there were none of first."""
         references = [
-            _reference(self._wish, one.problem, passes=one.reference)
+            _reference(self._name, one.problem, passes=one.reference)
             for one in self._at_work.values()
             if one.reference is not None
         ]
         written = [
-            _record(self._wish, self._models, one.problem, solution)
+            _record(self._name, self._wish.suites, self._models, one.problem, solution)
             for one in self._at_work.values()
             for solution in one.solutions
         ]
@@ -313,7 +301,7 @@ class _SolutionWriting:
 
     def _round(self, number: int, short: dict[int, _ProblemAtWork]) -> None:
         """One request of each kind to each model for each of the problems, and what comes of their replies."""
-        wanted = list(product(short, self._models.models, self._wish.kinds))
+        wanted = list(product(short, self._models.models, self._kinds))
         replies = self._writer.ask(
             [
                 WritingRequest(
@@ -346,19 +334,21 @@ def _passes(outcomes: str) -> bool:
     return set(outcomes) - {BROKEN} == {PASS}
 
 
-def _reference(wish: SolutionOptions, problem: Problem, *, passes: bool) -> SolutionRecord:
+def _reference(name: str, problem: Problem, *, passes: bool) -> SolutionRecord:
     return SolutionRecord(
         task_id=problem.task_id,
-        solution_id=f"{wish.name}-reference",
+        solution_id=f"{name}-reference",
         code=problem.oracle,
         gold=passes,
         ground_truth=True,
     )
 
 
-def _record(wish: SolutionOptions, models: Models, problem: Problem, solution: _RepliedSolution) -> SolutionRecord:
-    parts = [wish.name, *([solution.model] if len(models.models) > 1 else []), solution.kind, str(solution.sample + 1)]
-    about = {"kind": solution.kind, "sample": solution.sample, "score": solution.score, "suites": wish.suites}
+def _record(
+    name: str, suites: tuple[str, ...], models: Models, problem: Problem, solution: _RepliedSolution
+) -> SolutionRecord:
+    parts = [name, *([solution.model] if len(models.models) > 1 else []), solution.kind, str(solution.sample + 1)]
+    about = {"kind": solution.kind, "sample": solution.sample, "score": solution.score, "suites": suites}
     return SolutionRecord(
         task_id=problem.task_id,
         solution_id="-".join(parts),

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, field, structs
 
-from workbench.coding.options import Targets
+from workbench.coding.options import SuiteOptions, Targets
 from workbench.coding.problems import EVERY_PROBLEM, Dataset, code_dataset, problems_for
 from workbench.coding.records.figures import TestsWritten
 from workbench.coding.synthesis.asking import PROMPTS, request_for_tests
@@ -137,31 +137,18 @@ _CODE: Final = "fence"
 """How code is taken from a solution that is a reply."""
 
 
-class SuiteOptions(Struct, frozen=True, kw_only=True):
-    """What tests are wanted.
-
-    Attributes:
-        suite: The name of the suite they make.
-        with_solution: For each solution, by a writer who sees it; else for each problem.
-        reading: How many, and how they are taken from a reply.
-    """
-
-    suite: str
-    with_solution: bool = False
-    reading: ReplyReading = ReplyReading()
-
-    def about(self, models: Models) -> dict[str, object]:
-        """How the suite is made; another way is another suite."""
-        return {
-            "models": models.config(),
-            "asked": self.reading.count,
-            "with_solution": self.with_solution,
-            "prompt_sha256": PROMPTS["tests"],
-            "extractor": EXTRACTOR,
-            "strip": self.reading.strip,
-            "filters": sorted(self.reading.filters),
-            "code_extractor": str(EXTRACTORS[_CODE]) if self.with_solution else None,
-        }
+def _made(wish: SuiteOptions, reading: ReplyReading, models: Models) -> dict[str, object]:
+    """How a suite is made; another way is another suite."""
+    return {
+        "models": models.config(),
+        "asked": reading.count,
+        "with_solution": wish.with_solution,
+        "prompt_sha256": PROMPTS["tests"],
+        "extractor": EXTRACTOR,
+        "strip": reading.strip,
+        "filters": sorted(reading.filters),
+        "code_extractor": str(EXTRACTORS[_CODE]) if wish.with_solution else None,
+    }
 
 
 class _Target(Struct, frozen=True):
@@ -189,7 +176,7 @@ class _About(Struct):
     """What is stored of how a suite was made.
 
     Attributes:
-        made: See `SuiteOptions.about`.
+        made: See `_made`.
         empty: Row ids of what has a reply without a test that is kept.
     """
 
@@ -198,24 +185,23 @@ class _About(Struct):
     empty: list[int] = []
 
 
-def reading_of(count: int, filters: str | None, *, strip: bool) -> ReplyReading:
+def reading_of(wish: SuiteOptions) -> ReplyReading:
     """How replies are read.
-
-    Args:
-        filters: Codes of `FILTERS` with commas between them, ``none``, or None for all.
 
     Raises:
         UsageError: There is no such filter.
     """
+    filters = wish.filters
     words = [] if filters == "none" else [*FILTERS] if filters is None else [one.strip() for one in filters.split(",")]
     for word in words:
         if word not in FILTERS:
             raise UsageError(f"There is no filter {word!r}.", f"There are: {', '.join(FILTERS)}, or none.")
-    return ReplyReading(count=count, strip=strip, filters=frozenset(words))
+    return ReplyReading(count=wish.count, strip=wish.strip, filters=frozenset(words))
 
 
 def write_tests(
     project: Project,
+    suite: str,
     wish: SuiteOptions,
     models: Models,
     *,
@@ -226,13 +212,15 @@ def write_tests(
     """Have a model write a suite of tests, or go on with it; what has its tests keeps them.
 
     Args:
+        suite: What it is called.
         models: The one that writes.
         targets: Which problems; with solutions it is those of them.
         trust: Whether the user accepts servers that ``workbench.toml`` names.
         watch: Is told how far the calls are.
 
     Raises:
-        UsageError: Several models are named, the name is another suite's, or it is not clear which problems are meant.
+        UsageError: There is no such filter, several models are named, the name is another suite's, or it is not clear
+            which problems are meant.
         NotTrustedError: The user has not accepted the servers.
         RunError: No call can succeed now, or another process is at work; what was answered is stored.
     """
@@ -240,14 +228,15 @@ def write_tests(
         raise UsageError("One model writes a suite.", "Give each model a suite of its own.")
     dataset = code_dataset(project, targets.dataset)
     chosen, skipped = problems_for(project, dataset, targets, needs_calls=True)
-    about = wish.about(models)
-    suite, stored = _suite(project, dataset, wish.suite, about)
-    with generating(project, f"tests/{wish.suite}", models, about, trust=trust, watch=watch) as writer:
-        desk = _SuiteWriting(project, wish, suite, stored, writer)
+    reading = reading_of(wish)
+    about = _made(wish, reading, models)
+    row, stored = _suite(project, dataset, suite, about)
+    with generating(project, f"tests/{suite}", models, about, trust=trust, watch=watch) as writer:
+        desk = _SuiteWriting(project, wish, reading, row, stored, writer)
         for some in some_at_a_time(chosen, _TOGETHER):
             desk.write(_targets(project, some, wish.with_solution))
     return TestsWritten(
-        suite=wish.suite,
+        suite=suite,
         dataset=dataset.name,
         run=writer.run,
         model=next(iter(models.models)),
@@ -306,9 +295,11 @@ class _SuiteWriting:
         unchanged: What had its tests before.
     """
 
-    def __init__(self, project: Project, wish: SuiteOptions, suite: int, stored: _About, writer: Writer) -> None:
+    def __init__(
+        self, project: Project, wish: SuiteOptions, reading: ReplyReading, suite: int, stored: _About, writer: Writer
+    ) -> None:
         reader = project.database.reader()
-        self._project, self._wish, self._suite, self._stored, self._writer = project, wish, suite, stored, writer
+        self._project, self._reading, self._suite, self._stored, self._writer = project, reading, suite, stored, writer
         self._secret = secret(reader)
         self._owner: suites.Owner = "completion" if wish.with_solution else "question"
         self._done = suites.with_tests(reader, self._owner, suite).union(stored.empty)
@@ -331,13 +322,13 @@ class _SuiteWriting:
             suites.put_about(connection, self._suite, _json(self._stored))
 
     def _asked(self, target: _Target) -> WritingRequest:
-        count = self._wish.reading.count
+        count = self._reading.count
         return WritingRequest(
             messages=request_for_tests(target.problem, count, self._secret, target.code), step="tests"
         )
 
     def _read(self, reply: str, target: _Target) -> tuple[CodeTest, ...]:
-        written = read_tests(reply, target.problem, self._wish.reading)
+        written = read_tests(reply, target.problem, self._reading)
         counts = self._stored.counts
         counts.found += written.found
         counts.kept += len(written.tests)

@@ -18,7 +18,8 @@ from tests.commands import Call, in_process
 from tests.served_runs import stored_requests
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.coding.synthesis.tests import USUAL, SuiteOptions, write_tests
+from workbench.coding.options import SuiteOptions
+from workbench.coding.synthesis.tests import USUAL, write_tests
 from workbench.core.code import Problem
 from workbench.core.project import open_project, opened_project
 from workbench.runs.generation import models_from
@@ -126,7 +127,7 @@ def test_a_kill_repeats_no_reply_that_was_stored(tmp_path: Path, call: Call) -> 
         assert {counts[request] for request in stored_then} == {1}
         assert len(server.received) <= PROBLEMS + 2
     with scripted(reply_to) as server, opened_project(other) as project:
-        write_tests(project, SuiteOptions(suite="utg"), models_from(project, ["m"], {"base_url": server.url}, USUAL))
+        write_tests(project, "utg", SuiteOptions(), models_from(project, ["m"], {"base_url": server.url}, USUAL))
     assert suite(path) == suite(other)
     assert len(suite(path)) == 10 * PROBLEMS
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import pkgutil
+from importlib import import_module
 from typing import Annotated, Literal
 
 import click
 import pytest
 from click.testing import CliRunner
 
+from workbench.app import cli
 from workbench.app.cli import COMMANDS, GROUPS
 from workbench.app.cli.verb import Output, params_of, verb
 from workbench.core.errors import UsageError
-from workbench.core.options import Options, Seed, Whole, argument, option
+from workbench.core.options import NONE_GIVEN, Options, Seed, Whole, argument, fields_of, option, pair
 
 
-def _pair(text: str) -> tuple[int, ...]:
+def _numbers(text: str) -> tuple[int, ...]:
     if not text.replace(",", "").isdecimal():
         raise UsageError("Write numbers.")
     return tuple(map(int, text.split(",")))
@@ -26,7 +29,8 @@ class CakeOptions(Options, frozen=True, kw_only=True):
     share: Annotated[float, option("Of sugar.", gt=0, le=1)] = 0.5
     sort: Annotated[Literal["plain", "fruit"], option("Which.")] = "plain"
     with_: Annotated[tuple[str, ...], option("What else.", metavar="WORD")] = ()
-    sizes: Annotated[tuple[int, ...], option("Sizes.", read=_pair)] = (1, 2)
+    sizes: Annotated[tuple[int, ...], option("Sizes.", read=_numbers)] = (1, 2)
+    spices: Annotated[dict[str, str], option("How much of each.", "-s", read=pair)] = NONE_GIVEN
     seed: Seed = 0
     dry: Annotated[bool, option("No butter.")] = False
 
@@ -53,10 +57,11 @@ def test_defaults_are_those_of_the_record_and_lines_are_shown_not_obeyed() -> No
 
 
 def test_json_is_the_value_and_nothing_else() -> None:
-    code, said, _ = _call("lemon", "--egg", "3", "--with", "a", "--with", "b", "--sizes", "4,5", "--json")
+    code, said, _ = _call("lemon", "--egg", "3", "--with", "a", "--with", "b", "--sizes", "4,5", "-s", "a=b", "--json")
     assert code == 0
     assert '"eggs": 3' in said
     assert '"sizes": [\n    4,\n    5\n  ]' in said
+    assert '"spices": {\n    "a": "b"\n  }' in said
 
 
 @pytest.mark.parametrize(
@@ -68,6 +73,7 @@ def test_json_is_the_value_and_nothing_else() -> None:
         (("a", "--share", "nan"), "is no number"),
         (("a", "--sort", "x"), "'plain', 'fruit'"),
         (("a", "--sizes", "x"), "Invalid value for '--sizes': Write numbers."),
+        (("a", "-s", "x"), "Invalid value for -s: It is not KEY=VALUE."),
     ],
 )
 def test_wrong_usage_ends_with_2(words: tuple[str, ...], message: str) -> None:
@@ -96,3 +102,14 @@ def test_names_of_parameters_are_fields() -> None:
 def test_every_command_stands_in_one_group() -> None:
     names = [name for group in GROUPS.values() for name in group]
     assert len(names) == len(set(names)) == len(COMMANDS)
+
+
+def test_no_record_asks_for_two_things_by_one_name() -> None:
+    for module in pkgutil.walk_packages(cli.__path__, f"{cli.__name__}."):
+        import_module(module.name)
+    records = [Options]
+    for record in records:
+        records += record.__subclasses__()
+        names = [field.name for field in fields_of(record)]
+        assert len(names) == len(set(names)), record
+    assert len(records) > 60

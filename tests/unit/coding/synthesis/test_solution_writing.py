@@ -13,10 +13,10 @@ import pytest
 from tests.coding import ADD, DOUBLE, ScriptedSandbox, make_code_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.coding.options import Targets
+from workbench.coding.options import SolutionOptions, Targets
 from workbench.coding.records.figures import SolutionsWritten
 from workbench.coding.synthesis import solutions
-from workbench.coding.synthesis.solutions import SolutionOptions, kinds_of, write_solutions
+from workbench.coding.synthesis.solutions import kinds_of, write_solutions
 from workbench.core.code import Execution, Program
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project, open_project
@@ -86,7 +86,7 @@ def write(
 ) -> SolutionsWritten:
     given = {"base_url": server.url, "seed": "0", **{name: str(value) for name, value in options.items()}}
     models = models_from(project, names or ("m",), given, Sampling(temperature=1.0))
-    return write_solutions(project, wish, models, sandbox(), targets=targets or Targets())
+    return write_solutions(project, "new", wish, models, sandbox(), targets=targets or Targets())
 
 
 def stored(project: Project) -> list[Any]:
@@ -102,7 +102,7 @@ def stored(project: Project) -> list[Any]:
 
 
 def test_rounds_go_on_until_a_problem_has_k_scores(project: Project, server: ScriptedServer) -> None:
-    report = write(project, server, SolutionOptions(name="new", k=3, rounds=4))
+    report = write(project, server, SolutionOptions(k=3, rounds=4))
     add, double = report.problems
     assert (add.task_id, add.scores, add.reached, add.rounds) == ("add", (1.0, 0.67, 0.33), True, 2)
     assert (add.written, add.repeated, add.empty, add.failed) == (2, 2, 0, 0)
@@ -114,7 +114,7 @@ def test_rounds_go_on_until_a_problem_has_k_scores(project: Project, server: Scr
 
 
 def test_solutions_join_the_data_set_as_programs(project: Project, server: ScriptedServer) -> None:
-    write(project, server, SolutionOptions(name="new", k=3, rounds=1), targets=Targets(tasks=("add",)))
+    write(project, server, SolutionOptions(k=3, rounds=1), targets=Targets(tasks=("add",)))
     ((key, model, gold, form, text, extra),) = stored(project)
     assert (key, model, gold, form) == ("add/new-incorrect-1", "m", 0, "program")
     assert text == WRONG.format(name="add", outcomes="ppf")
@@ -122,12 +122,12 @@ def test_solutions_join_the_data_set_as_programs(project: Project, server: Scrip
 
 
 def test_the_same_call_comes_to_the_same_and_more_rounds_go_on(project: Project, server: ScriptedServer) -> None:
-    wish = SolutionOptions(name="new", k=4, rounds=1)
+    wish = SolutionOptions(k=4, rounds=1)
     write(project, server, wish)
     calls, rows = len(server.received), stored(project)
     again = write(project, server, wish)
     assert (again.imported, len(server.received), stored(project)) == (0, calls, rows)
-    more = write(project, server, SolutionOptions(name="new", k=4, rounds=3))
+    more = write(project, server, SolutionOptions(k=4, rounds=3))
     assert stored(project)[: len(rows)] == rows
     assert more.problems[0].scores == (1.0, 0.67, 0.33, 0.0)
     assert [row[0] for row in stored(project)] == [
@@ -146,7 +146,7 @@ def test_what_is_there_counts(tmp_path: Path, server: ScriptedServer) -> None:
     """Solutions written by hand make up for what models don't bring."""
     by_hand = [{"completion": WRONG.format(name="double", outcomes=one)} for one in ("p", "f")]
     project = make_code_project(tmp_path, {"double": by_hand}, DOUBLE)
-    report = write(project, server, SolutionOptions(name="new", k=2))
+    report = write(project, server, SolutionOptions(k=2))
     assert (report.problems[0].scores, report.problems[0].rounds, server.received) == ((1.0, 0.0), 0, [])
     assert stored(project) == [("double/new-reference", None, 1, "program", DOUBLE.canonical, None)]
     flagged = (
@@ -158,9 +158,7 @@ def test_what_is_there_counts(tmp_path: Path, server: ScriptedServer) -> None:
 
 def test_several_models_are_asked_each_round(project: Project, server: ScriptedServer) -> None:
     only = Targets(tasks=("double",))
-    report = write(
-        project, server, SolutionOptions(name="new", kinds=("incorrect",), rounds=2), "small", "large", targets=only
-    )
+    report = write(project, server, SolutionOptions(kinds="incorrect", rounds=2), "small", "large", targets=only)
     assert [(body["model"], body["seed"]) for body in server.bodies] in (
         [("small", 0), ("large", 0), ("small", 1), ("large", 1)],
         [("large", 0), ("small", 0), ("small", 1), ("large", 1)],
@@ -186,7 +184,7 @@ def test_replies_that_hold_no_solution(project: Project) -> None:
         return replies[seed % 4]
 
     with scripted(answer) as server:
-        report = write(project, server, SolutionOptions(name="new", rounds=4, kinds=("correct",)))
+        report = write(project, server, SolutionOptions(rounds=4, kinds="correct"))
     add, double = report.problems
     assert (add.written, add.empty, double.failed, report.imported) == (0, 4, 4, 1)
 
@@ -195,7 +193,7 @@ def test_a_stop_in_any_round_goes_on_to_the_same_rows(
     project: Project, tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(solutions, "_TOGETHER", 1)
-    wish = SolutionOptions(name="new", k=4, rounds=2)
+    wish = SolutionOptions(k=4, rounds=2)
     whole = write(project, server, wish)
     rows, calls = stored(project), len(server.received)
     folder = tmp_path / "other"
@@ -225,14 +223,14 @@ def test_an_id_that_another_solution_has(tmp_path: Path, server: ScriptedServer)
     import_files(project, plan_import(files))
     rows = stored(project)
     with pytest.raises(UsageError, match="add/new-incorrect-1"):
-        write(project, server, SolutionOptions(name="new", k=5, rounds=1))
+        write(project, server, SolutionOptions(k=5, rounds=1))
     assert stored(project) == rows
     project.close()
 
 
 def test_problems_without_tests_and_kinds_by_name(tmp_path: Path, server: ScriptedServer) -> None:
     project = make_code_project(tmp_path, {"bare": [{"completion": "x"}]}, type(ADD)(task_id="bare", entry_point="f"))
-    report = write(project, server, SolutionOptions(name="new"))
+    report = write(project, server, SolutionOptions())
     assert (report.problems, report.skipped, server.received) == ((), {"no_tests": 1}, [])
     assert kinds_of("incorrect, correct") == ("correct", "incorrect")
     with pytest.raises(UsageError, match="no kind of solution 'wrong'"):

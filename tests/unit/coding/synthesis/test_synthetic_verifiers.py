@@ -11,10 +11,11 @@ import pytest
 from tests.coding import ADD, ScriptedSandbox, make_code_project, ran
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received
+from workbench.coding.options import SuiteOptions
 from workbench.coding.problems import results
 from workbench.coding.ranking.measuring import ranking
 from workbench.coding.ranking.truth import truth_of
-from workbench.coding.synthesis.tests import SuiteOptions, write_tests
+from workbench.coding.synthesis.tests import write_tests
 from workbench.config.trust import FOLDER_VARIABLE
 from workbench.core.code import Execution, Program
 from workbench.core.project import Project
@@ -65,8 +66,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
 def test_each_is_ranked_against_the_truth(project: Project, server: ScriptedServer) -> None:
     ran(project, "execution", "truth", suite="base,plus")
     models = models_from(project, ["m"], {"base_url": server.url})
-    write_tests(project, SuiteOptions(suite="utg"), models)
-    write_tests(project, SuiteOptions(suite="seen", with_solution=True), models)
+    write_tests(project, "utg", SuiteOptions(), models)
+    write_tests(project, "seen", SuiteOptions(with_solution=True), models)
     ran(project, "execution", "utg-m", suite="utg")
     ran(project, "execution", "seen-m", suite="seen")
     ran(project, "reward-model", "rm", base_url=server.url, model="rm")
@@ -85,7 +86,7 @@ def figures(row: RankingRow) -> tuple[Any, ...]:
 
 def test_each_solution_meets_its_own_tests(project: Project, server: ScriptedServer) -> None:
     write_tests(
-        project, SuiteOptions(suite="seen", with_solution=True), models_from(project, ["m"], {"base_url": server.url})
+        project, "seen", SuiteOptions(with_solution=True), models_from(project, ["m"], {"base_url": server.url})
     )
     ran(project, "execution", "seen-m", suite="seen,base")
     lines = {(line.solution_id, line.suite): line.outcomes for line in results(project, "seen-m")}

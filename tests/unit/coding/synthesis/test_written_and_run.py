@@ -12,10 +12,10 @@ from tests.coding import ADD, make_code_project
 from tests.growing_served import need_a_sandbox
 from tests.servers.scripted import scripted
 from tests.servers.wire import Received
+from workbench.coding.options import SolutionOptions, SuiteOptions
 from workbench.coding.problems import opened_sandbox, results
-from workbench.coding.synthesis.solutions import SolutionOptions as Solutions
 from workbench.coding.synthesis.solutions import write_solutions
-from workbench.coding.synthesis.tests import SuiteOptions, reading_of, write_tests
+from workbench.coding.synthesis.tests import write_tests
 from workbench.core.project import Project
 from workbench.runs import runner
 from workbench.runs.generation import models_from
@@ -49,7 +49,7 @@ def test_hostile_tests_do_nothing_but_fail(project: Project, tmp_path: Path) -> 
     reply = "".join(f"<assertion>{test}</assertion>" for test in hostile)
     with scripted(lambda received: reply) as server:
         models = models_from(project, ["m"], {"base_url": server.url})
-        write_tests(project, SuiteOptions(suite="utg", reading=reading_of(10, "none", strip=False)), models)
+        write_tests(project, "utg", SuiteOptions(filters="none"), models)
     lease = Lease.acquire(project.database)
     assert lease is not None
     run = start(project, "execution", {"suite": "utg", "timeout": "1"}, "utg-m")
@@ -77,8 +77,8 @@ def test_solutions_are_scored_by_running_them(project: Project) -> None:
 
     with scripted(answer) as server, opened_sandbox(project, workers=1) as sandbox:
         models = models_from(project, ["m"], {"base_url": server.url, "seed": "0"})
-        wish = Solutions(name="new", kinds=("incorrect",), k=4, rounds=4)
-        report = write_solutions(project, wish, models, sandbox, provenance=sandbox.provenance())
+        wish = SolutionOptions(kinds="incorrect", k=4, rounds=4)
+        report = write_solutions(project, "new", wish, models, sandbox, provenance=sandbox.provenance())
     (problem,) = report.problems
     # add(1, 2), add(0, 0) and add('a', 'b'): of these a - b does one, 3 another, and the third solution two.
     assert (problem.scores, problem.written, problem.reached) == ((1.0, 0.67, 0.33), 4, False)

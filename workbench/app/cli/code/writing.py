@@ -18,7 +18,7 @@ from workbench.app.cli.common import (
     trusting,
 )
 from workbench.app.cli.verb import Output, verb
-from workbench.coding.options import Targets
+from workbench.coding.options import SolutionOptions, SuiteOptions, Targets
 from workbench.coding.records.figures import SKIPPED, SolutionsWritten, TestsWritten
 from workbench.core.options import NONE_GIVEN, AllowUnsafe, Options, Trust, option
 from workbench.core.project import Project
@@ -29,12 +29,7 @@ class CodeWriteSolutionsOptions(Options, frozen=True, kw_only=True):
     name: Annotated[str, option("What these solutions are called: their ids begin with it.")]
     models: Models
     settings: ModelSettings = NONE_GIVEN
-    kinds: Annotated[str, option("What models are asked for.", metavar="KINDS")] = "correct,incorrect"
-    k: Annotated[int, option("Different scores of a problem.", ge=1, le=100)] = 5
-    rounds: Annotated[int, option("Rounds of asking at most.", ge=1, le=100)] = 5
-    suites: Annotated[
-        tuple[str, ...], option("The tests that solutions are scored by (repeatable).", "--suite", metavar="NAME")
-    ] = ("base", "plus")
+    wish: SolutionOptions = SolutionOptions()
     targets: Targets = Targets()
     workers: Programs = None
     trust: Trust = False
@@ -49,12 +44,9 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     one. The same command goes on, and asks nothing twice.
     """
     from workbench.coding.problems import opened_sandbox
-    from workbench.coding.synthesis.solutions import USUAL, SolutionOptions, kinds_of, write_solutions
+    from workbench.coding.synthesis.solutions import USUAL, write_solutions
     from workbench.runs.generation import models_from
 
-    wish = SolutionOptions(
-        name=options.name, kinds=kinds_of(options.kinds), k=options.k, rounds=options.rounds, suites=options.suites
-    )
     chosen = models_from(project, options.models, options.settings, USUAL)
     with (
         opened_sandbox(project, workers=options.workers, allow_unsafe=options.allow_unsafe) as sandbox,
@@ -63,7 +55,8 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
         report = trusting(
             lambda yes: write_solutions(
                 project,
-                wish,
+                options.name,
+                options.wish,
                 chosen,
                 sandbox,
                 provenance=sandbox.provenance(),
@@ -102,16 +95,7 @@ class CodeWriteTestsOptions(Options, frozen=True, kw_only=True):
     suite: Annotated[str, option("What the suite of these tests is called.", metavar="NAME")]
     models: Models
     settings: ModelSettings = NONE_GIVEN
-    count: Annotated[int, option("Tests of each problem.", "--n", ge=1, le=100)] = 10
-    with_solution: Annotated[bool, option("Tests of each solution, by a model that sees it.")] = False
-    strip: Annotated[bool, option("Take off blanks around a test, which make it no Python otherwise.")] = False
-    filters: Annotated[
-        str | None,
-        option(
-            "What is left out: no_python, no_assert, no_call, duplicate (default: all), or none, as in the paper.",
-            metavar="CODES",
-        ),
-    ] = None
+    wish: SuiteOptions = SuiteOptions()
     targets: Targets = Targets()
     trust: Trust = False
 
@@ -123,18 +107,15 @@ def write_tests_command(project: Project, options: CodeWriteTestsOptions) -> Out
     Run it as any suite: workbench verify DB execution --name NAME -o suite=NAME. The score is the share of these tests
     that a solution passes.
     """
-    from workbench.coding.synthesis.tests import USUAL, SuiteOptions, reading_of, write_tests
+    from workbench.coding.synthesis.tests import USUAL, write_tests
     from workbench.runs.generation import models_from
 
-    wish = SuiteOptions(
-        suite=options.suite,
-        with_solution=options.with_solution,
-        reading=reading_of(options.count, options.filters, strip=options.strip),
-    )
     chosen = models_from(project, options.models, options.settings, USUAL)
     with drawing() as watch:
         report = trusting(
-            lambda yes: write_tests(project, wish, chosen, targets=options.targets, trust=yes, watch=watch),
+            lambda yes: write_tests(
+                project, options.suite, options.wish, chosen, targets=options.targets, trust=yes, watch=watch
+            ),
             options.trust,
         )
     say_calls(project, report.run)

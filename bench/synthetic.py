@@ -13,7 +13,7 @@ from sqlite3 import Connection
 from typing import Any
 
 from workbench.core.database.connection import Database
-from workbench.core.database.schema import DATA_INDEXES
+from workbench.core.database.schema import build_large_indexes, drop_large_indexes
 from workbench.core.taxonomy import SUBTYPES, type_display
 
 QUESTIONS = 8_012
@@ -59,8 +59,7 @@ def build(
     # Without its indexes for a while, it is not as it should be.
     database = Database(unfinished, create=True, unchecked=True)
     with database.write("normal") as connection:
-        for name in DATA_INDEXES:
-            connection.execute(f"DROP INDEX {name}")
+        drop_large_indexes(connection)
     _names(database, items, runs, models)
     questions = min(QUESTIONS, items)
     _fill(database, "questions", _questions(questions))
@@ -71,8 +70,7 @@ def build(
         _fill(database, "verdicts", _verdicts(items, run))
     _fill(database, "item_states", _states(items, labelled))
     with database.write("normal") as connection:
-        for statement in DATA_INDEXES.values():
-            connection.execute(statement)
+        build_large_indexes(connection)
     database.reader().execute("PRAGMA wal_checkpoint(TRUNCATE)")
     database.close()
     return unfinished.rename(path)

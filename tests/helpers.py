@@ -8,7 +8,6 @@ from typing import Any
 
 from workbench.core.database.connection import Database
 from workbench.core.database.hashes import shown_hash
-from workbench.core.database.schema_added import LENGTHS
 from workbench.core.project import Project, open_project
 from workbench.labelling.people import assign
 
@@ -65,7 +64,8 @@ def add_items(database: Database, rows: Iterable[Mapping[str, Any]]) -> list[int
         first = connection.execute("SELECT coalesce(max(id), 0) FROM completions").fetchone()[0]
         added = [_add(connection, number, row) for number, row in enumerate(rows, first)]
         if added and connection.execute("PRAGMA user_version").fetchone()[0] >= 5:
-            connection.execute(f"{LENGTHS} WHERE id >= ?", (added[0],))
+            length = "SELECT length(t.text) FROM completion_text AS t WHERE t.id = completions.id"
+            connection.execute(f"UPDATE completions SET characters = ({length}) WHERE id >= ?", (added[0],))
             # No import says that they are there.
             connection.execute("INSERT INTO changes (first_id, last_id) VALUES (?, ?)", (added[0], added[-1]))
         return added

@@ -155,8 +155,6 @@ def _environment() -> list[Finding]:
 
 
 _Row = tuple[Any, ...]
-FIRST_SCHEMA = 7
-"""Version of the tables that the first archives were written from."""
 
 
 def restore(path: Path, target: Path) -> Restored:
@@ -211,7 +209,8 @@ def _require_readable(path: Path, manifest: Manifest) -> None:
     known = {part.name for part in PARTS}
     names = {member.name for member in manifest.members}
     missing = known - names - set(CALLS)
-    if manifest.schema < FIRST_SCHEMA or names - known or (missing and manifest.schema == migrations.latest_version()):
+    is_old, is_newest = manifest.schema < migrations.OLDEST, manifest.schema == migrations.latest_version()
+    if is_old or names - known or (missing and is_newest):
         differing = ", ".join(sorted(names - known or missing)) or f"version {manifest.schema} of the tables"
         raise FormatError(f"{path}: no program of ours wrote this: {differing}.", "Get another copy of it.")
 

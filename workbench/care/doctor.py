@@ -59,11 +59,9 @@ def _examined(path: Path, database: LookedAt) -> list[Finding]:
     beside = anatomy.about_place(path)
     connection = database.reader()
     version = anatomy.version(connection)
-    if version is not None and version > migrations.latest_version() and anatomy.is_ours(connection):
-        known = migrations.latest_version()
-        newer = f"version {version}, this program knows up to {known}: a newer workbench wrote it; install that one"
+    if version is not None and anatomy.is_ours(connection) and (unknown := _unknown(version)):
         return [
-            Finding(name="schema version", ok=False, message=newer),
+            Finding(name="schema version", ok=False, message=unknown),
             _integrity(anatomy.integrity(connection)),
             *beside,
         ]
@@ -83,6 +81,17 @@ def _examined(path: Path, database: LookedAt) -> list[Finding]:
         *_contents(path, database, version or 0),
         *beside,
     ]
+
+
+def _unknown(version: int) -> str:
+    """Why tables of a version can't be looked at; empty where they can, or where there never was such a version."""
+    oldest, latest = migrations.OLDEST, migrations.latest_version()
+    if version > latest:
+        return f"version {version}, this program knows up to {latest}: a newer workbench wrote it; install that one"
+    if 1 <= version < oldest:
+        released = "it was never released; the workbench that wrote it can export what is in it"
+        return f"version {version}, this program knows {oldest} to {latest}: {released}"
+    return ""
 
 
 def _log(path: Path) -> list[Finding]:

@@ -15,6 +15,7 @@ import msgspec
 import pytest
 
 from tests.helpers import make_project, numbered
+from tests.older import newer
 from workbench.care import backups
 from workbench.care.backups import restore
 from workbench.core.database import migrations, sets
@@ -314,11 +315,9 @@ def test_there_must_be_a_folder_and_an_archive(archive: Path, tmp_path: Path) ->
 
 
 def test_an_archive_of_older_tables_is_migrated(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def _m008_more(db: Any) -> None:
-        db.execute("ALTER TABLE models ADD COLUMN maker TEXT DEFAULT 'us'")
-        db.execute("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT")
-
-    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, _m008_more])
+    models = "CREATE TABLE models (\n    id INTEGER PRIMARY KEY,\n    name TEXT NOT NULL UNIQUE\n"
+    more = "{}\nCREATE TABLE more (id INTEGER PRIMARY KEY) STRICT;\n"
+    newer(monkeypatch, models, f"{more}{models}    , maker TEXT DEFAULT 'us'  {{}}\n")
 
     restored = restore(archive, tmp_path / "new.db")
 

@@ -467,10 +467,10 @@ def test_a_database_of_an_older_version_is_read_as_it_is(
 ) -> None:
     (tmp_path / "old").mkdir()
     with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:1])
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:7])
         old = make_project(tmp_path / "old", numbered(6))
         with old.database.write() as connection:
-            connection.execute("INSERT INTO annotators VALUES (1, 'bob', 'annotator', '')")
+            connection.execute("INSERT INTO annotators (id, name, created_at) VALUES (1, 'bob', '')")
             connection.execute(
                 "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, schema, created_at) "
                 "VALUES (?, 'label', 'correctness', 1, 1, 'correct', 1, '2025-01-01T00:00:00Z')",

@@ -182,7 +182,7 @@ _MADE_ANEW = ("trigger", "view", "index")
 def findings(connection: sqlite3.Connection) -> list[Finding]:
     """One finding for each difference from what the program makes, with its text."""
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    if not 1 <= version <= migrations.latest_version():
+    if not migrations.OLDEST <= version <= migrations.latest_version():
         return [Finding(name="schema", ok=False, message=f"it says that it is of version {version}")]
     found = [_finding(difference) for difference in migrations.differences(connection, version)]
     return found or [Finding(name="schema", ok=True, message="ok")]

@@ -133,7 +133,7 @@ def version_of(file: PageFile) -> int:
         StoreError: A newer program wrote it.
     """
     latest = migrations.latest_version()
-    said, known = file.header(60), {migration.__name__ for migration in migrations.MIGRATIONS}
+    said, known = file.header(60), {*migrations.MIGRATIONS}
     applied = _applied(file)
     if applied and (newer := sorted(applied - known)):
         raise StoreError(
@@ -141,13 +141,14 @@ def version_of(file: PageFile) -> int:
             "It was written by a newer workbench: install that one.",
         )
     if applied:
-        return max(number for number, one in enumerate(migrations.MIGRATIONS, 1) if one.__name__ in applied)
-    return said if 1 <= said <= latest else latest
+        said = max(number for number, name in enumerate(migrations.MIGRATIONS, 1) if name in applied)
+        migrations.require_released("The file", said)
+    return said if migrations.OLDEST <= said <= latest else latest
 
 
 def _applied(file: PageFile) -> set[str]:
     """The migrations that the file says were applied."""
-    salvage = Salvage(file, Schema(1), only=("_sqlite_migrations",))
+    salvage = Salvage(file, Schema(migrations.OLDEST), only=("_sqlite_migrations",))
     rows = salvage.rows("_sqlite_migrations")
     found = {str(row.values[2]) for row in rows if row is not None and row.values[1] == "workbench"}
     return {name for name in found if name.startswith("_m")}

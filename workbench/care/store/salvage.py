@@ -7,9 +7,8 @@ where it could be two.
 
 from __future__ import annotations
 
-import re
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from typing import Final, NamedTuple
 
@@ -23,15 +22,13 @@ from workbench.care.store.pages import (
     Undecodable,
     Values,
 )
-from workbench.core.database import migrations
+from workbench.core.database import migrations, schema
 from workbench.core.progress import stepping
 
 # -- What the records of each table and index look like, so that a page can be told by what is on it.
 
 
 Connection = sqlite3.Connection
-_ADDED: Final = re.compile(r"ALTER TABLE (\w+) ADD COLUMN")
-_MADE: Final = re.compile(r"CREATE TABLE (\w+)")
 _KINDS: Final[dict[str, tuple[type, ...]]] = {
     "INTEGER": (int,),
     "REAL": (int, float),
@@ -136,7 +133,8 @@ class Schema:
         self._template = migrations.template(version)
         with closing(self._template.in_memory()) as connection:
             names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            self.tables = {name: _shape(connection, name, _added(self._template.statements, name)) for name in names}
+            later = {part.name: len(part.later) for part in schema.parts(version)}
+            self.tables = {name: _shape(connection, name, later.get(name, 0)) for name in names}
             self.indexes = {
                 index.name: index
                 for name in names
@@ -170,17 +168,6 @@ def _shape(connection: Connection, table: str, added: int) -> RecordShape:
     columns = tuple(RecordColumn(row[1], _KINDS.get(row[2].upper(), _KINDS[""]), not row[3]) for row in found)
     alias = found.index(keys[0]) if is_alias else None
     return RecordShape(table, columns, len(columns) - added, by_rowid, alias)
-
-
-def _added(statements: Iterable[str], table: str) -> int:
-    """How many columns a table was given after it was made last."""
-    count = 0
-    for statement in statements:
-        if (made := _MADE.match(statement)) and made[1] == table:
-            count = 0
-        elif (added := _ADDED.match(statement)) and added[1] == table:
-            count += 1
-    return count
 
 
 def _indexes(connection: Connection, table: str) -> list[IndexShape]:

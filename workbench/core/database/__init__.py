@@ -1,7 +1,7 @@
 """The database: one file, opened safely, its schema, and the tables that every job reads.
 
 connection: opening, and transactions that begin immediately. counted: what is sent is written. failures: in words.
-schema, schema_added, schema_amended: the tables by version. migrations: from version to version. schema_check: as made.
+schema: schema.sql, the tables of every version. migrations: made, and brought up to date. schema_check: as made.
 place, logs, generation, looking: whether the file, its log and its name are the ones that were opened; who has it open.
 backup: checked copies, and putting one in place. column_files: copies of columns beside it.
 events, states, people: who has said what. sets: frozen ones. selection: conditions as SQL.

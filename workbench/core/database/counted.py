@@ -25,7 +25,6 @@ _ROWS: Final = re.compile(r"\bVALUES\s*\(.*\)\s*,\s*\(", re.IGNORECASE | re.DOTA
 _PERHAPS: Final = re.compile(r"\bDO\s+UPDATE\b.*\bWHERE\b|\bDO\s+NOTHING\b", re.IGNORECASE | re.DOTALL)
 _RETURNING: Final = re.compile(r"\bRETURNING\b", re.IGNORECASE)
 
-_TRIGGERS: Final = tuple(statement for statement in schema.STATEMENTS if statement.startswith("CREATE TRIGGER"))
 _NOTES: Final = "INSERT INTO changes"
 _FORGETS: Final = "DELETE FROM changes"
 _FORGETS_EVERY: Final = 10_000
@@ -146,7 +145,7 @@ class CountedConnection(sqlite3.Connection):
         if sql not in self._known:
             run = self.triggers(sql, parameters)
             for name, text in run:
-                ours = [trigger for trigger in _TRIGGERS if trigger.startswith(f"CREATE TRIGGER {name} ")]
+                ours = [part.sql for part in schema.parts() if (part.kind, part.name) == ("trigger", name)]
                 if not any(text in trigger for trigger in ours):
                     raise WrittenError(f"{write.table}: trigger {name!r} would change what is written.", _HINT)
             self._known[sql] = _Effects(*(any(text.startswith(what) for _, text in run) for what in (_NOTES, _FORGETS)))

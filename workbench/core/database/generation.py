@@ -22,22 +22,9 @@ _FIRST = 2**32
 """SQLite stores numbers from here to 2**47 in six bytes."""
 SINCE = 9
 """Version of the schema that has it first; without states."""
-TABLE = """CREATE TABLE generation (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    name TEXT NOT NULL,
-    writes INTEGER NOT NULL
-) STRICT"""
 BEGIN = f"INSERT INTO generation (id, name, writes) VALUES (1, '{_WORD}' || hex(randomblob(16)), {_FIRST})"
-_DRAWN = "UPDATE generation SET state = randomblob(8), before = zeroblob(8), header = zeroblob(8)"
-STATES: tuple[str, ...] = (
-    # ``state``: this transaction's own; ``before``: that of the one before it; ``header``: digest of the file's header
-    # as it stood in the file itself, without its log.
-    "ALTER TABLE generation ADD COLUMN state BLOB",
-    "ALTER TABLE generation ADD COLUMN before BLOB",
-    "ALTER TABLE generation ADD COLUMN header BLOB",
-    _DRAWN,
-)
-"""What version 10 adds."""
+STATE = "UPDATE generation SET state = randomblob(8), before = zeroblob(8), header = zeroblob(8)"
+"""What version 10 has beside; see `count`."""
 HEADER = 100
 """Bytes of the header of a file's first page; a disk writes them together."""
 UNKNOWN = bytes(8)
@@ -103,7 +90,7 @@ def draw(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM generation")
         connection.execute(BEGIN)
         if _has_states(connection):
-            connection.execute(_DRAWN)
+            connection.execute(STATE)
         connection.execute("DELETE FROM runner")
 
 

@@ -1,8 +1,8 @@
-"""Numbered migrations and the version a database carries.
+"""The version a database carries: how one is made, checked, and brought from an older version to the newest.
 
 The version stands in ``PRAGMA user_version``; the names of applied migrations in a table like sqlite-utils' own. A
-database written by a newer program is refused untouched; an older one is backed up, then migrated, in one
-transaction.
+database written by a newer program is refused untouched, and so is one older than any release; another is backed up,
+then migrated, in one transaction.
 """
 
 from __future__ import annotations
@@ -14,34 +14,64 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
 
-from workbench.core.database import generation, logs, schema, schema_added, schema_amended, schema_check
+from workbench.core.database import events, generation, logs, schema, schema_check
 from workbench.core.database.failures import roll_back
 from workbench.core.database.place import OPENING
+from workbench.core.database.schema import SchemaPart
 from workbench.core.database.schema_check import NAMES, quoted
 from workbench.core.errors import SchemaError, StoreError
 from workbench.core.files import part_folder, sweep
 
+Connection = sqlite3.Connection
+MIGRATIONS: tuple[str, ...] = (
+    "_m001_initial",
+    "_m002_rules_and_cache",
+    "_m003_model_calls",
+    "_m004_labelling",
+    "_m005_analysis",
+    "_m006_code",
+    "_m007_sets",
+    "_m008_amended",
+    "_m009_guarded",
+    "_m010_digests",
+)
+"""By what names the table of applied migrations lists the versions; a name's position (from 1) is the version."""
+OLDEST: Final = 7
+"""The oldest version that is read; those before it were never released."""
+APPLICATION_ID: Final = 0x57424E43
+"""Marks a file as a workbench database (``PRAGMA application_id``)."""
+_TABLE_OF_NAMES: Final = (
+    f"""CREATE TABLE IF NOT EXISTS "{NAMES}" (
+   "id" INTEGER PRIMARY KEY,
+   "migration_set" TEXT,
+   "name" TEXT,
+   "applied_at" TEXT
+)""",
+    f"""CREATE UNIQUE INDEX IF NOT EXISTS "idx_{NAMES}_migration_set_name"
+    ON "{NAMES}" ("migration_set", "name")""",
+)
+"""In the words of sqlite-utils, which made it at first."""
+_SHOWN: Final = 3
+"""Differences that a message names."""
+
+
+def latest_version() -> int:
+    """The schema version this program writes."""
+    return len(MIGRATIONS)
+
+
 # -- Databases without a row, each made once in a process: a new database begins as a copy of one.
 
 
-Connection = sqlite3.Connection
-_DRAWN: Final = {"secrets": schema_added.SECRET, "changes": schema_added.FIRST_CHANGE}
-"""The row that a table begins with, beside the file's mark, which `generation` draws."""
-
-
 class SchemaTemplate(NamedTuple):
-    """One version's.
-
-    Attributes:
-        content: The whole file.
-        statements: Those that made it, in order.
-    """
+    """The whole file of an empty database of one version."""
 
     content: bytes
-    statements: tuple[str, ...]
 
     def in_memory(self) -> Connection:
         """A copy that is in no file; the caller closes it."""
@@ -62,162 +92,6 @@ class SchemaTemplate(NamedTuple):
                 file.execute("PRAGMA journal_mode = WAL")
 
 
-def built(make: Callable[[Connection], None]) -> SchemaTemplate:
-    """A template of what is made of an empty database.
-
-    Args:
-        make: Makes it; what it puts into tables is left out.
-    """
-    statements: list[str] = []
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        # Nothing of what is taken out is left in the file.
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.set_trace_callback(statements.append)
-        connection.execute("BEGIN IMMEDIATE")
-        make(connection)
-        connection.set_trace_callback(None)
-        # Tables' triggers write the numbers that SQLite keeps.
-        for table in sorted(_tables(connection) - {NAMES}, key=lambda name: name.startswith("sqlite_")):
-            connection.execute(f"DELETE FROM {quoted(table)}")
-        connection.execute(f"UPDATE {NAMES} SET applied_at = NULL")
-        connection.execute("COMMIT")
-        return SchemaTemplate(connection.serialize(), tuple(statements))
-
-
-def _draw(connection: Connection) -> None:
-    for table in _DRAWN.keys() & _tables(connection):
-        connection.execute(_DRAWN[table])
-    generation.draw(connection)
-    connection.execute(f"UPDATE {NAMES} SET applied_at = ?", (applied_at(),))
-
-
-def applied_at() -> str:
-    """The present, as the table of applied migrations has it."""
-    return str(datetime.now(UTC))
-
-
-def _tables(connection: Connection) -> set[str]:
-    return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-
-
-Migration = Callable[[Any], None]
-APPLICATION_ID = 0x57424E43
-"""Marks a file as a workbench database (``PRAGMA application_id``)."""
-
-
-def _m001_initial(db: Any) -> None:
-    for statement in schema.VERSION_1:
-        db.execute(statement)
-
-
-def _m002_rules_and_cache(db: Any) -> None:
-    for statement in schema.VERSION_2:
-        db.execute(statement)
-
-
-def _m003_model_calls(db: Any) -> None:
-    for statement in schema_added.VERSION_3:
-        db.execute(statement)
-
-
-def _m004_labelling(db: Any) -> None:
-    _make_anew(db, schema_added.REBUILT, schema_added.VERSION_4)
-
-
-def _m005_analysis(db: Any) -> None:
-    for statement in schema_added.VERSION_5:
-        db.execute(statement)
-    db.execute(schema_added.LENGTHS)
-
-
-def _m006_code(db: Any) -> None:
-    for statement in schema_amended.VERSION_6:
-        db.execute(statement)
-
-
-def _m007_sets(db: Any) -> None:
-    for statement in schema_amended.VERSION_7:
-        db.execute(statement)
-
-
-def _m008_amended(db: Any) -> None:
-    for view in schema_amended.VIEWS_MADE_AGAIN:
-        db.execute(f"DROP VIEW {view}")
-    _make_anew(db, schema_amended.REBUILT, schema_amended.VERSION_8)
-    for statement in schema_amended.REPLIES_VERSION_8:
-        db.execute(statement)
-    schema_amended.give_to_servers(db)
-
-
-def _m009_guarded(db: Any) -> None:
-    for statement in schema_amended.VERSION_9:
-        db.execute(statement)
-
-
-def _m010_digests(db: Any) -> None:
-    for statement in schema_amended.VERSION_10:
-        db.execute(statement)
-    schema_amended.give_digests(db)
-
-
-def _make_anew(db: Any, tables: tuple[str, ...], statements: tuple[str, ...]) -> None:
-    """Run statements that make these tables anew among others, and carry their rows over."""
-    for table in tables:
-        _set_aside(db, table)
-    for statement in statements:
-        db.execute(statement)
-    for table in tables:
-        columns = ", ".join(row[1] for row in db.execute(f"PRAGMA table_info(old_{table})").fetchall())
-        # The old order of rows is kept: it is the order in which events arrived.
-        key = "id" if table != "task_states" else "task, subject"
-        db.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM old_{table} ORDER BY {key}")
-        db.execute(f"DROP TABLE old_{table}")
-
-
-def _set_aside(db: Any, table: str) -> None:
-    """Rename a table that is made anew, and free the names of its indexes and triggers."""
-    parts = db.execute(
-        "SELECT type, name FROM sqlite_master WHERE tbl_name = ? AND type IN ('index', 'trigger') AND sql IS NOT NULL",
-        (table,),
-    ).fetchall()
-    for kind, name in parts:
-        db.execute(f"DROP {kind} {name}")
-    db.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
-
-
-_TABLE_OF_NAMES = (
-    f"""CREATE TABLE IF NOT EXISTS "{schema_check.NAMES}" (
-   "id" INTEGER PRIMARY KEY,
-   "migration_set" TEXT,
-   "name" TEXT,
-   "applied_at" TEXT
-)""",
-    f"""CREATE UNIQUE INDEX IF NOT EXISTS "idx_{schema_check.NAMES}_migration_set_name"
-    ON "{schema_check.NAMES}" ("migration_set", "name")""",
-)
-"""In sqlite-utils' words: it takes it for its own."""
-_SHOWN = 3
-"""Differences that a message names."""
-MIGRATIONS: list[Migration] = [
-    _m001_initial,
-    _m002_rules_and_cache,
-    _m003_model_calls,
-    _m004_labelling,
-    _m005_analysis,
-    _m006_code,
-    _m007_sets,
-    _m008_amended,
-    _m009_guarded,
-    _m010_digests,
-]
-"""In order; the position (from 1) is the schema version the migration leads to."""
-
-
-def latest_version() -> int:
-    """The schema version this program writes."""
-    return len(MIGRATIONS)
-
-
 def make(path: Path, version: int) -> None:
     """Create an empty database with the tables of a version, to be filled with rows of that version."""
     template(version).write(path)
@@ -225,12 +99,47 @@ def make(path: Path, version: int) -> None:
 
 def template(version: int) -> SchemaTemplate:
     """An empty database of a version, in no file."""
-    return _template(tuple(MIGRATIONS[:version]))
+    return _template(schema.parts(version), tuple(MIGRATIONS[:version]))
 
 
-@lru_cache(maxsize=16)
-def _template(steps: tuple[Migration, ...]) -> SchemaTemplate:
-    return built(lambda connection: _run(connection, steps))
+@lru_cache(maxsize=8)
+def _template(parts: tuple[SchemaPart, ...], names: tuple[str, ...]) -> SchemaTemplate:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for part in parts:
+            connection.execute(part.sql)
+        _name(connection, names, None)
+        connection.execute("COMMIT")
+        return SchemaTemplate(connection.serialize())
+
+
+def _draw(connection: Connection) -> None:
+    """Give a database the values that are its own alone: its secret, its first change, its mark, its time."""
+    connection.execute("INSERT INTO secrets (id, secret) VALUES (1, randomblob(32))")
+    connection.execute(f"INSERT INTO changes (run_id, first_id, last_id) VALUES (NULL, 0, {2**63 - 1})")
+    generation.draw(connection)
+    connection.execute(f"UPDATE {NAMES} SET applied_at = ?", (_applied_at(),))
+
+
+def _name(connection: Connection, names: Sequence[str], at: str | None) -> None:
+    """Note the version whose tables these are, and the migrations by these names."""
+    for statement in _TABLE_OF_NAMES:
+        connection.execute(statement)
+    taken = _names(connection)
+    connection.executemany(
+        f"INSERT INTO {NAMES} (migration_set, name, applied_at) VALUES ('workbench', ?, ?)",
+        [(name, at) for name in names if name not in taken],
+    )
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {len(names)}")
+
+
+def _applied_at() -> str:
+    """The present, as the table of applied migrations has it."""
+    return str(datetime.now(UTC))
+
+
+# -- Opening: made where there is none, checked, and brought up to date.
 
 
 def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = False) -> int:
@@ -245,7 +154,8 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = Fa
 
     Raises:
         SchemaError: Its tables, views or triggers are not as this program makes them.
-        StoreError: It is not ours, newer than this program, or a migration failed (the file is unchanged then).
+        StoreError: It is not ours, newer than this program, older than any release, or a migration failed (the file is
+            unchanged then).
     """
     if not path.exists():
         _make_whole(Path(os.path.realpath(path)))
@@ -324,30 +234,16 @@ def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> No
 def differences(connection: sqlite3.Connection, version: int) -> list[schema_check.Difference]:
     """What of a schema is not as this program makes that version, what matters first."""
     found = schema_check.differences(connection, version, lambda: made(version))
-    applied = {step.__name__ for step in MIGRATIONS[:version]}
-    if _names(connection) != applied:
-        what = f"{schema_check.NAMES} names other migrations than those of version {version}"
-        found.insert(0, schema_check.Difference("table", schema_check.NAMES, what))
+    if _names(connection) != {*MIGRATIONS[:version]}:
+        what = f"{NAMES} names other migrations than those of version {version}"
+        found.insert(0, schema_check.Difference("table", NAMES, what))
     return found
 
 
 def made(version: int) -> Sequence[schema_check.Stored]:
     """What this program makes in a database of a version, beside the table of applied migrations."""
     with closing(template(version).in_memory()) as connection:
-        return [row for row in schema_check.read(connection) if row.table != schema_check.NAMES]
-
-
-class _Plain:
-    """What migrations use of sqlite-utils' database, which is slow to import."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.conn = connection
-        self.execute = connection.execute
-
-    def __getitem__(self, table: str) -> Any:
-        from sqlite_utils import Database
-
-        return Database(self.conn)[table]
+        return [row for row in schema_check.read(connection) if row.table != NAMES]
 
 
 def _open_plain(path: Path) -> sqlite3.Connection:
@@ -362,7 +258,8 @@ def checked_version(connection: sqlite3.Connection, path: Path) -> int:
     """The version of a database's tables.
 
     Raises:
-        StoreError: It is not ours, or newer than this program.
+        SchemaError: It says a version that there never was.
+        StoreError: It is not ours, newer than this program, or older than any release.
     """
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     application: int = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -372,21 +269,35 @@ def checked_version(connection: sqlite3.Connection, path: Path) -> int:
         raise SchemaError(
             f"{path}: somebody has changed it: it says that it is of version {version}.", "Go back to a backup."
         )
-    unknown = _names(connection) - {migration.__name__ for migration in MIGRATIONS}
+    unknown = _names(connection) - {*MIGRATIONS}
     if version > latest_version() or unknown:
         raise StoreError(
             f"{path} has schema version {version}; this program knows up to {latest_version()}.",
             "It was written by a newer workbench: install that one.",
         )
+    require_released(str(path), version)
     return version
+
+
+def require_released(name: str, version: int) -> None:
+    """See that a file is of a version that is read.
+
+    Raises:
+        StoreError: It is older.
+    """
+    if version < OLDEST:
+        raise StoreError(
+            f"{name} has schema version {version}; this program knows {OLDEST} to {latest_version()}.",
+            f"Versions before {OLDEST} were never released: the workbench that wrote it can export what is in it.",
+        )
 
 
 def _names(connection: sqlite3.Connection) -> set[str]:
     """The migrations that were applied; none where no plain table holds them."""
     there = "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ? AND sql LIKE 'CREATE TABLE%'"
-    if connection.execute(there, (schema_check.NAMES,)).fetchone() is None:
+    if connection.execute(there, (NAMES,)).fetchone() is None:
         return set()
-    rows = connection.execute(f"SELECT name FROM {schema_check.NAMES} WHERE migration_set = 'workbench'")
+    rows = connection.execute(f"SELECT name FROM {NAMES} WHERE migration_set = 'workbench'")
     return {name for (name,) in rows}
 
 
@@ -402,7 +313,10 @@ def _keep_copy(connection: sqlite3.Connection, path: Path) -> None:
         give_name(part / copy.name, copy)
 
 
-def migrate(connection: sqlite3.Connection, path: Path, version: int) -> None:
+# -- Migrating: what the schema has is made as it has it now, then new columns and tables are filled.
+
+
+def migrate(connection: Connection, path: Path, version: int) -> None:
     """Bring an older database to a version, in one transaction.
 
     Raises:
@@ -411,9 +325,13 @@ def migrate(connection: sqlite3.Connection, path: Path, version: int) -> None:
     """
     # Foreign keys may be rebuilt by a migration; they are checked before it is committed.
     connection.execute("PRAGMA foreign_keys = OFF")
+    # Views of somebody's own go on to read the table of a name, whichever it is.
+    connection.execute("PRAGMA legacy_alter_table = ON")
     connection.execute("BEGIN IMMEDIATE")
     try:
-        _run(connection, MIGRATIONS[:version])
+        older: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        _remake(connection, older, version)
+        _name(connection, MIGRATIONS[:version], _applied_at())
         if connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
             raise StoreError(f"{path}: a migration left a dangling reference.", "The file was not changed.")
         require_ours(connection, path, version)
@@ -423,27 +341,140 @@ def migrate(connection: sqlite3.Connection, path: Path, version: int) -> None:
         raise
 
 
-def _run(connection: sqlite3.Connection, steps: Sequence[Migration]) -> None:
-    """Take those of the steps that were not taken, and note each, in the caller's transaction."""
-    taken = _names(connection)
-    for statement in _TABLE_OF_NAMES:
-        connection.execute(statement)
-    for step in steps:
-        if step.__name__ not in taken:
-            step(_Plain(connection))
-            connection.execute(
-                f"INSERT INTO {schema_check.NAMES} (migration_set, name, applied_at) VALUES ('workbench', ?, ?)",
-                (step.__name__, applied_at()),
-            )
-    _bring_triggers_back(connection, steps)
-    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {len(steps)}")
+def _remake(connection: Connection, older: int, newer: int) -> None:
+    before, after = schema.parts(older), schema.parts(newer)
+    # No trigger acts on rows that are moved.
+    for part in before:
+        if part.kind in ("trigger", "view"):
+            connection.execute(f"DROP {part.kind} {part.name}")
+    tables = {part.name: part for part in before if part.kind == "table"}
+    anew = [part.name for part in after if part.name in tables and part.first != tables[part.name].first]
+    for table in anew:
+        _set_aside(connection, table)
+    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    for part in after:
+        if part.kind == "table" and part.name in there:
+            for column in (definition for since, definition in part.later if since > older):
+                connection.execute(f"ALTER TABLE {part.name} ADD COLUMN {column}")
+        elif part.kind in ("table", "index") and part.name not in there:
+            connection.execute(part.sql)
+    for table in anew:
+        _carry_over(connection, table)
+    for version in range(older + 1, newer + 1):
+        for fill in FILLS.get(version, ()):
+            fill(connection)
+    for part in after:
+        if part.kind in ("trigger", "view"):
+            connection.execute(part.sql)
 
 
-def _bring_triggers_back(connection: sqlite3.Connection, steps: Sequence[Migration]) -> None:
-    """A migration that makes a table anew (sqlite-utils' transform) loses its triggers without a word."""
-    kept = schema_added.TRIGGERS if _m004_labelling in steps else ()
-    noted = schema_added.ANALYSIS_TRIGGERS if _m005_analysis in steps else ()
-    frozen = schema_amended.TRIGGERS if _m007_sets in steps else ()
-    for statement in (*kept, *noted, *frozen):
-        connection.execute(statement.replace("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS", 1))
+def _set_aside(connection: Connection, table: str) -> None:
+    """Rename a table that is made anew, and free the names of its indexes."""
+    asked = "SELECT name FROM sqlite_master WHERE tbl_name = ? AND type = 'index' AND sql IS NOT NULL"
+    for (name,) in connection.execute(asked, (table,)).fetchall():
+        connection.execute(f"DROP INDEX {quoted(name)}")
+    connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
+
+
+def _carry_over(connection: Connection, table: str) -> None:
+    columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA table_info(old_{table})"))
+    # The old order of rows is kept: it is the order in which events arrived.
+    connection.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM old_{table} ORDER BY rowid")
+    connection.execute(f"DROP TABLE old_{table}")
+
+
+# -- What fills the columns and tables that a version brought. No trigger or view is there then.
+
+
+_CALLS: Final = ("/chat/completions", "/messages", "/embeddings", "/score", "/classify", "/pooling", "/rerank")
+_TOGETHER: Final = 1_000
+
+
+def _say_how_samples_were_chosen(connection: Connection) -> None:
+    """Say of batches how their items were chosen; a limit used to keep the first items of an import."""
+    connection.execute(
+        """UPDATE batches SET sample = CASE
+            WHEN ordering LIKE 'disagreement%' OR ordering LIKE 'uncertainty%' THEN 'order'
+            WHEN ordering LIKE '%at most % of a subtype%' THEN 'quota'
+            WHEN ordering LIKE 'random, limit %' THEN 'drawn'
+            WHEN selection GLOB 'limit [0-9]*' OR selection GLOB '* and limit [0-9]*' THEN 'first' ELSE 'all' END"""
+    )
+
+
+def _say_who_wrote_references(connection: Connection) -> None:
+    """Find code problems written anew, by the tests that their model proposed: only what people wrote is an oracle."""
+    connection.execute(
+        """UPDATE code_problems SET reference_by = 'model'
+            WHERE json_valid(extra) AND json_extract(extra, '$.proposed_tests') IS NOT NULL"""
+    )
+
+
+def _give_to_servers(connection: Connection) -> None:
+    """Give every stored reply to the server it came from."""
+    connection.create_function("place_of_call", 1, _place, deterministic=True)
+    connection.create_function("reply_key", 3, _key, deterministic=True)
+    # SQLite takes the plain column from the row with the greatest value: an attempt that is done.
+    connection.execute(
+        "CREATE TEMP TABLE asked_at AS SELECT key, place_of_call(url) AS place, max(state = 'done') AS answered "
+        "FROM attempts WHERE state IN ('done', 'sent') GROUP BY key"
+    )
+    connection.execute("CREATE INDEX temp.asked_at_key ON asked_at (key)")
+    connection.execute(
+        "CREATE TEMP TABLE moved AS SELECT r.id, r.key AS old, a.place, reply_key(q.hash, a.place, r.sample) AS new "
+        "FROM responses AS r JOIN asked_at AS a ON a.key = r.key JOIN requests AS q ON q.id = r.request_id"
+    )
+    connection.execute("CREATE INDEX temp.moved_old ON moved (old)")
+    connection.execute("UPDATE responses SET server = m.place, key = m.new FROM moved AS m WHERE m.id = responses.id")
+    connection.execute("UPDATE attempts SET key = m.new FROM moved AS m WHERE m.old = attempts.key")
+    connection.execute("DROP TABLE moved")
+    connection.execute("DROP TABLE asked_at")
+
+
+def _place(url: str) -> str:
+    """As `llm.server.place_of` has it, of a call's whole address."""
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/")
+    path = next((path.removesuffix(call) for call in _CALLS if path.endswith(call)), path)
+    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{path.rstrip('/').removesuffix('/v1').rstrip('/')}"
+
+
+def _key(request: bytes, place: str, sample: int) -> bytes:
+    """As `llm.lane.reply_key` has it."""
+    return sha256(b"\0".join((request, place.encode(), str(sample).encode()))).digest()
+
+
+def _believe_bundles_away(connection: Connection) -> None:
+    """Record the bundles that earlier versions made: what is away now is believed of whom it was given to."""
+    away = "FROM assignments WHERE state = 'away' AND annotator_id IS NOT NULL"
+    connection.execute(
+        f"""INSERT INTO bundles (id, annotator_id, made_at, expires_at, sealed)
+            SELECT 'unsealed-' || annotator_id, annotator_id,
+                   strftime('%Y-%m-%dT%H:%M:%fZ', coalesce(min(claimed_at), 0), 'unixepoch'), max(expires_at), 0
+            {away} GROUP BY annotator_id"""
+    )
+    connection.execute(
+        f"""INSERT INTO bundle_items (bundle_id, task, subject)
+            SELECT DISTINCT 'unsealed-' || annotator_id, task, subject {away}"""
+    )
+
+
+def _give_digests(connection: Connection) -> None:
+    """Take the digest of every event that stands there as it can be read now."""
+    decoded, connection.text_factory = connection.text_factory, lambda raw: raw.decode("utf-8", "surrogateescape")
+    last = 0
+    while rows := connection.execute(
+        f"SELECT id, {events.COLUMNS} FROM label_events WHERE id > ? ORDER BY id LIMIT {_TOGETHER}", (last,)
+    ).fetchall():
+        last = rows[-1][0]
+        connection.executemany(
+            "UPDATE label_events SET digest = ? WHERE id = ?", [(events.digest(row[1:]), row[0]) for row in rows]
+        )
+    connection.text_factory = decoded
+
+
+FILLS: Final[dict[int, tuple[Callable[[Connection], object], ...]]] = {
+    8: (_say_how_samples_were_chosen, _say_who_wrote_references, _give_to_servers),
+    9: (_believe_bundles_away, lambda connection: connection.execute(generation.BEGIN)),
+    10: (lambda connection: connection.execute(generation.STATE), _give_digests),
+}
+"""In order."""

@@ -17,7 +17,7 @@ from workbench.core.code import Record
 from workbench.core.database import generation
 from workbench.core.database.connection import BUSY_MS, Database
 from workbench.core.database.failures import explained, roll_back
-from workbench.core.database.schema import DATA_INDEXES
+from workbench.core.database.schema import build_large_indexes, drop_large_indexes
 from workbench.core.database.values import now
 from workbench.core.errors import StoreError
 from workbench.core.item import QuarantinedRow, Refusal
@@ -152,7 +152,6 @@ CHUNK = 500
 SHOWN = 20
 """Refused rows that a report spells out."""
 _BULK_CHUNK = 1_000
-_BUILT_AFTERWARDS = ("questions_subtype", "completions_key", "completions_question")
 _CACHE_KIB = 64 * 1024
 
 
@@ -331,11 +330,9 @@ def _prepare_bulk(connection: sqlite3.Connection) -> None:
 @contextmanager
 def _whole(database: Database, connection: sqlite3.Connection) -> Iterator[None]:
     try:
-        for name in _BUILT_AFTERWARDS:
-            connection.execute(f"DROP INDEX {name}")
+        drop_large_indexes(connection)
         yield
-        for name in _BUILT_AFTERWARDS:
-            connection.execute(DATA_INDEXES[name])
+        build_large_indexes(connection)
         settle_types(connection)
         database.require_place()
         connection.execute("COMMIT")

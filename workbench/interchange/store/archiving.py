@@ -12,7 +12,7 @@ import msgspec
 
 from workbench.core.database import migrations
 from workbench.core.database.failures import explained, roll_back
-from workbench.core.database.schema import DATA_INDEXES
+from workbench.core.database.schema import build_large_indexes, drop_large_indexes
 from workbench.interchange.records import ColumnType
 
 # -- Which tables, and which of their rows, an archive holds.
@@ -133,7 +133,6 @@ def key(connection: sqlite3.Connection, table: str) -> list[str]:
 Connection = sqlite3.Connection
 Row = tuple[object, ...]
 _CACHE_KIB: Final = 64 * 1024
-_BUILT_AFTERWARDS: Final = ("questions_subtype", "completions_key", "completions_question")
 _SHOWN_ITEM: Final = "{0} < (SELECT completion_id FROM horizon)"
 _SHOWN_QUESTION: Final = "{0} < (SELECT question_id FROM horizon)"
 _NO_CHECK: Final = f"{_SHOWN_ITEM} AND {{0}} NOT IN (SELECT completion_id FROM check_items)"
@@ -262,12 +261,10 @@ class NewDatabase:
                 connection.execute(f"PRAGMA {pragma}")
             connection.execute("BEGIN IMMEDIATE")
             try:
-                for name in _BUILT_AFTERWARDS:
-                    connection.execute(f"DROP INDEX {name}")
+                drop_large_indexes(connection)
                 for part, found in parts:
                     self._put(connection, part, found)
-                for name in _BUILT_AFTERWARDS:
-                    connection.execute(DATA_INDEXES[name])
+                build_large_indexes(connection)
                 _require_whole(connection)
                 connection.execute("COMMIT")
             except (sqlite3.IntegrityError, OverflowError) as error:

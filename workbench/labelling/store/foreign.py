@@ -73,7 +73,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
         closing(_connect(path, folder)) as connection,
     ):
         try:
-            migrations.require_ours(connection, path, _checked_version(connection, path))
+            migrations.require_ours(connection, path, migrations.checked_version(connection, path))
         except UnicodeDecodeError as error:
             # SQLite quotes what it can't read of a schema.
             raise StoreError(f"{path}: the file is damaged.", "Ask for another.") from error
@@ -106,19 +106,6 @@ def _copy(source: Path, target: Path, *, plain: bool) -> None:
             shutil.copyfileobj(file, copy)
     except OSError as error:
         raise StoreError(f"{error.filename or target}: {error.strerror}.", "") from error
-
-
-def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
-    application: int = connection.execute("PRAGMA application_id").fetchone()[0]
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    if application != migrations.APPLICATION_ID:
-        raise StoreError(f"{path} is an SQLite file, but not a workbench database.", "Name another file.")
-    if not 1 <= version <= migrations.latest_version():
-        raise StoreError(
-            f"{path} has schema version {version}; this program knows up to {migrations.latest_version()}.",
-            "It was written by a newer workbench: install that one.",
-        )
-    return version
 
 
 def _authorize(action: int, first: str | None, second: str | None, _database: str | None, _inside: str | None) -> int:

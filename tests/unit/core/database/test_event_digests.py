@@ -121,7 +121,7 @@ def test_events_are_as_given_however_they_came(tmp_path: Path) -> None:
         assert digests_right(rescued) == count + 1
 
 
-@pytest.mark.parametrize("version", range(1, 10))
+@pytest.mark.parametrize("version", range(migrations.OLDEST, 10))
 def test_events_of_an_older_version_get_the_digest_of_what_stands_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
 ) -> None:

@@ -6,19 +6,26 @@ import os
 import re
 import sqlite3
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.helpers import make_project, numbered
+from tests.older import newer, written_by_version_7
+from workbench.care.doctor import examine
 from workbench.care.store import anatomy
-from workbench.core.database import events, hashes, migrations, place, schema
+from workbench.care.store.pages import PageFile
+from workbench.care.store.rescuing import version_of
+from workbench.core.database import events, migrations, place, schema
 from workbench.core.database.connection import Database
+from workbench.core.database.looking import open_to_read
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project
 from workbench.labelling import ledger
-from workbench.runs.store import calls, runs, verdicts
+from workbench.labelling.merging import merge
+from workbench.runs.store import runs
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -147,18 +154,12 @@ def test_an_unknown_migration_counts_as_newer(tmp_path: Path) -> None:
         Database(path)
 
 
-def add_colour(db: Any) -> None:
-    db.execute("ALTER TABLE models ADD COLUMN colour TEXT")
-
-
-def break_halfway(db: Any) -> None:
-    db.execute("ALTER TABLE models ADD COLUMN half TEXT")
-    db.execute("INSERT INTO nowhere VALUES (1)")
+MODELS = "CREATE TABLE models (\n    id INTEGER PRIMARY KEY,\n    name TEXT NOT NULL UNIQUE\n"
 
 
 def test_an_older_database_is_copied_then_migrated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_project(tmp_path, numbered(2, model="m")).path
-    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, add_colour])
+    newer(monkeypatch, MODELS, f"{MODELS}    , colour TEXT  {{}}\n")
     database = Database(path)
     assert database.reader().execute("SELECT name, colour FROM models").fetchall() == [("m", None)]
     latest = len(migrations.MIGRATIONS)
@@ -167,89 +168,69 @@ def test_an_older_database_is_copied_then_migrated(tmp_path: Path, monkeypatch: 
         assert copy.execute("SELECT count(*) FROM completions").fetchone() == (2,)
 
 
-def test_a_database_of_version_1_keeps_its_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:1])
-        project = make_project(tmp_path, numbered(2))
-        with project.database.write() as connection:
-            connection.execute("INSERT INTO verifiers VALUES (1, 'v', 'exact', '{}', '0', '')")
-            connection.execute(
-                "INSERT INTO runs (id, verifier_id, version, selection, workers, state, items, created_at) "
-                "VALUES (1, 1, '1', '{}', 1, 'complete', 2, '')"
-            )
-            connection.execute("INSERT INTO verdicts VALUES (1, 1, 0, 1, NULL, 'text_equal', 2.5)")
-            connection.execute("INSERT INTO verdict_evidence VALUES (1, 1, 0, '7', '8', 10, 11, 'more')")
-        project.close()
-    database = Database(project.path)
-    assert database.reader().execute("PRAGMA user_version").fetchone() == (migrations.latest_version(),)
-    (line,) = verdicts.lines(database, 1, "v")
-    assert (line.verdict, line.reason, line.ms, line.detail) == ("correct", "text_equal", 2.5, "more")
-    assert (line.reference_final, line.candidate_final, line.candidate_span) == ("7", "8", (10, 11))
-    assert (line.rule, line.reference_span) == (None, None)
-    made = Database(tmp_path / "new.db", create=True)
-    assert _tables(database) == _tables(made)
-
-
-def test_a_database_of_version_2_keeps_its_runs_and_gets_a_secret_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keys = []
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        with monkeypatch.context() as patch:
-            patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:2])
-            project = make_project(tmp_path / name, numbered(2))
-            with project.database.write() as connection:
-                verifier = runs.add_verifier(connection, name="v", kind="v", options={}, config={}, config_hash="0")
-                run = runs.add(connection, verifier, "1")
-                connection.execute("INSERT INTO verdicts VALUES (?, 1, 0, 3, NULL, 'internal', 0)", (run,))
-            project.close()
-        database = Database(project.path)
-        assert database.reader().execute("PRAGMA user_version").fetchone() == (migrations.latest_version(),)
-        assert verdicts.by_reason(database.reader(), run) == {"internal": 1}
-        assert calls.get(database.reader(), run) is None
-        keys.append(hashes.secret(database.reader()))
-    assert len({*keys}) == 2
-    assert all(len(key) == 32 for key in keys)
-    assert _tables(database) == _tables(Database(tmp_path / "new.db", create=True))
-
-
-def test_a_database_of_version_3_keeps_its_labels_slots_and_states(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:3])
-        project = make_project(tmp_path, numbered(2))
-        with project.database.write() as connection:
-            for person, name in enumerate(("amira", "ben"), 1):
-                connection.execute("INSERT INTO annotators VALUES (?, ?, 'annotator', '')", (person, name))
-            connection.execute("INSERT INTO batches VALUES (1, 2, NULL, '', '')")
-            connection.execute("INSERT INTO batch_annotators VALUES (1, 1), (1, 2)")
-            for person, verdict in ((1, "correct"), (2, "incorrect")):
-                connection.execute(
-                    "INSERT INTO assignments (batch_id, task, subject, slot, position, annotator_id, state) "
-                    "VALUES (1, 'correctness', 1, ?1, 5, ?1, 'done')",
-                    (person,),
-                )
-                connection.execute(
-                    "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, note, schema, "
-                    "created_at) VALUES (?, 'label', 'correctness', 1, ?, ?, 'why', 1, '2025-01-01T00:00:00Z')",
-                    (f"u{person}", person, verdict),
-                )
-            connection.execute("INSERT INTO task_states VALUES ('correctness', 1, 'conflict', NULL, NULL, NULL, NULL)")
-            connection.execute("INSERT INTO item_states VALUES (1, 'conflict', NULL, NULL, NULL, NULL)")
-        project.close()
-    with closing(open_project(project.path)) as migrated:
+def test_what_the_program_of_version_7_wrote_is_copied_and_brought_up_to_date(tmp_path: Path) -> None:
+    path = written_by_version_7(tmp_path / "p.db")
+    before = _rows(path)
+    with closing(open_project(path)) as migrated, closing(Database(tmp_path / "new.db", create=True)) as made:
+        assert _tables(migrated.database) == _tables(made)
+        assert _objects(migrated.database) == _objects(made)
         reader = migrated.database.reader()
-        kept = [(event.uuid, event.annotator, event.verdict, event.round) for event in events.every(reader)]
-        assert kept == [("u1", 1, "correct", 1), ("u2", 2, "incorrect", 1)]
-        assert reader.execute("SELECT annotator_id, state, purpose, round FROM assignments").fetchall() == [
-            (1, "done", "quota", 1),
-            (2, "done", "quota", 1),
-        ]
+        assert migrations.differences(reader, migrations.latest_version()) == []
+        assert all(finding.ok for finding in anatomy.about_rows(reader))
+        assert events.finding(reader).ok
         assert ledger.states_differ(migrated) == 0
-        assert all(finding.ok for finding in anatomy.about_rows(migrated.database.reader()))
-        assert _tables(migrated.database) == _tables(Database(tmp_path / "new.db", create=True))
+        assert reader.execute("SELECT annotator, state FROM flags").fetchall() == [("amira", "open"), ("ben", "open")]
+        assert reader.execute("SELECT id, sealed FROM bundles").fetchall() == [("unsealed-4", 0)]
+        assert reader.execute("SELECT DISTINCT server FROM responses").fetchall() == [("http://127.0.0.1:33073",)]
+        kept = {
+            table: reader.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall()
+            for table, (columns, _) in before.items()
+        }
+    assert {table for table, rows in kept.items() if rows != before[table][1]} == {
+        "_sqlite_migrations",
+        "attempts",
+        "responses",
+    }, "keys of replies belong to their servers now"
+    assert _rows(tmp_path / "p.db.before-version-10") == before
+
+
+def _rows(path: Path) -> dict[str, tuple[list[str], list[Any]]]:
+    """Each table's columns and rows."""
+    with closing(sqlite3.connect(path)) as connection:
+        tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        found = {name: connection.execute(f"SELECT * FROM {name}") for (name,) in tables}
+        return {name: ([column[0] for column in rows.description], rows.fetchall()) for name, rows in found.items()}
+
+
+NEVER_RELEASED = "it was never released; the workbench that wrote it can export what is in it"
+
+
+@pytest.mark.parametrize("version", range(1, migrations.OLDEST))
+def test_versions_that_were_never_released_are_refused(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "old.db"
+    migrations.make(path, migrations.OLDEST)
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("DELETE FROM _sqlite_migrations WHERE id > ?", (version,))
+        raw.execute(f"PRAGMA user_version = {version}")
+        raw.commit()
+    content, home = path.read_bytes(), make_project(tmp_path)
+    message = f"has schema version {version}; this program knows 7 to 10"
+    for open_it in (Database, partial(merge, home), partial(open_to_read, why="")):
+        with pytest.raises(StoreError, match=message) as caught:
+            open_it(path)
+        assert "never released" in caught.value.hint
+    with pytest.raises(StoreError, match=message), PageFile(path) as file:
+        version_of(file)
+    assert examine(path)[0].message == f"version {version}, this program knows 7 to 10: {NEVER_RELEASED}"
+    assert path.read_bytes() == content
+
+
+def test_a_view_of_somebodys_own_outlives_a_table_that_is_made_anew(tmp_path: Path) -> None:
+    path = written_by_version_7(tmp_path / "p.db")
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("CREATE VIEW mine AS SELECT count(*) AS events FROM label_events")
+    with closing(Database(path)) as database:
+        assert database.reader().execute("SELECT events FROM mine").fetchone() == (7,)
 
 
 def test_a_database_of_version_7_keeps_its_events_and_takes_answers(
@@ -330,7 +311,8 @@ def _tables(database: Database) -> dict[str, list[Any]]:
 def test_a_migration_that_fails_leaves_the_database_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_project(tmp_path, numbered(2)).path
     with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, break_halfway])
+        nowhere = "INSERT INTO nowhere VALUES (1)"
+        newer(patch, MODELS, f"{MODELS}    , half TEXT  {{}}\n", lambda connection: connection.execute(nowhere))
         with pytest.raises(StoreError, match="nowhere"):
             Database(path)
     columns = [row[1] for row in Database(path).reader().execute("PRAGMA table_info(models)")]
@@ -374,8 +356,7 @@ def test_events_can_only_be_added(tmp_path: Path, statement: str) -> None:
 
 
 def test_no_changeable_table_is_named_after_labels() -> None:
-    names = [re.match(r"CREATE TABLE (\w+)", statement) for statement in schema.STATEMENTS]
-    tables = {match[1] for match in names if match}
+    tables = {part.name for part in schema.parts() if part.kind == "table"}
     assert [name for name in tables if "label" in name or "adjudication" in name] == ["label_events"]
 
 
@@ -390,18 +371,6 @@ def test_every_transaction_begins_immediately() -> None:
     assert sorted(begins) == [
         f'{name}.py: connection.execute("BEGIN DEFERRED")' for name in ("connection", "migrations")
     ]
-
-
-def test_a_database_of_version_4_gets_the_lengths_of_its_completions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:4])
-        project = make_project(tmp_path, [{"completion": "a∫b"}, {"completion": ""}])
-        project.close()
-    database = Database(project.path)
-    assert database.reader().execute("SELECT characters FROM completions").fetchall() == [(3,), (0,)]
-    assert _tables(database) == _tables(Database(tmp_path / "new.db", create=True))
 
 
 def test_a_database_of_version_8_knows_which_bundles_are_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
+from tests.older import newer
 from workbench.core.database import generation, migrations
 from workbench.core.database.connection import Database
 from workbench.core.database.schema_check import NAMES, quoted
 
-LATEST = migrations.latest_version()
+OLDEST, LATEST = migrations.OLDEST, migrations.latest_version()
 _TIME = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}\+00:00")
 _TOO_LONG_FOR_CHANCE = 4
 """Bytes in a row that two random values do not share."""
@@ -46,20 +47,34 @@ def _plain(value: Any) -> Any:
     return re.sub(r"^\d{4}-\d\d-\d\d .*", "<time>", text) if isinstance(text, str) else text
 
 
-def test_migrations_run_once_for_all_new_databases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[Any] = []
-    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, ran.append])
+def test_the_schema_is_made_once_for_all_new_databases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A schema of its own, which no other test has made.
+    newer(
+        monkeypatch, "CREATE TABLE models (", "{}\nCREATE TABLE made_once (id INTEGER) STRICT;\nCREATE TABLE models ("
+    )
+    ran: list[bytes] = []
+
+    def counted(content: bytes) -> migrations.SchemaTemplate:
+        ran.append(content)
+        return template(content)
+
+    template = migrations.SchemaTemplate
+    monkeypatch.setattr(migrations, "SchemaTemplate", counted)
     for number in range(3):
         made(tmp_path / f"{number}.db")
     assert len(ran) == 1
 
 
-@pytest.mark.parametrize("version", range(1, LATEST + 1))
-def test_a_new_database_is_what_migrations_make_of_an_empty_one(tmp_path: Path, version: int) -> None:
+@pytest.mark.parametrize("version", range(OLDEST, LATEST + 1))
+def test_a_new_database_is_what_becomes_of_an_older_one(tmp_path: Path, version: int) -> None:
     migrations.make(tmp_path / "new.db", version)
-    with closing(sqlite3.connect(tmp_path / "new.db")) as new, closing(sqlite3.connect(":memory:")) as migrated:
+    migrations.make(tmp_path / "old.db", OLDEST)
+    with (
+        closing(sqlite3.connect(tmp_path / "new.db")) as new,
+        closing(sqlite3.connect(tmp_path / "old.db")) as migrated,
+    ):
         migrated.isolation_level = None
-        migrations.migrate(migrated, tmp_path / "none.db", version)
+        migrations.migrate(migrated, tmp_path / "old.db", version)
         assert migrations.differences(new, version) == migrations.differences(migrated, version) == []
         assert shape(rows(new)) == shape(rows(migrated))
         for pragma in ("application_id", "user_version", "page_size", "encoding", "auto_vacuum"):
@@ -67,15 +82,14 @@ def test_a_new_database_is_what_migrations_make_of_an_empty_one(tmp_path: Path, 
             assert new.execute(asked).fetchone() == migrated.execute(asked).fetchone(), pragma
         assert new.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert new.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    assert [file.name for file in tmp_path.iterdir()] == ["new.db"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["new.db", "old.db"]
 
 
-@pytest.mark.parametrize("version", range(1, LATEST + 1))
+@pytest.mark.parametrize("version", range(OLDEST, LATEST + 1))
 def test_a_template_holds_the_schema_alone(version: int) -> None:
-    """A migration that writes rows of its own has to say how each new database draws them."""
     with closing(migrations.template(version).in_memory()) as connection:
         held = rows(connection)
-        names = [step.__name__ for step in migrations.MIGRATIONS[:version]]
+        names = migrations.MIGRATIONS[:version]
         assert [(name, time) for _, _, name, time in held.pop(NAMES)] == [(name, None) for name in names]
         assert held == {}
         assert generation.read(connection) is None

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from tests.helpers import add_items, numbered
+from workbench.core.database import schema
 from workbench.core.database.connection import Database, Durability
-from workbench.core.database.schema import DATA_INDEXES
 from workbench.core.database.selection import dataset_names
 from workbench.core.errors import StoreError
 from workbench.core.item import ItemRecord
@@ -85,7 +85,7 @@ def test_a_killed_first_import_leaves_an_empty_database(tmp_path: Path) -> None:
     for table in ("completions", "questions", "imports", "datasets", "models"):
         assert reader.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
     names = {name for (name,) in reader.execute("SELECT name FROM sqlite_master WHERE type = 'index'")}
-    assert set(DATA_INDEXES) <= names
+    assert {part.name for part in schema.parts() if part.kind == "index"} <= names
     opened.close()
 
     _finish(database, file)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.helpers import make_project, numbered
 from tests.tui.labelling import desk
 from tests.tui.stage import notices
+from workbench.app.tui import person
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.labelling import checks, people
@@ -50,7 +53,8 @@ async def shown(project: Project) -> list[tuple[str, list[str], list[str]]]:
     return found
 
 
-async def test_a_check_shows_what_any_item_shows(tmp_path: Path) -> None:
+async def test_a_check_shows_what_any_item_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(person, "about", lambda seconds: "some time")
     projects = [of_alike(tmp_path / str(a_check), a_check=a_check) for a_check in (False, True)]
     plain, with_check = [await shown(project) for project in projects]
     said = "SELECT count(*) > 2 FROM label_events WHERE kind = 'check'"

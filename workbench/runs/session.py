@@ -231,18 +231,16 @@ class Feed(Generic[Wanted]):
     def __init__(self, chunks: Iterable[Iterable[Wanted]]) -> None:
         self._chunks = iter(chunks)
         self._read: deque[Wanted] = deque()
-        self._reading = asyncio.Lock()
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Wanted:
-        async with self._reading:
-            while not self._read:
-                chunk = next(self._chunks, None)
-                if chunk is None:
-                    raise StopAsyncIteration
-                self._read.extend(chunk)
-                # Where a long stretch is done, the chunks are empty: others get their turn all the same.
-                await asyncio.sleep(0)
-            return self._read.popleft()
+        while not self._read:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                raise StopAsyncIteration
+            self._read.extend(chunk)
+            # Where a long stretch is done, the chunks are empty: others get their turn all the same.
+            await asyncio.sleep(0)
+        return self._read.popleft()

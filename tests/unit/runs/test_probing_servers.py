@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -142,6 +145,22 @@ def test_a_budget_holds_and_what_was_answered_stays(project: Project, server: Sc
     report = probed(project, server, "P1")
     assert report.calls == 66 - 15
     assert len(server.received) == len({one.raw for one in server.received}) == 66
+
+
+def test_calls_in_flight_at_ctrl_c_are_paid_for_and_kept(project: Project) -> None:
+    def interrupted(received: Received) -> str:
+        if len(there.received) == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.3)
+        return answer(received)
+
+    with scripted(interrupted) as there:
+        with pytest.raises(KeyboardInterrupt):
+            probed(project, there, "P1")
+        assert rows(project, "SELECT DISTINCT state FROM attempts") == [("done",)]
+        report = probed(project, there, "P1")
+        assert (report.overall.n, len(there.received)) == (60, 66)
+        assert len({one.raw for one in there.received}) == 66
 
 
 def test_a_reward_model_is_tried_with_what_concerns_it(project: Project) -> None:

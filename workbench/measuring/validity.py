@@ -15,7 +15,7 @@ from workbench.core.final_answer import completion_answer
 from workbench.core.project import Project
 from workbench.core.reasons import title
 from workbench.core.selection import Selection
-from workbench.core.text.figures import counted
+from workbench.core.text.figures import counted, points_interval
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Outcome, VerifierInput
 from workbench.labelling.agreement.measuring import ceilings
@@ -79,7 +79,7 @@ def compared(check: Check, effect: Effect, exposed: int, others_in_all: int) -> 
         if round(points, 1) == 0
         else f"{abs(points):.1f} points {'more' if points > 0 else 'less'} often than"
     )
-    sentence = f"Of equal {equal}, {kind} are {done} {often} {others} [{100 * low:+.1f}, {100 * high:+.1f}]"
+    sentence = f"Of equal {equal}, {kind} are {done} {often} {others} {points_interval(effect.ci)}"
     if low <= 0 <= high:
         return f"{sentence}: no more than chance may bring."
     return f"{sentence}: {_MEANING[check]}, or something that goes with it."

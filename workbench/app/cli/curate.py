@@ -39,6 +39,7 @@ from workbench.measuring.records.curation import (
     Scope,
     SourceStatus,
 )
+from workbench.tables.table import Column, Columns, count, listed, word
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,9 +90,6 @@ def counted(counts: Mapping[str, int]) -> str:
 # -- ``workbench curate DB status``
 
 
-_HEAD = ("source", "licence", "questions", "out", "left", *TYPES, "other", "untyped", "drawn")
-
-
 class CurateStatusOptions(Options, frozen=True, kw_only=True):
     scope: Scope = Scope()
 
@@ -109,29 +107,31 @@ def status_command(project: Project, options: CurateStatusOptions) -> Output:
 
 
 def _show(status: PoolStatus) -> None:
-    click.echo(aligned([_HEAD, *map(_row, (*status.sources, status.total))], left=(0, 1)))
+    click.echo(listed(_SOURCES, (*status.sources, status.total)))
     show()
     show(f"Out: {counted(status.total.excluded)}")
     show(f"Types said by: {counted(status.total.origins)}")
-    for name, count in status.total.drawn.items():
-        show(f"Drawn for {name}: {count:,}")
+    for name, n in status.total.drawn.items():
+        show(f"Drawn for {name}: {n:,}")
     if status.stale:
         say(f"{status.stale:,} duplicates of a question that is out itself: see workbench curate DB duplicates --undo")
 
 
-def _row(one: SourceStatus) -> tuple[str, ...]:
-    other = sum(count for letter, count in one.types.items() if letter not in (*TYPES, "none"))
-    licence = "" if one.source == "all" else one.licence or "unknown"
-    numbers = (
-        one.questions,
-        one.questions - one.left,
-        one.left,
-        *(one.types.get(letter, 0) for letter in TYPES),
-        other,
-        one.types.get("none", 0),
-        sum(one.drawn.values()),
-    )
-    return (one.source, licence, *(f"{number:,}" for number in numbers))
+def _of_type(letter: str) -> Column[SourceStatus]:
+    return count(letter, lambda one: one.types.get(letter, 0))
+
+
+_SOURCES: Columns[SourceStatus] = (
+    word("source", lambda one: one.source),
+    word("licence", lambda one: "" if one.source == "all" else one.licence or "unknown"),
+    count("questions", lambda one: one.questions),
+    count("out", lambda one: one.questions - one.left),
+    count("left", lambda one: one.left),
+    *map(_of_type, TYPES),
+    count("other", lambda one: sum(n for letter, n in one.types.items() if letter not in (*TYPES, "none"))),
+    count("untyped", lambda one: one.types.get("none", 0)),
+    count("drawn", lambda one: sum(one.drawn.values())),
+)
 
 
 # -- ``workbench curate DB licence SOURCE LICENCE``

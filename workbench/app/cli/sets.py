@@ -16,7 +16,8 @@ from workbench.benchmarks.set_text import changed_lines, diff_lines, flip_lines,
 from workbench.core.options import Options, argument
 from workbench.core.project import Project
 from workbench.core.sets import SetReport
-from workbench.core.text.figures import NONE, aligned, counted
+from workbench.core.text.figures import NONE, counted
+from workbench.tables.table import Column, Columns, count, listed, text, word
 
 if TYPE_CHECKING:
     from workbench.benchmarks.records import SetDetail, SetLine
@@ -58,8 +59,7 @@ def _list(found: list[SetLine]) -> None:
     if not found:
         say("There is no set yet: workbench build DB picks | balanced | hard")
         return
-    head = ("set", "kind", "questions", "tuples", "decided", "waiting", "conflict", "short", "digest", "frozen")
-    _lines(aligned([head, *map(_row, found)], left=(0, 1, 8, 9)).split("\n"))
+    _lines(listed(_COLUMNS, found).split("\n"))
     for one in found:
         if other := one.changed["gold"]:
             say(f"{one.full_name}: {other:,} items have another gold now.")
@@ -70,10 +70,20 @@ def _lines(lines: Iterable[str]) -> None:
         show(line)
 
 
-def _row(one: SetLine) -> tuple[str, ...]:
-    people = (NONE,) * 3 if one.progress is None else tuple(f"{count:,}" for count in one.progress)
-    size = (f"{one.questions:,}", f"{one.tuples:,}")
-    return one.full_name, one.kind, *size, *people, f"{one.short:,}", one.digest[:12], one.created_at
+def _people(heading: str, place: int) -> Column[SetLine]:
+    return text(heading, lambda one: NONE if one.progress is None else f"{one.progress[place]:,}")
+
+
+_COLUMNS: Columns[SetLine] = (
+    word("set", lambda one: one.full_name),
+    word("kind", lambda one: one.kind),
+    count("questions", lambda one: one.questions),
+    count("tuples", lambda one: one.tuples),
+    *(_people(heading, place) for place, heading in enumerate(("decided", "waiting", "conflict"))),
+    count("short", lambda one: one.short),
+    word("digest", lambda one: one.digest[:12]),
+    word("frozen", lambda one: one.created_at),
+)
 
 
 def _show(detail: SetDetail) -> None:

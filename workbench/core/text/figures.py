@@ -177,3 +177,13 @@ def tint(step: int, *, rising: bool) -> float:
 def scale_words(low: str, high: str) -> str:
     """What the glyphs stand for: ``"▁ 0 … █ 100"``."""
     return f"{GLYPHS[0]} {low} … {GLYPHS[-1]} {high}"
+
+
+def points(value: float | None) -> str:
+    """A difference of shares in percentage points, with its sign."""
+    return NONE if value is None else f"{100 * value:+.1f}"
+
+
+def points_interval(ends: tuple[float, float] | None) -> str:
+    """The interval of such a difference."""
+    return NONE if ends is None else f"[{points(ends[0])}, {points(ends[1])}]"

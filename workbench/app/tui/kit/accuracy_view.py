@@ -18,6 +18,7 @@ from workbench.core.text.figures import (
     interval_bar,
     percent,
     percent_interval,
+    points,
     scale_words,
     shade,
     tint,
@@ -75,11 +76,6 @@ class Figure(NamedTuple):
     def share(self, value: float) -> float:
         """How far along the scale a value lies, from 0 to 1."""
         return (value - self.low) / (self.high - self.low)
-
-
-def points(value: float | None) -> str:
-    """A difference of shares in points, with its sign."""
-    return NONE if value is None else f"{100 * value:+.1f}"
 
 
 def _three(value: float | None) -> str:

@@ -11,7 +11,17 @@ from workbench.app.tui.kit.accuracy_view import PROTOCOLS, group_name
 from workbench.app.tui.kit.columns import marked
 from workbench.app.tui.kit.matrix import printable
 from workbench.core.text.emphasis import with_mark
-from workbench.core.text.figures import NONE, bar, compact_count, counted, number, p_value, percent
+from workbench.core.text.figures import (
+    NONE,
+    bar,
+    compact_count,
+    counted,
+    number,
+    p_value,
+    percent,
+    points,
+    points_interval,
+)
 from workbench.measuring.comparing import ComparedItem
 from workbench.statistics.records.comparison import LEVEL, CompareReport, GroupFigures, MetricDifference, Quadrant
 from workbench.tables.document import Tone
@@ -94,18 +104,8 @@ def _figure(metric: MetricDifference, report: CompareReport) -> str:
         between = "" if ends is None else f"[{ends[0]:+.3f}, {ends[1]:+.3f}]"
     else:
         a, b, difference = percent(metric.a), percent(metric.b), points(metric.difference)
-        between = interval(ends)
+        between = "" if ends is None else points_interval(ends)
     return f"{name}{a:>6}{b:>6}{difference:>7}  {between or ('none' if report.bootstrap else '…')}"
-
-
-def points(difference: float) -> str:
-    """A difference in percentage points, with its sign."""
-    return f"{100 * difference:+.1f}"
-
-
-def interval(ends: tuple[float, float] | None) -> str:
-    """A difference's interval in percentage points; "" without one."""
-    return "" if ends is None else f"[{points(ends[0])}, {points(ends[1])}]"
 
 
 def tabs(report: CompareReport, shown: Shown) -> Content:
@@ -144,7 +144,7 @@ def group_columns(report: CompareReport, *, wide: bool) -> Columns[GroupFigures]
         won("B wins", lambda group: group.only_b, "warning"),
         column("ties", lambda group: group.both_right + group.both_wrong, compact_count, room=6, there=wide),
         column("A - B", lambda group: group.difference, points, room=6, tone=_sure),
-        ends(lambda group: group.ci, interval, words=True, room=15),
+        ends(lambda group: group.ci, points_interval, words=True, room=15),
         column("p", lambda group: group.permutation_p, p_value, room=8, there=wide),
         column("q", lambda group: group.q, lambda q: p_value(q) + (" *" if q < LEVEL else ""), room=8, tone=_sure),
         column("detectable", lambda group: group.detectable, _detectable, room=10, there=wide),

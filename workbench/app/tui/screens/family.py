@@ -15,7 +15,6 @@ from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS
 from workbench.app.tui.kit.choices import ManyMenu
-from workbench.app.tui.kit.compare_view import interval, points
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow, fit, printable
 from workbench.app.tui.kit.title_bar import TitleBar
@@ -32,6 +31,8 @@ from workbench.core.text.figures import (
     one_decimal,
     p_value,
     percent,
+    points,
+    points_interval,
     scale_words,
     shade,
     tint,
@@ -369,7 +370,7 @@ def _tested(sheet: FamilySheet, a: str, b: str) -> Content:
     return Content.assemble(
         f" · {counted(pair.n, 'item')} · right alone {first:,} and {second:,}\n",
         (f"{points(difference)} points", "bold"),
-        f" {interval((low, high))} · p {p_value(pair.permutation_p)}, Holm's {p_value(pair.holm_p)}, q "
+        f" {points_interval((low, high))} · p {p_value(pair.permutation_p)}, Holm's {p_value(pair.holm_p)}, q "
         f"{p_value(pair.q)} · {says}",
     )
 

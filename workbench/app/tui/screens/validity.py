@@ -10,7 +10,7 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
-from workbench.core.text.figures import NONE
+from workbench.core.text.figures import NONE, percent, percent_interval, points, points_interval
 from workbench.core.verdict import GoldChoice
 from workbench.measuring.records.validity import CHECKS, COMPARING, Finding, ValidityReport
 from workbench.measuring.validity import validity, validity_text
@@ -114,16 +114,13 @@ def _mark(finding: Finding) -> Cell:
 
 
 def _figure(finding: Finding) -> str:
-    if finding.estimate is None:
-        return NONE
-    return f"{100 * finding.estimate:+.1f} pts" if finding.check in COMPARING else f"{100 * finding.estimate:.1f} %"
+    if finding.estimate is None or finding.check not in COMPARING:
+        return NONE if finding.estimate is None else f"{percent(finding.estimate)} %"
+    return f"{points(finding.estimate)} pts"
 
 
 def _interval(finding: Finding) -> str:
-    if finding.ci is None:
-        return NONE
-    low, high = (f"{100 * end:+.1f}" if finding.check in COMPARING else f"{100 * end:.1f}" for end in finding.ci)
-    return f"[{low}, {high}]"
+    return points_interval(finding.ci) if finding.check in COMPARING else percent_interval(finding.ci)
 
 
 _COLUMNS: Columns[Finding] = (

@@ -16,7 +16,7 @@ import pytest
 
 from workbench.core.project import Project, open_project
 from workbench.data.formats.label_studio import CONFIG
-from workbench.interchange.exporting import export
+from workbench.interchange.exporting import ExportOptions, export
 from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling.label_export import current_lines
 from workbench.labelling.labels import import_labels
@@ -54,7 +54,7 @@ def require_same(home: Project, folder: Path, file: Path, real_file: Path) -> No
     again = open_project(folder / "again.db", create=True)
     import_files(again, plan_import([file]), dataset="hard")
     assert import_labels(again, file).refused == 0
-    export(again, folder / "again.jsonl", format="verifybench", gold="imported")
+    export(again, ExportOptions(file=folder / "again.jsonl", format="verifybench", gold="imported"))
     assert (folder / "again.jsonl").read_bytes() == real_file.read_bytes()
     assert _labels(again) == _labels(home)
     assert import_labels(home, file).imported == 0
@@ -69,7 +69,7 @@ def _labels(project: Project) -> list[Any]:
 def test_the_real_rows_go_through_label_studio(home: Project, tmp_path: Path, real_file: Path) -> None:
     tasks, config = tmp_path / "tasks.json", tmp_path / "config.xml"
     config.write_text(CONFIG, encoding="utf-8")
-    export(home, tasks, format="label-studio", names=True, sighted=True)
+    export(home, ExportOptions(file=tasks, format="label-studio", names=True, sighted=True))
     peer("LABEL_STUDIO_PYTHON", "label_studio_peer.py", "check", config, tasks)
     for kind in ("JSON", "CSV", "JSON_MIN"):
         peer("LABEL_STUDIO_PYTHON", "label_studio_peer.py", "convert", config, tasks, tmp_path / kind, kind)
@@ -81,6 +81,6 @@ def test_the_real_rows_go_through_label_studio(home: Project, tmp_path: Path, re
 @pytest.mark.soak
 @pytest.mark.real_data
 def test_the_real_rows_go_through_argilla(home: Project, tmp_path: Path, real_file: Path) -> None:
-    export(home, tmp_path / "records.json", format="argilla", names=True, sighted=True)
+    export(home, ExportOptions(file=tmp_path / "records.json", format="argilla", names=True, sighted=True))
     peer("ARGILLA_PYTHON", "argilla_peer.py", "again", tmp_path / "records.json", tmp_path / "out.json")
     require_same(home, tmp_path, tmp_path / "out.json", real_file)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import Struct, structs
@@ -16,9 +16,10 @@ from workbench.core.database.selection import check_names, dataset_names
 from workbench.core.errors import UsageError
 from workbench.core.item import StoredItem
 from workbench.core.label import LabelLine, pseudonym
+from workbench.core.options import Force, Options, Where, Whole, argument, option
 from workbench.core.progress import stepping
 from workbench.core.project import Project
-from workbench.core.selection import Condition, Selection
+from workbench.core.selection import Condition, Selection, selection_of
 from workbench.core.states import current_events
 from workbench.core.verdict import GoldChoice
 from workbench.data.alike import in_drawn_order
@@ -42,7 +43,7 @@ from workbench.interchange.archive import write_archive
 from workbench.interchange.records import ExportReport, Message, PairLine, PairsReport, SftLine, SftReport
 from workbench.labelling.label_export import ROLES, LabelIndex, current_lines
 
-__all__ = ["FORMATS", "TABLES", "ExportFormat", "ExportReport", "Table", "export", "format_of"]
+__all__ = ["FORMATS", "TABLES", "ExportFormat", "ExportOptions", "ExportReport", "Table", "export", "format_of"]
 
 # -- What an export is asked for.
 
@@ -65,94 +66,69 @@ ExportFormat = Literal[
 ]
 
 
+class ExportOptions(Options, frozen=True, kw_only=True):
+    """What is written, which of it, and how; labels and verdicts exist as ``csv`` and ``parquet``.
+
+    An archive always has annotators' names.
+    """
+
+    file: Annotated[Path, argument("FILE", output="stream")]
+    format: Annotated[ExportFormat | None, option("[default: as the name of FILE says]")] = None
+    table: Annotated[Table, option("What to write.")] = "items"
+    dataset: Annotated[str | None, option("Only this data set.")] = None
+    where: Where = ()
+    verifiers: Annotated[
+        tuple[str, ...],
+        option(
+            "Whose verdicts --where verdict=… means; repeated: all of them must say so.", "--verifier", metavar="NAME"
+        ),
+    ] = ()
+    gold: Annotated[GoldChoice, option("Whose labels; imported gives back the file's own labels and types.")] = "final"
+    names: Annotated[bool, option("Write annotators' names instead of pseudonyms.")] = False
+    sighted: Annotated[
+        bool, option("For label-studio and argilla: also gold, model, source and types, which annotators must not see.")
+    ] = False
+    system: Annotated[
+        str | None, option("For sft: begin each conversation with this system message.", metavar="TEXT")
+    ] = None
+    per_question: Annotated[Whole | None, option("For sft: at most N completions of a question.", metavar="N")] = None
+    seed: Annotated[int, option("For sft: what --per-question draws by.")] = 0
+    checks: Annotated[bool, option("For workbench: with the checks; who has the file knows which they are.")] = False
+    without_calls: Annotated[bool, option("For workbench: without requests to model servers and responses.")] = False
+    force: Force = False
+
+
 class Request(Struct, frozen=True, kw_only=True):
-    """All that a writer may need; see `workbench.interchange.exporting.export`."""
+    """All that a writer may need.
+
+    Attributes:
+        selection: What ``dataset``, ``where`` and ``verifiers`` of the options come to.
+    """
 
     project: Project
-    path: Path
-    format: str
-    table: Table = "items"
-    selection: Selection = Selection()
-    gold: GoldChoice = "final"
-    names: bool = False
-    sighted: bool = False
-    force: bool = False
-    system: str | None = None
-    per_question: int | None = None
-    seed: int = 0
-    checks: bool = False
-    calls: bool = True
+    options: ExportOptions
+    format: ExportFormat
+    selection: Selection
 
     def report(self, written: int, **more: Any) -> ExportReport:
         """The report of so many rows."""
-        return ExportReport(
-            written=written,
-            file=path_text(self.path),
-            format=self.format,
-            table=self.table,
-            **more,
-        )
+        file, table = path_text(self.options.file), self.options.table
+        return ExportReport(written=written, file=file, format=self.format, table=table, **more)
 
 
-def export(
-    project: Project,
-    path: Path,
-    *,
-    format: ExportFormat,
-    table: Table = "items",
-    dataset: str | None = None,
-    selection: Selection | None = None,
-    verifiers: Sequence[str] = (),
-    gold: GoldChoice = "final",
-    names: bool = False,
-    sighted: bool = False,
-    system: str | None = None,
-    per_question: int | None = None,
-    seed: int = 0,
-    checks: bool = False,
-    calls: bool = True,
-    force: bool = False,
-) -> ExportReport:
+def export(project: Project, options: ExportOptions) -> ExportReport:
     """Write the chosen rows to a file, which appears whole or not at all.
-
-    Args:
-        table: Labels and verdicts exist as ``csv`` and ``parquet``.
-        dataset: Only this data set's items.
-        selection: Only these items.
-        verifiers: Whose verdicts ``verdict`` in the selection means: the condition must hold for each.
-        gold: Whose labels stand in ``gold_correct``; ``imported`` gives back the file's own labels and types.
-        names: Annotators' names; stable pseudonyms otherwise. An archive always has the names.
-        sighted: For label-studio and argilla: also what annotators must not see: gold, model, source, types.
-        system: For sft: the text of a system message.
-        per_question: For sft: at most so many completions of a question, drawn by ``seed``.
-        checks: For workbench: with the items that are checks and what was answered to them.
-        calls: For workbench: with calls to model servers.
-        force: Replace an existing file.
 
     Raises:
         FormatError: The file exists, or can't be written.
         StoreError: The file belongs to the database itself.
         UsageError: There is no such data set or verifier, or the format has no such table or option.
     """
-    project.database.require_other(path)
-    request = Request(
-        project=project,
-        path=path,
-        format=format,
-        table=table,
-        selection=_chosen(project, selection or Selection(), dataset, verifiers),
-        gold=gold,
-        names=names,
-        sighted=sighted,
-        system=system,
-        per_question=per_question,
-        seed=seed,
-        checks=checks,
-        calls=calls,
-        force=force,
-    )
+    format = options.format or format_of(options.file)
+    project.database.require_other(options.file)
+    request = Request(project=project, options=options, format=format, selection=_chosen(project, options))
     _require_options(request)
-    return _writer(format, table)(request)
+    return _writer(format, options.table)(request)
 
 
 def format_of(path: Path) -> ExportFormat:
@@ -173,13 +149,14 @@ def format_of(path: Path) -> ExportFormat:
     )
 
 
-def _chosen(project: Project, selection: Selection, dataset: str | None, verifiers: Sequence[str]) -> Selection:
+def _chosen(project: Project, options: ExportOptions) -> Selection:
+    selection, verifiers = selection_of(options.where), options.verifiers
     if verifiers and not selection.asks_for_verdicts:
         raise UsageError(
             "--verifier says whose verdicts are meant.",
             'Add --where "verdict=correct", or leave it out: formats like pairs go by --gold.',
         )
-    return check_names(project.database.reader(), _with_dataset(project, selection, dataset), verifiers)
+    return check_names(project.database.reader(), _with_dataset(project, selection, options.dataset), verifiers)
 
 
 def _writer(format: ExportFormat, table: Table) -> Writer:
@@ -194,8 +171,8 @@ def _require_options(request: Request) -> None:
     """Refuse what this format would not heed."""
     for name in sorted({name for found in _WRITERS.values() for name in found.options}):
         known = {other: found for other, found in _WRITERS.items() if name in found.options}
-        if getattr(request, name) != _NOTHING_SAID[name] and request.format not in known:
-            flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
+        if getattr(request.options, name) != _NOTHING_SAID[name] and request.format not in known:
+            flag = f"--{name.replace('_', '-')}"
             raise UsageError(f"{flag} means nothing for {request.format}.", f"It is for {', '.join(known)}.")
 
 
@@ -214,21 +191,21 @@ def _with_dataset(project: Project, selection: Selection, dataset: str | None) -
 def sft(request: Request) -> ExportReport:
     """Rejection sampling (VerifyBench, section 5.2): a conversation a completion, none twice in a question."""
     kept = _SftLines(request)
-    written = write_lines(request.path, kept.lines(), force=request.force)
+    written = write_lines(request.options.file, kept.lines(), force=request.options.force)
     return request.report(written, sft=kept.report())
 
 
 def pairs(request: Request) -> ExportReport:
     """A line a question that has exactly one correct and one incorrect completion."""
     found = _Paired()
-    written = write_lines(request.path, found.lines(_by_question(request)), force=request.force)
+    written = write_lines(request.options.file, found.lines(_by_question(request)), force=request.options.force)
     return request.report(written, pairs=PairsReport(paired=written, **asdict(found.counts)))
 
 
 def _by_question(request: Request) -> Iterator[list[StoredItem]]:
     """The chosen items, a question's completions together."""
     reader = request.project.database.reader()
-    items = store.stream_items(reader, request.selection, request.gold, by_question=True)
+    items = store.stream_items(reader, request.selection, request.options.gold, by_question=True)
     return (list(found) for _, found in groupby(items, key=lambda item: (item.dataset, item.question_key)))
 
 
@@ -269,21 +246,21 @@ class _SftLines:
             chosen=self._chosen,
             duplicates=self._duplicates,
             beyond=self._beyond,
-            per_question=request.per_question,
-            seed=None if request.per_question is None else request.seed,
+            per_question=request.options.per_question,
+            seed=None if request.options.per_question is None else request.options.seed,
             questions=self._questions,
         )
 
     def _drawn(self, items: list[StoredItem]) -> list[StoredItem]:
         """At most so many of a question's completions, in the order of import."""
-        if self._request.per_question is None:
+        if self._request.options.per_question is None:
             return items
-        order = in_drawn_order(items, self._request.seed, _known_by)
-        chosen = {item.completion_key for item in order[: self._request.per_question]}
+        order = in_drawn_order(items, self._request.options.seed, _known_by)
+        chosen = {item.completion_key for item in order[: self._request.options.per_question]}
         return [item for item in items if item.completion_key in chosen]
 
     def _line(self, item: StoredItem) -> SftLine:
-        system = self._request.system
+        system = self._request.options.system
         said = [Message("user", item.question), Message("assistant", item.completion)]
         return SftLine(
             messages=tuple(said if system is None else [Message("system", system), *said]),
@@ -393,7 +370,7 @@ def verdicts(request: Request) -> ExportReport:
 
 def write_table(request: Request, columns: dict[str, Kind], rows: Iterable[tuple[object, ...]]) -> int:
     """Write a table in the format asked for; returns how many rows it has."""
-    with new_file(request.path, force=request.force) as file:
+    with new_file(request.options.file, force=request.options.force) as file:
         if request.format == "parquet":
             return write_parquet(file, columns, rows)
         return write_csv(file, list(columns), rows)
@@ -401,7 +378,7 @@ def write_table(request: Request, columns: dict[str, Kind], rows: Iterable[tuple
 
 def _labels(request: Request) -> Iterator[tuple[object, ...]]:
     reader = request.project.database.reader()
-    people = store.annotator_names(reader) if request.names else {}
+    people = store.annotator_names(reader) if request.options.names else {}
     for task, subject, question, completion in store.labelled_subjects(reader, request.selection):
         for event in current_events(events.of_subject(reader, task, subject)):
             yield (
@@ -431,7 +408,7 @@ class _Items:
     def __iter__(self) -> Iterator[StoredItem]:
         reader, selection = self._request.project.database.reader(), self._request.selection
         many = store.count_items(reader, selection)
-        found = store.stream_items(reader, selection, self._request.gold)
+        found = store.stream_items(reader, selection, self._request.options.gold)
         for item in stepping(found, "writing", "items", min(many, selection.limit or many)):
             self.without_gold += item.gold is None
             yield item
@@ -449,7 +426,7 @@ def fixed(request: Request) -> ExportReport:
 
 def lines(request: Request) -> ExportReport:
     """Everything we know of an item, with what people say of it."""
-    labels = LabelIndex(request.project, request.selection, names=request.names)
+    labels = LabelIndex(request.project, request.selection, names=request.options.names)
 
     def line(item: StoredItem) -> bytes:
         said = labels.of(item.dataset, item.question_key, item.completion_key)
@@ -467,7 +444,7 @@ def cells(request: Request) -> ExportReport:
 
 def _write(request: Request, line: Callable[[StoredItem], bytes]) -> ExportReport:
     items, written = _Items(request), 0
-    with new_file(request.path, force=request.force) as file:
+    with new_file(request.options.file, force=request.options.force) as file:
         for item in items:
             file.write(line(item))
             written += 1
@@ -483,18 +460,18 @@ _Element = Callable[[int, StoredItem, list[LabelLine]], object]
 
 def label_studio(request: Request) -> ExportReport:
     """Items with people's labels as Label Studio reads them."""
-    return _tool(request, lambda number, item, said: task_of(number, item, said, sighted=request.sighted))
+    return _tool(request, lambda number, item, said: task_of(number, item, said, sighted=request.options.sighted))
 
 
 def argilla(request: Request) -> ExportReport:
     """Items with people's labels as Argilla reads them."""
-    return _tool(request, lambda _, item, said: record_of(item, said, sighted=request.sighted))
+    return _tool(request, lambda _, item, said: record_of(item, said, sighted=request.options.sighted))
 
 
 def peer_labels(request: Request) -> ExportReport:
     """Label lines: what stands of the chosen items, as ``workbench labels DB export`` writes it of all."""
-    lines = current_lines(request.project, selection=request.selection, names=request.names)
-    return request.report(write_lines(request.path, lines, force=request.force))
+    lines = current_lines(request.project, selection=request.selection, names=request.options.names)
+    return request.report(write_lines(request.options.file, lines, force=request.options.force))
 
 
 def archive(request: Request) -> ExportReport:
@@ -508,8 +485,9 @@ def archive(request: Request) -> ExportReport:
             "An archive holds all of a database: --where and --dataset don't go with it.",
             "Other formats write a choice of items.",
         )
+    asked = request.options
     written = write_archive(
-        request.project, request.path, checks=request.checks, calls=request.calls, force=request.force
+        request.project, asked.file, checks=asked.checks, calls=not asked.without_calls, force=asked.force
     )
     return request.report(written.written, archive=written)
 
@@ -518,7 +496,7 @@ def _tool(request: Request, element: _Element) -> ExportReport:
     """A JSON list of the chosen items."""
     lines = _lines(request)
     written = 0
-    with new_file(request.path, force=request.force) as file:
+    with new_file(request.options.file, force=request.options.force) as file:
         for item in stream_items(request.project.database.reader(), request.selection, "imported"):
             said = lines.get((item.dataset, item.question_key, item.completion_key), [])
             file.write(b",\n" if written else b"[\n")
@@ -530,7 +508,7 @@ def _tool(request: Request, element: _Element) -> ExportReport:
 
 def _lines(request: Request) -> dict[tuple[str | None, str | None, str], list[LabelLine]]:
     found: dict[tuple[str | None, str | None, str], list[LabelLine]] = {}
-    for line in current_lines(request.project, names=request.names):
+    for line in current_lines(request.project, names=request.options.names):
         found.setdefault((line.dataset, line.question_id, line.completion_id), []).append(line)
     return found
 
@@ -567,7 +545,7 @@ _WRITERS: Final[dict[ExportFormat, _Format]] = {
     "labels": _Format(peer_labels),
     "label-studio": _Format(label_studio, options=("sighted",)),
     "argilla": _Format(argilla, options=("sighted",)),
-    "workbench": _Format(archive, options=("checks", "calls")),
+    "workbench": _Format(archive, options=("checks", "without_calls")),
 }
 _ENDINGS: Final[dict[str, tuple[ExportFormat, ...]]] = {
     ".csv": ("csv",),
@@ -579,5 +557,4 @@ _ENDINGS: Final[dict[str, tuple[ExportFormat, ...]]] = {
 """How a file's name ends -> the formats that it may be of."""
 FORMATS: Final[tuple[ExportFormat, ...]] = tuple(_WRITERS)
 TABLES: Final[tuple[Table, ...]] = get_args(Table)
-_FLAGS: Final = {"calls": "--without-calls"}
-_NOTHING_SAID: Final = {field.name: field.default for field in structs.fields(Request)}
+_NOTHING_SAID: Final = {field.name: field.default for field in structs.fields(ExportOptions)}

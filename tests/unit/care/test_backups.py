@@ -16,7 +16,7 @@ from workbench.care.backups import backup, diagnosis, sandbox
 from workbench.care.doctor import repair
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project
-from workbench.interchange.exporting import export
+from workbench.interchange.exporting import ExportOptions, export
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.label_export import export_labels
 from workbench.labelling.people import assign
@@ -62,7 +62,7 @@ def test_nothing_is_written_over_the_database(tmp_path: Path, name: str) -> None
     with pytest.raises(StoreError, match="database itself"):
         backup(project, target, force=True)
     with pytest.raises(StoreError, match="database itself"):
-        export(project, target, format="csv", force=True)
+        export(project, ExportOptions(file=target, format="csv", force=True))
     with pytest.raises(StoreError, match="database itself"):
         export_labels(project, target, force=True)
     assert open_project(project.path).database.reader().execute("SELECT count(*) FROM completions").fetchone() == (2,)
@@ -76,7 +76,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="no regular file"):
             backup(project, target, force=True)
         with pytest.raises(StoreError, match="no regular file"):
-            export(project, target, format="csv", force=True)
+            export(project, ExportOptions(file=target, format="csv", force=True))
         with pytest.raises(StoreError, match="no regular file"):
             export_labels(project, target, force=True)
     assert fifo.is_fifo()

@@ -30,7 +30,7 @@ from workbench.core.project import Project, open_project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.sets import ItemMember, NewSet, SetReport
 from workbench.interchange.archive import write_archive
-from workbench.interchange.exporting import ExportFormat, Table, export
+from workbench.interchange.exporting import ExportFormat, ExportOptions, Table, export
 from workbench.interchange.importing import import_files, plan_import
 from workbench.interchange.store import archiving
 from workbench.interchange.store.archiving import NEVER
@@ -117,13 +117,13 @@ def figures(project: Project, folder: Path) -> dict[str, bytes]:
     found["status"] = msgspec.json.encode(status(project))
     formats: tuple[ExportFormat, ...] = ("verifybench", "jsonl", "csv", "sft", "pairs", "labels", "label-studio")
     for format in formats:
-        export(project, folder / "out", format=format, force=True)
+        export(project, ExportOptions(file=folder / "out", format=format, force=True))
         found[format] = (folder / "out").read_bytes()
     publish(project, PublishOptions(sets=("s",), folder=folder / "published", force=True))
     found |= {path.name: path.read_bytes() for path in (folder / "published").rglob("*") if path.is_file()}
     others: tuple[Table, ...] = ("labels", "verdicts")
     for table in others:
-        export(project, folder / "out", format="csv", table=table, force=True)
+        export(project, ExportOptions(file=folder / "out", format="csv", table=table, force=True))
         found[f"table of {table}"] = (folder / "out").read_bytes()
     return found
 
@@ -143,7 +143,7 @@ def test_released_lines_survive_an_archive_byte_for_byte(tmp_path: Path, real_fi
 
     back = there_and_back(project, tmp_path)
 
-    export(back, tmp_path / "out.jsonl", format="verifybench")
+    export(back, ExportOptions(file=tmp_path / "out.jsonl", format="verifybench"))
     assert (tmp_path / "out.jsonl").read_bytes() == real_file.read_bytes()
 
 

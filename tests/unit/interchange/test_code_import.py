@@ -24,7 +24,7 @@ from workbench.core.item import Refusal
 from workbench.core.project import Project, open_project
 from workbench.data.formats.reading import read_records
 from workbench.data.store.importing import ImportKey, discard_dead_imports, import_session
-from workbench.interchange.exporting import export
+from workbench.interchange.exporting import ExportOptions, export
 from workbench.interchange.importing import ImportReport, import_files, plan_import, preview_import
 from workbench.measuring.suggesting import status
 
@@ -267,7 +267,7 @@ def test_code_items_are_exported_as_items(project: Project, tmp_path: Path) -> N
     bring(project, PROBLEMS, SOLUTIONS)
     for format in ("verifybench", "jsonl"):
         file = tmp_path / f"{format}.jsonl"
-        assert export(project, file, format=format).written == 107
+        assert export(project, ExportOptions(file=file, format=format)).written == 107
         row = json.loads(file.read_text().splitlines()[0])
         assert (row["question_id"], row["completion_id"]) == ("Sample/0", "Sample/0/0")
         assert row["answer"] == row["completion"]

@@ -20,8 +20,7 @@ from hypothesis import given, settings
 from tests.released import released_row, released_rows
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import Project, open_project
-from workbench.core.selection import Selection, parse_condition
-from workbench.interchange.exporting import ExportFormat, export
+from workbench.interchange.exporting import ExportFormat, ExportOptions, export
 from workbench.interchange.importing import ImportReport, import_files, plan_import, preview_import
 
 CONTENT = ("questions", "question_text", "completions", "completion_text", "sources", "models")
@@ -93,7 +92,7 @@ def test_the_released_file_comes_back_byte_for_byte(project: Project, real_file:
     assert subtypes.fetchone() == (15,)
 
     copy = tmp_path / "copy.jsonl"
-    assert export(project, copy, format="verifybench").written == 108
+    assert export(project, ExportOptions(file=copy, format="verifybench")).written == 108
     assert copy.read_bytes() == real_file.read_bytes()
     assert _imported_alone(tmp_path / "elsewhere", copy) == _content(project)
     assert _counts(_import(project, real_file)) == (108, 0, 108, 0)
@@ -126,7 +125,7 @@ def test_any_released_rows_come_back_byte_for_byte(rows: list[dict[str, Any]]) -
         project = open_project(folder / "p.db", create=True)
         source, copy = _file(folder, rows), folder / "copy.jsonl"
         assert _counts(_import(project, source)) == (len(rows), len(rows), 0, 0)
-        export(project, copy, format="verifybench")
+        export(project, ExportOptions(file=copy, format="verifybench"))
         project.close()
         assert copy.read_bytes() == source.read_bytes()
 
@@ -204,14 +203,14 @@ def test_rows_the_other_way_round_are_refused(project: Project, tmp_path: Path) 
 def test_an_unknown_code_survives(project: Project, tmp_path: Path) -> None:
     source, copy = _file(tmp_path, [released_row(0, answer_type="A9 - Something")]), tmp_path / "copy.jsonl"
     _import(project, source)
-    export(project, copy, format="verifybench")
+    export(project, ExportOptions(file=copy, format="verifybench"))
     assert copy.read_bytes() == source.read_bytes()
 
 
 def test_the_fixed_export_reads_back_to_the_same_content(project: Project, tmp_path: Path) -> None:
     _import(project, _file(tmp_path, [released_row(n) for n in range(4)]))
     fixed = tmp_path / "fixed.jsonl"
-    export(project, fixed, format="verifybench-fixed")
+    export(project, ExportOptions(file=fixed, format="verifybench-fixed"))
     first = json.loads(fixed.read_text(encoding="utf-8").splitlines()[0])
     assert (first["answer_type"], first["answer_subtype"]) == ("A - Numeric Values", "A1 - Integer")
     assert _imported_alone(tmp_path / "elsewhere", fixed) == _content(project)
@@ -242,7 +241,7 @@ def test_unknown_keys_of_a_laid_out_document_fit_one_line_again(project: Project
     source, copy = tmp_path / "f.json", tmp_path / "copy.jsonl"
     source.write_text(json.dumps([released_row(0)], indent=2, ensure_ascii=False), encoding="utf-8")
     _import(project, source)
-    export(project, copy, format="verifybench")
+    export(project, ExportOptions(file=copy, format="verifybench"))
     assert copy.read_bytes() == _lines([released_row(0)])
 
 
@@ -288,24 +287,23 @@ def test_people_s_labels_are_what_is_exported(project: Project, tmp_path: Path) 
             "(1, 'final', 0, 'agreed', 'B5', NULL), (2, 'conflict', NULL, NULL, NULL, NULL)"
         )
     path = tmp_path / "out.jsonl"
-    report = export(project, path, format="verifybench")
+    report = export(project, ExportOptions(file=path, format="verifybench"))
     assert (report.written, report.without_gold) == (3, 1)
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert [row["gold_correct"] for row in rows] == [False, None, True]
     assert (rows[0]["answer_type"], rows[0]["answer_subtype"]) == ("B5 - Matrix", "B - Expressions")
-    assert export(project, path, format="verifybench", gold="people", force=True).without_gold == 2
-    export(project, path, format="verifybench", gold="imported", force=True)
+    assert export(project, ExportOptions(file=path, format="verifybench", gold="people", force=True)).without_gold == 2
+    export(project, ExportOptions(file=path, format="verifybench", gold="imported", force=True))
     assert path.read_bytes() == source.read_bytes()
 
 
 def test_export_takes_a_part(project: Project, tmp_path: Path) -> None:
     _import(project, _file(tmp_path, [released_row(n) for n in range(4)], "a.jsonl"), dataset="a")
     _import(project, _file(tmp_path, [released_row(n) for n in range(2)], "b.jsonl"), dataset="b")
-    wrong = Selection((parse_condition("gold=incorrect"),))
-    written = export(project, tmp_path / "o.csv", format="csv", dataset="a", selection=wrong).written
-    assert written == 2
+    wrong = ExportOptions(file=tmp_path / "o.csv", format="csv", dataset="a", where=("gold=incorrect",))
+    assert export(project, wrong).written == 2
     with pytest.raises(UsageError, match="no data set 'c'"):
-        export(project, tmp_path / "x.csv", format="csv", dataset="c")
+        export(project, ExportOptions(file=tmp_path / "x.csv", format="csv", dataset="c"))
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet", "jsonl"])
@@ -313,7 +311,7 @@ def test_tables_hold_the_texts_unaltered(project: Project, tmp_path: Path, forma
     odd = '=cmd|" /C"!A1\r\n\x01\x1f,"\u2028 -1'
     _import(project, _file(tmp_path, [released_row(0, completion=odd)]))
     path = tmp_path / f"out.{format}.gz" if format != "parquet" else tmp_path / "out.parquet"
-    export(project, path, format=format)
+    export(project, ExportOptions(file=path, format=format))
     elsewhere = open_project(tmp_path / "e.db", create=True)
     _import(elsewhere, path)
     texts = elsewhere.database.reader().execute("SELECT text FROM completion_text").fetchall()
@@ -326,9 +324,9 @@ def test_an_existing_file_is_replaced_only_by_force(project: Project, tmp_path: 
     path = tmp_path / "out.csv"
     path.write_text("mine")
     with pytest.raises(FormatError, match="exists"):
-        export(project, path, format="csv")
+        export(project, ExportOptions(file=path, format="csv"))
     assert path.read_text() == "mine"
-    export(project, path, format="csv", force=True)
+    export(project, ExportOptions(file=path, format="csv", force=True))
     assert path.read_text(encoding="utf-8") != "mine"
     assert sorted(file.name for file in tmp_path.glob("*out*")) == ["out.csv"]
 
@@ -360,17 +358,17 @@ def test_labels_and_verdicts_are_tables(project: Project, tmp_path: Path) -> Non
         )
         connection.execute("INSERT INTO verdicts VALUES (1, 2, 0, 2, NULL, 'no_answer', 1.5)")
     labels, verdicts = tmp_path / "l.csv", tmp_path / "v.csv"
-    assert export(project, labels, format="csv", table="labels").written == 2
+    assert export(project, ExportOptions(file=labels, format="csv", table="labels")).written == 2
     first, second = _table(labels)
     assert (first["completion_id"], first["annotator"], first["verdict"]) == ("c0", "annotator-3", "incorrect")
     assert (second["question_id"], second["task"], second["subtype"]) == ("q0", "type", "A1")
-    export(project, labels, format="csv", table="labels", names=True, force=True)
+    export(project, ExportOptions(file=labels, format="csv", table="labels", names=True, force=True))
     assert "Ada" in labels.read_text(encoding="utf-8")
-    export(project, verdicts, format="csv", table="verdicts")
+    export(project, ExportOptions(file=verdicts, format="csv", table="verdicts"))
     (row,) = _table(verdicts)
     assert (row["completion_id"], row["verdict"], row["reason"]) == ("c1", "abstain", "no_answer")
     with pytest.raises(UsageError):
-        export(project, tmp_path / "l.jsonl", format="jsonl", table="labels")
+        export(project, ExportOptions(file=tmp_path / "l.jsonl", format="jsonl", table="labels"))
 
 
 @pytest.mark.parametrize("name", ["  ", "a\x1b[31m", "a\nb", "x" * 201])

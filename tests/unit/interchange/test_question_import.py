@@ -15,7 +15,7 @@ from workbench.core.item import QuestionRecord
 from workbench.core.project import Project, open_project
 from workbench.data.formats.reading import plan_file, read_records
 from workbench.data.store.importing import ImportKey, import_session
-from workbench.interchange.exporting import export
+from workbench.interchange.exporting import ExportOptions, export
 from workbench.interchange.importing import ImportReport, import_files, plan_import, preview_import
 from workbench.measuring.suggesting import status
 
@@ -110,7 +110,7 @@ def test_it_stands_for_items_too_and_their_files_come_back_as_they_were(project:
     file = write(tmp_path / "items.jsonl", rows)
     assert counts(bring(project, file, source="math/GSM8K")) == (1, 1, 0, 0)
     assert [row[3:6] for row in stored(project)] == [("math/GSM8K", "math", "MIT")]
-    export(project, tmp_path / "back.jsonl", format="verifybench")
+    export(project, ExportOptions(file=tmp_path / "back.jsonl", format="verifybench"))
     assert json.loads((tmp_path / "back.jsonl").read_text())["license"] == "MIT"
 
 
@@ -247,5 +247,5 @@ def test_real_questions_become_the_questions_of_their_completions(
     assert counts(bring(project, pool)) == (106, 106, 0, 0)
     report = bring(project, real_file)
     assert (counts(report), status(project).questions) == ((108, 108, 0, 0), 106)
-    export(project, tmp_path / "back.jsonl", format="verifybench")
+    export(project, ExportOptions(file=tmp_path / "back.jsonl", format="verifybench"))
     assert (tmp_path / "back.jsonl").read_bytes() == real_file.read_bytes()

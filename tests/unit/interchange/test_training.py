@@ -15,7 +15,7 @@ from workbench.core.errors import UsageError
 from workbench.core.label import LabelLine
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.interchange.exporting import FORMATS, ExportFormat, export
+from workbench.interchange.exporting import FORMATS, ExportFormat, ExportOptions, export
 from workbench.interchange.records import ExportReport, PairLine, SftLine
 from workbench.labelling.label_export import export_labels
 from workbench.labelling.labels import import_labels
@@ -59,7 +59,7 @@ def where(*conditions: str) -> Selection:
 def written(
     project: Project, folder: Path, format: ExportFormat = "sft", **asked: Any
 ) -> tuple[list[Any], ExportReport]:
-    report = export(project, folder / "out.jsonl", format=format, force=True, **asked)
+    report = export(project, ExportOptions(file=folder / "out.jsonl", format=format, force=True, **asked))
     return [json.loads(line) for line in (folder / "out.jsonl").read_bytes().splitlines()], report
 
 
@@ -85,7 +85,7 @@ def ids(lines: list[Any]) -> list[str]:
 def test_a_verdict_is_that_of_every_verifier_named(
     judged: Project, tmp_path: Path, condition: str, verifiers: tuple[str, ...], items: str
 ) -> None:
-    lines, report = written(judged, tmp_path, selection=where(condition), verifiers=verifiers)
+    lines, report = written(judged, tmp_path, where=(condition,), verifiers=verifiers)
 
     assert ids(lines) == [f"c{number}" for number in items]
     assert report.sft
@@ -100,13 +100,13 @@ def test_a_verdict_is_that_of_every_verifier_named(
 
 def test_the_only_verifier_with_a_complete_run_is_meant(project: Project, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="No verifier has a complete run"):
-        written(project, tmp_path, selection=where("verdict=correct"))
+        written(project, tmp_path, where=("verdict=correct",))
     judge(project, tmp_path, a=SAID["a"])
-    assert ids(written(project, tmp_path, selection=where("verdict=correct"))[0]) == ["c0", "c1", "c2", "c3"]
+    assert ids(written(project, tmp_path, where=("verdict=correct",))[0]) == ["c0", "c1", "c2", "c3"]
 
     judge(project, tmp_path, b=SAID["b"])
     with pytest.raises(UsageError, match="2 verifiers are here: a, b") as refused:
-        written(project, tmp_path, selection=where("verdict=correct"))
+        written(project, tmp_path, where=("verdict=correct",))
     assert "--verifier" in refused.value.hint
 
 
@@ -125,21 +125,21 @@ def test_it_means_the_same_wherever_items_are_chosen(project: Project, tmp_path:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"selection": where("verdict=yes"), "verifiers": ("a",)}, "no verdict"),
-        ({"selection": where("verdict=correct"), "verifiers": ("zz",)}, "No verifier 'zz'"),
+        ({"where": ("verdict=yes",), "verifiers": ("a",)}, "no verdict"),
+        ({"where": ("verdict=correct",), "verifiers": ("zz",)}, "No verifier 'zz'"),
         ({"verifiers": ("a",)}, "whose verdicts"),
         ({"format": "csv", "system": "x"}, "--system means nothing for csv"),
         ({"format": "pairs", "per_question": 1}, "--per-question means nothing for pairs"),
         ({"format": "sft", "sighted": True}, "--sighted means nothing for sft"),
         ({"format": "sft", "checks": True}, "--checks means nothing for sft"),
-        ({"format": "sft", "calls": False}, "--without-calls means nothing for sft"),
+        ({"format": "sft", "without_calls": True}, "--without-calls means nothing for sft"),
         ({"format": "sft", "table": "labels"}, "--format csv or --format parquet"),
-        ({"format": "workbench", "selection": where("gold=correct")}, "all of a database"),
+        ({"format": "workbench", "where": ("gold=correct",)}, "all of a database"),
     ],
 )
 def test_what_makes_no_sense_is_refused(judged: Project, tmp_path: Path, asked: Any, message: str) -> None:
     with pytest.raises(UsageError) as refused:
-        export(judged, tmp_path / "out", **{"format": "sft", **asked})
+        export(judged, ExportOptions(file=tmp_path / "out", **{"format": "sft", **asked}))
     assert message in str(refused.value)
     assert not (tmp_path / "out").exists()
 
@@ -163,11 +163,11 @@ def test_a_conversation_is_what_trainers_read(judged: Project, tmp_path: Path) -
 
 
 def test_verifiers_that_accepted_are_named(judged: Project, tmp_path: Path) -> None:
-    lines, _ = written(judged, tmp_path, selection=where("verdict=correct", "verdict:b!=none"), verifiers=("a",))
+    lines, _ = written(judged, tmp_path, where=("verdict=correct", "verdict:b!=none"), verifiers=("a",))
     assert {tuple(line["verifiers"]) for line in lines} == {("a",)}
-    lines, _ = written(judged, tmp_path, selection=where("verdict=correct"), verifiers=("a", "b"))
+    lines, _ = written(judged, tmp_path, where=("verdict=correct",), verifiers=("a", "b"))
     assert {tuple(line["verifiers"]) for line in lines} == {("a", "b")}
-    lines, _ = written(judged, tmp_path, selection=where("gold=correct"))
+    lines, _ = written(judged, tmp_path, where=("gold=correct",))
     assert {tuple(line["verifiers"]) for line in lines} == {()}
 
 
@@ -204,7 +204,7 @@ def test_a_draw_stays_when_others_are_added(project: Project, tmp_path: Path) ->
 
 
 def test_the_same_choice_gives_the_same_bytes(judged: Project, tmp_path: Path) -> None:
-    asked: dict[str, Any] = {"selection": where("verdict=correct"), "verifiers": ("a",), "per_question": 1}
+    asked: dict[str, Any] = {"where": ("verdict=correct",), "verifiers": ("a",), "per_question": 1}
     found = []
     for _ in range(2):
         written(judged, tmp_path, **asked)
@@ -261,13 +261,13 @@ def labelled(project: Project, tmp_path: Path) -> Project:
 
 
 def test_labels_are_those_that_labels_export_writes(labelled: Project, tmp_path: Path) -> None:
-    export(labelled, tmp_path / "here.jsonl", format="labels", names=True)
+    export(labelled, ExportOptions(file=tmp_path / "here.jsonl", format="labels", names=True))
     export_labels(labelled, tmp_path / "there.jsonl")
     assert (tmp_path / "here.jsonl").read_bytes() == (tmp_path / "there.jsonl").read_bytes()
 
 
 def test_labels_of_a_choice_under_pseudonyms(labelled: Project, tmp_path: Path) -> None:
-    lines, report = written(labelled, tmp_path, "labels", selection=where("question_id=q1"))
+    lines, report = written(labelled, tmp_path, "labels", where=("question_id=q1",))
 
     assert report.written == 4
     assert {line["annotator"] for line in lines} == {"annotator-1", "annotator-2"}

@@ -11,10 +11,10 @@ import pytest
 from tests.helpers import make_project, numbered
 from tests.unit.measuring.scored_runs import add_complete_run, scores
 from workbench.core.project import Project
-from workbench.core.selection import Condition, Selection
+from workbench.core.selection import Condition
 from workbench.core.verdict import GoldChoice, Outcome, Verdict
 from workbench.data.records.browse import BrowseQuery
-from workbench.interchange.exporting import export
+from workbench.interchange.exporting import ExportOptions, export
 from workbench.labelling.coordinating import exclude
 from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
@@ -81,14 +81,15 @@ def test_it_stands_in_the_list_and_says_why(project: Project) -> None:
 
 
 def test_an_export_writes_it_without_gold(project: Project, tmp_path: Path) -> None:
-    report = export(project, tmp_path / "all.csv", format="csv")
+    report = export(project, ExportOptions(file=tmp_path / "all.csv", format="csv"))
     assert (report.written, report.without_gold) == (6, len(OUT))
-    still_in = Selection((Condition("state", "!=", "excluded"),))
-    assert export(project, tmp_path / "in.csv", format="csv", selection=still_in).written == 3
+    assert (
+        export(project, ExportOptions(file=tmp_path / "in.csv", format="csv", where=("state!=excluded",))).written == 3
+    )
 
 
 def test_the_table_of_labels_says_who_excluded_it(project: Project, tmp_path: Path) -> None:
-    export(project, tmp_path / "labels.csv", format="csv", table="labels", names=True)
+    export(project, ExportOptions(file=tmp_path / "labels.csv", format="csv", table="labels", names=True))
     with (tmp_path / "labels.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["annotator"], row["role"]) for row in rows if row["role"] != "annotator"] == [

@@ -13,7 +13,7 @@ from tests.helpers import make_project, numbered
 from workbench.core.database import people
 from workbench.core.label import EventKind, LabelEvent
 from workbench.core.project import Project
-from workbench.interchange.exporting import export
+from workbench.interchange.exporting import ExportOptions, export
 from workbench.labelling import ledger
 from workbench.labelling.coordinating import exclude, reopen
 
@@ -49,7 +49,7 @@ def say(project: Project, person: int, kind: EventKind = "label", subject: int =
 
 
 def exported(project: Project, folder: Path, *, names: bool = True) -> dict[str, dict[str, Any]]:
-    export(project, folder / "out.jsonl", format="jsonl", names=names, force=True)
+    export(project, ExportOptions(file=folder / "out.jsonl", format="jsonl", names=names, force=True))
     lines = [json.loads(line) for line in (folder / "out.jsonl").read_text("utf-8").splitlines()]
     return {line["completion_id"]: line for line in lines}
 

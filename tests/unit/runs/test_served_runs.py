@@ -13,7 +13,7 @@ from tests.servers.scripted import Received, Scripted, ScriptedServer, chat_repl
 from workbench.core.database.hashes import secret
 from workbench.core.errors import StoreError, UsageError
 from workbench.core.selection import Selection
-from workbench.interchange.exporting import Table, export
+from workbench.interchange.exporting import ExportOptions, Table, export
 from workbench.runs import run_status
 from workbench.runs.run_status import estimate, run_costs
 from workbench.runs.transcripts import transcript, transcripts_of
@@ -131,7 +131,7 @@ def test_no_export_carries_the_secret_or_a_call(runs: HereRunner, server: Script
     tables: tuple[Table, ...] = ("items", "verdicts")
     for table in tables:
         path = tmp_path / f"{table}.csv"
-        export(runs.project, path, format="csv", table=table)
+        export(runs.project, ExportOptions(file=path, format="csv", table=table))
         content = path.read_bytes()
         assert key not in content
         assert key.hex().encode() not in content

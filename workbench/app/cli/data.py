@@ -32,12 +32,10 @@ from workbench.core.options import (
     By,
     Database,
     DatabaseOrFile,
-    Force,
     Limit,
     MaxLine,
     Options,
     Where,
-    Whole,
     argument,
     option,
 )
@@ -48,7 +46,7 @@ from workbench.core.selection import selection_of
 from workbench.core.status import Status
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice
-from workbench.interchange.exporting import ExportFormat, Table, export, format_of
+from workbench.interchange.exporting import ExportOptions, export
 from workbench.interchange.importing import (
     DEFAULT_MAX_LINE,
     FORMATS,
@@ -189,33 +187,6 @@ def _say_refused(file: str, rows: Sequence[QuarantinedRow | RefusedLine]) -> Non
 # -- ``workbench export DB FILE``
 
 
-class ExportOptions(Options, frozen=True, kw_only=True):
-    file: Annotated[Path, argument("FILE", output="stream")]
-    format: Annotated[ExportFormat | None, option("[default: as the name of FILE says]")] = None
-    table: Annotated[Table, option("What to write.")] = "items"
-    dataset: Annotated[str | None, option("Only this data set.")] = None
-    where: Where = ()
-    verifiers: Annotated[
-        tuple[str, ...],
-        option(
-            "Whose verdicts --where verdict=… means; repeated: all of them must say so.", "--verifier", metavar="NAME"
-        ),
-    ] = ()
-    gold: Annotated[GoldChoice, option("Whose labels; imported gives back the file's own labels and types.")] = "final"
-    names: Annotated[bool, option("Write annotators' names instead of pseudonyms.")] = False
-    sighted: Annotated[
-        bool, option("For label-studio and argilla: also gold, model, source and types, which annotators must not see.")
-    ] = False
-    system: Annotated[
-        str | None, option("For sft: begin each conversation with this system message.", metavar="TEXT")
-    ] = None
-    per_question: Annotated[Whole | None, option("For sft: at most N completions of a question.", metavar="N")] = None
-    seed: Annotated[int, option("For sft: what --per-question draws by.")] = 0
-    checks: Annotated[bool, option("For workbench: with the checks; who has the file knows which they are.")] = False
-    without_calls: Annotated[bool, option("For workbench: without requests to model servers and responses.")] = False
-    force: Force = False
-
-
 @verb(to_stdout=ToStdout("file"))
 def export_command(project: Project, options: ExportOptions) -> Output:
     """Write items, labels, verdicts or the whole project to a file; compressed when its name ends in .gz.
@@ -234,24 +205,7 @@ def export_command(project: Project, options: ExportOptions) -> Output:
 
     CSV cells are data: a spreadsheet may take one that begins with =, +, - or @ for a formula.
     """
-    report = export(
-        project,
-        options.file,
-        format=options.format or format_of(options.file),
-        table=options.table,
-        dataset=options.dataset,
-        selection=selection_of(options.where),
-        verifiers=options.verifiers,
-        gold=options.gold,
-        names=options.names,
-        sighted=options.sighted,
-        system=options.system,
-        per_question=options.per_question,
-        seed=options.seed,
-        checks=options.checks,
-        calls=not options.without_calls,
-        force=options.force,
-    )
+    report = export(project, options)
     _say_left_out(report, options.gold)
     return Output(report, lambda found: f"{found.written} rows written to {shown(options.file)}\n")
 

@@ -11,7 +11,7 @@ import pytest
 
 from workbench.core.project import Project, open_project
 from workbench.data.formats.label_studio import CONFIG
-from workbench.interchange.exporting import export
+from workbench.interchange.exporting import ExportOptions, export
 from workbench.interchange.importing import import_files, plan_import, preview_import
 from workbench.labelling.label_export import current_lines
 from workbench.labelling.labels import import_labels
@@ -46,7 +46,7 @@ def read_back(folder: Path, file: Path, dataset: str | None = None) -> Project:
 
 def rows(project: Project, folder: Path) -> bytes:
     path = folder / "rows.csv"
-    export(project, path, format="csv", force=True)
+    export(project, ExportOptions(file=path, format="csv", force=True))
     return path.read_bytes()
 
 
@@ -56,7 +56,7 @@ def labels(project: Project) -> list[Any]:
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_items_and_labels_go_around_and_come_back_the_same(home: Project, tmp_path: Path, tool: Any) -> None:
-    report = export(home, tmp_path / "out.json", format=tool, names=True, sighted=True)
+    report = export(home, ExportOptions(file=tmp_path / "out.json", format=tool, names=True, sighted=True))
     assert report.written == 79
     (plan,) = plan_import([tmp_path / "out.json"])
     assert plan.format == tool
@@ -69,7 +69,7 @@ def test_items_and_labels_go_around_and_come_back_the_same(home: Project, tmp_pa
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_unless_asked_nothing_goes_out_that_annotators_must_not_see(home: Project, tmp_path: Path, tool: Any) -> None:
-    export(home, tmp_path / "out.json", format=tool)
+    export(home, ExportOptions(file=tmp_path / "out.json", format=tool))
     text = (tmp_path / "out.json").read_text()
     for hidden in ("gold_correct", "completion_model", "larch-7b", "answer_type\\", '"source', "amira", "chidi"):
         assert hidden not in text
@@ -117,7 +117,7 @@ def test_labels_that_were_given_there_are_read(tmp_path: Path, file: str, names:
 
 def edited(home: Project, folder: Path, verdict: str) -> tuple[Path, str]:
     """An export in which the first annotation's verdict was changed there; and the completion."""
-    export(home, folder / "out.json", format="label-studio", names=True, force=True)
+    export(home, ExportOptions(file=folder / "out.json", format="label-studio", names=True, force=True))
     tasks = json.loads((folder / "out.json").read_text())
     task = next(task for task in tasks if task["annotations"])
     annotation = task["annotations"][0]
@@ -130,7 +130,7 @@ def edited(home: Project, folder: Path, verdict: str) -> tuple[Path, str]:
 
 
 def test_what_was_changed_there_is_a_revision_by_the_same_person(home: Project, tmp_path: Path) -> None:
-    export(home, tmp_path / "all.json", format="label-studio", names=True)
+    export(home, ExportOptions(file=tmp_path / "all.json", format="label-studio", names=True))
     project = read_back(tmp_path, tmp_path / "all.json")
     before = labels(project)[0]
     path, completion = edited(project, tmp_path, "unsuitable")

@@ -15,9 +15,7 @@ from workbench.core.errors import RunError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.dialects import reread
 from workbench.llm.records import CallFailed, Halt, Response, Usage
-from workbench.runs.journal import RunJournal, Waiter
 from workbench.runs.lease import LeaseLost, standing_in
-from workbench.runs.serving import judge_on_servers, servers_of
 from workbench.runs.store import calls
 from workbench.runs.store.calls import CallRow, MadeCall
 from workbench.verifiers.base import Judged, ServedVerifier
@@ -26,6 +24,8 @@ from workbench.verifiers.probes.building import Companion, Probe, asked
 
 if TYPE_CHECKING:
     import sqlite3
+
+    from workbench.runs.journal import RunJournal, Waiter
 
 
 _CHUNK = 64
@@ -129,6 +129,8 @@ def judge_by_servers(
     Raises:
         RunError: Another process is at work on the database, or no call can succeed now; what was answered is stored.
     """
+    # The client's libraries are for those that call servers.
+    from workbench.runs.serving import judge_on_servers, servers_of
 
     before = _calls(database, run)
     with standing_in(database) as lease:

@@ -65,7 +65,7 @@ def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
         (
             "agreement %",
             percent(report.percent_agreement),
-            _percents(report.percent_ci),
+            percents(report.percent_ci),
             f"Wilson by {report.interval_by}" if report.paired else "undefined: no item has two labels",
         ),
         (f"alpha {report.level}", number(report.krippendorff_alpha), ends(report.alpha_ci), f"{behind}{undefined}"),
@@ -77,7 +77,7 @@ def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
     if report.repeats.n:
         own = report.repeats
         rows.append(
-            ("own repeats %", percent(own.share), _percents(own.ci), f"n {own.n:,}: second labels like the first")
+            ("own repeats %", percent(own.share), percents(own.ci), f"n {own.n:,}: second labels like the first")
         )
     return rows
 
@@ -102,7 +102,7 @@ def _sentence(ceiling: Ceiling) -> str:
     low, high = (percent(end, 2) for end in ceiling.highest_ci)
     text = (
         f"ceiling: {source} one person alone is right on {percent(ceiling.annotator_accuracy)} % "
-        f"{_percents(ceiling.accuracy_ci)}. Two and a third then leave {percent(ceiling.wrong, 2)} % of labels wrong "
+        f"{percents(ceiling.accuracy_ci)}. Two and a third then leave {percent(ceiling.wrong, 2)} % of labels wrong "
         f"and disagree on {ceiling.conflicts_per_1000:.0f} of 1,000 items; no verifier can be measured above "
         f"{percent(ceiling.highest_accuracy, 2)} % [{low}, {high}], less if people err alike."
     )
@@ -159,7 +159,8 @@ def ends(interval: Ends | None) -> str:
     return "" if interval is None else f"[{interval[0]:.3f}, {interval[1]:.3f}]"
 
 
-def _percents(interval: Ends | None) -> str:
+def percents(interval: Ends | None) -> str:
+    """A share's interval."""
     return "" if interval is None else f"[{percent(interval[0])}, {percent(interval[1])}]"
 
 
@@ -210,7 +211,7 @@ def group_columns(title: str, by: str | None) -> Columns[GroupFigures]:
         word(title, lambda group: inert(group_name(group.group, by)), room=(16, 28), tone="bold"),
         count("items", lambda group: group.paired, room=6),
         column("agree %", lambda group: group.percent_agreement, percent, room=7),
-        column("95 % interval", lambda group: group.percent_ci, _percents, key="agree % interval", room=(13, 14)),
+        column("95 % interval", lambda group: group.percent_ci, percents, key="agree % interval", room=(13, 14)),
         figure("alpha", lambda group: group.krippendorff_alpha, room=6),
         column("95 % interval", lambda group: group.alpha_ci, ends, key="alpha interval", room=(15, 16)),
         figure("AC1", lambda group: group.gwet_ac1, room=6),

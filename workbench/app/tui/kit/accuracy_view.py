@@ -166,11 +166,6 @@ def group_title(group: str | None, by: str | None, wide: bool) -> str:
     return f"{group} {type_name(group)}" if wide and group in TYPES else group
 
 
-def interval(row: AccuracyRow) -> str:
-    """The accuracy's 95 % interval in percent."""
-    return percent_interval(row.ci)
-
-
 def caption(report: AccuracyReport, figure: Figure) -> Content:
     """Which figure; then protocol, gold and where the gold comes from."""
     sources = ", ".join(f"{number:,} {name}" for name, number in report.gold.items() if number) or "no items"
@@ -230,7 +225,7 @@ def cell_sentence(report: AccuracyReport, row: AccuracyRow | None) -> Content:
         (short_name(row.verifier), "bold"),
         " · ",
         (name, "bold"),
-        f" · accuracy {percent(row.accuracy)} % {interval(row)}\n",
+        f" · accuracy {percent(row.accuracy)} % {percent_interval(row.ci)}\n",
         f"n {row.n:,} in {counted(row.questions, 'question')} · TP {row.tp:,} FP {row.fp:,} TN {row.tn:,} FN {row.fn:,}"
         f" · ? {row.abstain:,} abstain · ! {row.error:,} error\n",
         "0 % │",

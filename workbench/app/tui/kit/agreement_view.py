@@ -55,7 +55,7 @@ def _first(report: AgreementReport, drawn: bool) -> Content:
     return Content.assemble(
         "agreement ",
         (f"{percent(report.percent_agreement)} %", "bold"),
-        f" {interval(report.percent_ci, percents=True)} · alpha ",
+        f" {words.percents(report.percent_ci)} · alpha ",
         (number(report.krippendorff_alpha), "bold"),
         f" {_bootstrapped(report.alpha_ci, report.krippendorff_alpha, drawn)}",
     )
@@ -75,13 +75,6 @@ def _bootstrapped(ends: tuple[float, float] | None, value: float | None, drawn: 
     if ends is None and value is not None:
         return "[no interval]" if drawn else "[…]"
     return words.ends(ends)
-
-
-def interval(ends: tuple[float, float] | None, *, percents: bool) -> str:
-    """An interval in percent or to three digits; "" without one."""
-    if ends is None or not percents:
-        return words.ends(ends)
-    return f"[{percent(ends[0])}, {percent(ends[1])}]"
 
 
 def _said(report: Figures) -> Content:
@@ -158,8 +151,8 @@ def cell_sentence(
         return Content.assemble(
             (printable(row.name), "bold"),
             f" · {counted(row.labels, 'label')} · own repeats ↺ {words.share(row.repeats)}"
-            f" {interval(row.repeats.ci, percents=True)}\nwith others {words.share(row.with_others)}"
-            f" {interval(row.with_others.ci, percents=True)}",
+            f" {words.percents(row.repeats.ci)}\nwith others {words.share(row.with_others)}"
+            f" {words.percents(row.with_others.ci)}",
         )
     names = Content.assemble((printable(row.name), "bold"), " – ", (printable(column.name), "bold"))
     if pair is None:

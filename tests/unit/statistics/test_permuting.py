@@ -37,7 +37,7 @@ def test_few_questions_have_the_p_of_the_whole_transform(sums: list[int], factor
 
 @pytest.mark.parametrize("scale", [1, 5, 30])
 @pytest.mark.parametrize("shift", [0.0, 0.02, 0.2])
-@pytest.mark.parametrize("factor", [1, 2, 3, 6])
+@pytest.mark.parametrize("factor", [1, 6])
 def test_many_questions_have_the_p_of_the_whole_transform(scale: int, shift: float, factor: int) -> None:
     draw = np.random.default_rng([scale, int(100 * shift), factor])
     for questions in (100, 1_000, 3_000) if scale * factor <= 10 else (100, 1_000):

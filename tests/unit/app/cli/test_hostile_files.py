@@ -55,23 +55,26 @@ def live(tests: bytes) -> bytes:
     return json.dumps({**LIVE, "private_test_cases": base64.b64encode(zlib.compress(tests)).decode()}).encode()
 
 
-FILES: dict[str, tuple[str, bytes]] = {
-    "nested": ("a.jsonl", b'{"question":' + b"[" * 200_000 + b"]" * 200_000 + b"}"),
-    "a number without end": ("a.jsonl", b'{"question":"q","reference":' + b"9" * 300_000 + b',"completion":"c"}'),
-    "not a number": ("a.jsonl", b'{"question":"q","reference":NaN,"completion":"c"}'),
-    "half a character": ("a.jsonl", b'{"question":"\\ud800","reference":"1","completion":"c"}'),
-    "another encoding": ("a.jsonl", json.dumps(ROW).encode("utf-16")),
-    "a bomb": ("a.jsonl.gz", gzip.compress(b'{"question":"' + b"a" * (40 << 20) + b'"}')),
-    "packed twice": ("a.jsonl.gz", gzip.compress(gzip.compress(json.dumps(ROW).encode()))),
-    "NUL in a table": ("a.csv", b"question,reference,completion\na\0b,1,c\n"),
-    "a field without end": ("a.csv", b'question,reference,completion\n"' + b"a,b\n" * 1_000),
-    "two columns of a name": ("a.csv", b"question,question,reference,completion\na,b,1,c\n"),
-    "a footer that lies": ("a.parquet", b"PAR1" + b"\xff" * 100 + struct.pack("<I", 0x7FFFFFFF) + b"PAR1"),
-    "a footer before the file": ("a.parquet", b"PAR1" + b"\x15\x00" * 20 + struct.pack("<i", -5) + b"PAR1"),
-    "an archive": ("a.zip", zipped(("../../planted", b"x"), ("manifest.json", b"{}"))),
-    "a pickle": ("a.jsonl", live(pickle.dumps(_Planted()))),
-    "a pickle in a pickle": ("a.jsonl", live(pickle.dumps([_Planted(), "x"]))),
-    "tests that are a bomb": ("a.jsonl", live(b"[" * (300 << 20))),
+FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
+    "nested": ("a.jsonl", lambda: b'{"question":' + b"[" * 200_000 + b"]" * 200_000 + b"}"),
+    "a number without end": (
+        "a.jsonl",
+        lambda: b'{"question":"q","reference":' + b"9" * 300_000 + b',"completion":"c"}',
+    ),
+    "not a number": ("a.jsonl", lambda: b'{"question":"q","reference":NaN,"completion":"c"}'),
+    "half a character": ("a.jsonl", lambda: b'{"question":"\\ud800","reference":"1","completion":"c"}'),
+    "another encoding": ("a.jsonl", lambda: json.dumps(ROW).encode("utf-16")),
+    "a bomb": ("a.jsonl.gz", lambda: gzip.compress(b'{"question":"' + b"a" * (40 << 20) + b'"}')),
+    "packed twice": ("a.jsonl.gz", lambda: gzip.compress(gzip.compress(json.dumps(ROW).encode()))),
+    "NUL in a table": ("a.csv", lambda: b"question,reference,completion\na\0b,1,c\n"),
+    "a field without end": ("a.csv", lambda: b'question,reference,completion\n"' + b"a,b\n" * 1_000),
+    "two columns of a name": ("a.csv", lambda: b"question,question,reference,completion\na,b,1,c\n"),
+    "a footer that lies": ("a.parquet", lambda: b"PAR1" + b"\xff" * 100 + struct.pack("<I", 0x7FFFFFFF) + b"PAR1"),
+    "a footer before the file": ("a.parquet", lambda: b"PAR1" + b"\x15\x00" * 20 + struct.pack("<i", -5) + b"PAR1"),
+    "an archive": ("a.zip", lambda: zipped(("../../planted", b"x"), ("manifest.json", b"{}"))),
+    "a pickle": ("a.jsonl", lambda: live(pickle.dumps(_Planted()))),
+    "a pickle in a pickle": ("a.jsonl", lambda: live(pickle.dumps([_Planted(), "x"]))),
+    "tests that are a bomb": ("a.jsonl", lambda: live(b"[" * (300 << 20))),
 }
 
 
@@ -80,7 +83,8 @@ def test_a_hostile_file_is_refused_in_a_sentence(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    file, data = FILES[name]
+    file, made = FILES[name]
+    data = made()
     (tmp_path / file).write_bytes(data)
     maps = [] if b"private_test" in data else [f"--map={field}={field}" for field in ROW]
     code, out, error = call("import", "p.db", file, *maps)
@@ -92,13 +96,13 @@ def test_a_hostile_file_is_refused_in_a_sentence(
     assert not (tmp_path.parent.parent / "planted").exists()
 
 
-ARCHIVES = {
-    "a way out": zipped(("../../planted", b"x"), ("manifest.json", b"{}")),
-    "nested": zipped(("manifest.json", b"[" * 300_000)),
-    "a bomb": zipped(("manifest.json", b" " * (100 << 20))),
-    "no zip": b"PK\x03\x04" + b"\0" * 200,
-    "another manifest": zipped(("manifest.json", b'{"format":"workbench-archive","version":1,"schema":999}')),
-    "members that lead out": zipped(
+ARCHIVES: dict[str, Callable[[], bytes]] = {
+    "a way out": lambda: zipped(("../../planted", b"x"), ("manifest.json", b"{}")),
+    "nested": lambda: zipped(("manifest.json", b"[" * 300_000)),
+    "a bomb": lambda: zipped(("manifest.json", b" " * (100 << 20))),
+    "no zip": lambda: b"PK\x03\x04" + b"\0" * 200,
+    "another manifest": lambda: zipped(("manifest.json", b'{"format":"workbench-archive","version":1,"schema":999}')),
+    "members that lead out": lambda: zipped(
         (
             "manifest.json",
             json.dumps({"format": "workbench-archive", "version": 1, "schema": 8, "members": ["/x"]}).encode(),
@@ -112,7 +116,7 @@ def test_a_hostile_archive_makes_no_database(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.zip").write_bytes(ARCHIVES[name])
+    (tmp_path / "a.zip").write_bytes(ARCHIVES[name]())
     code, _, error = call("restore", "new.db", "a.zip")
     assert code in (1, 2, 3)
     assert "Traceback" not in error

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, get_args
+from functools import partial
+from typing import ClassVar
 
 from textual.content import Content
 
+from workbench.app.tui.figure_screen import FigureQuery, FigureScreen
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.text.figures import NONE, percent, percent_interval, points, points_interval
-from workbench.core.verdict import GoldChoice
 from workbench.measuring.records.validity import CHECKS, COMPARING, Finding, ValidityReport
 from workbench.measuring.validity import validity, validity_text
 from workbench.tables.document import Cell
@@ -19,7 +19,7 @@ from workbench.tables.files import write_beside
 from workbench.tables.table import Columns, column, text, word
 
 
-class ValidityScreen(TableScreen):
+class ValidityScreen(TableScreen, FigureScreen):
     """The findings as a table, and what the chosen one means in words below it.
 
     Args:
@@ -29,6 +29,7 @@ class ValidityScreen(TableScreen):
     CSS_PATH = "validity.tcss"
     TITLE_TEXT = "Validity"
     PREFIX, ABOVE, DETAIL, PANE, PALETTE = "validity", ("caption",), True, True, True
+    asked: FigureQuery
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("validity.all", "s", "show_all", "All/standing out", "Show every check, or only what stands out."),
         Action("validity.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
@@ -38,19 +39,18 @@ class ValidityScreen(TableScreen):
     def __init__(self, verifiers: tuple[str, ...] = ()) -> None:
         super().__init__()
         self.verifiers = verifiers
-        self.gold: GoldChoice = "final"
+        self.asked = FigureQuery()
         self.only_standing_out = False
         self.report: ValidityReport | None = None
 
     def on_mount(self) -> None:
-        self._ask()
+        self.change()
 
-    def _ask(self) -> None:
-        gold = self.gold
+    def count(self, asked: FigureQuery) -> None:
+        """Check against the gold that is asked for now."""
+        self.asked = asked
         self.say("reading …")
-        self.in_background(
-            lambda: validity(self.project, self.verifiers, gold=gold), self._show, group="validity", stops=True
-        )
+        self.while_asked(partial(validity, self.project, self.verifiers, gold=asked.gold), self._show, group="validity")
 
     def _show(self, report: ValidityReport) -> None:
         self.report = report
@@ -85,11 +85,6 @@ class ValidityScreen(TableScreen):
         """Every check, or only what stands out."""
         self.only_standing_out = not self.only_standing_out
         self.fill()
-
-    def action_next_gold(self) -> None:
-        """Compare with the next gold."""
-        self.gold = following(self.gold, get_args(GoldChoice))
-        self._ask()
 
     def action_save(self) -> None:
         """Write the sentences beside the database."""

@@ -61,3 +61,8 @@ asyncio.run(main())
 
 def test_the_server_of_the_app_is_not_the_app() -> None:
     assert loaded("import workbench.app.web.serve.server") & ((HEAVY - {"aiohttp"}) | {"textual", "numpy"}) == set()
+
+
+def test_a_reward_function_imports_nothing_that_calls_servers() -> None:
+    code = "import sys, workbench.training.reward\nassert 'workbench.llm.caller' not in sys.modules"
+    assert loaded(code) & (HEAVY | {"textual"}) == set()

@@ -7,8 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from textwrap import fill
 
-from workbench.core.text.figures import NONE, bar
-from workbench.core.text.fragments import width
+from workbench.core.text.figures import NONE, bar, padded, width
 from workbench.core.text.inert import inert
 from workbench.tables.document import Cell, Head, Lines, Table, percentage
 
@@ -136,11 +135,8 @@ def _with_small(cell: Cell, room: int, *, left: bool) -> str:
 
 
 def _aligned(line: Sequence[str], widths: Sequence[int], left: int) -> str:
-    padded = [
-        text + " " * (wide - width(text)) if place < left else " " * (wide - width(text)) + text
-        for place, (text, wide) in enumerate(zip(line, widths, strict=True))
-    ]
-    return _INDENT.join(padded).rstrip()
+    cells = enumerate(zip(line, widths, strict=True))
+    return _INDENT.join(padded(text, room, left=place < left) for place, (text, room) in cells).rstrip()
 
 
 def _parts(cell: Cell, with_small: bool) -> list[str]:

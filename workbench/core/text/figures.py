@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Sequence
 from typing import Final
 
 from workbench.core.text.inert import inert
+
+_NO_ROOM = {"Mn", "Me", "Cf"}
+"""Marks on other characters, and what joins them."""
 
 NONE = "–"
 """What stands for a figure that does not exist."""
@@ -81,14 +85,29 @@ def counted(number: int, noun: str) -> str:
 # -- Reports as aligned columns of plain text.
 
 
+def width(text: str) -> int:
+    """Columns a text takes in a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.category(character) in _NO_ROOM else 1 + (unicodedata.east_asian_width(character) in "WF")
+        for character in text
+    )
+
+
+def padded(text: str, room: int, *, left: bool) -> str:
+    """A text with blanks behind it, or before it where it isn't to the left, up to so many columns."""
+    blanks = " " * (room - width(text))
+    return text + blanks if left else blanks + text
+
+
 def aligned(lines: Sequence[tuple[str, ...]], left: Collection[int] = (0,)) -> str:
     """Cells in columns, those in ``left`` to the left; control characters are shown, not obeyed."""
     safe = [[inert(cell) for cell in line] for line in lines]
-    widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
+    widths = [max(map(width, column)) for column in zip(*safe, strict=True)]
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if place in left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+            padded(cell, room, left=place in left) for place, (cell, room) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in safe
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from workbench.core.text.document import Piece, RenderedLine, to_line
 from workbench.core.text.emphasis import emphasise
+from workbench.core.text.figures import width
 from workbench.core.text.symbols import MATRICES, STACKS
 
 MAX_FRAGMENT = 20_000
@@ -175,16 +175,6 @@ _CELL_BORDER = re.compile(r"(?<!\\)\|")
 def is_separator(line: str) -> bool:
     """True for the line between a table's head and body, such as ``|---|:-:|``."""
     return "-" in line and "|" in line and not line.strip(" \t|:-")
-
-
-def width(text: str) -> int:
-    """Columns a text takes in a terminal."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(character) else 1 + (unicodedata.east_asian_width(character) in "WF")
-        for character in text
-    )
 
 
 class TableLine(NamedTuple):

@@ -261,7 +261,6 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def opened(self, row: int) -> None:
         """Open the item with all evidence."""
-        # GONE
 
         if self.found is not None:
             self._opened = ReviewItemScreen(row, self.desk, self.found.queue)
@@ -278,7 +277,6 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def action_errors(self) -> None:
         """Count the errors that have been marked."""
-        # GONE
 
         self.app.push_screen(ErrorCountsScreen())
 

@@ -254,7 +254,6 @@ class SetsScreen(TableScreen, LiveScreen):
             self.in_background(partial(everybody, self.project), partial(self._build, kind), group="sets-judges")
 
     def _build(self, kind: str, verifiers: tuple[str, ...]) -> None:
-        # GONE
 
         judges = tuple(name for name in verifiers if name != BASELINE)
         form = begun(kind, judges, self.sets, self.chosen)
@@ -273,7 +272,6 @@ class SetsScreen(TableScreen, LiveScreen):
 
     def action_publish(self) -> None:
         """Ask where the set under the cursor is to be published."""
-        # GONE
 
         finished = [line for line in self.sets[::-1] if line.kind in PUBLISHABLE]
         line = self.chosen

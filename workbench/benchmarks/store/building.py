@@ -9,7 +9,15 @@ from itertools import islice
 from typing import NamedTuple
 
 from workbench.core.database import sets
-from workbench.core.database.selection import GOLD, IMPORTED_GOLD, SUBTYPE, VISIBLE, items_for
+from workbench.core.database.selection import (
+    GOLD,
+    IMPORTED_GOLD,
+    PEOPLE_GOLD,
+    SUBTYPE,
+    VISIBLE,
+    VISIBLE_QUESTION,
+    items_for,
+)
 from workbench.core.label import State
 from workbench.core.sets import GoldFrom, SetName, StoredSet
 from workbench.core.verdict import GoldChoice
@@ -92,7 +100,7 @@ def checks(connection: Connection) -> list[int]:
 def questions_without_completions(connection: Connection, number: int | None) -> int:
     """How many questions of a set, or of the database, nobody has answered."""
     row: tuple[int] = connection.execute(
-        "SELECT count(*) FROM questions AS q WHERE q.id < (SELECT question_id FROM horizon) "
+        f"SELECT count(*) FROM questions AS q WHERE {VISIBLE_QUESTION} "
         "AND (?1 IS NULL OR q.id IN (SELECT question_id FROM set_questions WHERE set_id = ?1)) "
         "AND NOT EXISTS (SELECT 1 FROM completions AS c WHERE c.question_id = q.id)",
         (number,),
@@ -129,7 +137,7 @@ class SetChanges(NamedTuple):
 
 def changed(connection: Connection, number: int, choice: GoldChoice | None) -> SetChanges:
     """What is not as it was when a set was frozen; gold only for a set that has one."""
-    gold = {"people": f"CASE WHEN i.gold_from IS NOT NULL THEN {GOLD} END", "imported": IMPORTED_GOLD}
+    gold = {"people": PEOPLE_GOLD, "imported": IMPORTED_GOLD}
     now = gold.get(choice or "", GOLD)
     row: tuple[int, int] = connection.execute(
         f"SELECT coalesce(sum(x.gold IS NOT ({now})), 0), coalesce(sum(x.subtype IS NOT {_TYPED}), 0) "
@@ -262,7 +270,7 @@ def questions_by_source(connection: Connection, number: int | None) -> dict[str,
     """Source -> how many questions a set of questions has of it; all questions for None."""
     rows = connection.execute(
         "SELECT coalesce(s.name, ''), count(*) FROM questions AS q LEFT JOIN sources AS s ON s.id = q.source_id "
-        "WHERE q.id < (SELECT question_id FROM horizon) AND (?1 IS NULL OR q.id IN "
+        f"WHERE {VISIBLE_QUESTION} AND (?1 IS NULL OR q.id IN "
         "(SELECT question_id FROM set_questions WHERE set_id = ?1)) GROUP BY 1",
         (number,),
     )

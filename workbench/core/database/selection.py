@@ -15,15 +15,27 @@ from workbench.core.label import FLAG_STATES, Task
 from workbench.core.selection import LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Selection
 from workbench.core.sets import SetName
 from workbench.core.taxonomy import SUBTYPES, TYPES, UNTYPED, parse_type, type_display
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import GoldChoice, Outcome
 
 # -- What the values of a condition may be, where a field has a closed vocabulary: the taxonomy's and the
 # database's.
 
 
+def shown_item(column: str) -> str:
+    """That a row id of an item is not of an import that is still running: those are hidden."""
+    return f"{column} < (SELECT completion_id FROM horizon)"
+
+
+def shown_question(column: str) -> str:
+    """The same of a question."""
+    return f"{column} < (SELECT question_id FROM horizon)"
+
+
+VISIBLE: Final = shown_item("c.id")
+VISIBLE_QUESTION: Final = shown_question("q.id")
 SHOWN_DATASET: Final = (
     "(NOT EXISTS (SELECT 1 FROM imports AS n WHERE n.dataset_id = d.id AND n.state = 'running') "
-    "OR EXISTS (SELECT 1 FROM questions AS k WHERE k.dataset_id = d.id AND k.id < (SELECT question_id FROM horizon)))"
+    f"OR EXISTS (SELECT 1 FROM questions AS k WHERE k.dataset_id = d.id AND {shown_question('k.id')}))"
 )
 """A data set ``d`` of which there is nothing yet but what an unfinished import has brought is hidden, as that is."""
 _NAMES: Final = {
@@ -113,8 +125,6 @@ def items_for(*texts: str) -> str:
     return " ".join(["completions AS c", *(join for alias, join in _JOINS if alias in used)])
 
 
-VISIBLE = "c.id < (SELECT completion_id FROM horizon)"
-"""Items of an import that is still running are hidden."""
 SUBTYPE = "coalesce(i.subtype, q.subtype)"
 TYPE = "coalesce(substr(i.subtype, 1, 1), q.type)"
 STATE = "coalesce(i.state, 'unlabelled')"
@@ -129,7 +139,15 @@ GOLD_FROM = (
     "WHEN i.gold_from IS NOT NULL THEN i.gold_from "
     "WHEN c.imported_gold IS NOT NULL THEN 'imported' END"
 )
+PEOPLE_GOLD = f"CASE WHEN i.gold_from IS NOT NULL THEN {GOLD} END"
 IMPORTED_GOLD = f"CASE WHEN NOT {IS_CHECK} THEN c.imported_gold END"
+GOLD_CODES: Final[dict[GoldChoice, str]] = {
+    "final": f"coalesce({GOLD}, -1)",
+    "people": f"coalesce({PEOPLE_GOLD}, -1)",
+    # An excluded item is in no table, whatever its file said.
+    "imported": f"CASE WHEN i.state = 'excluded' THEN -1 ELSE coalesce({IMPORTED_GOLD}, -1) END",
+}
+"""What figures count as gold: 1 correct, 0 incorrect, -1 none."""
 LENGTH = " ".join(
     [
         f"CASE WHEN c.characters IS NULL THEN '{UNKNOWN}'",

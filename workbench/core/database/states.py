@@ -6,6 +6,7 @@ import sqlite3
 
 from workbench.core.database.connection import Database
 from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
+from workbench.core.database.selection import shown_item
 from workbench.core.label import ItemState, Task, TaskState
 
 _BEARS = "kind IN ('label', 'adjudication', 'retraction', 'reopen', 'exclusion') OR supersedes IS NOT NULL"
@@ -117,12 +118,9 @@ def counts(database: Database) -> dict[str, int]:
     reader = database.reader()
     found = dict(
         reader.execute(
-            "SELECT state, count(*) FROM item_states WHERE completion_id < (SELECT completion_id FROM horizon) "
-            "GROUP BY state"
+            f"SELECT state, count(*) FROM item_states WHERE {shown_item('completion_id')} GROUP BY state"
         ).fetchall()
     )
-    total: int = reader.execute(
-        "SELECT count(*) FROM completions WHERE id < (SELECT completion_id FROM horizon)"
-    ).fetchone()[0]
+    total: int = reader.execute(f"SELECT count(*) FROM completions WHERE {shown_item('id')}").fetchone()[0]
     states = {name: int(found.get(name, 0)) for name in ("labelled", "conflict", "final", "excluded")}
     return {"unlabelled": total - sum(states.values()), **states}

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from workbench.core.database import events
+from workbench.core.database.selection import VISIBLE, VISIBLE_QUESTION
 from workbench.core.label import LabelEvent, Task
 
 
@@ -19,7 +20,7 @@ def find_completions(
         "SELECT c.id, q.id, d.name, q.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
         "JOIN datasets AS d ON d.id = q.dataset_id "
         "WHERE c.key = ?1 AND (?2 IS NULL OR q.key = ?2) AND (?3 IS NULL OR d.name = ?3) "
-        "AND c.id < (SELECT completion_id FROM horizon) LIMIT 2",
+        f"AND {VISIBLE} LIMIT 2",
         (completion, question, dataset),
     )
     return rows.fetchall()
@@ -29,7 +30,7 @@ def find_questions(connection: sqlite3.Connection, question: str, dataset: str |
     """Questions of that id, as (question row, dataset); two are enough to refuse."""
     rows = connection.execute(
         "SELECT q.id, d.name FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id "
-        "WHERE q.key = ?1 AND (?2 IS NULL OR d.name = ?2) AND q.id < (SELECT question_id FROM horizon) LIMIT 2",
+        f"WHERE q.key = ?1 AND (?2 IS NULL OR d.name = ?2) AND {VISIBLE_QUESTION} LIMIT 2",
         (question, dataset),
     )
     return rows.fetchall()

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.code import CodeRecord, CodeTest, Problem, ProblemRecord, SolutionRecord
-from workbench.core.database.selection import GOLD, VISIBLE
+from workbench.core.database.selection import GOLD, VISIBLE, VISIBLE_QUESTION
 from workbench.core.database.values import integers, now
 from workbench.core.item import KEPT_RAW, ItemRecord, Refusal
 from workbench.data.records.pass_matrix import ProblemKind, ProblemQuery, ProblemRow, SuiteRun
@@ -214,7 +214,7 @@ def holding(connection: sqlite3.Connection, task_ids: Iterable[str]) -> list[str
     for task_id in task_ids:
         rows = connection.execute(
             "SELECT d.name FROM datasets AS d JOIN questions AS q ON q.dataset_id = d.id AND q.key = ? "
-            "JOIN code_problems AS p ON p.question_id = q.id WHERE q.id < (SELECT question_id FROM horizon)",
+            f"JOIN code_problems AS p ON p.question_id = q.id WHERE {VISIBLE_QUESTION}",
             (task_id,),
         )
         found.update(name for (name,) in rows)
@@ -301,7 +301,6 @@ _FROM = (
     "code_problems AS p JOIN questions AS q ON q.id = p.question_id JOIN datasets AS d ON d.id = q.dataset_id "
     "JOIN question_text AS qt ON qt.id = q.id"
 )
-_SEEN = "q.id < (SELECT question_id FROM horizon)"
 _OWN = (
     "FROM completions AS c LEFT JOIN item_states AS i ON i.completion_id = c.id "
     f"WHERE c.question_id = q.id AND {VISIBLE}"
@@ -370,7 +369,7 @@ def first_ids(connection: sqlite3.Connection, limit: int, after: int) -> list[in
     """Row ids behind ``after``, in the order of import; of all problems."""
     rows = connection.execute(
         f"SELECT q.id FROM code_problems AS p JOIN questions AS q ON q.id = p.question_id "
-        f"WHERE q.id > ? AND {_SEEN} ORDER BY p.question_id LIMIT ?",
+        f"WHERE q.id > ? AND {VISIBLE_QUESTION} ORDER BY p.question_id LIMIT ?",
         (after, limit),
     )
     return [row[0] for row in rows]
@@ -379,7 +378,7 @@ def first_ids(connection: sqlite3.Connection, limit: int, after: int) -> list[in
 def count(connection: sqlite3.Connection) -> int:
     """How many problems there are."""
     row: tuple[int] = connection.execute(
-        f"SELECT count(*) FROM code_problems AS p JOIN questions AS q ON q.id = p.question_id WHERE {_SEEN}"
+        f"SELECT count(*) FROM code_problems AS p JOIN questions AS q ON q.id = p.question_id WHERE {VISIBLE_QUESTION}"
     ).fetchone()
     return row[0]
 
@@ -422,7 +421,7 @@ def rows(connection: sqlite3.Connection, wanted: Sequence[int], run: SuiteRun | 
 
 def with_key(connection: sqlite3.Connection, key: str) -> list[int]:
     """Row ids of the problems with this task id, one a data set at most."""
-    rows = connection.execute(f"SELECT q.id FROM {_FROM} WHERE q.key = ? AND {_SEEN} ORDER BY q.id", (key,))
+    rows = connection.execute(f"SELECT q.id FROM {_FROM} WHERE q.key = ? AND {VISIBLE_QUESTION} ORDER BY q.id", (key,))
     return [row[0] for row in rows]
 
 
@@ -430,7 +429,7 @@ def datasets(connection: sqlite3.Connection) -> list[tuple[int, str]]:
     """Row ids and names of the data sets that have problems, the oldest first."""
     return connection.execute(
         "SELECT d.id, d.name FROM datasets AS d WHERE EXISTS (SELECT 1 FROM questions AS q JOIN code_problems AS p "
-        f"ON p.question_id = q.id WHERE q.dataset_id = d.id AND {_SEEN}) ORDER BY d.id"
+        f"ON p.question_id = q.id WHERE q.dataset_id = d.id AND {VISIBLE_QUESTION}) ORDER BY d.id"
     ).fetchall()
 
 
@@ -442,7 +441,7 @@ def tasks(connection: sqlite3.Connection, dataset: int, suite: str) -> list[Task
         "LEFT JOIN sources AS s ON s.id = q.source_id "
         "LEFT JOIN suites AS u ON u.dataset_id = q.dataset_id AND u.name = ? "
         "LEFT JOIN tests AS t ON t.question_id = q.id AND t.suite_id = u.id "
-        f"WHERE q.dataset_id = ? AND {_SEEN} GROUP BY q.id ORDER BY q.id",
+        f"WHERE q.dataset_id = ? AND {VISIBLE_QUESTION} GROUP BY q.id ORDER BY q.id",
         (suite, dataset),
     )
     return list(map(Task._make, rows))
@@ -455,7 +454,7 @@ def _bound(sql: str, run: SuiteRun | None) -> list[object]:
 
 
 def _where(query: ProblemQuery) -> tuple[str, list[object]]:
-    texts, parameters = [_SEEN], list[object]()
+    texts, parameters = [VISIBLE_QUESTION], list[object]()
     if query.dataset is not None:
         texts.append("d.name = ?")
         parameters.append(query.dataset)

@@ -13,6 +13,7 @@ import msgspec
 from workbench.core.database import migrations
 from workbench.core.database.failures import explained, roll_back
 from workbench.core.database.schema import build_large_indexes, drop_large_indexes
+from workbench.core.database.selection import shown_item, shown_question
 from workbench.interchange.records import ColumnType
 
 # -- Which tables, and which of their rows, an archive holds.
@@ -133,8 +134,8 @@ def key(connection: sqlite3.Connection, table: str) -> list[str]:
 Connection = sqlite3.Connection
 Row = tuple[object, ...]
 _CACHE_KIB: Final = 64 * 1024
-_SHOWN_ITEM: Final = "{0} < (SELECT completion_id FROM horizon)"
-_SHOWN_QUESTION: Final = "{0} < (SELECT question_id FROM horizon)"
+_SHOWN_ITEM: Final = shown_item("{0}")
+_SHOWN_QUESTION: Final = shown_question("{0}")
 _NO_CHECK: Final = f"{_SHOWN_ITEM} AND {{0}} NOT IN (SELECT completion_id FROM check_items)"
 _CHECK: Final = "{0} IN (SELECT completion_id FROM check_items)"
 # A question all of whose completions are checks would tell that something is missing.

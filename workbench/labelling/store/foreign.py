@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from workbench.core.database import logs, migrations
 from workbench.core.database.failures import explained
+from workbench.core.database.selection import VISIBLE, VISIBLE_QUESTION
 from workbench.core.errors import StoreError
 from workbench.core.files import require_plain, temporary_folder
 from workbench.core.label import LabelEvent, Task
@@ -211,11 +212,11 @@ def texts(connection: sqlite3.Connection, task: Task, subject: int) -> tuple[byt
 _ITEM = (
     "SELECT c.id FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
     "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.key = ?3 AND q.key = ?2 AND d.name = ?1 "
-    "AND c.id < (SELECT completion_id FROM horizon)"
+    f"AND {VISIBLE}"
 )
 _QUESTION = (
     "SELECT q.id FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id WHERE q.key = ?2 AND d.name = ?1 "
-    "AND q.id < (SELECT question_id FROM horizon)"
+    f"AND {VISIBLE_QUESTION}"
 )
 
 

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
+from workbench.core.database.selection import VISIBLE_QUESTION
 from workbench.core.database.values import now
 from workbench.core.taxonomy import TypeSuggestion
 from workbench.measuring.records.curation import DUPLICATE, UNREADABLE, OutQuestion, PoolQuestion, Scope
@@ -16,8 +17,8 @@ from workbench.measuring.records.curation import DUPLICATE, UNREADABLE, OutQuest
 _FROM: Final = """
     FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id LEFT JOIN sources AS s ON s.id = q.source_id
     LEFT JOIN curation AS k ON k.id = (SELECT max(id) FROM curation WHERE question_id = q.id)"""
-_POOL: Final = """
-    q.id < (SELECT question_id FROM horizon) AND NOT EXISTS (SELECT 1 FROM code_problems WHERE question_id = q.id)
+_POOL: Final = f"""
+    {VISIBLE_QUESTION} AND NOT EXISTS (SELECT 1 FROM code_problems WHERE question_id = q.id)
     AND (?1 IS NULL OR d.name = ?1) AND (?2 IS NULL OR s.name = ?2)"""
 _OUT: Final = "CASE k.kind WHEN 'exclude' THEN k.reason END"
 
@@ -88,7 +89,7 @@ def untyped(connection: sqlite3.Connection) -> Untyped:
         f"(SELECT 1 FROM proposed_types AS p WHERE p.question_id = q.id AND p.run_id = ({_NEWEST}) "
         "AND p.subtype IS NOT NULL)) "
         "FROM questions AS q LEFT JOIN task_states AS t ON t.task = 'type' AND t.subject = q.id "
-        "WHERE q.type IS NULL AND coalesce(t.state, '') <> 'final' AND q.id < (SELECT question_id FROM horizon) "
+        f"WHERE q.type IS NULL AND coalesce(t.state, '') <> 'final' AND {VISIBLE_QUESTION} "
         "AND EXISTS (SELECT 1 FROM completions WHERE question_id = q.id) "
         "AND NOT EXISTS (SELECT 1 FROM code_problems WHERE question_id = q.id)"
     ).fetchone()

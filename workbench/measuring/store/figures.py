@@ -10,19 +10,11 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from workbench.core.database.events import IN_FORCE, LONGEST_LOOK, OF_THIS_ROUND
-from workbench.core.database.selection import COLUMNS, GOLD, IMPORTED_GOLD, IS_CHECK, compile_selection, items_for
+from workbench.core.database.selection import COLUMNS, GOLD_CODES, compile_selection, items_for
 from workbench.core.database.values import integers
 from workbench.core.errors import UsageError
 from workbench.core.selection import Selection
 from workbench.core.verdict import GoldChoice
-
-_GOLD: dict[str, str] = {
-    "final": f"coalesce({GOLD}, -1)",
-    "people": "CASE WHEN i.gold_from IS NOT NULL AND i.state NOT IN ('conflict', 'excluded') "
-    f"AND NOT {IS_CHECK} THEN i.gold ELSE -1 END",
-    # An excluded item is in no table, whatever its file said.
-    "imported": f"CASE WHEN i.state = 'excluded' THEN -1 ELSE coalesce({IMPORTED_GOLD}, -1) END",
-}
 
 
 class GoldColumns(Struct, frozen=True, kw_only=True):
@@ -51,7 +43,7 @@ def gold_columns(
     name = COLUMNS[by] if by else "''"
     limit = -1 if selection.limit is None else selection.limit
     rows = connection.execute(
-        f"SELECT c.id, c.question_id, {_GOLD[choice]}, {name} FROM {items_for(where, name, _GOLD[choice])} "
+        f"SELECT c.id, c.question_id, {GOLD_CODES[choice]}, {name} FROM {items_for(where, name, GOLD_CODES[choice])} "
         f"WHERE {where} ORDER BY c.id LIMIT ?",
         (*parameters, limit),
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.core.database.connection import Database
 from workbench.core.database.events import count_own
 from workbench.core.database.people import COORDINATOR, everyone
-from workbench.core.database.selection import SHOWN_DATASET, VISIBLE
+from workbench.core.database.selection import SHOWN_DATASET, VISIBLE, VISIBLE_QUESTION, shown_question
 from workbench.core.database.values import vector
 from workbench.core.status import DatasetInfo, PersonProgress
 from workbench.labelling.store import claiming, conflicts
@@ -27,8 +27,8 @@ def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
     """Data sets with their sizes, in the order they came."""
     rows = connection.execute(
         "SELECT d.name, d.types, count(DISTINCT q.id), count(c.id) FROM datasets AS d "
-        "LEFT JOIN questions AS q ON q.dataset_id = d.id AND q.id < (SELECT question_id FROM horizon) "
-        "LEFT JOIN completions AS c ON c.question_id = q.id AND c.id < (SELECT completion_id FROM horizon) "
+        f"LEFT JOIN questions AS q ON q.dataset_id = d.id AND {VISIBLE_QUESTION} "
+        f"LEFT JOIN completions AS c ON c.question_id = q.id AND {VISIBLE} "
         f"WHERE {SHOWN_DATASET} GROUP BY d.id ORDER BY d.id"
     )
     return [DatasetInfo(name=row[0], types=row[1], questions=row[2], items=row[3]) for row in rows]
@@ -63,7 +63,7 @@ def people(database: Database) -> list[PersonProgress]:
 def totals(connection: sqlite3.Connection) -> dict[str, int]:
     """Numbers of questions, runs, active runs and quarantined rows."""
     row = connection.execute(
-        "SELECT (SELECT count(*) FROM questions WHERE id < (SELECT question_id FROM horizon)), "
+        f"SELECT (SELECT count(*) FROM questions WHERE {shown_question('id')}), "
         "(SELECT count(*) FROM runs), (SELECT count(*) FROM runs WHERE state IN ('queued', 'running')), "
         "(SELECT count(*) FROM quarantine)"
     ).fetchone()
@@ -146,7 +146,7 @@ def long_references(connection: sqlite3.Connection, items: list[int] | None = No
     """Questions of these items, or of all, whose reference is longer than `LONG_REFERENCE`."""
     row: tuple[int] = connection.execute(
         "SELECT count(*) FROM question_text AS t WHERE length(t.reference) > ?2 "
-        "AND t.id < (SELECT question_id FROM horizon) "
+        f"AND {shown_question('t.id')} "
         f"AND (?1 IS NULL OR t.id IN (SELECT c.question_id FROM completions AS c WHERE {_AMONG}))",
         (_json(items), LONG_REFERENCE),
     ).fetchone()

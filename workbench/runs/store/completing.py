@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from workbench.core.database import generation
-from workbench.core.database.selection import dataset_names
+from workbench.core.database.selection import dataset_names, shown_question
 from workbench.core.errors import StoreError, UsageError
 from workbench.core.item import ItemRecord
 from workbench.data.store.item_rows import ItemInserter
@@ -69,7 +69,7 @@ def dataset_questions(connection: sqlite3.Connection, name: str) -> list[int]:
         known = dataset_names(connection)
         raise UsageError(f"There is no data set {name!r}.", f"There are: {', '.join(known) or 'none yet'}.")
     rows = connection.execute(
-        "SELECT id FROM questions WHERE dataset_id = ? AND id < (SELECT question_id FROM horizon) ORDER BY id", row
+        f"SELECT id FROM questions WHERE dataset_id = ? AND {shown_question('id')} ORDER BY id", row
     )
     return [question for (question,) in rows]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from tests.helpers import make_project
 from tests.unit.measuring.reviewing.desk import voted
 from tests.unit.measuring.scored_runs import add_complete_run
+from workbench.core.database.selection import GOLD, GOLD_FROM, VISIBLE, items_for
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, Verdict
 from workbench.data.store.columns import query, view
@@ -40,6 +42,24 @@ def test_items_are_those_of_the_columns(tmp_path: Path) -> None:
         groups = known.groups(field)
         assert [row[field] or "" for row in rows] == [groups.names[code] for code in groups.code]
     assert [row["state"] for row in rows] == ["excluded", "unlabelled", "unlabelled"]
+
+
+def test_gold_is_the_same_in_the_view_and_where_the_program_counts(tmp_path: Path) -> None:
+    """Every state with every origin, imported gold or none, and checks among them."""
+    states = ("unlabelled", "labelled", "conflict", "final", "excluded")
+    cases = list(product((True, False, None), states, (None, "agreed", "adjudicated"), (0, 1), (True, False)))
+    project = make_project(tmp_path, [{"gold": imported} for imported, *_ in cases])
+    with project.database.write() as connection:
+        for item, (_, state, source, gold, is_check) in enumerate(cases, 1):
+            settled = (gold if source else None, source)
+            connection.execute("INSERT INTO item_states VALUES (?, ?, ?, ?, NULL, NULL)", (item, state, *settled))
+            if is_check:
+                connection.execute("INSERT INTO check_items VALUES (?, 'correct', '')", (item,))
+    reader = project.database.reader()
+    by_view = reader.execute("SELECT completion_id, gold, gold_from FROM gold ORDER BY completion_id").fetchall()
+    asked = f"SELECT c.id, {GOLD}, {GOLD_FROM} FROM {items_for(GOLD, GOLD_FROM)} WHERE {VISIBLE} ORDER BY c.id"
+    assert reader.execute(asked).fetchall() == by_view
+    assert len(by_view) == len(cases)
 
 
 def test_verdicts_are_counted_from_the_newest_complete_run(tmp_path: Path) -> None:

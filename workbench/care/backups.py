@@ -143,7 +143,7 @@ def _disk(path: Path) -> Finding:
 
 def _environment() -> list[Finding]:
     found = [Finding(name="python", ok=sys.version_info >= (3, 11), message=sys.version.split()[0])]
-    for name in ("textual", "math-verify", "sympy", "sqlite-utils", "numpy"):
+    for name in ("textual", "math-verify", "sympy", "numpy"):
         try:
             found.append(Finding(name=name, ok=True, message=metadata.version(name)))
         except metadata.PackageNotFoundError:

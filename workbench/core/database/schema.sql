@@ -277,8 +277,8 @@ CREATE TABLE check_items (
     added_at TEXT NOT NULL
 ) STRICT;
 
--- Adjudicated, else agreed, else imported. The program composes the same of `GOLD` in `selection.py`: beside what else it
--- asks of items, the view would be a second look at each, and a scan of a million take twice as long.
+-- Adjudicated, else agreed, else imported. The program composes the same of `GOLD` in `selection.py`: beside what else
+-- it asks of items, the view would be a second look at each, and a scan of a million take twice as long.
 CREATE VIEW gold AS
     SELECT c.id AS completion_id,
            CASE WHEN i.state IN ('conflict', 'excluded') OR k.completion_id IS NOT NULL THEN NULL

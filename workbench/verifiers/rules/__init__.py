@@ -7,7 +7,7 @@ An item's way, and where each step lives:
    `question`: what the question says about its answer's form.
 3. `decision`: asks one kind of answer after the other. The first that knows decides; where none does, it abstains.
 4. The kinds that are words:
-   `contrast`  multiple choice, by letter and by an option's text; options an answer rejects; brackets; formulas of logic
+   `contrast`  choice by letter and by an option's text; options an answer rejects; brackets; formulas of logic
    `states`  yes or no, valid or invalid ...; a yes in the question's own words is read in `decision`
    `phrases`, `words`  what a sentence says; words one by one, and numbers written as words
 5. The kinds that are values, all by way of `equality`, which says whether two values are the same and by which rule:

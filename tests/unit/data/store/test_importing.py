@@ -50,6 +50,14 @@ def _import(database: Path, file: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.DEVNULL)
 
 
+def size(path: Path) -> int:
+    """Bytes of a file that comes and goes; 0 where it isn't there."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def _kill_when(process: subprocess.Popen[bytes], begun: Callable[[], bool]) -> None:
     """Kill it without warning as soon as it is seen writing; it must be at work then."""
     while not begun():
@@ -78,7 +86,7 @@ def _finish(database: Path, file: Path) -> None:
 def test_a_killed_first_import_leaves_an_empty_database(tmp_path: Path) -> None:
     database, file = tmp_path / "p.db", _write(tmp_path / "f.jsonl", ROWS, "What is")
     journal = tmp_path / "p.db-journal"
-    _kill_when(_import(database, file), lambda: journal.exists() and journal.stat().st_size > 0)
+    _kill_when(_import(database, file), lambda: size(journal) > 0)
 
     opened = Database(database)
     reader = opened.reader()

@@ -266,5 +266,6 @@ async def test_an_item_that_is_no_solution_says_so(tmp_path: Path) -> None:
     add_run(project, "rules", {1: Outcome.CORRECT})
     async with opened(project) as (app, pilot):
         app.push_screen(ItemScreen(1))
+        await settle(pilot)
         await press(pilot, "s")
         assert "This item is no solution of a code problem." in notices(app)

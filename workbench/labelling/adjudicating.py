@@ -82,7 +82,7 @@ class AdjudicationSession:
         self._held = project.database.reader()
         self._sighted = sighted
         self.person = people.find(project.database, adjudicator)
-        self.guidelines = Acquainted(project.database, self.person.id, self._held)
+        self.guidelines = Acquainted(project.database, self.person.id)
         self._skipped: set[tuple[str, int]] = set()
 
     def next(self) -> Conflict | None:

@@ -192,7 +192,7 @@ class AnnotationSession:
         self._blind = blind.open_blind(project.database, self.person.id)
         # Reads on, also once the file is not where it was.
         self._held = project.database.open()
-        self.guidelines = Acquainted(project.database, self.person.id, self._held)
+        self.guidelines = Acquainted(project.database, self.person.id)
         self._lock = threading.Lock()
         self._known: dict[tuple[Task, int], Standing] = {}
 

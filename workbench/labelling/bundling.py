@@ -98,7 +98,7 @@ def bundle(
                 f"There is nothing for {person.name} to take along.", "Assign items first: workbench assign DB …"
             )
         slots = store.send_away(home, person.id, at, until)
-        goes_by = Acquainted(project.database, person.id, home).version
+        goes_by = Acquainted(project.database, person.id).version
         identifier = events.new_uuid()
         _fill(
             target,

@@ -129,7 +129,7 @@ class ConflictClasses:
             UsageError: There is no conflict of that kind for this person; the message lists the kinds there are.
         """
         reader = self._database.reader()
-        guideline = Acquainted(self._database, self.person.id, reader).version
+        guideline = Acquainted(self._database, self.person.id).version
         cases: dict[int, RulingSubject] = {}
         values: tuple[str, ...] = ()
         names = set()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
 from workbench.core.database import people, states
 from workbench.core.database.connection import Database
-from workbench.core.errors import UsageError
+from workbench.core.errors import StoreError, UsageError
 from workbench.core.label import Task
 from workbench.core.project import Project
 from workbench.core.selection import Selection
@@ -177,28 +176,30 @@ def _fill_slots(connection: people.Connection, task: Task, subject: int) -> None
 
 
 class Acquainted:
-    """What one person knows of the guidelines; every method may be called from any thread.
+    """What one person knows of the guidelines; every method may be called from any thread."""
 
-    Args:
-        held: A connection that reads on, also once the file is not where it was: `version` is part of every item.
-    """
-
-    def __init__(self, database: Database, person: int, held: people.Connection) -> None:
+    def __init__(self, database: Database, person: int) -> None:
         self._database = database
         self._person = person
-        self._held = held
-        self._worked_under: set[str] | None = None
-        self._at_first = guidelines.version_in_force(held)
-        self._lock = threading.Lock()
+        reader = database.reader()
+        self._at_first = guidelines.version_in_force(reader)
+        self._worked_under = store.worked_under(reader, person)
+        self._known = self._version(reader)
 
     @property
     def version(self) -> str:
-        """The version the person goes by."""
-        with self._lock:
-            if self._worked_under is None:
-                self._worked_under = store.worked_under(self._held, self._person)
-            known = self._worked_under | store.read_by(self._held, self._person)
-            return guidelines.newest(self._held, among=known) or self._at_first
+        """The version the person goes by; part of every item, also of one that is read while the file is away."""
+        try:
+            self._known = self._version(self._database.reader())
+        except StoreError as error:
+            # A thread that has read nothing yet can't begin now, and nobody has read anything new either.
+            if not error.is_away:
+                raise
+        return self._known
+
+    def _version(self, reader: people.Connection) -> str:
+        known = self._worked_under | store.read_by(reader, self._person)
+        return guidelines.newest(reader, among=known) or self._at_first
 
     def read(self, version: str) -> None:
         """The person has had this version before them; from now on they go by it."""

@@ -145,6 +145,15 @@ def test_a_label_names_the_version_its_maker_has_read(tmp_path: Path) -> None:
     later.close()
 
 
+def test_what_is_known_can_be_asked_for_though_the_session_is_closed_meanwhile(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    assign(project, ["amira"], per_item=1)
+    session = AnnotationSession(project, "amira")
+    session.close()
+    second = guidelines.add_version(project, "Judge.").version
+    assert (session.guidelines.version, session.guidelines.news()) == ("1", second)
+
+
 def test_what_was_read_and_not_labelled_under_is_known_the_next_time(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     assign(project, ["amira"], per_item=1)

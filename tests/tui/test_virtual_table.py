@@ -479,6 +479,17 @@ def test_numbers_are_sorted_by_size_before_words() -> None:
     assert by_size((0.5, 0.7), (-0.1, 0.3), (0.5, 0.6)) == [(-0.1, 0.3), (0.5, 0.6), (0.5, 0.7)]
 
 
+def test_numbers_in_words_are_sorted_by_their_size() -> None:
+    rounds = ("2 mutate", "10 mutate", "10 review", "11 mutate")
+    assert by_size(*reversed(rounds)) == [*rounds]
+    assert by_size("q10", "q9/b", "Q9/a", "50k+", "2k-5k", "q") == ["2k-5k", "50k+", "q", "Q9/a", "q9/b", "q10"]
+
+
+@given(st.lists(st.text()))
+def test_any_words_can_be_sorted(words: list[str]) -> None:
+    assert sorted(by_size(*words)) == sorted(words)
+
+
 @given(st.lists(st.integers(0, 10**11), min_size=2), st.sampled_from([compact_count, duration, "{:,}".format]))
 def test_whatever_form_counts_and_times_have_they_are_sorted_by_size(
     sizes: list[int], shown: Callable[[int], str]

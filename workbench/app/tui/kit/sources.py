@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 
 Row = TypeVar("Row")
+_NUMBER = re.compile(r"(\d{1,18})")
 _NOTHING = {"", NONE, "…"}
 """Words that say that there is no value."""
 
@@ -78,9 +80,10 @@ class MemorySource:
 
 
 def rank(value: float | str | tuple[float, ...] | None) -> tuple[bool, Any] | None:
-    """What a cell is sorted by: figures before words, those by the alphabet; None for nothing, which stands last."""
+    """What a cell is sorted by: figures before words, in words numbers by size; None for nothing, which stands last."""
     if isinstance(value, str):
-        return None if value in _NOTHING else (True, value.casefold())
+        parts = _NUMBER.split(value.casefold())
+        return None if value in _NOTHING else (True, [int(part) if part.isdecimal() else part for part in parts])
     return None if value is None or value != value else (False, value)
 
 

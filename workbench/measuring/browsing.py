@@ -65,11 +65,6 @@ class ItemTable(QueryTable[BrowseRow]):
         return browsing.rows(self._database.reader(), ids, self._runs)
 
 
-def item_count(project: Project) -> int:
-    """How many items there are."""
-    return sum(states.counts(project.database).values())
-
-
 def names(project: Project) -> dict[str, list[str]]:
     """What can be filtered by: field -> the values there are, verifiers under ``verdict:``."""
     reader = project.database.reader()

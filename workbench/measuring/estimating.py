@@ -259,7 +259,6 @@ def _row(share: _EstimatedShare, group: str | None, stratum: IntArray | None = N
 
 def _reason(row: EstimateRow, share: _EstimatedShare, power: float) -> str | None:
     """Why predictions don't help; None where they do."""
-
     from workbench.statistics.prediction_powered import FEWEST
     from workbench.statistics.subgroups import compact
 

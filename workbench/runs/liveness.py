@@ -351,7 +351,6 @@ def _last_line(database: Path) -> str:
 
 def runner_log(project: Project) -> Path:
     """What the background runner writes."""
-
     return log_path(project.path)
 
 

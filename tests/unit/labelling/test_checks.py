@@ -19,7 +19,7 @@ from workbench.labelling import checks, people
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer, Progress
 from workbench.labelling.ledger import recompute, states_differ
 from workbench.labelling.store import claiming
-from workbench.measuring.store.figures import gold_columns
+from workbench.measuring.columns import columns
 from workbench.measuring.suggesting import status
 
 EVERY = AnnotationPolicy(check_rate=1, repeat_share=0, check_minimum=100)
@@ -70,11 +70,14 @@ def test_checks_get_no_slots_and_are_no_part_of_the_benchmark(project: Project) 
 def test_no_choice_of_gold_gives_a_check_one(project: Project, choice: Any) -> None:
     reader = project.database.reader()
     with_gold = 0 if choice == "people" else 4
-    assert sum(gold >= 0 for gold in gold_columns(reader, Selection(), None, choice).gold) == with_gold
+    known = columns(project)
+    assert (known.gold(choice) >= 0).sum() == with_gold
     exported = {item.completion_key: (item.gold, item.gold_from) for item in stream_items(reader, Selection(), choice)}
     assert exported["c0"] == exported["c1"] == (None, None)
     chosen = Selection((parse_condition("gold=none"),))
-    assert len(gold_columns(reader, chosen, None, "final").item) == 2
+    found = known.chosen(chosen)
+    assert found is not None
+    assert found.sum() == 2
 
 
 def test_a_check_looks_like_any_item_and_its_answer_changes_no_state(project: Project) -> None:

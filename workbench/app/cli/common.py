@@ -120,8 +120,6 @@ def _seconds(seconds: float) -> str:
 
 T = TypeVar("T")
 database_argument = click.argument("database", metavar="DB", type=click.Path(dir_okay=False))
-whole_number = click.IntRange(1, 2**63 - 1)
-"""What counts and numbers may be: SQLite's integers."""
 
 
 class NumberRange(click.FloatRange):

@@ -13,12 +13,12 @@ from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
 from workbench.core.options import (
     Basis,
+    BootstrapSeed,
     Force,
     Gold,
     Options,
     Protocol,
     Run,
-    SeedNumber,
     TableFormat,
     Verifiers,
     Where,
@@ -72,7 +72,7 @@ class AccuracyOptions(Options, frozen=True, kw_only=True):
             bare=SAMPLES,
         ),
     ] = None
-    seed: Annotated[SeedNumber, option("Seed of the bootstrap.")] = 0
+    seed: BootstrapSeed = 0
     sort: Annotated[
         Literal["name", "accuracy", "balanced_accuracy", "mcc", "fpr", "fnr", "coverage", "auroc"] | None,
         option("Order verifiers by name, or the best first by this figure of all items; baselines stay last."),
@@ -231,7 +231,7 @@ class CompareOptions(Options, frozen=True, kw_only=True):
             le=1_000_000,
         ),
     ] = None
-    seed: Annotated[SeedNumber, option("Seed of the bootstrap.")] = 0
+    seed: BootstrapSeed = 0
     examples: Annotated[
         int,
         option(

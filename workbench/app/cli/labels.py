@@ -22,7 +22,7 @@ from workbench.app.cli.common import (
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
 from workbench.core.errors import UsageError
-from workbench.core.options import DatabaseOrFile, Force, Options, SeedNumber, Where, Whole, argument, option
+from workbench.core.options import BootstrapSeed, DatabaseOrFile, Force, Options, Where, Whole, argument, option
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.statistics.records.agreement import Level
@@ -221,7 +221,7 @@ class AgreementOptions(Options, frozen=True, kw_only=True):
             le=100_000,
         ),
     ] = 1_000
-    seed: Annotated[SeedNumber, option("Seed of the bootstrap.")] = 0
+    seed: BootstrapSeed = 0
 
 
 @verb

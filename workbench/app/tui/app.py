@@ -260,7 +260,6 @@ class WorkbenchApp(App[None]):
 
     def action_screenshot(self, filename: str | None = None, path: str | None = None) -> None:
         """Write the screen as SVG beside the database, and say where; what can't be written is said, too."""
-
         try:
             written = write_screenshot(self.project, self.export_screenshot(title=self.TITLE))
         except WorkbenchError as error:

@@ -158,11 +158,11 @@ def write_solutions(
             with project.database.write() as connection:
                 stored_provenance.note(connection, writer.run, provenance)
         for some in some_at_a_time(chosen, _TOGETHER):
-            desk = _SolutionWriting(project, name, wish, models, writer, executor, some)
-            desk.write()
-            imported += join(project, dataset, f"solutions/{name}", desk.records())
-            done += desk.report()
-            skipped["no_tests"] = skipped.get("no_tests", 0) + desk.untested
+            writing = _SolutionWriting(project, name, wish, models, writer, executor, some)
+            writing.write()
+            imported += join(project, dataset, f"solutions/{name}", writing.records())
+            done += writing.report()
+            skipped["no_tests"] = skipped.get("no_tests", 0) + writing.untested
     return SolutionsWritten(
         dataset=dataset.name,
         run=writer.run,

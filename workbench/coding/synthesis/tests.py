@@ -232,17 +232,17 @@ def write_tests(
     about = _made(wish, reading, models)
     row, stored = _suite(project, dataset, suite, about)
     with generating(project, f"tests/{suite}", models, about, trust=trust, watch=watch) as writer:
-        desk = _SuiteWriting(project, wish, reading, row, stored, writer)
+        writing = _SuiteWriting(project, wish, reading, row, stored, writer)
         for some in some_at_a_time(chosen, _TOGETHER):
-            desk.write(_targets(project, some, wish.with_solution))
+            writing.write(_targets(project, some, wish.with_solution))
     return TestsWritten(
         suite=suite,
         dataset=dataset.name,
         run=writer.run,
         model=next(iter(models.models)),
         with_solution=wish.with_solution,
-        targets=desk.targets,
-        unchanged=desk.unchanged,
+        targets=writing.targets,
+        unchanged=writing.unchanged,
         failed=dict(writer.failed),
         empty=len(stored.empty),
         skipped=skipped,

@@ -3,7 +3,7 @@
 SQLite replays whatever log lies beside a file. So every file is given a name at random when it is made, copied or
 restored, and every transaction leaves a mark beside it: its number, a state of its own drawn at random, the state it
 was made on, and the header of the file then. What stands in a log then tells which file, and which state of it, the
-log belongs to (`store/logs.py`). A mark has the same length always, and is its page's only row, so that it is found
+log belongs to (`logs.py`). A mark has the same length always, and is its page's only row, so that it is found
 without SQLite.
 """
 

@@ -1,7 +1,7 @@
 """Whether the log beside a database is its own, told before SQLite replays a page of it.
 
 SQLite believes any log that is whole in itself: that of a database over which a backup was copied, too. So every
-transaction leaves a mark (`store/generation.py`), which is read here in the file without its log, and in the log. A log
+transaction leaves a mark (`generation.py`), which is read here in the file without its log, and in the log. A log
 begins where the file stood: the file has the state that the log's first transaction was made on, or that of one in the
 log where some of it has been written back; and its header is the one that stood there then, or one of the log's, which
 tells a copy of the same state with other pages. Logs without marks, of older versions and other programs, are told by

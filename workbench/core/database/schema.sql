@@ -633,7 +633,7 @@ CREATE TABLE test_results (
     PRIMARY KEY (run_id, completion_id, suite)
 ) STRICT, WITHOUT ROWID;
 
--- What a run's outcomes depend on besides the texts (`core/provenance.py`), as JSON.
+-- What a run's outcomes depend on besides the texts (`core/code.py`: Provenance), as JSON.
 CREATE TABLE provenance (
     run_id INTEGER PRIMARY KEY REFERENCES runs (id),
     document TEXT NOT NULL

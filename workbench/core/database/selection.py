@@ -15,7 +15,7 @@ from workbench.core.label import FLAG_STATES, Task
 from workbench.core.selection import LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Selection
 from workbench.core.sets import SetName
 from workbench.core.taxonomy import SUBTYPES, TYPES, UNTYPED, parse_type, type_display
-from workbench.core.verdict import GoldChoice, Outcome
+from workbench.core.verdict import Outcome
 
 # -- What the values of a condition may be, where a field has a closed vocabulary: the taxonomy's and the
 # database's.
@@ -141,13 +141,6 @@ GOLD_FROM = (
 )
 PEOPLE_GOLD = f"CASE WHEN i.gold_from IS NOT NULL THEN {GOLD} END"
 IMPORTED_GOLD = f"CASE WHEN NOT {IS_CHECK} THEN c.imported_gold END"
-GOLD_CODES: Final[dict[GoldChoice, str]] = {
-    "final": f"coalesce({GOLD}, -1)",
-    "people": f"coalesce({PEOPLE_GOLD}, -1)",
-    # An excluded item is in no table, whatever its file said.
-    "imported": f"CASE WHEN i.state = 'excluded' THEN -1 ELSE coalesce({IMPORTED_GOLD}, -1) END",
-}
-"""What figures count as gold: 1 correct, 0 incorrect, -1 none."""
 LENGTH = " ".join(
     [
         f"CASE WHEN c.characters IS NULL THEN '{UNKNOWN}'",

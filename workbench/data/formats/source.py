@@ -32,10 +32,8 @@ CodeFormat = Literal[
 ]
 """What rows of code hold; they stand in files of any of the plain formats."""
 
-QuestionFormat = Literal["questions"]
-"""Questions without completions; they stand in files of any of the plain formats."""
-
 QUESTIONS: Final = "questions"
+"""Questions without completions; they stand in files of any of the plain formats."""
 
 PLAIN_FORMATS: dict[str, FileFormat] = {name: name for name in get_args(FileFormat)}
 CODE_FORMATS: dict[str, CodeFormat] = {name: name for name in get_args(CodeFormat)}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from workbench.core.database.selection import COLUMNS, GOLD_CODES, GOLD_FROM, VISIBLE, items_for
+from workbench.core.database.selection import COLUMNS, GOLD, GOLD_FROM, IMPORTED_GOLD, VISIBLE, items_for
 from workbench.core.database.values import vector
 from workbench.core.errors import UsageError
 from workbench.core.progress import heed
@@ -33,6 +33,9 @@ OF_QUESTION = FIELDS[:5]
 """Those that an item has from its question, unless people say otherwise."""
 _PIECE = 50_000
 """Verdicts read at once: their reasons are a list of texts."""
+_FINAL = f"coalesce({GOLD}, -1)"
+# An excluded item is in no table, whatever its file said.
+_IMPORTED = f"CASE WHEN i.state = 'excluded' THEN -1 ELSE coalesce({IMPORTED_GOLD}, -1) END"
 _ORIGIN = f"CASE {GOLD_FROM} WHEN 'imported' THEN 1 WHEN 'agreed' THEN 2 WHEN 'adjudicated' THEN 3 ELSE 0 END"
 _TOUCHED = """(SELECT completion_id FROM item_states WHERE completion_id BETWEEN ?1 AND ?2
     UNION SELECT completion_id FROM check_items WHERE completion_id BETWEEN ?1 AND ?2)"""
@@ -124,7 +127,7 @@ def _questions(connection: Connection, wanted: list[int]) -> dict[int, tuple[str
 
 
 def _touched(connection: Connection, first: int, last: int) -> list[tuple[int, int, int, int, str, str]]:
-    texts = (GOLD_CODES["final"], _ORIGIN, GOLD_CODES["imported"], COLUMNS["type"], COLUMNS["subtype"])
+    texts = (_FINAL, _ORIGIN, _IMPORTED, COLUMNS["type"], COLUMNS["subtype"])
     return connection.execute(
         f"SELECT c.id, {', '.join(texts)} FROM {items_for(*texts)} WHERE {VISIBLE} AND c.id IN {_TOUCHED} "
         "ORDER BY c.id",
@@ -193,7 +196,7 @@ def _scores(connection: Connection, run: int, first: int, last: int) -> tuple[ar
 View = Literal[
     "items", "item_texts", "counted_runs", "run_verdicts", "judged", "current_labels", "current_reviews", "verdicts"
 ]
-"""The views of `schema_views`; ``verdicts`` is ``judged`` with the verdicts on items without gold."""
+"""The schema's views; ``verdicts`` is ``judged`` with the verdicts on items without gold."""
 _COUNTED = """
     SELECT n.verifier, i.*,
            CASE x.outcome WHEN 0 THEN 'incorrect' WHEN 1 THEN 'correct' WHEN 2 THEN 'abstain' ELSE 'error' END

@@ -1,4 +1,4 @@
-"""Gold, verdicts and scores of items as plain arrays, for planning and ordering people's work."""
+"""Verdicts and scores of items as plain arrays, for planning and ordering people's work."""
 
 from __future__ import annotations
 
@@ -10,56 +10,12 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from workbench.core.database.events import IN_FORCE, LONGEST_LOOK, OF_THIS_ROUND
-from workbench.core.database.selection import COLUMNS, GOLD_CODES, compile_selection, items_for
 from workbench.core.database.values import integers
 from workbench.core.errors import UsageError
-from workbench.core.selection import Selection
-from workbench.core.verdict import GoldChoice
-
-
-class GoldColumns(Struct, frozen=True, kw_only=True):
-    """Gold, question and group of every selected item, in order of row id.
-
-    Attributes:
-        item: Row ids of the completions.
-        question: Row ids of their questions (the clusters).
-        gold: 1 correct, 0 incorrect, -1 none.
-        group: Positions in ``names``; all 0 without a grouping.
-        names: Names of the groups.
-    """
-
-    item: array[int]
-    question: array[int]
-    gold: array[int]
-    group: array[int]
-    names: list[str]
-
-
-def gold_columns(
-    connection: sqlite3.Connection, selection: Selection, by: str | None, choice: GoldChoice
-) -> GoldColumns:
-    """Read gold and group of the selected items."""
-    where, parameters = compile_selection(selection)
-    name = COLUMNS[by] if by else "''"
-    limit = -1 if selection.limit is None else selection.limit
-    rows = connection.execute(
-        f"SELECT c.id, c.question_id, {GOLD_CODES[choice]}, {name} FROM {items_for(where, name, GOLD_CODES[choice])} "
-        f"WHERE {where} ORDER BY c.id LIMIT ?",
-        (*parameters, limit),
-    )
-    item, question, gold, group = array("q"), array("q"), array("b"), array("i")
-    positions: dict[str, int] = {}
-    while block := rows.fetchmany(20_000):
-        items, questions, golds, names = zip(*block, strict=True)
-        item.extend(items)
-        question.extend(questions)
-        gold.extend(golds)
-        group.extend([positions.setdefault(name, len(positions)) for name in names])
-    return GoldColumns(item=item, question=question, gold=gold, group=group, names=list(positions))
 
 
 def outcomes(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[int]]:
-    """Completion row ids and outcomes (``model.verdict.Outcome``) of a run, in order of row id."""
+    """Completion row ids and outcomes (`workbench.core.verdict.Outcome`) of a run, in order of row id."""
     row: tuple[str | None, str | None] = connection.execute(
         "SELECT group_concat(completion_id), group_concat(outcome) FROM (SELECT completion_id, outcome FROM verdicts "
         "WHERE run_id = ? AND sample = 0 ORDER BY completion_id)",

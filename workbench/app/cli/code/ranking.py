@@ -15,7 +15,17 @@ from workbench.app.cli.common import REFUSED_SOME, print_line, project_at, refus
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
 from workbench.core.item import Refusal
-from workbench.core.options import DatabaseOrFile, Force, Options, SeedNumber, TableFormat, Verifiers, Where, option
+from workbench.core.options import (
+    BootstrapSeed,
+    DatabaseOrFile,
+    Force,
+    Options,
+    SeedNumber,
+    TableFormat,
+    Verifiers,
+    Where,
+    option,
+)
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.text.figures import counted
@@ -136,7 +146,7 @@ class CodeMetricsOptions(Options, frozen=True, kw_only=True):
     samples: Annotated[
         int, option("Samples behind the intervals; 0 for none.", "--bootstrap", metavar="SAMPLES", ge=0, le=100_000)
     ] = 2_000
-    seed: Annotated[SeedNumber, option("Seed of the bootstrap.")] = 0
+    seed: BootstrapSeed = 0
     where: Where = ()
     format: TableFormat = "text"
 

@@ -197,7 +197,6 @@ class AgreementScreen(LiveScreen):
 
     def action_open_pair(self, everything: bool = False) -> None:
         """List the items of the two people under the cursor."""
-
         pair = self.pair
         if pair is None:
             self.notify("Choose two people who have items in common.", markup=False)

@@ -272,7 +272,6 @@ class CodeProblemScreen(LiveScreen):
     @on(PassGrid.Opened)
     def action_open_solution(self) -> None:
         """Open the solution under the cursor, at the test under the cursor."""
-
         if self.matrix is not None and (solution := self.chosen) is not None:
             test = self.query_one(PassGrid).column_key
             self.app.push_screen(CodeSolutionScreen(self.matrix, solution.id, self.order, test, self.comparing))

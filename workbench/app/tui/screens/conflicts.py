@@ -107,7 +107,6 @@ class ConflictsScreen(TableScreen, PersonScreen):
 
     def opened(self, row: int) -> None:
         """Show the conflicts of a kind."""
-
         self.app.push_screen(ConflictClassScreen(self._kinds[row].name, self._session()))
 
     def action_undo(self) -> None:

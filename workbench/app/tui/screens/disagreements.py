@@ -261,7 +261,6 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def opened(self, row: int) -> None:
         """Open the item with all evidence."""
-
         if self.found is not None:
             self._opened = ReviewItemScreen(row, self.desk, self.found.queue)
             self.app.push_screen(self._opened)
@@ -277,7 +276,6 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def action_errors(self) -> None:
         """Count the errors that have been marked."""
-
         self.app.push_screen(ErrorCountsScreen())
 
     def action_take_back(self) -> None:

@@ -254,7 +254,6 @@ class SetsScreen(TableScreen, LiveScreen):
             self.in_background(partial(everybody, self.project), partial(self._build, kind), group="sets-judges")
 
     def _build(self, kind: str, verifiers: tuple[str, ...]) -> None:
-
         judges = tuple(name for name in verifiers if name != BASELINE)
         form = begun(kind, judges, self.sets, self.chosen)
         self.app.push_screen(BuildSetScreen(form, self._built))
@@ -272,7 +271,6 @@ class SetsScreen(TableScreen, LiveScreen):
 
     def action_publish(self) -> None:
         """Ask where the set under the cursor is to be published."""
-
         finished = [line for line in self.sets[::-1] if line.kind in PUBLISHABLE]
         line = self.chosen
         if line is None or line not in finished:

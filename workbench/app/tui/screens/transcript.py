@@ -142,7 +142,6 @@ class TranscriptScreen(FindingScreen):
 
     def action_tree(self) -> None:
         """Show the search."""
-
         if self._transcript is not None:
             self.app.push_screen(SearchTreeScreen(self.run_number, self.item))
 
@@ -296,7 +295,6 @@ class SearchTreeScreen(WorkbenchScreen):
             self._open(node.calls, f"node {place}, {node.subtask}")
 
     def _open(self, calls: tuple[int, ...] | None, about: str) -> None:
-
         self.app.push_screen(TranscriptScreen(self.run_number, self.item, calls, about))
 
 

@@ -141,3 +141,18 @@ def test_wrong_usage(tmp_path: Path, call: Call, arguments: tuple[str, ...], wor
     with scripted(reply_to) as server:
         code, out, err = call(*writing(path, server, *arguments))
         assert (code, out, words in err, server.received) == (2, "", True, []), err
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["write-solutions", "--name", "x", "--kinds", "wrong"], "There is no kind of solution 'wrong'."),
+        (["write-tests", "--suite", "x", "--filters", "wrong"], "There is no filter 'wrong'."),
+    ],
+)
+def test_a_wrong_word_is_told_before_anything_is_made_ready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], command: list[str], told: str
+) -> None:
+    call = in_process(monkeypatch, capfd)
+    code, _, error = call("code", command[0], make(tmp_path), "--model", "nobody's", *command[1:])
+    assert (code, told in error) == (2, True)

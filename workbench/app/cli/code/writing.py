@@ -44,9 +44,11 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     one. The same command goes on, and asks nothing twice.
     """
     from workbench.coding.problems import opened_sandbox
-    from workbench.coding.synthesis.solutions import USUAL, write_solutions
+    from workbench.coding.synthesis.solutions import USUAL, kinds_of, write_solutions
     from workbench.runs.generation import models_from
 
+    # A wrong word is told before anything is made ready.
+    kinds_of(options.wish.kinds)
     chosen = models_from(project, options.models, options.settings, USUAL)
     with (
         opened_sandbox(project, workers=options.workers, allow_unsafe=options.allow_unsafe) as sandbox,
@@ -107,9 +109,10 @@ def write_tests_command(project: Project, options: CodeWriteTestsOptions) -> Out
     Run it as any suite: workbench verify DB execution --name NAME -o suite=NAME. The score is the share of these tests
     that a solution passes.
     """
-    from workbench.coding.synthesis.tests import USUAL, write_tests
+    from workbench.coding.synthesis.tests import USUAL, reading_of, write_tests
     from workbench.runs.generation import models_from
 
+    reading_of(options.wish)
     chosen = models_from(project, options.models, options.settings, USUAL)
     with drawing() as watch:
         report = trusting(

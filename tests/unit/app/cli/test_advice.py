@@ -91,7 +91,7 @@ def _commands() -> set[str]:
 @pytest.mark.parametrize("advised", sorted(_commands()))
 def test_an_advised_command_has_all_that_it_needs(advised: str) -> None:
     command: click.Command = root
-    context, words = click.Context(root), advised.split()
+    context, words = click.Context(root, **root.context_settings), advised.split()
     while isinstance(command, click.Group):
         # Some groups take the database before their command's name.
         words = words[1:] if words[0] == "DB" and command is not root else words

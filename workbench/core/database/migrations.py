@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -23,7 +23,7 @@ from workbench.core.database import events, generation, logs, schema, schema_che
 from workbench.core.database.failures import roll_back
 from workbench.core.database.place import OPENING
 from workbench.core.database.schema import SchemaPart
-from workbench.core.database.schema_check import NAMES, quoted
+from workbench.core.database.schema_check import NAMES, quoted, shown
 from workbench.core.errors import SchemaError, StoreError
 from workbench.core.files import part_folder, sweep
 
@@ -171,6 +171,7 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = Fa
         connection.execute("COMMIT")
         if version == latest_version():
             return counter
+        _require_free_names(connection, path, version, latest_version())
         if keep_copy:
             _keep_copy(connection, path)
         connection.execute("PRAGMA journal_mode = WAL")
@@ -229,6 +230,18 @@ def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> No
             f"{path}: somebody has changed it: {'; '.join(wrong[:_SHOWN])}{more}.",
             f"Nothing was read or written. To see each with its text: workbench doctor {shlex.quote(str(path))}",
         )
+
+
+def _require_free_names(connection: Connection, path: Path, older: int, newer: int) -> None:
+    before, after = schema.parts(older), schema.parts(newer)
+    ours = {part.name for part in before}
+    needed = {*(part.name for part in after), *map(_old, _made_anew(before, after))} - ours
+    for stored in schema_check.read(connection):
+        if stored.name.lower() in needed:
+            raise StoreError(
+                f"{path}: somebody's own {stored.kind} {shown(stored.name)} has a name that version {newer} needs.",
+                "Drop it or give it another name first. Nothing was changed.",
+            )
 
 
 def differences(connection: sqlite3.Connection, version: int) -> list[schema_check.Difference]:
@@ -347,10 +360,8 @@ def _remake(connection: Connection, older: int, newer: int) -> None:
     for part in before:
         if part.kind in ("trigger", "view"):
             connection.execute(f"DROP {part.kind} {part.name}")
-    tables = {part.name: part for part in before if part.kind == "table"}
-    anew = [part.name for part in after if part.name in tables and part.first != tables[part.name].first]
-    for table in anew:
-        _set_aside(connection, table)
+    anew, ours = _made_anew(before, after), {part.name for part in before}
+    others = [sql for table in anew for sql in _set_aside(connection, table, ours)]
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
     for part in after:
         if part.kind == "table" and part.name in there:
@@ -360,6 +371,8 @@ def _remake(connection: Connection, older: int, newer: int) -> None:
             connection.execute(part.sql)
     for table in anew:
         _carry_over(connection, table)
+    for sql in others:
+        connection.execute(sql)
     for version in range(older + 1, newer + 1):
         for fill in FILLS.get(version, ()):
             fill(connection)
@@ -368,19 +381,36 @@ def _remake(connection: Connection, older: int, newer: int) -> None:
             connection.execute(part.sql)
 
 
-def _set_aside(connection: Connection, table: str) -> None:
-    """Rename a table that is made anew, and free the names of its indexes."""
-    asked = "SELECT name FROM sqlite_master WHERE tbl_name = ? AND type = 'index' AND sql IS NOT NULL"
-    for (name,) in connection.execute(asked, (table,)).fetchall():
-        connection.execute(f"DROP INDEX {quoted(name)}")
-    connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
+def _made_anew(before: Sequence[SchemaPart], after: Sequence[SchemaPart]) -> list[str]:
+    """The tables that differ in more than new columns."""
+    tables = {part.name: part for part in before if part.kind == "table"}
+    return [part.name for part in after if part.name in tables and part.first != tables[part.name].first]
+
+
+def _old(table: str) -> str:
+    """What a table is called while another is made in its place."""
+    return f"old_{table}"
+
+
+def _set_aside(connection: Connection, table: str, ours: Container[str]) -> list[str]:
+    """Rename a table that is made anew, and free the names of our indexes; returns the text of somebody's own."""
+    asked = "SELECT name, sql FROM sqlite_master WHERE tbl_name = ? AND type = 'index' AND sql IS NOT NULL"
+    others = []
+    for name, sql in connection.execute(asked, (table,)).fetchall():
+        if name in ours:
+            connection.execute(f"DROP INDEX {quoted(name)}")
+        else:
+            others.append(sql)
+    connection.execute(f"ALTER TABLE {table} RENAME TO {_old(table)}")
+    return others
 
 
 def _carry_over(connection: Connection, table: str) -> None:
-    columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA table_info(old_{table})"))
+    old = _old(table)
+    columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA table_info({old})"))
     # The old order of rows is kept: it is the order in which events arrived.
-    connection.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM old_{table} ORDER BY rowid")
-    connection.execute(f"DROP TABLE old_{table}")
+    connection.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {old} ORDER BY rowid")
+    connection.execute(f"DROP TABLE {old}")
 
 
 # -- What fills the columns and tables that a version brought. No trigger or view is there then.

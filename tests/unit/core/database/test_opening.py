@@ -233,6 +233,42 @@ def test_a_view_of_somebodys_own_outlives_a_table_that_is_made_anew(tmp_path: Pa
         assert database.reader().execute("SELECT events FROM mine").fetchone() == (7,)
 
 
+def test_an_index_of_somebodys_own_outlives_a_table_that_is_made_anew(tmp_path: Path) -> None:
+    path = written_by_version_7(tmp_path / "p.db")
+    mine = 'CREATE INDEX "my ""own""" ON label_events (created_at DESC)'
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute(mine)
+    with closing(Database(path)) as database:
+        stored = "SELECT sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'label_events' AND name LIKE 'my%'"
+        assert database.reader().execute(stored).fetchall() == [(mine,)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        ("CREATE VIEW bundles AS SELECT 1 AS x", "view bundles"),
+        ("CREATE TABLE flags (x)", "table flags"),
+        ("CREATE TABLE label_events_flags (x)", "table label_events_flags"),
+        ("CREATE INDEX generation ON models (name)", "index generation"),
+        ("CREATE TABLE Event_Seals (x)", "table Event_Seals"),
+        ("CREATE TABLE old_label_events (x)", "table old_label_events"),
+    ],
+)
+def test_what_has_a_name_that_a_migration_needs_is_named_and_nothing_changes(
+    tmp_path: Path, statement: str, what: str
+) -> None:
+    path = written_by_version_7(tmp_path / "p.db")
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute(statement)
+    content = path.read_bytes()
+    with pytest.raises(StoreError) as caught:
+        Database(path)
+    assert caught.value.message == f"{path}: somebody's own {what} has a name that version 10 needs."
+    assert caught.value.hint == "Drop it or give it another name first. Nothing was changed."
+    assert path.read_bytes() == content
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_database_of_version_7_keeps_its_events_and_takes_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -161,6 +161,18 @@ async def test_the_cursor_stays_with_its_rule_where_the_rules_stay(tmp_path: Pat
         assert words(app).startswith("best k of 3")
 
 
+async def test_rules_stay_sorted_when_it_counts_anew(tmp_path: Path) -> None:
+    async with opened(project_of_three(tmp_path)) as (app, pilot):
+        await asked(app, pilot, "m")
+        await pilot.click(VirtualTable, offset=(2, 0))
+        for keys in ("p", "w", "b", "r"):
+            await press(pilot, keys)
+            lines = await shown(app, pilot)
+            assert lines == sorted(lines)
+        await press(pilot, "t", "b")
+        assert screen_of(app).table.sort is None
+
+
 async def test_best_of_n(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):

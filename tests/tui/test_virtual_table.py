@@ -549,3 +549,21 @@ async def test_a_click_on_a_title_sorts_rows_in_memory() -> None:
         app.table.show_rows(COLUMNS, in_memory("b", "0", "a"))
         await settle(pilot)
         assert app.table.visible_ids == [1, 2, 0]
+
+
+async def test_rows_stay_sorted_as_long_as_the_column_is_there() -> None:
+    app, rows = TableApp(Numbers(1)), in_memory("b", "c", "a")
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.table.show_rows(COLUMNS, rows)
+        await settle(pilot)
+        await pilot.click(app.table, offset=(14, 0))
+        app.table.show_rows([one._replace(min_width=5, ideal_width=9) for one in COLUMNS], rows)
+        await settle(pilot)
+        assert app.table.visible_ids == [2, 0, 1]
+        assert "Question ▲" in app.lines()[0]
+        app.table.show_rows([one._replace(key=f"other {one.key}") for one in COLUMNS], rows)
+        await settle(pilot)
+        assert app.table.visible_ids == [0, 1, 2]
+        app.table.show_rows(COLUMNS, rows)
+        await settle(pilot)
+        assert app.table.sort is None

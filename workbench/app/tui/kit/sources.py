@@ -32,13 +32,17 @@ class MemorySource:
     """A `RowSource` over a short list; `put` replaces the rows under the same columns.
 
     Attributes:
-        sort: The column a person has asked for; None for the order in which the rows were put.
+        sort: The column a person has asked for; None for the order in which the rows were put, also where there is
+            no such column.
     """
 
-    def __init__(self, columns: Sequence[TableColumn], rows: Sequence[TableRow] = ()) -> None:
+    def __init__(
+        self, columns: Sequence[TableColumn], rows: Sequence[TableRow] = (), *, sort: Sort | None = None
+    ) -> None:
         self.columns = tuple(columns)
-        self.sort: Sort | None = None
+        self.sort = sort if sort is not None and any(column.key == sort.column for column in columns) else None
         self._rows = self._shown = tuple(rows)
+        self._arrange()
 
     def put(self, rows: Sequence[TableRow]) -> bool:
         """Replace the rows; True when other rows, or the same in another order, are there now."""

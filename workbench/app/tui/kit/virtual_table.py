@@ -283,10 +283,12 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         self.show_rows(laid_out(columns, sortable=sortable), rows_of(columns, records))
 
     def show_rows(self, columns: Sequence[TableColumn], rows: Sequence[TableRow]) -> None:
-        """Show rows that are in memory; the cursor and their order stay as far as the columns are the same."""
+        """Show rows that are in memory; the cursor stays, and their order as long as its column is there."""
         source = self._source
         if not isinstance(source, MemorySource) or source.columns != tuple(columns):
-            self.set_source(MemorySource(columns, rows))
+            sorted_by = source.sort if isinstance(source, MemorySource) else None
+            source = MemorySource(columns, rows, sort=sorted_by)
+            self.set_source(source, sort=source.sort)
         elif source.put(rows):
             self.reload()
         else:

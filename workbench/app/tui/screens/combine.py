@@ -19,7 +19,6 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
 from workbench.app.tui.kit.columns import TableColumn, TableRow
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.sources import MemorySource
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
@@ -227,7 +226,7 @@ class CombineScreen(FilterScreen, FigureScreen):
         sheet = found.sheets[self.place]
         self.put("caption", _caption(sheet, self.place, len(found.sheets)), layout=False)
         table = self.table
-        table.set_source(MemorySource(_columns(sheet), _rows(sheet)))
+        table.show_rows(_columns(sheet), _rows(sheet))
         row = sheet.begin if begin or table.selected_id is None else table.selected_id
         table.jump_to_id(row)
         self.highlighted(row)
@@ -238,7 +237,7 @@ class CombineScreen(FilterScreen, FigureScreen):
         self.put("tabs", _tabs(self.asked.task, self._keys()), layout=False)
         for part in ("head", "caption"):
             self.put(part, "")
-        self.table.set_source(_nothing(text))
+        self.table.show_rows(*_nothing(text))
         self.put_detail(Content())
         self.refresh_bindings()
 
@@ -432,9 +431,10 @@ def _columns(sheet: CombinedTable) -> tuple[TableColumn, ...]:
 def _column(table: Table, place: int, title: str) -> TableColumn:
     """As wide as what stands in it; a column of words may be cut where it is very wide."""
     width = max(cell_len(text) for text in (title, *(printable(row.cells[place].text) for row in table.rows)))
+    key = f"{place} {title}"
     if place < table.left:
-        return TableColumn(str(place), title, min(width, _WORDS), width)
-    return TableColumn(str(place), title, width, width, "right")
+        return TableColumn(key, title, min(width, _WORDS), width)
+    return TableColumn(key, title, width, width, "right")
 
 
 def _rows(sheet: CombinedTable) -> list[TableRow]:
@@ -476,9 +476,9 @@ def _words(sheet: CombinedTable, place: int) -> Content:
     )
 
 
-def _nothing(text: str) -> MemorySource:
+def _nothing(text: str) -> tuple[tuple[TableColumn], tuple[TableRow]]:
     """A table without figures, and why in a word or two."""
-    return MemorySource((TableColumn("nothing", ""),), [TableRow(0, (Cell(text, "dim"),))])
+    return (TableColumn("nothing", ""),), (TableRow(0, (Cell(text, "dim"),)),)
 
 
 def _trouble(error: BaseException) -> Content:

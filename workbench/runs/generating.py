@@ -12,6 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
+from functools import partial
 from typing import Final, Protocol, Self
 
 from msgspec import Struct
@@ -59,6 +60,7 @@ class Servers:
         self._run = RunServers(run=run, servers=servers, limits=limits, prices=prices)
         self._opened: Future[_ThreadSession] = Future()
         self._ended: BaseException | None = None
+        self._interrupted: Callable[[], None] | None = None
         self._thread = threading.Thread(target=self._live, name="generating", daemon=True)
 
     def __enter__(self) -> Self:
@@ -70,13 +72,17 @@ class Servers:
         opened = self._opened.result()
         if self._thread.is_alive():
             opened.loop.call_soon_threadsafe(opened.over.set_result, None)
-        self._thread.join()
+        while self._thread.is_alive():
+            if self._interrupted is not None:
+                self._interrupted()
+            self._thread.join(LOOK_S)
 
-    def ask(self, wanted: Sequence[ReplyRequest], watch: Callable[[int], None] | None = None) -> list[Found]:
+    def ask(self, wanted: Sequence[ReplyRequest], watch: Callable[[int, bool], None] | None = None) -> list[Found]:
         """What came of each, in the order of what is wanted.
 
         Args:
-            watch: Is told a few times a second how many have come.
+            watch: Is told a few times a second how many have come, and whether this ends and only waits for the calls
+                in flight.
 
         Raises:
             RunError: No call can succeed now; what was answered is stored.
@@ -84,13 +90,20 @@ class Servers:
         """
         opened = self._opened.result()
         found: list[Found | None] = [None] * len(wanted)
+
+        def tell(*, ending: bool) -> None:
+            if watch is not None:
+                watch(sum(one is not None for one in found), ending)
+
         if not self._thread.is_alive():
             raise self._over()
         try:
             asked = asyncio.run_coroutine_threadsafe(_ask(opened.session, wanted, found), opened.loop)
             while self._waits(asked):
-                if watch is not None:
-                    watch(sum(one is not None for one in found))
+                tell(ending=False)
+        except KeyboardInterrupt:
+            self._interrupted = partial(tell, ending=True)
+            raise
         except Halt as halt:
             raise RunError(halt.message, _GO_ON) from halt
         except LeaseLost as lost:
@@ -241,6 +254,7 @@ class ModelProgress(Struct, kw_only=True):
         details: What was said about the first of them.
         halted: Why no call of it can succeed now.
         over: It has nothing left to do.
+        awaited: Calls in flight that it waits for before it ends; None while others may begin.
     """
 
     done: int = 0
@@ -248,6 +262,7 @@ class ModelProgress(Struct, kw_only=True):
     details: list[str]
     halted: str | None = None
     over: bool = False
+    awaited: int | None = None
 
 
 Watch = Callable[[Mapping[str, ModelProgress]], None]
@@ -321,6 +336,12 @@ class _ModelCompletions:
         feed = Feed(self._wanted())
         return [session.start(self._ask_on(feed)) for _ in range(self._tasks)]
 
+    def look(self) -> ModelProgress:
+        """How far it is now."""
+        if self._client.journal.closing:
+            self.progress.awaited = self._client.caller.in_flight
+        return self.progress
+
     def through(self, part: int) -> bool:
         """Whether no reply to a part will come any more."""
         return self.progress.over or (self._part > part and all(one > part for one in self._open))
@@ -379,19 +400,16 @@ class _Completions:
         self._models = models
         self._work = work
         self._session = session
-        self._watch = watch
         self._next = 0
+        if watch is not None:
+            session.watch = lambda: watch({model.name: model.look() for model in models})
 
     async def write(self) -> None:
         """Until every model is through and everything is stored."""
         tasks = [task for model in self._models for task in model.start(self._session)]
-        await self._session.wait(tasks, self._check)
+        await self._session.wait(tasks, partial(self._store_ready, patient=False))
         while self._next < self._work.parts:
             await self._store_ready(patient=True)
-
-    async def _check(self) -> None:
-        self._tell()
-        await self._store_ready(patient=False)
 
     async def _store_ready(self, *, patient: bool) -> None:
         """Store the parts that all models are through with.
@@ -410,7 +428,6 @@ class _Completions:
             # Calls go on between two parts.
             await asyncio.sleep(0)
             self._session.look()
-            self._tell()
 
     def _replies(self, part: int) -> Iterator[tuple[str, CompletionRequest, Reply]]:
         """What was answered to a part: by question, then by model as the plan has them, then by sample."""
@@ -423,7 +440,3 @@ class _Completions:
             reply = model.recall(one)
             if reply is not None:
                 yield model.name, one, reply
-
-    def _tell(self) -> None:
-        if self._watch is not None:
-            self._watch({model.name: model.progress for model in self._models})

@@ -84,6 +84,8 @@ MOST_FAILURES: Final = 20
 _TABLE_OPTIONS: Final = {*SERVER_OPTIONS, *SAMPLING_OPTIONS}
 _USUAL: Final = Sampling()
 _VERSION: Final = "1"
+_ENDING: Final = "stopping after the calls in flight"
+"""The step that is told of then."""
 GO_ON: Final = "It goes on with the command that began it."
 Watch = Callable[[str, int, int], None]
 """Is told what is being done, how much of it is done, and of how much; of calls a few times a second."""
@@ -146,7 +148,10 @@ class ServerGeneration:
             RunError: No call can succeed now (a wrong key, a spent budget); what was answered is stored.
             UsageError: There is no such model.
         """
-        found = self._servers.ask([self._wanted(one) for one in asked], self._watching(asked))
+        if not asked:
+            return []
+        watch = self._watching(asked[0].step, len(asked))
+        found = self._servers.ask([self._wanted(one) for one in asked], watch)
         for reply in found:
             if isinstance(reply, CallFailed):
                 self._note(reply)
@@ -164,8 +169,7 @@ class ServerGeneration:
         name = next(iter(self._models.models))
         batches = [tuple(texts[start : start + _TEXTS]) for start in range(0, len(texts), _TEXTS)]
         wanted = [ReplyRequest(name, Scoring(task="embeddings", texts=batch), 0) for batch in batches]
-        watch = self._watch
-        found = self._servers.ask(wanted, watch and (lambda done: watch("embeddings", done, len(wanted))))
+        found = self._servers.ask(wanted, self._watching("embeddings", len(wanted)))
         vectors: list[tuple[float, ...]] = []
         for reply in found:
             if isinstance(reply, CallFailed):
@@ -182,11 +186,9 @@ class ServerGeneration:
         sampling = self._models.models[name].sampling
         return ReplyRequest(name, Chat(messages=one.messages, sampling=sampling), one.sample)
 
-    def _watching(self, asked: Sequence[WritingRequest]) -> Callable[[int], None] | None:
+    def _watching(self, step: str, of: int) -> Callable[[int, bool], None] | None:
         watch = self._watch
-        if watch is None or not asked:
-            return None
-        return lambda done: watch(asked[0].step, done, len(asked))
+        return watch and (lambda done, ending: watch(_ENDING if ending else step, done, of))
 
     def _note(self, failed: CallFailed) -> None:
         self.failed[failed.code] += 1

@@ -147,6 +147,7 @@ class RunJournal:
     Attributes:
         usage: What the run has used, entries that aren't committed yet included.
         stored: Verdicts committed by this journal.
+        closing: The run is to stop: no call begins any more.
     """
 
     def __init__(self, database: Database, lease: Lease, run: int, numbers: Iterator[int], reader: str = "") -> None:
@@ -175,7 +176,7 @@ class RunJournal:
         self._writing_back: asyncio.Future[None] | None = None
         self._written_back = time.monotonic()
         self._committed = time.monotonic()
-        self._closing = False
+        self.closing = False
         self._broken: BaseException | None = None
         self.stored = 0
 
@@ -221,7 +222,7 @@ class RunJournal:
 
     def begin_no_more(self) -> None:
         """The run is to stop: nothing more is sent, and what was sent is still stored."""
-        self._closing = True
+        self.closing = True
 
     def require_open(self) -> None:
         """Make sure that calls may still be made.
@@ -229,7 +230,7 @@ class RunJournal:
         Raises:
             Halt: The run is to stop.
         """
-        if self._closing:
+        if self.closing:
             raise Halt("cancelled", "The run stops.")
 
     def record(self, item: int, judged: Judged, made: Sequence[MadeCall]) -> Waiter:

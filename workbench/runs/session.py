@@ -101,10 +101,12 @@ class Session:
 
     Attributes:
         clients: One a run, in the order of the runs.
+        watch: Is told whenever this shows life, also while it ends.
     """
 
     def __init__(self, clients: Sequence[Client]) -> None:
         self.clients = clients
+        self.watch: Callable[[], None] | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def start(self, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
@@ -141,6 +143,8 @@ class Session:
         """Show life; errors as with `Client.look`."""
         for client in self.clients:
             client.look()
+        if self.watch is not None:
+            self.watch()
 
     async def end(self, *, at_once: bool = False) -> None:
         """Begin no more calls, give those in flight their time, and then end all tasks.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -147,7 +149,7 @@ def test_a_call_in_flight_at_an_interrupt_is_still_stored(project: Project, monk
         return "so"
 
     def interrupt(step: str, done: int, of: int) -> None:
-        if arrived.is_set():
+        if arrived.is_set() and "stopping" not in step:
             raise KeyboardInterrupt
 
     # The reply comes while the calls are ending, not before.
@@ -163,6 +165,26 @@ def test_a_call_in_flight_at_an_interrupt_is_still_stored(project: Project, monk
         with generating(project, "gen", chosen, {}) as writer:
             assert writer.ask([asked("a")]) == ["so"]
         assert len(server.received) == 1
+
+
+def test_who_interrupts_is_told_that_it_waits_for_calls_in_flight(project: Project) -> None:
+    told, heard = list[tuple[str, int, int]](), threading.Event()
+
+    def answer(received: Received) -> str:
+        os.kill(os.getpid(), signal.SIGINT)
+        heard.wait(10)
+        return "so"
+
+    def watch(step: str, done: int, of: int) -> None:
+        told.append((step, done, of))
+        if "stopping" in step:
+            heard.set()
+
+    with scripted(answer) as server:
+        chosen = models(project, server)
+        with pytest.raises(KeyboardInterrupt), generating(project, "gen", chosen, {}, watch=watch) as writer:
+            writer.ask([asked("a")])
+    assert ("stopping after the calls in flight", 0, 1) in told
 
 
 def test_what_is_asked_once_the_calls_have_ended(project: Project, server: ScriptedServer) -> None:

@@ -109,9 +109,12 @@ def _drawing(plan: CompletionPlan) -> Iterator[Watch | None]:
         done = sum(one.done for one in standings.values())
         failed = sum(one.failed.total() for one in standings.values())
         at_work = [name for name, one in standings.items() if not one.over]
+        awaited = [standings[name].awaited for name in at_work]
         told = [f"{done:,} completions", f"{len(at_work)} of {counted(len(standings), 'model')} at work"]
         told += [f"{failed:,} failed"] if failed else []
         told += [f"last: {at_work[0]}"] if len(at_work) == 1 and len(plan.models) > 1 else []
+        if at_work and None not in awaited:
+            told.append(f"stopping when {counted(sum(filter(None, awaited)), 'call')} in flight is over")
         return ", ".join(told)
 
     with one_line() as line:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,29 @@ def test_ctrl_c_keeps_what_was_answered(project: Project, call: Call) -> None:
         code, _, _ = call("complete", project.path, file, "--trust")
         assert code == 0
         assert len(server.received) == 3
+
+
+def test_ctrl_c_says_that_it_waits_for_calls_in_flight(
+    project: Project, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said, heard = list[str](), threading.Event()
+
+    def line(words: str) -> None:
+        said.append(words)
+        if "stopping" in words:
+            heard.set()
+
+    def answer(received: Received) -> str:
+        os.kill(os.getpid(), signal.SIGINT)
+        heard.wait(10)
+        return "so"
+
+    monkeypatch.setattr("workbench.app.cli.completions.one_line", lambda: nullcontext(line))
+    with scripted(answer) as server:
+        file = write_plan(project.path.parent, server.url, {"a": "concurrency = 1"})
+        code, _, _ = call("complete", project.path, file, "--trust")
+    assert code == 130
+    assert "0 completions, 1 of 1 model at work, stopping when 1 call in flight is over" in said
 
 
 def test_a_kill_at_any_time_comes_to_the_same_file(tmp_path: Path, call: Call) -> None:

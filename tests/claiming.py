@@ -44,7 +44,7 @@ def work(project: Project, people: int, *, restless: bool = False) -> list[dict[
         restless: They also skip, undo, and go away and come back.
 
     Returns:
-        For each person the milliseconds of every ``next`` and every ``submit``.
+        For each person the milliseconds of every ``next`` and every ``submit``, and when each ``submit`` began.
     """
     go = Path(f"{project.path}.go")
     processes = [_python("label", str(project.path), name, str(int(restless))) for name in team(people)]
@@ -114,6 +114,12 @@ def rank(values: Sequence[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
+def overtaken(times: Sequence[dict[str, list[float]]]) -> list[int]:
+    """For every ``submit``: how many others began after it and ended before it."""
+    spans = [span for person in times for span in zip(person["began"], person["submit"], strict=True)]
+    return [sum(began < other < other + took < began + waited for other, took in spans) for began, waited in spans]
+
+
 def _python(*arguments: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.claiming", *arguments]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -123,7 +129,7 @@ def _label(path: str, name: str, restless: bool) -> None:
     project = open_project(path)
     session = AnnotationSession(project, name)
     _wait_for_go(path)
-    times: dict[str, list[float]] = {"next": [], "submit": []}
+    times: dict[str, list[float]] = {"next": [], "submit": [], "began": []}
     number = 0
     while True:
         began = time.perf_counter()
@@ -142,6 +148,7 @@ def _label(path: str, name: str, restless: bool) -> None:
         began = time.perf_counter()
         session.submit(item, answer)
         times["submit"].append((time.perf_counter() - began) * 1000)
+        times["began"].append(began * 1000)
         if restless and number % 11 == 5:
             session.undo()
     session.close()

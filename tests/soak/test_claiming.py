@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.claiming import assigned, labelled, quotas, rank, verifying, work
+from tests.claiming import assigned, labelled, overtaken, quotas, rank, verifying, work
 
 ITEMS, PEOPLE, ROWS_A_SECOND = 300, 16, 20_000
-SLOWEST_MS = 100.0
+MOST_OVERTAKEN = 2
+"""Times by each of the others: 99 submits in a hundred."""
 
 
 @pytest.mark.soak
@@ -29,10 +30,11 @@ def test_sixteen_people_fill_every_quota_exactly_beside_a_verifier(tmp_path: Pat
         "labels": len(submits),
         "submit_p50_ms": round(rank(submits, 0.5), 2),
         "submit_p99_ms": round(rank(submits, 0.99), 2),
+        "overtaken_p99": rank(overtaken(times), 0.99),
         "next_p99_ms": round(rank([one for person in times for one in person["next"]], 0.99), 2),
     }
     print(json.dumps(figures))
-    assert rank(submits, 0.99) < SLOWEST_MS, figures
+    assert rank(overtaken(times), 0.99) <= MOST_OVERTAKEN * (PEOPLE - 1), figures
     project.close()
 
 

@@ -38,21 +38,18 @@ def newer(patch: pytest.MonkeyPatch, old: str, new: str, *fills: Callable[[sqlit
 
 
 def make_older(path: Path, version: int) -> None:
-    """Take back what later versions than this one, 8 or 9, have added."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for column in ("state", "before", "header"):
-            connection.execute(f"ALTER TABLE generation DROP COLUMN {column}")
-        connection.execute("ALTER TABLE label_events DROP COLUMN digest")
-        connection.execute("DELETE FROM _sqlite_migrations WHERE name LIKE '_m010%'")
-        if version == 8:
-            _take_back_version_9(connection)
-        connection.execute(f"PRAGMA user_version = {version}")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _take_back_version_9(connection: sqlite3.Connection) -> None:
-    for table in ("bundle_items", "bundles", "bundle_pass", "event_seals", "generation"):
-        connection.execute(f"DROP TABLE {table}")
-    for table, column in (("runner", "process"), ("runner", "beat"), ("imports", "process"), ("runs", "trouble")):
-        connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-    connection.execute("DELETE FROM _sqlite_migrations WHERE name LIKE '_m009%'")
+    """Put one of an older version in the place of a database that nobody has open, with its rows."""
+    older = path.with_name("older.db")
+    migrations.make(older, version)
+    with closing(sqlite3.connect(older, isolation_level=None)) as connection:
+        connection.execute("ATTACH ? AS newer", (str(path),))
+        tables = "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE '%sqlite_%'"
+        connection.execute("BEGIN IMMEDIATE")
+        for (table,) in connection.execute(tables).fetchall():
+            columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA main.table_info({table})"))
+            connection.execute(f"DELETE FROM main.{table}")
+            connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM newer.{table}")
+        connection.execute("COMMIT")
+    for end in ("-wal", "-shm"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+    older.replace(path)

@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
+from tests.older import make_older
 from tests.unit.core.database.test_logs import HALF, cp, crash, files, models, mv
 from workbench.care.backups import backup, doctor, restore_backup
 from workbench.core.database import backup as replacing
-from workbench.core.database import logs, migrations
+from workbench.core.database import logs
 from workbench.core.database.connection import Database
 from workbench.core.errors import FormatError, StoreError
 from workbench.core.project import open_project
@@ -212,11 +213,10 @@ def test_a_backup_whose_first_import_was_killed_comes_as_it_was_before(tmp_path:
     assert models(tmp_path / "new.db") == 0
 
 
-def test_a_backup_of_an_older_version_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:8])
-        project = make_project(tmp_path, numbered(4))
-        project.close()
+def test_a_backup_of_an_older_version_is_brought_up_to_date(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    project.close()
+    make_older(project.path, 8)
     shutil.copy(project.path, tmp_path / "old.db")
     crash(project.path)
     before = (tmp_path / "old.db").read_bytes()

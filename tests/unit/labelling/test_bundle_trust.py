@@ -15,8 +15,9 @@ import pytest
 from msgspec.structs import replace
 
 from tests.helpers import make_project, numbered
+from tests.older import make_older
 from tests.unit.labelling.canonical import canonical
-from workbench.core.database import events, migrations, people
+from workbench.core.database import events, people
 from workbench.core.database.values import stamp
 from workbench.core.errors import StoreError
 from workbench.core.label import LabelEvent
@@ -447,12 +448,10 @@ def test_more_events_than_people_make_are_not_read(scene: Scene, monkeypatch: py
 
 
 @pytest.mark.parametrize("migrated", [False, True])
-def test_a_bundle_of_an_earlier_version_is_believed_what_was_away(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch, migrated: bool
-) -> None:
+def test_a_bundle_of_an_earlier_version_is_believed_what_was_away(scene: Scene, migrated: bool) -> None:
     scene.home.close()
-    one_migration_less(scene.home.path, monkeypatch)
-    one_migration_less(scene.ann, monkeypatch)
+    make_older(scene.home.path, 8)
+    make_older(scene.ann, 8)
     scene.home = open_project(scene.home.path)
     scene.home.close()
     if migrated:
@@ -463,25 +462,6 @@ def test_a_bundle_of_an_earlier_version_is_believed_what_was_away(
     assert (report.bundle.sealed, report.bundle.annotator, report.bundle.items) == (False, "ann", 5)
     assert report.people == {"ann": len(scene.honest)}
     assert [(row.annotator, row.field) for row in report.refused] == ([("bob", "annotator")] if migrated else [])
-
-
-def one_migration_less(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Carry the rows of a database over into one of version 8."""
-    old = path.with_name("old.db")
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:8])
-        migrations.make(old, 8)
-    with closing(sqlite3.connect(old, isolation_level=None)) as connection:
-        connection.execute("PRAGMA foreign_keys = OFF")
-        connection.execute("ATTACH ? AS new", (str(path),))
-        tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%sqlite_%'"
-        for (table,) in connection.execute(tables).fetchall():
-            columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA table_info({table})"))
-            connection.execute(f"DELETE FROM {table}")
-            connection.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM new.{table}")
-    for end in ("-wal", "-shm"):
-        path.with_name(path.name + end).unlink(missing_ok=True)
-    old.replace(path)
 
 
 def test_a_whole_database_is_merged_only_when_that_is_said(scene: Scene, tmp_path: Path) -> None:

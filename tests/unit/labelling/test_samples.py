@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,8 +12,8 @@ import pytest
 
 from tests.commands import run as command
 from tests.helpers import make_project
+from tests.older import make_older
 from tests.tui.stage import add_run
-from workbench.core.database import migrations
 from workbench.core.label import LabelVerdict
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Selection
@@ -143,7 +144,7 @@ def test_labels_that_are_no_random_sample_are_said_to_be_none(project: Project, 
     assert (words in by_subtype) == (sample != "quota")
 
 
-def test_batches_of_version_7_are_marked_for_what_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_of_version_7_are_marked_for_what_they_are(tmp_path: Path) -> None:
     batches = {
         ("all items", "random"): "all",
         ("state=unlabelled", "random"): "all",
@@ -155,14 +156,13 @@ def test_batches_of_version_7_are_marked_for_what_they_are(tmp_path: Path, monke
         ("all items", "disagreement"): "order",
         ("limit 4", "uncertainty, of a, b, limit 9"): "order",
     }
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:7])
-        old = make(tmp_path)
-        with old.database.write() as connection:
-            connection.executemany(
-                "INSERT INTO batches (per_item, selection, ordering, created_at) VALUES (1, ?, ?, '')", list(batches)
-            )
-        old.close()
+    old = make(tmp_path)
+    old.close()
+    make_older(old.path, 7)
+    with closing(sqlite3.connect(old.path)) as raw, raw:
+        raw.executemany(
+            "INSERT INTO batches (per_item, selection, ordering, created_at) VALUES (1, ?, ?, '')", list(batches)
+        )
     with closing(open_project(old.path)) as project:
         assert samples(project) == [(sample, None) for sample in batches.values()]
 

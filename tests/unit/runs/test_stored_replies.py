@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,10 +12,10 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project
+from tests.older import make_older
 from tests.served_runs import HereRunner, check_sums, here, rows
 from tests.servers.scripted import Scripted, ScriptedServer, chat_reply, scripted
 from workbench.care.store import anatomy
-from workbench.core.database import migrations
 from workbench.core.database.connection import Database
 from workbench.core.errors import UsageError
 from workbench.core.project import open_project
@@ -169,7 +170,7 @@ def test_replies_without_a_verdict_are_asked_for_again_by_request(
         assert len(server.received) == 2 * ITEMS
 
 
-def test_replies_of_version_7_go_to_the_servers_they_came_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replies_of_version_7_go_to_the_servers_they_came_from(tmp_path: Path) -> None:
     request = hashlib.sha256(b"request").digest()
     places = {0: "http://a:1", 1: "https://b.example/api", 2: None}
     urls = {0: "http://A:1/v1/chat/completions", 1: "https://b.example/api/v1/messages"}
@@ -177,32 +178,30 @@ def test_replies_of_version_7_go_to_the_servers_they_came_from(tmp_path: Path, m
     def old_key(sample: int) -> bytes:
         return hashlib.sha256(request + str(sample).encode()).digest()
 
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:7])
-        project = make_project(tmp_path, rows(1))
-        with project.database.write() as connection:
-            connection.execute(
-                "INSERT INTO verifiers (id, name, kind, config, config_hash, created_at) "
-                "VALUES (1, 'j', 'k', '{}', '', '')"
+    project = make_project(tmp_path, rows(1))
+    project.close()
+    make_older(project.path, 7)
+    with closing(sqlite3.connect(project.path)) as raw, raw:
+        raw.execute(
+            "INSERT INTO verifiers (id, name, kind, config, config_hash, created_at) VALUES (1, 'j', 'k', '{}', '', '')"
+        )
+        raw.execute(
+            "INSERT INTO runs (id, verifier_id, version, selection, workers, state, items, created_at) "
+            "VALUES (1, 1, '1', '{}', 1, 'complete', 1, '')"
+        )
+        raw.execute("INSERT INTO requests VALUES (1, ?, 'vllm', 'm', x'7b7d')", (request,))
+        for sample in places:
+            raw.execute(
+                "INSERT INTO responses (key, request_id, sample, task, body, ms, created_at) "
+                "VALUES (?, 1, ?, 'chat', x'7b7d', 1.0, '')",
+                (old_key(sample), sample),
             )
-            connection.execute(
-                "INSERT INTO runs (id, verifier_id, version, selection, workers, state, items, created_at) "
-                "VALUES (1, 1, '1', '{}', 1, 'complete', 1, '')"
-            )
-            connection.execute("INSERT INTO requests VALUES (1, ?, 'vllm', 'm', x'7b7d')", (request,))
-            for sample in places:
-                connection.execute(
-                    "INSERT INTO responses (key, request_id, sample, task, body, ms, created_at) "
-                    "VALUES (?, 1, ?, 'chat', x'7b7d', 1.0, '')",
-                    (old_key(sample), sample),
+        for sample, url in urls.items():
+            for state, where in (("failed", "http://elsewhere/v1"), ("done", url), ("sent", "http://late/v1")):
+                raw.execute(
+                    "INSERT INTO attempts (run_id, key, state, url, sent_at) VALUES (1, ?, ?, ?, '')",
+                    (old_key(sample), state, where),
                 )
-            for sample, url in urls.items():
-                for state, where in (("failed", "http://elsewhere/v1"), ("done", url), ("sent", "http://late/v1")):
-                    connection.execute(
-                        "INSERT INTO attempts (run_id, key, state, url, sent_at) VALUES (1, ?, ?, ?, '')",
-                        (old_key(sample), state, where),
-                    )
-        project.close()
     with closing(open_project(project.path)) as migrated:
         found = migrated.database.reader().execute("SELECT sample, server, key FROM responses ORDER BY id").fetchall()
         expected: list[Any] = [

@@ -60,7 +60,6 @@ class Database:
                 # Whoever was killed just after a new one had its name has left the folder in which it was made.
                 sweep(Path(os.path.realpath(self.path)).parent)
             self._schema = migrations.bring_up_to_date(self.path, unchecked=unchecked)
-        self._counts = migrations.latest_version() >= generation.SINCE
         self._place = Place(self.path)
 
     def _require_own(self) -> None:
@@ -279,7 +278,7 @@ class Database:
         if kind not in held:
             connection = self.open()
             with self._lock:
-                if self._contents is None and self._counts:
+                if self._contents is None:
                     self._contents = FileContents(self.path, connection)
             durability, _, impatient = kind.partition(" ")
             if kind == "reader":

@@ -20,8 +20,6 @@ from typing import NamedTuple
 _WORD = "workbench-generation "
 _FIRST = 2**32
 """SQLite stores numbers from here to 2**47 in six bytes."""
-SINCE = 9
-"""Version of the schema that has it first; without states."""
 BEGIN = f"INSERT INTO generation (id, name, writes) VALUES (1, '{_WORD}' || hex(randomblob(16)), {_FIRST})"
 STATE = "UPDATE generation SET state = randomblob(8), before = zeroblob(8), header = zeroblob(8)"
 """What version 10 has beside; see `count`."""
@@ -73,12 +71,9 @@ def count(connection: sqlite3.Connection, header: bytes = UNKNOWN) -> None:
     Args:
         header: `header_digest` of the file itself.
     """
-    if _has_states(connection):
-        connection.execute(
-            "UPDATE generation SET writes = writes + 1, before = state, state = randomblob(8), header = ?", (header,)
-        )
-    else:
-        connection.execute("UPDATE generation SET writes = writes + 1")
+    connection.execute(
+        "UPDATE generation SET writes = writes + 1, before = state, state = randomblob(8), header = ?", (header,)
+    )
 
 
 def draw(connection: sqlite3.Connection) -> None:
@@ -89,7 +84,7 @@ def draw(connection: sqlite3.Connection) -> None:
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'generation'").fetchone():
         connection.execute("DELETE FROM generation")
         connection.execute(BEGIN)
-        if _has_states(connection):
+        if connection.execute("SELECT 1 FROM pragma_table_info('generation') WHERE name = 'state'").fetchone():
             connection.execute(STATE)
         connection.execute("DELETE FROM runner")
 
@@ -109,10 +104,6 @@ def read(connection: sqlite3.Connection) -> Generation | None:
         return None
     row = connection.execute("SELECT * FROM generation").fetchone()
     return None if row is None else Generation(row[1][-32:], *row[2:])
-
-
-def _has_states(connection: sqlite3.Connection) -> bool:
-    return len(connection.execute("SELECT * FROM generation").description) > 3
 
 
 def in_page(page: bytes) -> Generation | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
+from tests.older import make_older
 from workbench.care.backups import restore_backup
 from workbench.care.doctor import examine
 from workbench.care.rescuing import rescue
@@ -122,13 +123,10 @@ def test_events_are_as_given_however_they_came(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", range(migrations.OLDEST, 10))
-def test_events_of_an_older_version_get_the_digest_of_what_stands_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
-) -> None:
+def test_events_of_an_older_version_get_the_digest_of_what_stands_there(tmp_path: Path, version: int) -> None:
     path = tmp_path / "p.db"
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:version])
-        make_project(tmp_path, numbered(2)).close()
+    make_project(tmp_path, numbered(2)).close()
+    make_older(path, version)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("INSERT INTO annotators (id, name, role, created_at) VALUES (1, 'ann', 'annotator', '')")
         connection.executemany(

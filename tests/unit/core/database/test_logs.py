@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
+from tests.older import make_older
 from workbench.care.backups import backup
-from workbench.core.database import logs, migrations
+from workbench.core.database import logs
 from workbench.core.database.connection import Database
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project
@@ -207,22 +208,18 @@ def test_the_log_of_an_older_state_is_told(home: Path) -> None:
     assert logs.foreign_log(home / "p.db") is not None
 
 
-def test_a_database_of_version_8_goes_back_to_its_copy_no_other_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:8])
-        project = make_project(tmp_path, numbered(4))
-        with closing(sqlite3.connect(project.path)) as raw:
-            # The program of then made the tables in more steps than a copy does.
-            raw.execute("CREATE TABLE step (id INTEGER)")
-            raw.execute("DROP TABLE step")
-        backup(project, tmp_path / "copy.db")
-        with project.database.write() as connection:
-            connection.execute("INSERT INTO models (name) VALUES ('m')")
+def test_a_database_of_version_8_goes_back_to_its_copy_no_other_way(tmp_path: Path) -> None:
+    path = tmp_path / "p.db"
+    make_project(tmp_path, numbered(4)).close()
+    make_older(path, 8)
+    with closing(sqlite3.connect(path, isolation_level=None)) as raw:
+        # The program of then made the tables in more steps than a copy does.
+        raw.execute("CREATE TABLE step (id INTEGER)")
+        raw.execute("DROP TABLE step")
+        raw.execute("VACUUM INTO ?", (str(tmp_path / "copy.db"),))
+        raw.execute("INSERT INTO models (name) VALUES ('m')")
         for end in ("", "-wal"):
-            shutil.copy(f"{project.path}{end}", tmp_path / f"crashed.db{end}")
-        project.close()
+            shutil.copy(f"{path}{end}", tmp_path / f"crashed.db{end}")
     shutil.copy(tmp_path / "crashed.db-wal", tmp_path / "copy.db-wal")
     assert logs.foreign_log(tmp_path / "copy.db") is not None, "by the counters of page 1"
     assert models(tmp_path / "crashed.db") == 1
@@ -233,10 +230,9 @@ def test_a_database_of_version_8_goes_back_to_its_copy_no_other_way(
         Database(tmp_path / "crashed.db")
 
 
-def test_a_crashed_migration_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:8])
-        make_project(tmp_path, numbered(4)).close()
+def test_a_crashed_migration_is_gone_on_with(tmp_path: Path) -> None:
+    make_project(tmp_path, numbered(4)).close()
+    make_older(tmp_path / "p.db", 8)
     held = sqlite3.connect(tmp_path / "p.db")
     held.execute("BEGIN")
     held.execute("SELECT count(*) FROM models").fetchone()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
-from tests.older import newer, written_by_version_7
+from tests.older import make_older, newer, written_by_version_7
 from workbench.care.doctor import examine
 from workbench.care.store import anatomy
 from workbench.care.store.pages import PageFile
@@ -269,24 +269,19 @@ def test_what_has_a_name_that_a_migration_needs_is_named_and_nothing_changes(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_database_of_version_7_keeps_its_events_and_takes_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:7])
-        project = make_project(tmp_path, numbered(2))
-        with project.database.write() as connection:
+def test_a_database_of_version_7_keeps_its_events_and_takes_answers(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    project.close()
+    make_older(project.path, 7)
+    with closing(sqlite3.connect(project.path)) as connection, connection:
+        connection.execute("INSERT INTO annotators (id, name, role, created_at) VALUES (1, 'amira', 'annotator', '')")
+        for number, kind in enumerate(("label", "flag"), 1):
             connection.execute(
-                "INSERT INTO annotators (id, name, role, created_at) VALUES (1, 'amira', 'annotator', '')"
+                "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, flagged, note, "
+                "schema, created_at) VALUES (?, ?, 'correctness', 1, 1, ?, ?, 'why?', 2, '2025-01-01T00:00:00Z')",
+                (f"u{number}", kind, "correct" if kind == "label" else None, kind == "flag"),
             )
-            for number, kind in enumerate(("label", "flag"), 1):
-                connection.execute(
-                    "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, flagged, note, "
-                    "schema, created_at) VALUES (?, ?, 'correctness', 1, 1, ?, ?, 'why?', 2, '2025-01-01T00:00:00Z')",
-                    (f"u{number}", kind, "correct" if kind == "label" else None, kind == "flag"),
-                )
-            connection.execute("INSERT INTO code_problems (question_id, extra) VALUES (1, '{\"proposed_tests\": 9}')")
-        project.close()
+        connection.execute("INSERT INTO code_problems (question_id, extra) VALUES (1, '{\"proposed_tests\": 9}')")
     with closing(open_project(project.path)) as migrated:
         reader = migrated.database.reader()
         assert reader.execute("SELECT reference_by FROM code_problems").fetchall() == [("model",)]
@@ -306,19 +301,18 @@ def test_a_database_of_version_7_keeps_its_events_and_takes_answers(
         assert _objects(migrated.database) == _objects(made)
 
 
-def test_a_database_of_version_8_keeps_its_runner_and_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:8])
-        project = make_project(tmp_path, numbered(2))
-        with project.database.write() as connection:
-            connection.execute("INSERT INTO runner VALUES (1, 77, 1000.5, 2000.5)")
-            verifier = runs.add_verifier(connection, name="v", kind="v", options={}, config={}, config_hash="0")
-            connection.execute(
-                "INSERT INTO runs (verifier_id, version, selection, workers, state, items, created_at) "
-                "VALUES (?, '1', '{}', 1, 'running', 2, '')",
-                (verifier,),
-            )
-        project.close()
+def test_a_database_of_version_8_keeps_its_runner_and_its_runs(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    project.close()
+    make_older(project.path, 8)
+    with closing(sqlite3.connect(project.path)) as connection, connection:
+        connection.execute("INSERT INTO runner VALUES (1, 77, 1000.5, 2000.5)")
+        verifier = runs.add_verifier(connection, name="v", kind="v", options={}, config={}, config_hash="0")
+        connection.execute(
+            "INSERT INTO runs (verifier_id, version, selection, workers, state, items, created_at) "
+            "VALUES (?, '1', '{}', 1, 'running', 2, '')",
+            (verifier,),
+        )
     with closing(open_project(project.path)) as migrated:
         reader = migrated.database.reader()
         assert reader.execute("PRAGMA user_version").fetchone() == (migrations.latest_version(),)
@@ -409,23 +403,20 @@ def test_every_transaction_begins_immediately() -> None:
     ]
 
 
-def test_a_database_of_version_8_knows_which_bundles_are_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:8])
-        project = make_project(tmp_path, numbered(4))
-        with project.database.write() as connection:
+def test_a_database_of_version_8_knows_which_bundles_are_away(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    project.close()
+    make_older(project.path, 8)
+    with closing(sqlite3.connect(project.path)) as connection, connection:
+        connection.execute("INSERT INTO annotators (id, name, role, created_at) VALUES (7, 'amira', 'annotator', '')")
+        connection.execute("INSERT INTO batches (id, per_item, selection, created_at) VALUES (1, 2, '', '')")
+        for subject, state in ((1, "away"), (2, "away"), (3, "done"), (4, "open")):
+            person = None if state == "open" else 7
             connection.execute(
-                "INSERT INTO annotators (id, name, role, created_at) VALUES (7, 'amira', 'annotator', '')"
+                "INSERT INTO assignments (batch_id, task, subject, slot, position, annotator_id, state, "
+                "claimed_at, expires_at) VALUES (1, 'correctness', ?, 1, 5, ?, ?, 1e9, 2e9)",
+                (subject, person, state),
             )
-            connection.execute("INSERT INTO batches (id, per_item, selection, created_at) VALUES (1, 2, '', '')")
-            for subject, state in ((1, "away"), (2, "away"), (3, "done"), (4, "open")):
-                person = None if state == "open" else 7
-                connection.execute(
-                    "INSERT INTO assignments (batch_id, task, subject, slot, position, annotator_id, state, "
-                    "claimed_at, expires_at) VALUES (1, 'correctness', ?, 1, 5, ?, ?, 1e9, 2e9)",
-                    (subject, person, state),
-                )
-        project.close()
     database = Database(project.path)
     reader = database.reader()
     assert reader.execute("SELECT id, annotator_id, made_at, expires_at, sealed FROM bundles").fetchall() == [

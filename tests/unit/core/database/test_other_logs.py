@@ -9,8 +9,9 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from workbench.care.backups import backup
 from workbench.core.database import logs, migrations
 from workbench.core.database.connection import Database
 from workbench.core.errors import StoreError
-from workbench.core.project import Project, open_project
+from workbench.core.project import open_project
 
 WRITER = """
 import os, sys
@@ -364,34 +365,40 @@ def test_a_power_cut_while_the_log_is_written_back_loses_nothing(home: Path, wri
 
 
 @pytest.mark.parametrize("versions", [(8,), (9,), (8, 9), (9, 10), (8, 10), (9, 9)])
-def test_a_crashed_database_of_an_older_version_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, versions: tuple[int, ...]
-) -> None:
+def test_a_crashed_database_of_an_older_version_loses_nothing(tmp_path: Path, versions: tuple[int, ...]) -> None:
     """A process of each version has written and died, the next one went on with its log."""
     path = tmp_path / "p.db"
-    held: list[Project] = []
-    readers = []
-    for number, version in enumerate(versions):
-        with monkeypatch.context() as patch:
-            patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:version])
-            project = make_project(tmp_path) if not number else open_project(path)
+    migrations.make(path, versions[0])
+    with ExitStack() as held:
+        for number, version in enumerate(versions):
+            here = held.enter_context(closing(sqlite3.connect(path, isolation_level=None)))
+            write: Callable[[], AbstractContextManager[sqlite3.Connection]] = partial(transaction_of, here, version)
+            if version == migrations.latest_version():
+                write = held.enter_context(closing(open_project(path))).database.write
+            elif number and version > versions[number - 1]:
+                migrations.migrate(here, path, version)
             # What reads keeps the log from being begun anew.
-            readers.append(sqlite3.connect(path, isolation_level=None))
-            readers[-1].execute("BEGIN")
-            readers[-1].execute("SELECT count(*) FROM models").fetchone()
+            reader = held.enter_context(closing(sqlite3.connect(path, isolation_level=None)))
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM models").fetchone()
             for time in range(2):
-                with project.database.write() as connection:
+                with write() as connection:
                     connection.execute("INSERT INTO models (name) VALUES (?)", (f"{number} {time}",))
-                project.database.write_back() if time else None
-            held.append(project)
-    (tmp_path / "crashed").mkdir()
-    for end in ("", "-wal"):
-        shutil.copy(f"{path}{end}", tmp_path / "crashed" / f"p.db{end}")
-    assert len(state(tmp_path / "crashed" / "p.db")[0]) == 2 * len(versions)
-    for project in held:
-        project.close()
-    for reader in readers:
-        reader.close()
+                here.execute("PRAGMA wal_checkpoint(PASSIVE)") if time else None
+        (tmp_path / "crashed").mkdir()
+        for end in ("", "-wal"):
+            shutil.copy(f"{path}{end}", tmp_path / "crashed" / f"p.db{end}")
+        assert len(state(tmp_path / "crashed" / "p.db")[0]) == 2 * len(versions)
+
+
+@contextmanager
+def transaction_of(connection: sqlite3.Connection, version: int) -> Iterator[sqlite3.Connection]:
+    """Write as the program of an older version did."""
+    connection.execute("BEGIN IMMEDIATE")
+    yield connection
+    if version == 9:
+        connection.execute("UPDATE generation SET writes = writes + 1")
+    connection.execute("COMMIT")
 
 
 RESTLESS = """

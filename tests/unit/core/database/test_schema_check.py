@@ -96,9 +96,7 @@ def test_a_schema_as_made_is_told_by_its_digest_alone(path: Path, monkeypatch: p
 @pytest.mark.parametrize("version", range(migrations.OLDEST, LATEST + 1))
 def test_what_each_version_makes_is_found_as_it_is(tmp_path: Path, version: int) -> None:
     path = tmp_path / "old.db"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:version])
-        Database(path, create=True).close()
+    migrations.make(path, version)
     with closing(sqlite3.connect(path)) as raw:
         assert migrations.differences(raw, version) == []
         raw.execute("CREATE TRIGGER stranger AFTER INSERT ON models BEGIN DELETE FROM models; END")

@@ -7,7 +7,7 @@ QUICK := tests/test_hygiene.py tests/test_layers.py tests/golden \
 	$(addprefix tests/unit/,config core/final_answer core/text tables) $(wildcard tests/unit/core/test_*.py)
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check soak lint bench schemas screenshot clean
+.PHONY: demo test check soak lint bench schemas screenshot dist clean
 
 $(VENV)/run.stamp: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -44,6 +44,10 @@ schemas: $(VENV)/dev.stamp  ## write schemas/ from the records
 
 screenshot: $(VENV)/dev.stamp  ## the README's picture, from the real app
 	$(BIN)/python docs/screenshot.py
+
+dist: $(VENV)/dev.stamp  ## the two parts of this version as wheels, for an index
+	cd parts/core && $(CURDIR)/$(BIN)/python -m hatchling build --target wheel --directory $(CURDIR)/dist
+	cd parts/app && $(CURDIR)/$(BIN)/python -m hatchling build --target wheel --directory $(CURDIR)/dist
 
 clean:
 	rm -rf $(VENV) build dist

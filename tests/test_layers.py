@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterable
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.helpers import make_project, numbered
 
@@ -63,6 +68,54 @@ def test_the_server_of_the_app_is_not_the_app() -> None:
     assert loaded("import workbench.app.web.serve.server") & ((HEAVY - {"aiohttp"}) | {"textual", "numpy"}) == set()
 
 
-def test_a_reward_function_imports_nothing_that_calls_servers() -> None:
-    code = "import sys, workbench.training.reward\nassert 'workbench.llm.caller' not in sys.modules"
-    assert loaded(code) & (HEAVY | {"textual"}) == set()
+WHAT_TRAINS = {
+    "judge": r"""
+import workbench
+assert workbench.judge("2", r"\boxed{2}").outcome.word == "correct"
+assert workbench.judge("x", r"\boxed{\int_0^1 f(x) dx}").outcome.word != "correct"
+""",
+    "trl": r"""
+import workbench
+with workbench.reward("rules") as reward:
+    assert reward(prompts=["q"], completions=[r"\boxed{2}"], ground_truth=["2"]) == [1.0]
+""",
+    "verl": r"""
+from workbench.training.verl import compute_score
+assert compute_score("d", r"\boxed{2}", "2")["score"] == 1.0
+""",
+}
+
+
+@pytest.mark.parametrize("code", WHAT_TRAINS.values(), ids=WHAT_TRAINS)
+def test_what_trains_loads_nothing_but_what_the_core_requires(code: str) -> None:
+    found = loaded(code)
+    assert found & (HEAVY | {"textual", "numpy"}) == set()
+    packages = packages_distributions()
+    third_party = {canonicalize_name(name) for module in found for name in packages.get(module, [])}
+    # msgspec looks whether typing-extensions is there
+    ours = {"verifier-workbench", "setuptools", "typing-extensions"}
+    assert third_party - ours <= required_by(CORE["dependencies"])
+
+
+def test_what_trains_loads_nothing_but_the_core_s_jobs() -> None:
+    code = (
+        WHAT_TRAINS["judge"]
+        + 'import sys\nprint(*{name.split(".")[1] for name in sys.modules if "workbench." in name})'
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) <= set(CORE["files"])
+
+
+CORE = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["tool"]["workbench"]["core"]
+
+
+def required_by(names: Iterable[str]) -> set[str]:
+    """The packages, and all that they require here."""
+    found: set[str] = set()
+    waiting = list(map(canonicalize_name, names))
+    while waiting:
+        if (name := waiting.pop()) not in found:
+            found.add(name)
+            needs = map(Requirement, requires(name) or [])
+            waiting += [canonicalize_name(one.name) for one in needs if one.marker is None or one.marker.evaluate()]
+    return found

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from workbench.app.api import Project
+    from workbench.core.verdict import Verdict
+    from workbench.training.judging import Reference
     from workbench.training.reward import Reward
 
 __version__ = "0.1.0"
-__all__ = ["open_project", "reward"]
+__all__ = ["judge", "open_project", "reward"]
 
 
 def open_project(path: Path | str) -> Project:
@@ -25,10 +27,37 @@ def open_project(path: Path | str) -> Project:
 
     Raises:
         StoreError: There is none, or it can't be read.
+        UsageError: Only `verifier-workbench-core` is installed.
     """
+    from workbench.core.installed import require_app
+
+    require_app("Frames for notebooks")
     from workbench.app import api
 
     return api.open_project(path)
+
+
+def judge(reference: Reference, completion: str, question: str = "", type: str | None = None) -> Verdict:
+    """What `rules` says of a completion.
+
+    ``verdict.outcome.word`` is "correct", "incorrect", "abstain" or "error"; ``reference_final`` and
+    ``candidate_final`` are the answers it compared, ``reason`` and ``rule`` what decided. Nothing in a text can make it
+    hang or crash: what only algebra can tell is compared in worker processes, which start with the first such call.
+
+    Args:
+        reference: The reference answer, or several: any will do. The verdict is of the one that decides: the first
+            that is correct, else the first that `rules` abstains on, else the first.
+        completion: What is judged, whole.
+        question: Says what form the answer must have, and what letters of options stand for.
+        type: The answer's subtype, if it is known: ``"B5"``, ``"Matrix"``.
+
+    Raises:
+        UsageError: A value is no text, there is no reference, or no such subtype.
+        VerifierError: The workers can't start.
+    """
+    from workbench.training import judging
+
+    return judging.judge(reference, completion, question, type)
 
 
 def reward(

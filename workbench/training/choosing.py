@@ -15,19 +15,13 @@ from typing import Any, TypeVar, cast
 from msgspec import Struct
 
 from workbench.core.errors import UsageError
-from workbench.core.project import opened_project
+from workbench.core.installed import require_app
 from workbench.core.taxonomy import parse_type
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.runs import probes
-from workbench.runs.choosing import choose, make
 from workbench.runs.executor import LocalExecutor
-from workbench.runs.trust import require_trust
-from workbench.statistics.records.probe import JUDGES_NOTHING, ProbeReport
 from workbench.training.records import ProbeSummary
 from workbench.verifiers.base import ServedVerifier, Verifier
 from workbench.verifiers.registry import Registry, require_local
-
-_NEVER_TO_ACCEPT = frozenset({"P1", "P2", "P3", "P4", "P5", "P6"})
 
 
 class RewardVerifier(Struct, frozen=True, kw_only=True):
@@ -89,53 +83,18 @@ def chosen(
     """
     given = dict(options or {})
     if database is None:
-        return _checked(RewardVerifier(name=name, kind=name, options=given, verifier=Registry().local(name, given)))
-    with opened_project(database) as project:
-        choice = choose(project, name, given)
-        verifier = make(choice)
-        require_trust(project, verifier, choice.options, accept=trust or choice.own)
-        asks = asking and verifier.isolation == "served"
-        probe = probes.latest(project, choice.name)
-        return _checked(
-            RewardVerifier(
-                name=choice.name,
-                kind=choice.kind,
-                options=choice.options,
-                verifier=cast("ServedVerifier", verifier) if asks else require_local(verifier),
-                database=project.path if asks else None,
-                probe=None if probe is None else _summary(probe),
-                warnings=_warnings(choice.name, verifier.version, probe),
-            )
-        )
+        verifier = Registry().local(name, given)
+        return RewardVerifier(name=name, kind=name, options=given, verifier=verifier, warnings=lacks(verifier))
+    require_app("A database's verifiers")
+    from workbench.training.named import named
+
+    return named(database, name, given, trust=trust, asking=asking)
 
 
-def _checked(found: RewardVerifier) -> RewardVerifier:
-    if found.kind in JUDGES_NOTHING:
-        raise UsageError(f"{found.name!r} judges no completions; it can't reward them.")
-    return found
-
-
-def _summary(probe: ProbeReport) -> ProbeSummary:
-    return ProbeSummary(
-        suite=probe.suite,
-        created_at=probe.created_at,
-        control=probe.control.asr_all,
-        accepted={family.family: family.asr for family in probe.families},
-    )
-
-
-def _warnings(name: str, version: str, probe: ProbeReport | None) -> tuple[str, ...]:
-    """Why a policy could learn to hack it, as far as anybody has looked."""
-    if probe is None:
-        return (f"{name} was never probed here for what it accepts that answers nothing: workbench probe DB {name}",)
-    found = [
-        f"{name} accepted {family.accepted:,} of {family.n:,} probes of {family.family} ({family.name})."
-        for family in probe.families
-        if family.family in _NEVER_TO_ACCEPT and family.accepted
-    ]
-    if probe.version != version:
-        found.append(f"{name} was probed at version {probe.version}; this is {version}.")
-    return tuple(found)
+def lacks(verifier: Verifier | ServedVerifier) -> tuple[str, ...]:
+    """What it could do if more were installed."""
+    lack = getattr(verifier, "lack", None)
+    return () if lack is None else (f"{verifier.name} works without computer algebra. {lack}",)
 
 
 # -- What waits to be judged: so many characters at most, and so many items where that is asked for.

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Verdict, VerifierInput
+from workbench.verifiers import latex
 from workbench.verifiers.base import Isolation
 from workbench.verifiers.judging import Allowance
 
@@ -29,12 +30,12 @@ class MathVerify:
     """Real answers take up to 0.7 s of processor time, and half as much again beside busy neighbours."""
 
     def __init__(self) -> None:
+        if (lack := latex.lack()) is not None:
+            raise lack
         try:
             self.version = f"{version('math-verify')}+sympy{version('sympy')}+{_WRAPPER_VERSION}"
         except PackageNotFoundError as error:
-            raise VerifierError(
-                f"The package {error.name} isn't installed.", "Run: pip install 'math-verify[antlr4_13_2]'"
-            ) from error
+            raise VerifierError("The package math-verify isn't installed.", "Run: pip install math-verify") from error
 
     def config(self) -> dict[str, object]:
         """It has no options."""

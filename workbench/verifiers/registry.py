@@ -11,6 +11,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from workbench.core.errors import OptionError, UsageError, VerifierError, WorkbenchError
+from workbench.core.installed import CORE_ALONE, GET_APP, has_app
 from workbench.verifiers.base import AnyVerifier, Configured, Isolation, Verifier, identity
 
 GROUP = "workbench.verifiers"
@@ -180,6 +181,8 @@ def _import(point: EntryPoint) -> Any:
     except VerifierError:
         raise
     except (Exception, SystemExit) as error:
+        if (getattr(error, "name", None) or "").startswith("workbench.") and not has_app():
+            raise VerifierError(f"The verifier {point.name!r} takes {CORE_ALONE}", GET_APP) from error
         raise VerifierError(
             f"The verifier {point.name!r} of {_package(point)} can't be imported: {type(error).__name__}: {error}"
         ) from error

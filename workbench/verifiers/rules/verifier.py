@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import version
-from importlib.util import find_spec
 from typing import ClassVar
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.verifiers import latex
 from workbench.verifiers.base import Isolation, Pending
 from workbench.verifiers.rules.answers import Answers, answers
 from workbench.verifiers.rules.decision import Decision, decide
@@ -34,7 +34,8 @@ class Rules:
     def __init__(self) -> None:
         # Without sympy the rules still decide what they can read.
         self.version = RULE_VERSION
-        if all(find_spec(package) for package in _SYMBOLIC):
+        self.lack = latex.lack()
+        if self.lack is None:
             self.preload = ("workbench.verifiers.rules.symbolic",)
             self.version += "".join(f"+{package}{version(name)}" for package, name in _SYMBOLIC.items())
 

@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.verifiers.rules.judging import by_rules
+from workbench.core.errors import VerifierError
 from workbench.core.reasons import REASONS
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.statistics.accuracy import balanced_accuracy, mcc
 from workbench.statistics.confusion import Confusion
+from workbench.verifiers import latex
 from workbench.verifiers.base import Pending
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.rules import verifier
@@ -139,7 +141,7 @@ def test_the_evidence_points_into_the_stored_texts() -> None:
 
 
 def test_without_sympy_the_rules_still_decide_what_they_can_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verifier, "find_spec", lambda name: None)
+    monkeypatch.setattr(latex, "lack", lambda: VerifierError("The package sympy isn't installed."))
     rules = Rules()
     assert (rules.version, rules.preload) == (verifier.RULE_VERSION, ())
     item = VerifierInput(item=1, question="?", reference=r"\sum_{n=1}^3 n", completion=r"\boxed{\sum_{k=1}^3 k}")

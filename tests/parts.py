@@ -1,0 +1,41 @@
+"""The two parts as wheels, and environments with them; both by uv, which asks the index for what is not here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CORE, APP = "verifier-workbench-core", "verifier-workbench"
+
+
+def built(project: Path, folder: Path) -> Path:
+    """The wheel of a project, in a folder."""
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=True)
+    return Path((done.stdout + done.stderr).split()[-1])
+
+
+def uv(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    """What uv answers; it looks at no settings, and at no environment but one that is named."""
+    command = [sys.executable, "-m", "uv", *arguments, "--quiet", "--no-config"]
+    clean = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    return subprocess.run(command, input=given, capture_output=True, text=True, timeout=100, check=False, env=clean)
+
+
+@cache
+def why_unreachable() -> str:
+    """Why no package index can be asked; empty if one can."""
+    done = uv("pip", "compile", "-", given="msgspec")
+    return f"no package index: {done.stderr.strip().splitlines()[-1]}" if done.returncode else ""
+
+
+def require_index() -> None:
+    """Skip a test that needs packages where none can be had."""
+    if why := why_unreachable():
+        pytest.skip(why)

@@ -1,0 +1,91 @@
+"""``workbench.judge``: one call, one verdict."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import workbench
+from workbench.core.errors import UsageError
+from workbench.training.judging import figures
+
+
+@pytest.mark.parametrize(
+    ("reference", "completion", "outcome"),
+    [
+        ("42", r"So the answer is \boxed{42}.", "correct"),
+        ("42", r"So the answer is \boxed{41}.", "incorrect"),
+        ("42", "", "abstain"),
+        (r"\frac{1}{2}", r"\boxed{\int_0^1 x\,dx + 0}", "incorrect"),
+        (42, r"\boxed{42}", "correct"),
+        (0.5, r"\boxed{\frac12}", "correct"),
+    ],
+)
+def test_a_completion_is_judged(reference: str | float, completion: str, outcome: str) -> None:
+    assert workbench.judge(reference, completion).outcome.word == outcome
+
+
+def test_the_verdict_says_what_was_compared_and_why() -> None:
+    verdict = workbench.judge("42", r"6·7, so \boxed{42}", question="What is 6·7?")
+    assert (verdict.reference_final, verdict.candidate_final) == ("42", "42")
+    assert (verdict.reason, verdict.rule) == ("text_equal", "text.exact")
+
+
+@pytest.mark.parametrize(
+    ("references", "outcome", "final"),
+    [
+        (["41", "42"], "correct", "42"),
+        (("42", "41"), "correct", "42"),
+        (np.array(["41", "42"]), "correct", "42"),
+        (["41", "40"], "incorrect", "41"),
+        (["41", "", "40"], "abstain", None),
+        (["", "42"], "correct", "42"),
+    ],
+)
+def test_any_of_several_references_will_do(references: list[str], outcome: str, final: str | None) -> None:
+    verdict = workbench.judge(references, r"\boxed{42}")
+    assert (verdict.outcome.word, verdict.reference_final) == (outcome, final)
+
+
+def test_the_question_and_the_type_are_heeded() -> None:
+    question = "Which is prime? (A) 4 (B) 7"
+    assert workbench.judge("B", r"\boxed{7}", question).outcome.word == "correct"
+    assert workbench.judge("B", r"\boxed{7}").outcome.word == "incorrect"
+    assert [workbench.judge("A fish", r"\boxed{a trout}", type=of).reason for of in ("D1", "Semantic", "D2")] == [
+        "text_differs",
+        "semantic",
+        "semantic",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([], "x"), r"reference must be an answer, or a list of at least one"),
+        ((None, "x"), r"reference must be text; it is missing"),
+        ((["1", None], "x"), r"reference\[1\] must be text; it is missing"),
+        (({"a": 1}, "x"), r"reference must be a list"),
+        (("1", None), r"completion must be text; it is missing"),
+        (("1", "x", ["q"]), r"question must be text"),
+        (("1", "x", "", "Matrx"), r"no answer subtype 'Matrx'. Did you mean 'Matrix'"),
+        (("1", "x", "", "B"), r"no answer subtype 'B'"),
+    ],
+)
+def test_what_is_no_text_is_named(arguments: tuple[object, ...], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        workbench.judge(*arguments)  # type: ignore[arg-type]
+
+
+def test_what_is_undecided_is_not_correct_and_counted() -> None:
+    assert figures(workbench.judge("42", r"\boxed{42}")) == {"acc": 1.0, "undecided": 0.0}
+    assert figures(workbench.judge("42", r"\boxed{41}")) == {"acc": 0.0, "undecided": 0.0}
+    assert figures(workbench.judge("42", "")) == {"acc": 0.0, "undecided": 1.0}
+
+
+def test_a_program_that_judges_ends_by_itself_and_says_nothing() -> None:
+    code = r'import workbench; print(workbench.judge("x", r"\boxed{\int_0^1 f(x) dx}").outcome.word)'
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert (done.stdout.strip() in ("abstain", "incorrect"), done.stderr) == (True, "")

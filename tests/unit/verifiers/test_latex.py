@@ -1,0 +1,68 @@
+"""What reads LaTeX is found out at run time: three releases of antlr's runtime do, and `rules` works without."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError
+
+import pytest
+
+from workbench.core.errors import VerifierError
+from workbench.training.reward import Reward
+from workbench.verifiers import latex
+from workbench.verifiers.math_verify import MathVerify
+from workbench.verifiers.rules.verifier import RULE_VERSION, Rules
+
+USABLE = {"sympy": "1.14.0", "latex2sympy2-extended": "1.11.0", "antlr4-python3-runtime": "4.13.2"}
+
+
+def install(monkeypatch: pytest.MonkeyPatch, **versions: str | None) -> None:
+    there = USABLE | {name.replace("_", "-"): found for name, found in versions.items()}
+
+    def version(package: str) -> str:
+        if (found := there[package]) is None:
+            raise PackageNotFoundError(package)
+        return found
+
+    monkeypatch.setattr(latex, "version", version)
+
+
+@pytest.mark.parametrize("runtime", ["4.9.3", "4.11", "4.11.0", "4.11.1", "4.13.2"])
+@pytest.mark.parametrize("reader", ["1.10.1", "1.11.0", "2.0"])
+def test_latex_is_read_with_every_release_that_others_want(
+    monkeypatch: pytest.MonkeyPatch, runtime: str, reader: str
+) -> None:
+    install(monkeypatch, antlr4_python3_runtime=runtime, latex2sympy2_extended=reader)
+    assert latex.lack() is None
+
+
+@pytest.mark.parametrize(
+    ("versions", "message"),
+    [
+        ({"antlr4_python3_runtime": "4.10"}, "antlr4-python3-runtime 4.10. Run: pip install antlr4-python3-runtime=="),
+        ({"antlr4_python3_runtime": "4.13.1"}, "4.13.1"),
+        ({"antlr4_python3_runtime": None}, "antlr4-python3-runtime isn't installed. Run: pip install antlr4-python3-r"),
+        ({"latex2sympy2_extended": "1.0.6"}, "extended 1.0.6. Run: pip install 'latex2sympy2-extended>=1.10'"),
+        ({"latex2sympy2_extended": None}, "latex2sympy2-extended isn't installed. Run: pip install 'latex2sympy2-ext"),
+        ({"sympy": None}, "sympy isn't installed. Run: pip install sympy"),
+    ],
+)
+def test_what_is_missing_is_said_and_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, versions: dict[str, str | None], message: str
+) -> None:
+    install(monkeypatch, **versions)
+    with pytest.raises(VerifierError) as refused:
+        MathVerify()
+    assert message in str(refused.value)
+    assert (Rules().version, Rules().preload) == (RULE_VERSION, ())
+    with pytest.warns(UserWarning, match="rules works without computer algebra"), Reward("rules") as reward:
+        assert reward([""], [r"\boxed{2}"], answer=["2"]) == [1.0]
+
+
+def test_math_verify_itself_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.verifiers.math_verify.version", version_of_nothing)
+    with pytest.raises(VerifierError, match=r"math-verify isn't installed\. Run: pip install math-verify$"):
+        MathVerify()
+
+
+def version_of_nothing(package: str) -> str:
+    raise PackageNotFoundError(package)

@@ -1,0 +1,57 @@
+"""``workbench.judge``: what `rules` says of one completion; and the same as numbers, for harnesses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from workbench.core.errors import UsageError, nearest
+from workbench.core.taxonomy import SUBTYPES, parse_type
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.training.choosing import FieldError, Scale, column, is_undecided, text
+from workbench.training.reward import Reward
+
+_RULES: Final = Reward("rules")
+_BEST_FIRST: Final = (Outcome.CORRECT, Outcome.ABSTAIN, Outcome.ERROR, Outcome.INCORRECT)
+"""Of several references: one is enough to be right, and all must differ to be wrong."""
+
+Reference = str | float | Sequence[str | float]
+"""An answer, or several of which any will do; a number stands for its text."""
+
+
+def judge(reference: Reference, completion: str, question: str = "", type: str | None = None) -> Verdict:
+    """The verdict on a completion; see `workbench.judge`."""
+    subtype = None if type is None else _subtype(type)
+    items = [
+        VerifierInput(
+            item=0,
+            question=text("question", question),
+            reference=text(name, one),
+            completion=text("completion", completion),
+            subtype=subtype,
+        )
+        for name, one in _references(reference)
+    ]
+    return min(_RULES.verdicts(items), key=lambda verdict: _BEST_FIRST.index(verdict.outcome))
+
+
+def figures(verdict: Verdict) -> dict[str, float]:
+    """A verdict for a harness that takes nothing but numbers: what is undecided is not correct, and counted."""
+    return {"acc": Scale().number(verdict), "undecided": float(is_undecided(verdict))}
+
+
+def _references(reference: Reference) -> list[tuple[str, object]]:
+    """References by their names in messages."""
+    if isinstance(reference, str) or not hasattr(reference, "__len__"):
+        return [("reference", reference)]
+    several = column("reference", reference)
+    if not len(several):
+        raise FieldError("reference", "must be an answer, or a list of at least one")
+    return [(f"reference[{place}]", one) for place, one in enumerate(several)]
+
+
+def _subtype(name: str) -> str:
+    found = parse_type(name)
+    if found is None or found.code not in SUBTYPES:
+        raise UsageError(f"There is no answer subtype {name!r}.", nearest(name, SUBTYPES.values(), "Subtypes"))
+    return found.code

@@ -1,0 +1,66 @@
+"""A verifier that is to reward, by the name that a project gives it: with how it was probed there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+from workbench.core.errors import UsageError
+from workbench.core.project import opened_project
+from workbench.runs import probes
+from workbench.runs.choosing import choose, make
+from workbench.runs.trust import require_trust
+from workbench.statistics.records.probe import JUDGES_NOTHING, ProbeReport
+from workbench.training.choosing import RewardVerifier, lacks
+from workbench.training.records import ProbeSummary
+from workbench.verifiers.base import ServedVerifier
+from workbench.verifiers.registry import require_local
+
+_NEVER_TO_ACCEPT = frozenset({"P1", "P2", "P3", "P4", "P5", "P6"})
+
+
+def named(
+    database: Path | str, name: str, given: dict[str, str], *, trust: bool = False, asking: bool = False
+) -> RewardVerifier:
+    """The verifier of a name in a project; see `workbench.training.choosing.chosen`."""
+    with opened_project(database) as project:
+        choice = choose(project, name, given)
+        verifier = make(choice)
+        if choice.kind in JUDGES_NOTHING:
+            raise UsageError(f"{choice.name!r} judges no completions; it can't reward them.")
+        require_trust(project, verifier, choice.options, accept=trust or choice.own)
+        asks = asking and verifier.isolation == "served"
+        chosen = cast("ServedVerifier", verifier) if asks else require_local(verifier)
+        probe = probes.latest(project, choice.name)
+        return RewardVerifier(
+            name=choice.name,
+            kind=choice.kind,
+            options=choice.options,
+            verifier=chosen,
+            database=project.path if asks else None,
+            probe=None if probe is None else _summary(probe),
+            warnings=(*lacks(chosen), *_warnings(choice.name, verifier.version, probe)),
+        )
+
+
+def _summary(probe: ProbeReport) -> ProbeSummary:
+    return ProbeSummary(
+        suite=probe.suite,
+        created_at=probe.created_at,
+        control=probe.control.asr_all,
+        accepted={family.family: family.asr for family in probe.families},
+    )
+
+
+def _warnings(name: str, version: str, probe: ProbeReport | None) -> tuple[str, ...]:
+    """Why a policy could learn to hack it, as far as anybody has looked."""
+    if probe is None:
+        return (f"{name} was never probed here for what it accepts that answers nothing: workbench probe DB {name}",)
+    found = [
+        f"{name} accepted {family.accepted:,} of {family.n:,} probes of {family.family} ({family.name})."
+        for family in probe.families
+        if family.family in _NEVER_TO_ACCEPT and family.accepted
+    ]
+    if probe.version != version:
+        found.append(f"{name} was probed at version {probe.version}; this is {version}.")
+    return tuple(found)

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from heapq import merge
 from importlib import metadata
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.benchmarks.building import comparing
 from workbench.care.doctor import examine
 from workbench.care.store.rescuing import bring_back, is_database, row_counts
-from workbench.core.database import logs, migrations, sets
+from workbench.core.database import events, logs, migrations, schema, sets
 from workbench.core.database.backup import backup as write_backup
 from workbench.core.database.backup import check, put_in_place
 from workbench.core.database.connection import Database
@@ -40,8 +40,9 @@ from workbench.interchange.store.archiving import (
     ArchiveRefused,
     ArchiveTable,
     NewDatabase,
-    deriving,
 )
+from workbench.labelling import believing
+from workbench.labelling.believing import MalformedError
 from workbench.labelling.ledger import recompute
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def restore(path: Path, target: Path) -> Restored:
         with part_folder(target) as part, explained(target):
             temporary = part / target.name
             _fill(archive, temporary)
-            _derive(archive, temporary)
+            _derive(temporary)
             _require_sets(archive, temporary)
             check(temporary)
             # It took a while: another process may have made something there.
@@ -206,12 +207,12 @@ def _require_readable(path: Path, manifest: Manifest) -> None:
             f"{migrations.latest_version()}.",
             "It was written by a newer workbench: install that one.",
         )
-    known = {part.name for part in PARTS}
+    there = {part.name for part in schema.parts(manifest.schema)}
+    known = {part.name for part in PARTS if part.table in there}
     names = {member.name for member in manifest.members}
-    missing = known - names - set(CALLS)
-    is_old, is_newest = manifest.schema < migrations.OLDEST, manifest.schema == migrations.latest_version()
-    if is_old or names - known or (missing and is_newest):
-        differing = ", ".join(sorted(names - known or missing)) or f"version {manifest.schema} of the tables"
+    wrong = names - known or known - names - set(CALLS)
+    if manifest.schema < migrations.OLDEST or wrong:
+        differing = ", ".join(sorted(wrong)) or f"version {manifest.schema} of the tables"
         raise FormatError(f"{path}: no program of ours wrote this: {differing}.", "Get another copy of it.")
 
 
@@ -237,14 +238,10 @@ def _fill(archive: Archive, path: Path) -> None:
     new.bring_up_to_date()
 
 
-def _derive(archive: Archive, database: Path) -> None:
+def _derive(database: Path) -> None:
     """Derive every state from the label events."""
     with opened_project(database) as project:
-        try:
-            with deriving():
-                recompute(project)
-        except ArchiveRefused as error:
-            raise archive.damaged(f"a label event says what none can: {error}") from error
+        recompute(project)
 
 
 def _require_sets(archive: Archive, database: Path) -> None:
@@ -277,16 +274,21 @@ class _ArchiveReading:
 
     def parts(self) -> Iterator[tuple[ArchiveTable, Iterable[_Row]]]:
         """All parts in their order; label events together, in the order in which they arrived."""
-        for part in PARTS:
-            if part.name not in self._members:
-                continue
+        parts = [part for part in PARTS if part.name in self._members]
+        for part in parts:
             self._require_columns(part)
+        for part in parts:
             if part.name == EVENTS[0]:
-                arrived = merge(*map(self._placed, EVENTS), key=lambda placed: placed.row[0])
-                yield part, self._noted(arrived)
+                yield part, self._events()
             elif part.name not in EVENTS:
                 yield part, self._noted(self._placed(part.name))
         self._last = None
+
+    def _events(self) -> Iterator[_Row]:
+        names = list(self._members[EVENTS[0]].columns)
+        for row in self._noted(merge(*map(self._placed, EVENTS), key=lambda placed: placed.row[0])):
+            _require_event(dict(zip(names, row, strict=True)))
+            yield row
 
     def refused(self, why: str) -> FormatError:
         """An error about the row that was read last, or after them all about the whole."""
@@ -295,8 +297,8 @@ class _ArchiveReading:
 
     def _require_columns(self, part: ArchiveTable) -> None:
         member, wanted = self._members[part.name], self._new.columns(part)
-        if member.columns != wanted:
-            differing = ", ".join(sorted(member.columns.keys() ^ wanted.keys())) or "their kinds"
+        if list(member.columns.items()) != list(wanted.items()):
+            differing = ", ".join(sorted(member.columns.keys() ^ wanted.keys())) or "their kinds or their order"
             raise self._archive.damaged(f"its columns are not those of its table: {differing}", member)
 
     def _placed(self, name: str) -> Iterator[_PlacedRow]:
@@ -307,6 +309,18 @@ class _ArchiveReading:
         for placed in rows:
             self._last = placed
             yield placed.row
+
+
+def _require_event(row: Mapping[str, object]) -> None:
+    """See that a row is a label event that another database would take, and what was given."""
+    try:
+        event = believing.event_of(row)
+    except MalformedError as error:
+        raise ArchiveRefused(f"{error.field}: {error}") from error
+    if event.uuid != row["uuid"]:
+        raise ArchiveRefused(f"uuid: events have it as {event.uuid}")
+    if "digest" in row and row["digest"] != events.digest([row[name] for name in events.COLUMNS.split(", ")]):
+        raise ArchiveRefused("digest: it is not what was given (value, note, person, time, round …)")
 
 
 # -- A backup in the place of a database: checked first, and what stood there is kept.

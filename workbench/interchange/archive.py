@@ -7,6 +7,7 @@ logins, or what is derived; checks (items whose answer is known) only when they 
 from __future__ import annotations
 
 import io
+import shlex
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -19,9 +20,9 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 import msgspec
 from msgspec import Struct
 
-from workbench.core.database import migrations
+from workbench.core.database import events, migrations
 from workbench.core.database.sets import PACKAGE
-from workbench.core.errors import FormatError, UsageError
+from workbench.core.errors import FormatError, StoreError, UsageError
 from workbench.core.project import Project
 from workbench.data.formats.writing import new_file
 from workbench.interchange.records import FORMAT, VERSION, ArchiveWritten, ColumnType, Manifest, Member
@@ -56,7 +57,9 @@ def encoder(columns: Sequence[str]) -> Callable[[Row], bytes]:
 def decoder(columns: Mapping[str, ColumnType]) -> Callable[[bytes], Row]:
     """A function that reads a line; it raises msgspec.ValidationError or DecodeError where it is no such row."""
     record = msgspec.defstruct(
-        "Row", [(name, _TYPES[kind]) for name, kind in columns.items()], forbid_unknown_fields=True
+        "Row",
+        [(name, int if name == "id" else _TYPES[kind]) for name, kind in columns.items()],
+        forbid_unknown_fields=True,
     )
     decode: Callable[[bytes], Struct] = msgspec.json.Decoder(record).decode
     reals = [place for place, kind in enumerate(columns.values()) if kind == "REAL"]
@@ -156,7 +159,7 @@ def write_archive(
 
     Raises:
         FormatError: The file exists and ``force`` is not set, or can't be written.
-        StoreError: The file belongs to the database itself.
+        StoreError: The file belongs to the database itself, or a label event is not what was given.
         UsageError: The name ends in ``.gz``.
     """
     project.database.require_other(path)
@@ -165,12 +168,22 @@ def write_archive(
     parts = [part for part in PARTS if calls or part.name not in CALLS]
     conditions = archiving.Conditions(checks=checks)
     with project.database.reading() as reader, new_file(path, force=force) as file:
+        _require_events(reader, project.path)
         left_out = _left_out(reader, checks=checks, calls=calls)
         members = (_rows(reader, part, conditions) for part in parts)
         manifest = pack(
             file, members, schema=migrations.latest_version(), code_version=version(PACKAGE), left_out=left_out
         )
     return ArchiveWritten(rows={member.name: member.lines for member in manifest.members}, left_out=left_out)
+
+
+def _require_events(reader: archiving.Connection, database: Path) -> None:
+    """An archive with a label event that is not what was given would not be read back."""
+    found = events.finding(reader)
+    if not found.ok:
+        raise StoreError(
+            f"{database}: {found.message}.", f"To see what can be done: workbench doctor {shlex.quote(str(database))}"
+        )
 
 
 def _rows(reader: archiving.Connection, part: ArchiveTable, conditions: archiving.Conditions) -> Rows:

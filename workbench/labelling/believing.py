@@ -82,7 +82,7 @@ def event_of(row: Mapping[str, object]) -> LabelEvent:
     Raises:
         MalformedError: It holds none.
     """
-    _check_text(row)
+    check_text(row)
     try:
         read = msgspec.convert(row, _EventRow)
     except msgspec.ValidationError as error:
@@ -132,7 +132,12 @@ def check(event: LabelEvent) -> None:
     event_of(structs.asdict(event) | {"annotator_id": event.annotator, **switches, **lists})
 
 
-def _check_text(row: Mapping[str, object]) -> None:
+def check_text(row: Mapping[str, object]) -> None:
+    """Whether every text is one that any database and any file holds.
+
+    Raises:
+        MalformedError: One is not.
+    """
     texts = {field: value for field, value in row.items() if type(value) is str}
     together = "".join(texts.values())
     if together.isascii() and "\0" not in together:

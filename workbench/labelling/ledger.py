@@ -11,7 +11,7 @@ from workbench.core.progress import stepping
 from workbench.core.project import Project
 from workbench.core.states import DEFAULT_NEED, item_state, task_state
 from workbench.data.store import browsing, label_lines
-from workbench.labelling.believing import LONGEST
+from workbench.labelling.believing import LONGEST, MalformedError, check_text
 from workbench.labelling.label_export import history_lines
 from workbench.labelling.store import assignments, bundling
 
@@ -21,10 +21,15 @@ def record(connection: events.Connection, event: LabelEvent) -> None:
 
     Raises:
         AnnotationError: The database refuses it (the adjudicator is one of the item's annotators, or the uuid
-            is taken), or another one would (its note is too long).
+            is taken), or another one would (its note is too long, or no text).
     """
-    if len(event.note or "") > LONGEST:
+    note = event.note or ""
+    if len(note) > LONGEST:
         raise AnnotationError(f"A note has at most {LONGEST:,} characters.", "Keep the rest elsewhere.")
+    try:
+        check_text({"note": note})
+    except MalformedError as error:
+        raise AnnotationError(f"The note can't be kept: {error}.") from error
     _append(connection, event)
     if _bears_on_state(event):
         refresh(connection, event.task, event.subject)

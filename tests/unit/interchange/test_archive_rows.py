@@ -6,17 +6,19 @@ import json
 import sqlite3
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from workbench.care.backups import restore
+from workbench.core.database import events
 from workbench.core.project import Project, open_project
 from workbench.interchange.archive import write_archive
 from workbench.interchange.store.archiving import CALLS, EVENTS, NEVER, PARTS
 
 TABLES = tuple(dict.fromkeys(table for part in PARTS for table in part.tables))
 
-_VALUES: dict[str, Any] = {"INTEGER": 1, "REAL": 0.1 + 0.2, "TEXT": 'x\n"é\u2028\x01', "BLOB": b"\x00\xff{}"}
+_VALUES: dict[str, Any] = {"INTEGER": 1, "REAL": 0.1 + 0.2, "TEXT": 'x\n"é\u2028\x01', "BLOB": b"\x00\xff{}" * 4}
 _REPORT: dict[str, Any] = {"name": "hard", "version": None, "kind": "hard", "questions": 1, "tuples": 1, "seed": 1} | {
     "strata": [],
     "shortfall": [],
@@ -32,13 +34,14 @@ _WORDS: dict[Any, Any] = {
     "form": "program",
     "origin": "evolved",
     "request": "pause",
-    "seen": '["x"]',
+    "seen": f'["{UUID(int=7)}"]',
     "tags": '["guessed"]',
     ("imports", "state"): "complete",
     ("assignments", "state"): "done",
     ("runs", "state"): "complete",
     ("attempts", "state"): "done",
-    ("label_events", "kind"): "label",
+    ("label_events", "supersedes"): str(UUID(int=7)),
+    ("label_events", "created_at"): "2025-01-31T12:00:00Z",
     ("reviews", "kind"): "confirmed",
     ("reviews", "gold"): "none",
     ("curation", "kind"): "exclude",
@@ -52,6 +55,12 @@ _WORDS: dict[Any, Any] = {
     "extra": '{"x\u2028": "é"}',
 }
 """What columns take whose values are words, in any table or in one."""
+_SAID: tuple[dict[str, Any], ...] = (
+    {"kind": "label", "subtype": None, "exclusion_reason": None},
+    {"kind": "adjudication", "task": "type", "verdict": None, "subtype": "A1", "exclusion_reason": None},
+    {"kind": "exclusion", "verdict": "unsuitable", "subtype": None, "exclusion_reason": "proof"},
+)
+"""Label events that have together a value in every column."""
 
 
 @pytest.fixture
@@ -61,10 +70,10 @@ def full(tmp_path: Path) -> Project:
     with project.database.write() as connection:
         connection.execute("PRAGMA defer_foreign_keys = ON")
         for table in TABLES:
-            fill(connection, table)
-        for kind, number in (("adjudication", 2), ("exclusion", 3)):
-            event = {"kind": kind, "uuid": kind, "id": number, "annotator_id": number, "verdict": "unsuitable"}
-            fill(connection, "label_events", **event)
+            if table != "label_events":
+                fill(connection, table)
+        for number, said in enumerate(_SAID, 1):
+            fill(connection, "label_events", id=number, uuid=str(UUID(int=number)), annotator_id=number, **said)
     return project
 
 
@@ -73,6 +82,8 @@ def fill(connection: sqlite3.Connection, table: str, **given: Any) -> None:
     for _, name, kind, *_ in connection.execute(f"PRAGMA table_info({table})"):
         word = _WORDS.get((table, name), _WORDS.get(name, _VALUES["TEXT"]))
         row[name] = given.get(name, word if kind == "TEXT" else _VALUES[kind])
+    if table == "label_events":
+        row["digest"] = events.digest([row[name] for name in events.COLUMNS.split(", ")])
     names = ", ".join(f'"{name}"' for name in row)
     connection.execute(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(row))})", list(row.values()))
     if table == "annotators":

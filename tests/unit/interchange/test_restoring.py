@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from base64 import b64encode
 from collections.abc import Callable
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZipFile
 
 import msgspec
@@ -16,14 +19,16 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.older import newer
+from tests.unit.labelling.said import Record
 from workbench.care import backups
 from workbench.care.backups import restore
-from workbench.core.database import migrations, sets
+from workbench.core.database import events, migrations, sets
 from workbench.core.errors import FormatError, StoreError
 from workbench.core.project import open_project
 from workbench.core.sets import ItemMember, NewSet, SetReport
 from workbench.interchange import archive as unpacking
 from workbench.interchange.archive import write_archive
+from workbench.interchange.store.archiving import EVENTS
 
 Files = dict[str, bytes]
 Change = Callable[[Files], None]
@@ -33,12 +38,11 @@ Change = Callable[[Files], None]
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("archive")
     project = make_project(folder, numbered(4, model="m", source="s"))
+    record = Record(project)
+    for person in ("ann", "bob"):
+        record.say(person, 1, "c")
+    record.say("eve", 1, "i", kind="adjudication")
     with project.database.write() as connection:
-        connection.execute("INSERT INTO annotators (id, name, created_at) VALUES (1, 'a', '')")
-        connection.execute(
-            "INSERT INTO label_events (id, uuid, kind, task, subject, annotator_id, verdict, schema, created_at) "
-            "VALUES (1, 'u', 'label', 'correctness', 1, 1, 'correct', 2, '2025')"
-        )
         made = SetReport(
             name="two", version=None, kind="picks", questions=2, tuples=2, strata=(), shortfall=(), excluded={}, seed=0
         )
@@ -93,6 +97,17 @@ def line(member: str, /, **values: Any) -> Change:
     return signed(change)
 
 
+def said(**values: Any) -> Change:
+    """The first label says something else, and its digest fits."""
+
+    def change(files: Files) -> None:
+        event = json.loads(files["labels.jsonl"].splitlines()[0]) | values
+        told = [event[name] for name in events.COLUMNS.split(", ")]
+        line("labels", **values, digest=b64encode(events.digest(told) or b"").decode())(files)
+
+    return change
+
+
 def content(name: str, put: bytes) -> Change:
     return signed(lambda files: files.update({f"{name}.jsonl": put}))
 
@@ -103,6 +118,40 @@ def twice(files: Files) -> None:
 
 def without(name: str) -> Change:
     return lambda files: (files.pop(name), None)[1]
+
+
+def in_another_form(files: Files) -> None:
+    """The first label has the second one's uuid."""
+    _, second = map(json.loads, files["labels.jsonl"].splitlines())
+    said(uuid=second["uuid"].upper())(files)
+
+
+def in_another_order(files: Files) -> None:
+    """Two columns of labels have changed places in the manifest; every line has both."""
+    members = json.loads(files["manifest.json"])["members"]
+    for member in members:
+        if member["name"] == "labels":
+            places = {"note": "view", "view": "note"}
+            member["columns"] = {places.get(name, name): kind for name, kind in member["columns"].items()}
+    manifest(members=members)(files)
+
+
+def older_without(*names: str) -> Change:
+    """An archive of version 9, whose events had no digests, without some of its files."""
+
+    def change(files: Files) -> None:
+        members = [one for one in json.loads(files["manifest.json"])["members"] if one["name"] not in names]
+        for name in names:
+            del files[f"{name}.jsonl"]
+        for member in members:
+            if member["name"] in EVENTS:
+                del member["columns"]["digest"]
+                lines = map(json.loads, files[f"{member['name']}.jsonl"].splitlines())
+                bare = [{name: one[name] for name in member["columns"]} for one in lines]
+                files[f"{member['name']}.jsonl"] = b"".join(json.dumps(one).encode() + b"\n" for one in bare)
+        manifest(schema=9, members=members)(files)
+
+    return signed(change)
 
 
 UNSIGNED: dict[str, Change] = {
@@ -123,6 +172,8 @@ UNSIGNED: dict[str, Change] = {
     "newer tables": manifest(schema=99),
     "older than the first archive": manifest(schema=3),
     "no members": manifest(members=[]),
+    "older tables without their labels": older_without("labels"),
+    "older tables without their exclusions": older_without("exclusions"),
     "a member by the name of a path": manifest(members=[{"name": "../x", "columns": {}, "lines": 0, "bytes": 0}]),
 }
 SIGNED: dict[str, Change] = {
@@ -140,9 +191,24 @@ SIGNED: dict[str, Change] = {
     "a word that is none": line("labels", verdict="yes"),
     "the same key twice": signed(twice),
     "a reference to nothing": line("items", question_id=77),
+    "a row without a number": line("models", id=None),
+    "a label without a number": line("labels", id=None),
     "a label of nothing": line("labels", subject=77),
     "a label of nobody": line("labels", annotator_id=77),
-    "a label that saw no list": line("labels", seen="x"),
+    "a label that saw no list": said(seen="x"),
+    "a label with another verdict": line("labels", verdict="incorrect"),
+    "a label of somebody else": line("labels", annotator_id=2),
+    "a label that takes another back": line("labels", supersedes=str(UUID(int=1))),
+    "a label without a digest": line("labels", digest=None),
+    "a label that is there in another form of its uuid": signed(in_another_form),
+    "a type that is none": said(task="type", verdict=None, subtype="equation"),
+    "a reason that is none": said(verdict="unsuitable", exclusion_reason="because"),
+    "a verdict with a reason": said(exclusion_reason="proof"),
+    "a tag that is none": said(tags='["evil"]'),
+    "a label of some time": said(created_at="yesterday"),
+    "a label whose uuid is none": said(uuid="mine"),
+    "a label that was flagged often": said(flagged=7),
+    "a note with a NUL": said(note="a\0b"),
     "further fields of an item that are none": line("items", extra="[1"),
     "further fields of a question that are a list": line("questions", extra="[1]"),
     "a set by the name of a path": line("sets", name="../x"),
@@ -158,6 +224,7 @@ SIGNED: dict[str, Change] = {
             or files.update({"sqlite_master.jsonl": files.pop("models.jsonl")})
         )
     ),
+    "columns in another order": in_another_order,
     "other columns": signed(
         lambda files: files.update(
             {"manifest.json": files["manifest.json"].replace(b'"version": "TEXT"', b'"v": "TEXT"')}
@@ -190,6 +257,27 @@ def test_a_member_of_the_wrong_row_is_named_with_its_line(archive: Path, tmp_pat
 
     with pytest.raises(FormatError, match=r"items\.jsonl:3: UNIQUE constraint failed"):
         restore(changed(archive, tmp_path, signed(third)), tmp_path / "new.db")
+
+
+def test_an_archive_of_older_tables_has_no_digests(archive: Path, tmp_path: Path) -> None:
+    restore(changed(archive, tmp_path, older_without()), tmp_path / "new.db")
+
+    with closing(sqlite3.connect(tmp_path / "new.db")) as connection:
+        assert connection.execute("SELECT count(*) FROM label_events").fetchone() == (3,)
+        assert list(events.changed(connection)) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (said(task="type", verdict=None, subtype="equation"), "subtype: 'equation' is no subtype code"),
+        (said(tags='["evil"]'), "tags: there is no tag 'evil'"),
+        (line("labels", verdict="incorrect"), "digest: it is not what was given"),
+    ],
+)
+def test_what_is_no_label_is_named_with_its_line(archive: Path, tmp_path: Path, change: Change, why: str) -> None:
+    with pytest.raises(FormatError, match=rf"labels\.jsonl:1: {why}"):
+        restore(changed(archive, tmp_path, change), tmp_path / "new.db")
 
 
 @pytest.mark.parametrize("kept", [0, 1, 200, -200, -1])

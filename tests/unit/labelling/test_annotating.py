@@ -87,6 +87,9 @@ def test_what_is_said_beside_a_verdict_comes_back(project: Project, amira: Annot
 def test_a_note_that_no_other_database_would_take_is_refused(project: Project, amira: AnnotationSession) -> None:
     with pytest.raises(AnnotationError, match="100,000"):
         amira.submit(following(amira), Answer(verdict="correct", note="n" * 100_001))
+    for note in ("a\0b", "a\ud800b"):
+        with pytest.raises(AnnotationError, match="The note"):
+            amira.submit(following(amira), Answer(verdict="correct", note=note))
     assert rows(project, "SELECT count(*) FROM label_events") == [(0,)]
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple, cast
-
-import msgspec
 
 from workbench.core.database import migrations
 from workbench.core.database.failures import explained, roll_back
@@ -227,15 +225,6 @@ def count(connection: sqlite3.Connection, table: str, where: str = "1") -> int:
 
 class ArchiveRefused(Exception):
     """What an archive holds is no database of ours; where a row is at fault, it is the last one asked for."""
-
-
-@contextmanager
-def deriving() -> Iterator[None]:
-    """While inside, an event that says what no event can raises Refused."""
-    try:
-        yield
-    except (sqlite3.IntegrityError, msgspec.MsgspecError, ValueError) as error:
-        raise ArchiveRefused(str(error)) from error
 
 
 class NewDatabase:

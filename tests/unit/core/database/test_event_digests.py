@@ -14,6 +14,7 @@ from workbench.care.backups import restore_backup
 from workbench.care.doctor import examine
 from workbench.care.rescuing import rescue
 from workbench.core.database import events, migrations
+from workbench.core.errors import StoreError
 from workbench.core.project import Project, open_project
 from workbench.interchange.archive import write_archive
 from workbench.labelling.annotating import AnnotationSession
@@ -120,6 +121,16 @@ def test_events_are_as_given_however_they_came(tmp_path: Path) -> None:
     assert (found.changed_labels, found.is_whole) == ([], True)
     with closing(open_project(tmp_path / "rescued.db")) as rescued:
         assert digests_right(rescued) == count + 1
+
+
+def test_what_is_not_as_given_is_in_no_archive(tmp_path: Path) -> None:
+    project = labelled(tmp_path)
+    project.close()
+    change(project.path, "verdict = 'incorrect'")
+    with pytest.raises(StoreError, match=r"1 label event is not what was given .* row 1") as refused:
+        write_archive(project, tmp_path / "a.zip")
+    assert "workbench doctor" in refused.value.hint
+    assert not (tmp_path / "a.zip").exists()
 
 
 @pytest.mark.parametrize("version", range(migrations.OLDEST, 10))

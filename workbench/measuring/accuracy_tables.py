@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -15,9 +13,9 @@ from workbench.core.text.emphasis import CHOSE
 from workbench.core.text.figures import NONE, counted, interval, number, p_value
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, TransferRow
 from workbench.tables.document import Table
-from workbench.tables.files import WRITERS, TableFormat
+from workbench.tables.files import WRITERS, TableFormat, lines_csv
 from workbench.tables.table import Column, Columns, ends, figure, table, text, word
-from workbench.tables.table_text import harmless, plain_table
+from workbench.tables.table_text import plain_table
 
 _Line: TypeAlias = AccuracyRow | AverageRow
 
@@ -132,36 +130,6 @@ def _transfer(report: AccuracyReport) -> Table:
 # -- Accuracy reports as text, CSV, Markdown and LaTeX.
 
 
-COLUMNS = (
-    "verifier",
-    "group",
-    "n",
-    "questions",
-    "accuracy",
-    "ci_low",
-    "ci_high",
-    "balanced_accuracy",
-    "mcc",
-    "fpr",
-    "fnr",
-    "coverage",
-    "auroc",
-    "protocol",
-    "gold",
-    "kind",
-    "delta",
-    "p",
-    "q",
-    "macro",
-    "macro_over",
-    "deff",
-    "selection_judge",
-    "balanced_accuracy_low",
-    "balanced_accuracy_high",
-    "mcc_low",
-    "mcc_high",
-)
-"""Columns of the CSV, in the order they came into being."""
 SortKey = Literal["name", "accuracy", "balanced_accuracy", "mcc", "fpr", "fnr", "coverage", "auroc"]
 SORT_KEYS: Final[tuple[SortKey, ...]] = get_args(SortKey)
 
@@ -188,21 +156,45 @@ def accuracy_csv(report: AccuracyReport) -> str:
     pictures: models and sources come from files of others, and who opens the table should not run what they say. JSON
     has all names as they are.
     """
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(COLUMNS)
     averages = {average.verifier: average for average in report.averages}
-    for row in report.rows:
-        average = averages.get(row.verifier) if row.group is None else None
-        figures = (row.balanced_accuracy, row.mcc, row.fpr, row.fnr, row.coverage, row.auroc)
-        cells = (
-            *(harmless(row.verifier), harmless(row.group or ""), row.n, row.questions, row.accuracy),
-            *(*_ends(row.ci), *figures, report.protocol, report.gold_choice, row.kind, row.delta, row.p, row.q),
-            *((average.macro, average.over) if average is not None else (None, None)),
-            *(row.deff, int(row.selection_judge), *_ends(row.balanced_accuracy_ci), *_ends(row.mcc_ci)),
-        )
-        writer.writerow(["" if cell is None else cell for cell in cells])
-    return buffer.getvalue()
+    lines = [_line(report, row, averages.get(row.verifier) if row.group is None else None) for row in report.rows]
+    return lines_csv(lines, {})
+
+
+def _line(report: AccuracyReport, row: AccuracyRow, average: AverageRow | None) -> dict[str, object]:
+    """A line of the CSV; its columns stand in the order in which they came into being."""
+    low, high = row.ci or (None, None)
+    balanced_low, balanced_high = row.balanced_accuracy_ci or (None, None)
+    mcc_low, mcc_high = row.mcc_ci or (None, None)
+    return {
+        "verifier": row.verifier,
+        "group": row.group,
+        "n": row.n,
+        "questions": row.questions,
+        "accuracy": row.accuracy,
+        "ci_low": low,
+        "ci_high": high,
+        "balanced_accuracy": row.balanced_accuracy,
+        "mcc": row.mcc,
+        "fpr": row.fpr,
+        "fnr": row.fnr,
+        "coverage": row.coverage,
+        "auroc": row.auroc,
+        "protocol": report.protocol,
+        "gold": report.gold_choice,
+        "kind": row.kind,
+        "delta": row.delta,
+        "p": row.p,
+        "q": row.q,
+        "macro": average and average.macro,
+        "macro_over": average and average.over,
+        "deff": row.deff,
+        "selection_judge": int(row.selection_judge),
+        "balanced_accuracy_low": balanced_low,
+        "balanced_accuracy_high": balanced_high,
+        "mcc_low": mcc_low,
+        "mcc_high": mcc_high,
+    }
 
 
 def sorted_by(report: AccuracyReport, key: SortKey) -> AccuracyReport:
@@ -250,10 +242,6 @@ def _rank(row: AccuracyRow, key: SortKey) -> tuple[bool, bool, float, str]:
         "auroc": row.auroc,
     }[key]
     return row.kind == "baseline", value is None, -(value or 0.0), name
-
-
-def _ends(interval: tuple[float, float] | None) -> tuple[float | None, float | None]:
-    return interval or (None, None)
 
 
 def _reasons_in_words(report: AccuracyReport) -> str:

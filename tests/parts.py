@@ -25,7 +25,7 @@ def uv(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
     """What uv answers; it looks at no settings, and at no environment but one that is named."""
     command = [sys.executable, "-m", "uv", *arguments, "--quiet", "--no-config"]
     clean = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
-    return subprocess.run(command, input=given, capture_output=True, text=True, timeout=100, check=False, env=clean)
+    return subprocess.run(command, input=given, capture_output=True, text=True, timeout=600, check=False, env=clean)
 
 
 @cache

@@ -1,6 +1,7 @@
 """Verifiers as rewards: in process, served, and as trainers and harnesses call them.
 
 judging: ``workbench.judge``. reward: ``workbench.reward``. choosing: which verifier, and what its verdicts are worth.
-named: one that a project names. verl: as verl loads it. frameworks: forms of TRL, verl and OpenRLHF.
+named: one that a project names. frameworks: forms of TRL, verl and OpenRLHF. verl: as verl loads it.
+inspect_ai, lm_eval, lighteval, verifiers: ``judge`` as each of these libraries calls it; only who has one imports it.
 serving: the reward server's work. records: what is sent and answered.
 """

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Final
 
 from workbench.core.errors import UsageError, nearest
+from workbench.core.reasons import sentence
 from workbench.core.taxonomy import SUBTYPES, parse_type
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.training.choosing import FieldError, Scale, column, is_undecided, text
@@ -35,9 +37,21 @@ def judge(reference: Reference, completion: str, question: str = "", type: str |
     return min(_RULES.verdicts(items), key=lambda verdict: _BEST_FIRST.index(verdict.outcome))
 
 
-def figures(verdict: Verdict) -> dict[str, float]:
-    """A verdict for a harness that takes nothing but numbers: what is undecided is not correct, and counted."""
-    return {"acc": Scale().number(verdict), "undecided": float(is_undecided(verdict))}
+def figures(verdicts: Sequence[Verdict]) -> dict[str, float]:
+    """The means of verdicts, for what takes nothing but numbers: an undecided one is not correct, and counted."""
+    return {"acc": fmean(map(Scale().number, verdicts)), "undecided": fmean(map(is_undecided, verdicts))}
+
+
+def said_of(verdict: Verdict) -> dict[str, str | None]:
+    """A verdict for a log: what was compared, and what decided."""
+    return {
+        "verdict": verdict.outcome.word,
+        "reference_final": verdict.reference_final,
+        "candidate_final": verdict.candidate_final,
+        "reason": verdict.reason,
+        "rule": verdict.rule,
+        "sentence": sentence(verdict.outcome.word, verdict.reason, verdict.rule),
+    }
 
 
 def _references(reference: Reference) -> list[tuple[str, object]]:

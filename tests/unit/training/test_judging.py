@@ -80,9 +80,11 @@ def test_what_is_no_text_is_named(arguments: tuple[object, ...], message: str) -
 
 
 def test_what_is_undecided_is_not_correct_and_counted() -> None:
-    assert figures(workbench.judge("42", r"\boxed{42}")) == {"acc": 1.0, "undecided": 0.0}
-    assert figures(workbench.judge("42", r"\boxed{41}")) == {"acc": 0.0, "undecided": 0.0}
-    assert figures(workbench.judge("42", "")) == {"acc": 0.0, "undecided": 1.0}
+    right, wrong, undecided = (workbench.judge("42", reply) for reply in (r"\boxed{42}", r"\boxed{41}", ""))
+    assert figures([right]) == {"acc": 1.0, "undecided": 0.0}
+    assert figures([wrong]) == {"acc": 0.0, "undecided": 0.0}
+    assert figures([undecided]) == {"acc": 0.0, "undecided": 1.0}
+    assert figures([right, wrong, undecided, right]) == {"acc": 0.5, "undecided": 0.25}
 
 
 def test_a_program_that_judges_ends_by_itself_and_says_nothing() -> None:

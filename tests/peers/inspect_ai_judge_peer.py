@@ -1,0 +1,73 @@
+"""Run by a Python that has inspect-ai and this package: scripted replies are evaluated, and scored again by name.
+
+python inspect_ai_judge_peer.py CASES   prints what Inspect made of the verdicts: no network, no model
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task, score  # type: ignore[import-not-found]
+from inspect_ai import eval as evaluate
+from inspect_ai.dataset import Sample  # type: ignore[import-not-found]
+from inspect_ai.log import EvalLog  # type: ignore[import-not-found]
+from inspect_ai.model import ModelOutput, ModelUsage, get_model  # type: ignore[import-not-found]
+from inspect_ai.scorer import match  # type: ignore[import-not-found]
+
+from workbench.training.inspect_ai import judged
+
+CASES = json.loads(Path(sys.argv[1]).read_text())
+
+
+def reply(text: str) -> ModelOutput:
+    output = ModelOutput.from_content("mockllm/model", text)
+    output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    return output
+
+
+OPTIONS = [{"question": "Which is prime?", "choices": ["4", "7"], "answer": ["B"], "completion": "\\boxed{7}"}]
+
+
+def evaluated(scorer: Any, cases: list[dict[str, Any]] = CASES, epochs: int = 1) -> EvalLog:
+    samples = [
+        Sample(input=one["question"], target=one["answer"], choices=one.get("choices"), id=place)
+        for place, one in enumerate(cases)
+    ]
+    replies = [reply(one["completion"]) for _ in range(epochs) for one in cases]
+    (log,) = evaluate(
+        Task(dataset=samples, scorer=scorer, epochs=epochs),
+        model=get_model("mockllm/model", custom_outputs=replies),
+        display="none",
+        max_samples=1,
+    )
+    return log
+
+
+def figures(log: EvalLog) -> dict[str, float]:
+    means = {"acc": "accuracy", "undecided": "mean"}
+    return {one.name: one.metrics[means[one.name]].value for one in log.results.scores}
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        log = evaluated(judged())
+        scores = [next(iter(sample.scores.values())) for sample in log.samples]
+        again = score(evaluated(match()), judged(), action="overwrite", display="none")
+        found = {
+            "rows": [one.value for one in scores],
+            "answers": [one.answer for one in scores],
+            "reasons": [one.metadata["reason"] for one in scores],
+            "options": figures(evaluated(judged(), OPTIONS)),
+            "figures": [figures(one) for one in (log, evaluated(judged(), epochs=2), again)],
+        }
+    print(json.dumps(found, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()

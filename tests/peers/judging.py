@@ -1,0 +1,66 @@
+"""`judge` within the libraries themselves, each in an environment of its own with the core and nothing else of ours.
+
+python -m tests.peers.judging FOLDER [NAME ...]
+
+Makes FOLDER/NAME, runs NAME's peer and writes tests/data/harnesses/NAME.json. An environment that is there is used
+again, with the core as it is now. UV_FIND_LINKS may name wheels that are on no index, such as a torch without CUDA.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tests.parts import CORE, ROOT, built, uv
+
+PEERS = {
+    "inspect_ai": ["inspect-ai==0.3.285"],
+    "lm_eval": ["lm-eval[math]==0.4.13"],
+    "lighteval": ["lighteval==0.13.0", "torch==2.13.0", "xxhash<4"],
+    "verifiers": ["verifiers==0.4.0"],
+}
+"""Module of ours -> what it is run beside; lighteval fails with later releases of xxhash."""
+DATA = ROOT / "tests" / "data" / "harnesses"
+
+
+def installed(folder: Path, name: str) -> Path:
+    """The Python of a library's environment, with the core as it is now."""
+    environment = folder.resolve() / name
+    python = environment / "bin" / "python"
+    if not python.exists():
+        require(uv("venv", str(environment)))
+        require(uv("pip", "install", "--python", str(python), *PEERS[name]))
+    with tempfile.TemporaryDirectory() as wheels:
+        wheel = built(ROOT / "parts" / "core", Path(wheels))
+        require(uv("pip", "install", "--python", str(python), "--reinstall-package", CORE, str(wheel)))
+    return python
+
+
+def require(done: subprocess.CompletedProcess[str]) -> None:
+    if done.returncode:
+        sys.exit(done.stderr)
+
+
+def told(python: Path, name: str) -> dict[str, Any]:
+    """What the library made of the cases."""
+    command = [str(python), str(Path(__file__).with_name(f"{name}_judge_peer.py")), str(DATA / "cases.json")]
+    done = subprocess.run(command, cwd="/", stdout=subprocess.PIPE, text=True, timeout=600, check=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def main() -> None:
+    folder, *names = sys.argv[1:]
+    for name in names or PEERS:
+        text = json.dumps(
+            {"made_with": PEERS[name]} | told(installed(Path(folder), name), name), indent=1, ensure_ascii=False
+        )
+        (DATA / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

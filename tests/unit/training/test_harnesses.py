@@ -1,0 +1,100 @@
+"""`judge` within other harnesses: what each library made of the same cases, as it was and, where it is, once more."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+
+import workbench
+from tests.parts import ROOT, require_index
+from tests.peers.judging import DATA, PEERS, installed, told
+from workbench.training.judging import figures
+from workbench.training.lm_eval import judged
+
+DOCUMENT = (ROOT / "docs" / "harnesses.md").read_text(encoding="utf-8")
+CASES: list[dict[str, Any]] = json.loads((DATA / "cases.json").read_text(encoding="utf-8"))
+FOLDER = os.environ.get("WORKBENCH_PEERS")
+
+
+@pytest.fixture(params=sorted(PEERS))
+def written(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """What a library made of the cases."""
+    found: dict[str, Any] = json.loads((DATA / f"{request.param}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_cases_are_of_every_kind() -> None:
+    words = [workbench.judge(one["answer"], one["completion"], one["question"]).outcome.word for one in CASES]
+    assert {"correct", "incorrect", "abstain"} == set(words)
+
+
+def test_every_library_sees_what_judge_says(written: dict[str, Any]) -> None:
+    verdicts = [workbench.judge(one["answer"], one["completion"], one["question"]) for one in CASES]
+    assert written["rows"] == [figures([verdict]) for verdict in verdicts]
+
+
+@pytest.mark.parametrize("name", ["inspect_ai", "verifiers"])
+def test_a_library_s_log_says_what_was_compared_and_why(name: str) -> None:
+    written = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    assert written["answers"][:3] == ["42", "43", None]
+    assert written["reasons"][:3] == ["text_equal", "number", "no_answer_found"]
+
+
+def test_inspect_s_choices_are_part_of_the_question() -> None:
+    written = json.loads((DATA / "inspect_ai.json").read_text(encoding="utf-8"))
+    assert written["options"] == {"acc": 1.0, "undecided": 0.0}
+
+
+def test_every_library_counts_what_is_undecided_and_never_as_correct(written: dict[str, Any]) -> None:
+    undecided = [row for row in written["rows"] if row["undecided"]]
+    assert len(undecided) > 1
+    assert {row["acc"] for row in undecided} == {0.0}
+    for found in written["figures"]:
+        for name in ("acc", "undecided"):
+            assert found[name] == pytest.approx(fmean(row[name] for row in written["rows"]))
+
+
+def test_a_document_s_several_completions_are_averaged() -> None:
+    process_results = judged(question="q", reference="a")
+    doc = {"q": "1+1?", "a": ["2", "two"]}
+    assert process_results(doc, [r"\boxed{2}"]) == {"acc": 1.0, "undecided": 0.0}
+    assert process_results(doc, [[r"\boxed{2}", r"\boxed{3}", "", "Two."]]) == {"acc": 0.5, "undecided": 0.25}
+
+
+@pytest.mark.parametrize("document", ["docs/harnesses.md", "README.md"])
+def test_the_shown_call_answers_as_shown(document: str, capsys: pytest.CaptureFixture[str]) -> None:
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)
+    example = next(one for one in examples if "workbench.judge(" in one)
+    exec(compile(example, document, "exec"), {})
+    assert capsys.readouterr().out == example.rsplit("# ", 1)[1]
+
+
+def test_what_is_shown_of_a_library_is_what_was_run_with_it() -> None:
+    for name in PEERS:
+        peer = (ROOT / "tests" / "peers" / f"{name}_judge_peer.py").read_text(encoding="utf-8")
+        (shown,) = re.findall(rf"workbench\.training\.{name}(?: import |:)judged", DOCUMENT)
+        assert shown in peer
+        assert f"{PEERS[name][0].replace('==', ' ').replace('[math]', '')}" in DOCUMENT
+    (utils,) = re.findall(r"```python\n(from workbench.training.lm_eval.*?)```", DOCUMENT, re.DOTALL)
+    (task,) = re.findall(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)
+    peer = (ROOT / "tests" / "peers" / "lm_eval_judge_peer.py").read_text(encoding="utf-8")
+    assert utils in peer
+    assert task in peer.replace("{{", "{").replace("}}", "}")
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    assert points["inspect_ai"] == {"workbench": "workbench.training.inspect_ai"}
+
+
+@pytest.mark.skipif(FOLDER is None, reason="WORKBENCH_PEERS names no folder for environments of the libraries")
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", PEERS)
+def test_the_library_itself_says_so(name: str) -> None:
+    require_index()
+    written = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    assert told(installed(Path(str(FOLDER)), name), name) | {"made_with": PEERS[name]} == written

@@ -56,11 +56,11 @@ def reasons() -> set[str]:
     for node in nodes():
         if isinstance(node, ast.keyword) and node.arg == "reason":
             found.update(texts(node.value))
-        elif isinstance(node, ast.Call) and name_of(node) in {"Decision", "_undecided"}:
+        elif isinstance(node, ast.Call) and name_of(node) in {"Decision", "Doubt", "_undecided"}:
             found.update(text for argument in node.args for text in texts(argument) if not RULE.fullmatch(text))
         elif isinstance(node, ast.FunctionDef) and node.name == "_why_late":
             found.update(text for part in ast.walk(node) if isinstance(part, ast.Return) for text in texts(part))
-        elif isinstance(node, ast.Assign) and [getattr(to, "id", "") for to in node.targets] == ["_REASONS"]:
+        elif isinstance(node, ast.Assign) and [getattr(to, "id", "") for to in node.targets] == ["REASONS"]:
             assert isinstance(node.value, ast.Dict)
             found.update(text for value in node.value.values for text in texts(value))
     return found
@@ -81,9 +81,9 @@ def rules() -> set[str]:
 
 def families() -> set[str]:
     """What the rule verifier's names of rules begin with, by its own table."""
-    from workbench.verifiers.rules import equality
+    from workbench.verifiers.rules import comparing
 
-    return set(equality._REASONS)
+    return set(comparing.REASONS)
 
 
 def test_codes_are_found_in_the_code() -> None:
@@ -113,9 +113,9 @@ def test_every_decision_has_a_sentence(outcome: bool | None, reason: str, rule: 
 
 
 def test_every_value_rule_has_sentences_for_both_verdicts() -> None:
-    from workbench.verifiers.rules import equality
+    from workbench.verifiers.rules import comparing
 
-    for family, reason in equality._REASONS.items():
+    for family, reason in comparing.REASONS.items():
         assert sentence("correct", reason, family), family
         assert sentence("incorrect", reason, family), family
 

@@ -3,27 +3,23 @@
 An item's way, and where each step lives:
 
 1. `verifier`: the verifier ``rules``. It decides at once what it can; only what needs sympy waits for a worker.
-2. `answers`: both final answers, and what never counts as one: an echoed question, words to a judge, a verdict line.
-   `question`: what the question says about its answer's form.
-3. `decision`: asks one kind of answer after the other. The first that knows decides; where none does, it abstains.
-4. The kinds that are words:
-   `contrast`  choice by letter and by an option's text; options an answer rejects; brackets; formulas of logic
-   `states`  yes or no, valid or invalid ...; a yes in the question's own words is read in `decision`
-   `phrases`, `words`  what a sentence says; words one by one, and numbers written as words
-5. The kinds that are values, all by way of `equality`, which says whether two values are the same and by which rule:
-   `structure`, `shapes`  lists, sets, tuples, intervals, matrices: taken apart, compared part by part
-   `calendar`  dates and times
-   `quantities` with `numbers`, `units`  exact numbers and what stands around: units, bases, ratios
-   `tokens`, `expression`, `nodes`  text to tokens to tree
-   `statements`, `equations`  trees with ``=`` or ``<`` between, free constants, multiples
-   `evaluate`, `arithmetic`  equal trees have equal values: in a prime field, in doubles, in many digits
-   `symbolic`  sums, integrals, limits by sympy, only in worker processes
+2. `answers`, `envelopes`: both final answers, out of boxes, tags, JSON, ``####``, polite last lines; and what never
+   counts as one: an echoed question, words to a judge, a verdict line. `question`: what it says of its answer's form.
+3. `reading`: each answer is read once, into a `records.Part`: a value of a type, its name, and what words beside it do
+   (`sense`: bounds, denials, shares, rough figures, sides). `READERS` are its types, one reader each:
+   `quantities` with `numbers`, `numberwords`, `units`   exact numbers and what stands around: units, bases, ratios
+   `calendar`              dates and times
+   `structure`, `regions`  lists, sets, tuples, matrices, taken apart; intervals, inequalities, unions
+   `tokens`, `expression`, `nodes`, `statements`  text to tokens to tree; trees with ``=`` or ``<`` between
+   `choices`, `states`     options by letter or by text; yes or no, valid or invalid ...
+   `logic`, `chemistry`    formulas
+   `strings`               what is left: names, phrases, words
+4. `comparing`: `COMPARERS`, the table of the comparers of two types; each is symmetric in the values it compares, and
+   its refusal is final.
+   Values are equal where their trees have equal values: `equations`, with `evaluate` and `arithmetic`
+   in a prime field, in doubles, in many digits; sums, integrals and limits by `symbolic`, only in worker processes.
+5. `decision`: the verdict. It abstains on an equal answer that is not solved (`solving`), or that its completion denies
+   or makes part of a larger formula (`surroundings`).
 
-6. What guards the verdict "correct":
-   `warrant`  asks once whether an answer found equal is meant: it abstains where the answer is denied or part of a
-   larger formula (`surroundings`), changed by words (`qualifiers`), not solved, a place, a rough figure or an
-   interval, another currency, thing, case or name (`alike`). `envelopes` takes off tags, JSON and polite last lines.
-
-Throughout: `spelling` takes out how an answer is typed, `danger` says what is too much work (`TooComplex`). Comparers
-return True, False, or None for "not of my kind"; each is symmetric in the values it compares, and bounded in time.
+Throughout: `spelling` takes out how an answer is typed, `danger` says what is too much work (`TooComplex`).
 """

@@ -58,6 +58,15 @@ _REVISED_WITHIN = 300
 _BEHIND_FORMULA = re.compile(r"(?:\\\]|\$\$)\s*\Z")
 _A_WORD = re.compile(r"[^\W\d_]{2,}")
 _FEW_WORDS = 2
+_FORMULA = re.compile(r"(?<!\\)\$[^$\n]{1,200}\$")
+_BELONGS = re.compile(
+    r"\s?[A-Za-zµΩ°/·*]{0,8}\s?|[\s,;(]*(?:(?:and|or|where|with|for)(?:\s+(?:all|any|some|every|each))?(?:\s+integers?)?|[,;(]|[=≈])[\s,]*"
+)
+"""What may stand between two formulas that are one answer: a unit, "or", "where", a comma."""
+_UNIT_BEHIND = re.compile(
+    r"(\s?[A-Za-zµΩ°%][A-Za-zµΩ°/·^0-9-]{0,11}(?:\s(?:per|s|m)\b[A-Za-z\s]{0,12})?)(?=[\s.,;]|\Z)"
+)
+_INITIAL = re.compile(r"(?<![^\W\d_])[A-Z]\Z")
 _PICTURES = "\u2fff"
 _PICTURE = re.compile("[\\s\ufe0f\u200d.!\U0001f300-\U0001f44d\U0001f44f-\U0001f645\U0001f647-\U0001faff]+\\Z")
 _LEADS = re.compile(r"\*\*(?:[,.]|\s+(?:because|since|as)\b)")
@@ -216,11 +225,51 @@ def _candidate(question: str, completion: str) -> FinalAnswer:
         answer = answer._replace(text=text, start=answer.end - len(text), how=how)
     if answer.how == "boxed" or not answer.found:
         return answer
+    answer = _whole_formula(own, answer)
     if answer.text[-1:] > _PICTURES and (shown := _PICTURE.sub("", answer.text)):
         answer = answer._replace(text=shown, end=answer.start + len(shown))
     if _NOTHING.fullmatch(answer.text) or _is_foreign(question, completion[:end], answer):
         return FinalAnswer("", len(completion), len(completion), "none")
     return answer
+
+
+def _whole_formula(completion: str, answer: FinalAnswer) -> FinalAnswer:
+    """A last formula with what belongs to it outside its delimiters: a unit, an exponent, the domain of a parameter.
+
+    ``$9.8$ m/s$^2$`` and ``$x = k\\pi$, $k \\in \\mathbb{Z}$`` are one answer each. So is a name that a full stop cuts:
+    "J. R. R. Tolkien".
+    """
+    end = completion.find("\n", answer.end)
+    end = end if end >= 0 else len(completion)
+    if (
+        answer.how == "cue"
+        and _INITIAL.search(completion, 0, answer.end)
+        and completion[answer.end : answer.end + 2] == ". "
+    ):
+        return _stretched(completion, answer, answer.start, end)
+    if answer.how != "math" or completion[answer.end : answer.end + 1] != "$":
+        return answer
+    start, line = answer.start, completion.rfind("\n", 0, answer.start) + 1
+    spans = [(span.start(), span.end()) for span in _FORMULA.finditer(completion, line, end)]
+    place = next((at for at, (begin, close) in enumerate(spans) if begin <= answer.start < close), None)
+    if place is None:
+        return answer
+    start, stop = spans[place]
+    while place and _BELONGS.fullmatch(completion, spans[place - 1][1], start):
+        place -= 1
+        start = spans[place][0]
+    behind = _UNIT_BEHIND.match(completion, stop, end)
+    if behind is not None and unit(behind[1].strip()) is not None:
+        stop = behind.end()
+    if (start, stop) == (spans[-1][0], spans[-1][1]):
+        return answer
+    return _stretched(completion, answer, start, stop)
+
+
+def _stretched(completion: str, answer: FinalAnswer, start: int, end: int) -> FinalAnswer:
+    text = completion[start:end]
+    begin, text = start + len(text) - len(text.lstrip()), text.strip().rstrip(".")
+    return answer._replace(text=text, start=begin, end=begin + len(text))
 
 
 def _own_end(completion: str) -> int:

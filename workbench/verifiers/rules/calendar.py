@@ -77,23 +77,18 @@ class Moment(NamedTuple):
     twelve: bool = False
     """The hour says "am" or "pm"."""
     zone: str | None = None
+    duration: str = ""
+    """Hours, minutes and seconds that are no time of day, as written."""
 
 
-def compare_moments(a: str, b: str) -> tuple[bool, str] | None:
-    """Whether two texts are the same date, time, weekday or month, and the rule that decided.
+def same_moment(first: Moment, second: Moment) -> tuple[bool, str] | None:
+    """Whether two moments are the same date, time, weekday or month, and the rule that decided.
 
-    None when either is none, or they say unlike things. ``05/01/2024`` has two readings: it equals only a date written
-    with the same numbers in the same order.
-
-    Raises:
-        TooComplex: a run of digits nobody wrote by hand.
+    None when they say unlike things. ``05/01/2024`` has two readings: it equals only a date written with the same
+    numbers in the same order.
     """
-    if len(a) > _MAX_MOMENT or len(b) > _MAX_MOMENT or not (_HINT.search(a) and _HINT.search(b)):
-        return None
-    first, second = moment(a), moment(b)
-    if first is None or second is None:
-        durations = _CLOCKS.fullmatch(a) and _CLOCKS.fullmatch(b)
-        return (a.lstrip("0") == b.lstrip("0"), "time.duration") if durations else None
+    if first.duration or second.duration:
+        return first.duration == second.duration, "time.duration"
     dates, times = _same_date(first, second), _same_time(first, second)
     if first.time and second.time and _dateless(first) and _dateless(second):
         return None if times is None else (times, "time")
@@ -111,9 +106,9 @@ def is_clock(text: str) -> bool:
 
 def moment(text: str) -> Moment | None:
     """The date, time or both a whole text writes, or None."""
-    if len(text) > _MAX_MOMENT:
+    if len(text) > _MAX_MOMENT or not _HINT.search(text):
         return None
-    rest = plain(text)
+    rest = plain(text.replace("{:}", ":"))
     found = Moment()
     if (weekday := _WEEKDAY.match(rest)) is not None:
         found = found._replace(weekday=_DAYS[weekday["weekday"].lower()])
@@ -129,7 +124,10 @@ def moment(text: str) -> Moment | None:
         if joint is None:
             return None
         rest = rest[joint.end() :]
-    return _timed(rest, found)
+    timed = _timed(rest, found)
+    if timed is None and _dateless(found) and _CLOCKS.fullmatch(rest):
+        return Moment(duration=rest.lstrip("0"))
+    return timed
 
 
 def _dateless(found: Moment) -> bool:

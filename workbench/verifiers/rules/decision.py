@@ -1,12 +1,11 @@
-"""The verdict on two final answers, by answer type."""
+"""The verdict on an item: both final answers are read once, then compared by their types."""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from workbench.core.final_answer import FinalAnswer, completion_answer
-from workbench.verifiers.rules.alike import asked_words
+from workbench.core.final_answer import boxed_spans, completion_answer
 from workbench.verifiers.rules.answers import (
     Answers,
     boxes_of,
@@ -17,156 +16,46 @@ from workbench.verifiers.rules.answers import (
     revised,
     stated_values,
 )
-from workbench.verifiers.rules.contrast import (
-    choice_of,
-    contrasts,
-    holds_label,
-    names_another,
-    option_of,
-    same_closing,
-    same_formula,
-    without_rejected,
-)
+from workbench.verifiers.rules.choices import contrasts, without_rejected
+from workbench.verifiers.rules.comparing import DIFFERENT, Comparison, Doubt, Equality, Symbolic, undecided
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.envelopes import enveloped, unpacked
-from workbench.verifiers.rules.equality import Comparison, Symbolic, undecided
-from workbench.verifiers.rules.phrases import VALUE, contains, counted_in, is_prose, leads, sentences, value_in, words
-from workbench.verifiers.rules.qualifiers import (
-    changed_by_signs,
-    changed_by_words,
-    changing,
-    leading_words,
-    unknown_words,
+from workbench.verifiers.rules.quantities import Quantity
+from workbench.verifiers.rules.question import letters
+from workbench.verifiers.rules.reading import AnswerReader
+from workbench.verifiers.rules.records import Choice, Collection, Expression, Part, State, Text
+from workbench.verifiers.rules.sense import (
+    ROUGH,
+    Around,
+    changed_near,
+    denying,
+    explained_by,
+    is_rough_before,
+    sense_of_figure,
+    words,
 )
-from workbench.verifiers.rules.qualifiers import words as qualifiers_in
-from workbench.verifiers.rules.question import TypedQuestion, has_label, letters
-from workbench.verifiers.rules.spelling import plain, tidy
-from workbench.verifiers.rules.states import Vocabulary, state, stated, vocabulary_of
-from workbench.verifiers.rules.structure import MOST_PARTS, shape
-from workbench.verifiers.rules.surroundings import denied, surroundings
+from workbench.verifiers.rules.solving import has_no_value, restates, unworked
+from workbench.verifiers.rules.strings import goes_on, holds, other_case, same_text, same_wording
+from workbench.verifiers.rules.structure import MOST_PARTS
+from workbench.verifiers.rules.surroundings import Surroundings, changed, denied, surroundings, taken_back
 from workbench.verifiers.rules.units import unit
-from workbench.verifiers.rules.warrant import doubt
-from workbench.verifiers.rules.words import same_noun, same_text, same_wording, same_words, spelled
 
-# -- Whether a value picked out of a phrase is what the phrase means: not so of the 24 in "half of 24".
-
-
-_MACRO = re.compile(r"\\(?!text|math|left|right|mbox|quad|qquad|boxed|displaystyle|%|\$)[A-Za-z]+")
-_NEXT_WORD = re.compile(r"[\s$*)}\]\\\"”]{0,6}([^\W\d_]+)")
-_CONGRUENT = re.compile(r"(?:\\equiv|≡)\s*\Z")
-_MODULO = re.compile(r"\s*\(?\s*\\?(?:pmod|bmod|mod)\b")
-_CURRENCY = re.compile(r"[$€£¥₹¢₽₩]")
-_NEAR = 3
-_SUBJECT = re.compile(r"\b(?:is|are|was|were|equals|be)\b|[:：=]")
-_CONNECTING_WORDS = """
-    in on at of for per and each is are was left total altogether a an the to so which that because
-"""
-_CONNECTING = frozenset(_CONNECTING_WORDS.split())
-
-
-def means_value(phrase: str, value: str, reference: str, question: str) -> bool:
-    """Whether a phrase means no more and no less than the value picked out of it.
-
-    Args:
-        phrase: The whole answer.
-        value: The part of it that is compared.
-        reference: The reference's answer; its words change nothing.
-        question: The question; its words are known ones.
-    """
-    phrase, value = tidy(phrase), tidy(value)
-    at = phrase.rfind(value)
-    if at < 0:
-        return False
-    before, behind = phrase[:at], phrase[at + len(value) :]
-    meant = {*qualifiers_in(reference), *asked_words(question)}
-    if changed_by_signs(before.rstrip(" $*"), behind) or changed_by_words(before, behind, meant):
-        return False
-    if _CONGRUENT.search(before) and _MODULO.match(behind):
-        return True
-    if changing(leading_words(value), meant) or _CURRENCY.search(before[-_NEAR:] + behind[:_NEAR]):
-        return False
-    noun = _NEXT_WORD.match(behind)
-    if noun is not None and qualifiers_in(reference) and _is_other(noun[1], reference):
-        return False
-    if is_prose(phrase):
-        return True
-    rest = f"{before} {behind}"
-    if changing(rest, meant) or _MACRO.search(rest):
-        return False
-    rest = f"{_SUBJECT.split(before)[-1]} {behind}"
-    known = [
-        *qualifiers_in(question),
-        *qualifiers_in(reference),
-        *([] if question.isascii() else [question]),
-    ]
-    return not [word for word in unknown_words(rest, known) if unit(plain(word)) is None]
-
-
-def _is_other(noun: str, reference: str) -> bool:
-    """Whether the word behind a value is another one than those of the reference."""
-    noun = noun.casefold()
-    return noun not in _CONNECTING and bool(unknown_words(noun, qualifiers_in(reference)))
-
-
-# -- Yes-or-no questions answered with their own statement: "Does the owl fly?", "The owl does not fly.".
-
-
-_ASKED = re.compile(
-    r"(?:^|[.,;:\\n]\s*|\bwhether\s+|\bif\s+)(?:does|do|did|is|are|was|were|can|could|will|would|has|have)\s+([^?.\n]{3,200})\?",
+_BEGINS_AS_VALUE = re.compile(r"[\s$*({]*(?:\\[(\[]\s*)?[-+−]?[.\d]")
+_WORKED_OUT = ("expression", "equation", "symbolic")
+_CALCULATED = (*_WORKED_OUT, "number", "quantity", "list", "tuple")
+_RELATED = (*_CALCULATED, "interval", "degrees", "percent")
+_BY_FORM = ("text.differs", "list", "set", "builder", "choice.none")
+_MARKED = ("boxed", "cue", "math", "bold")
+_FIRST_WORDS = re.compile(r"[\s$*\\)}\]~,]{0,8}(?P<sign>\\?[%€£¥₹¢]|\\\$)?\s?(?P<noun>[^\W\d_]+(?:\s[^\W\d_]+)?)?")
+_SIGN_BEFORE = re.compile(r"(?:\\\$|[€£¥₹¢]|\b(?:EUR|USD|GBP|CHF)|US\$)[\s$]*\Z")
+_PRIMED = re.compile(r"(?<![A-Za-z'])[A-Z]'")
+_CORRECTS = re.compile(
+    r"\b(?:wait|wrong|mistake|actually|correct(?:ed|ion|ing)|hmm|oops|instead|should\s+be|sorry|error|on\s+second\s+thought|subtract\w*|but\s+that)\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[a-z0-9]+")
-_NEGATED = re.compile(r"\b(?:not|never|no longer|cannot)\b|n['’]t\b")
-_LITTLE = re.compile(
-    "the|an?|to|of|in|on|at|for|that|its?|there|any|some|going|does|do|did|is|are|was|were|been?|can|could|will|would"
-    "|has|have|had|not|never|cannot|so|therefore|thus|hence|t|doesn|don|didn|isn|aren|wasn|weren"
-)
-_READ = 1_500
-_SHORT = 40
-_LEAST = 8
-
-
-def affirmed(question: str, sentence: str, vocabulary: Vocabulary) -> str | None:
-    """The state a sentence stands for that affirms or denies just what the question asks; None for any other."""
-    found = _ASKED.findall(question[-_READ:])
-    if not found or "yes" not in vocabulary or "no" not in vocabulary:
-        return None
-    asked, said = found[-1].lower(), tidy(sentence[:400]).lower()
-    if len(_content(asked)) < _LEAST or _content(asked) != _content(said):
-        return None
-    affirmed = _is_negated(asked) == _is_negated(said)
-    return vocabulary["yes" if affirmed else "no"]
-
-
-def completes(question: str, sentence: str, answer: str) -> bool:
-    """Whether a sentence is the question's own words with a short answer put in: "Who sang?", "Ann sang."."""
-    said, wanted = tidy(sentence[:400]).lower(), tidy(answer).lower()
-    at = re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", said)
-    if at is None or not 1 < len(wanted) <= _SHORT or _is_negated(said):
-        return False
-    asked = {_stem(word) for word in _WORD.findall(question[-_READ:].lower())}
-    rest = _WORD.findall(said[: at.start()] + " " + said[at.end() :])
-    return bool(rest) and all(_LITTLE.fullmatch(word) or _stem(word) in asked for word in rest)
-
-
-def _stem(word: str) -> str:
-    return word.removesuffix("ed").rstrip("s").removesuffix("e")
-
-
-def _content(text: str) -> str:
-    """The words that carry the meaning, without their endings and run together: "gad wall" is "gadwall"."""
-    return "".join(_stem(word) for word in _WORD.findall(text) if not _LITTLE.fullmatch(word))
-
-
-def _is_negated(text: str) -> bool:
-    return len(_NEGATED.findall(text)) % 2 == 1
-
-
-_LONG_REFERENCE = 400
-_LONGEST_HOLDING = 40
-_BY_FORM = ("text.differs", "list", "set", "builder", "choice.none")
-_BEGINS_AS_VALUE = re.compile(r"[\s$*({]*(?:\\[(\[]\s*)?[-+−]?[.\d]")
-_DECIMALS = re.compile(r"\d+\.\d+ \d+\.\d+")
+"""What stands between two boxes of which the second one corrects the first."""
+_FEW, _SENTENCE = 3, 6
+_WHOLE = re.compile(r"[-−]?\d+")
 
 
 class Decision(NamedTuple):
@@ -183,302 +72,297 @@ class Decision(NamedTuple):
     rule: str | None = None
 
 
-def decide(answers: Answers, completion: str, question: TypedQuestion, symbolic: Symbolic) -> Decision:
+def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symbolic) -> Decision:
     """Compare the final answers of an item.
 
     Args:
-        answers: Both final answers.
+        found: Both final answers.
         completion: The whole completion, where parts of an answer may stand outside its last box.
-        question: The question.
-        symbolic: See `equality.Symbolic`.
+        reader: Reads answers to the item's question.
+        symbolic: See `comparing.Symbolic`.
     """
-    if not answers.reference.text:
+    if not found.reference.text:
         return Decision(None, "no_reference_answer")
-    if not answers.candidate.text:
+    if not found.candidate.text:
         return Decision(None, "no_answer_found")
-    # Where nothing marks the answer, it is read but not handed to sympy: any text may come to 0 there.
-    marked = answers.candidate.how in ("boxed", "cue", "math", "bold")
-    comparison = Comparison(question, symbolic if marked else undecided)
-    text = unpacked(completion, answers.candidate)
-    if contrasts(text) and "\\boxed" not in text and question.options:
-        text = without_rejected(text, tuple(question.options))
-    if text != answers.candidate.text:
-        answers = answers._replace(candidate=answers.candidate._replace(text=text))
-    candidate = answers.candidate
+    text = unpacked(completion, found.candidate)
+    if contrasts(text) and "\\boxed" not in text and reader.question.options:
+        text = without_rejected(text, tuple(reader.question.options))
+    if text != found.candidate.text:
+        found = found._replace(candidate=found.candidate._replace(text=text))
     try:
-        decision = _compared(answers, completion, comparison, question)
-        if decision.equal and (reason := doubt(answers, completion, question, decision.rule or "")):
-            return Decision(None, reason)
-        if decision.equal and _gives_another(answers, completion, question):
-            return Decision(None, "hedged")
+        decision = _Case(found, completion, reader, symbolic).decide()
     except TooComplex:
         return Decision(None, "too_complex")
-    if decision.equal is False and answers.candidate.how == "bold" and denied(surroundings(completion, candidate)):
-        return Decision(None, "qualified")
-    if decision.equal is False and question.open:
-        return Decision(None, "semantic")
-    if decision.equal is False and not is_told(answers.candidate, completion):
-        return Decision(None, "unmarked")
-    return decision
-
-
-def _gives_another(answers: Answers, completion: str, question: TypedQuestion) -> bool:
-    """Whether the text behind a box names something else as the answer: "``\\boxed{2}`` … The answer is 3."."""
-    if answers.candidate.how != "boxed" or len(answers.parts) > 1:
-        return False
-    reference, behind = answers.parts[0], completion[answers.candidate.end :]
-    later = enveloped(behind, 0) or completion_answer(behind)
-    if later.how != "cue":
-        return False
-    ours, theirs = (letters(text, question.options) for text in (reference, later.text))
-    if ours and theirs:
-        return ours != theirs
-    return (
-        _BEGINS_AS_VALUE.match(later.text) is not None
-        and Comparison(question, undecided).same(reference, later.text) is False
-    )
-
-
-def _compared(answers: Answers, completion: str, comparison: Comparison, question: TypedQuestion) -> Decision:
-    if len(answers.parts) > 1:
-        return _parts(answers, completion, comparison, question)
-    if revised(completion, answers.candidate):
-        return Decision(None, "hedged")
-    decision = _single(answers.parts[0], answers, comparison, question)
-    if decision.equal is False and decision.rule in _BY_FORM and _holds(answers, question):
-        return Decision(None, "semantic")
-    if not decision.equal and answers.candidate.how in ("last_line", "whole", "bold", "math", "cue"):
-        return _listed(answers.parts[0], completion, comparison, question) or decision
-    return decision
-
-
-def _holds(answers: Answers, question: TypedQuestion) -> bool:
-    """Whether a sentence has the reference's answer in it: what it says of it only its meaning tells."""
-    answer, reference = answers.candidate.text, answers.parts[0]
-    if answers.candidate.how in ("boxed", "hashes") or not 1 < words(answer) <= _LONGEST_HOLDING:
-        return False
-    texts = [reference]
-    if chosen := letters(reference, question.options):
-        texts = [question.options[letter] for letter in chosen if letter in question.options]
-    said = spelled(answer).casefold()
-    return any(
-        (wanted := spelled(text).casefold()) and re.search(rf"(?<![\w.]){re.escape(wanted)}(?![\w.]\w)", said)
-        for text in texts
-    )
-
-
-def _parts(answers: Answers, completion: str, comparison: Comparison, question: TypedQuestion) -> Decision:
-    """A reference of several parts: all of them must be there."""
-    wanted, found = answers.parts, boxes_of(answers.candidate)
-    if same_text(" ".join(wanted), " ".join(found)):
-        return Decision(True, "text_equal", "text.canonical")
-    if len(wanted) > MOST_PARTS:
-        return Decision(None, "too_complex")
-    if len(found) != len(wanted):
-        found = last_boxes(completion, len(wanted)) or found
-    if len(found) != len(wanted) and len(found) == 1:
-        listed = shape(tidy(found[0]))
-        found = listed.parts if listed and len(listed.parts) == len(wanted) else found
-    if len(found) != len(wanted):
-        whole = comparison.same(", ".join(wanted), ", ".join(found))
-        if whole:
-            return Decision(True, "list", "list.parts")
-        if whole is None or not _all_stated(wanted, found, completion, comparison):
-            return Decision(None, "multi_part_reference")
-        return Decision(True, "list", "list.stated")
-    verdicts = [comparison.same(a, b) for a, b in zip(wanted, found, strict=True)]
-    if all(verdicts):
-        return Decision(True, "list", "list.parts")
-    return Decision(False, "list", "list.parts") if False in verdicts else Decision(None, "multi_part_reference")
-
-
-def _all_stated(wanted: tuple[str, ...], found: tuple[str, ...], completion: str, comparison: Comparison) -> bool:
-    """Whether the box gives one part and the reply's end states the others as results."""
-    if len(found) != 1:
-        return False
-    missing = [part for part in wanted if not comparison.same(part, found[0])]
-    if len(missing) != len(wanted) - 1:
-        return False
-    values = list(stated_values(completion))
-    return all(any(comparison.same(part, value) for value in values) for part in missing)
-
-
-def _listed(reference: str, completion: str, comparison: Comparison, question: TypedQuestion) -> Decision | None:
-    """A reference with members may be answered by a list, one item a line."""
-    items = ", ".join(listed(completion))
-    if "," not in items:
-        return None
-    equal = same_words(reference, items) if question.type in (None, "D") else False
-    equal = equal or (shape(tidy(reference)) is not None and comparison.same(reference, items) is True)
-    return Decision(True, "list", "list.items") if equal else None
-
-
-def _single(reference: str, answers: Answers, comparison: Comparison, question: TypedQuestion) -> Decision:
-    candidate = answers.candidate
-    answer = _one_box(candidate, comparison)
-    if rule := same_text(reference, answer):
-        return Decision(True, "text_equal", rule)
-    if len(answer) > MAX_CHARACTERS:
-        return Decision(None, "too_complex")
-    sentence = answer if candidate.how == "boxed" else answers.sentence
-    return (
-        _choice(reference, answer, candidate, comparison, question)
-        or _state(reference, answer, sentence, candidate, question)
-        or _brackets(reference, answer, question)
-        or _formula(reference, answer)
-        or _wording(reference, answer, question)
-        or _contained(reference, answer, candidate, question)
-        or _value(reference, answer, candidate, comparison, question)
-        or _words(reference, answer, candidate, question)
-    )
-
-
-def _one_box(candidate: FinalAnswer, comparison: Comparison) -> str:
-    """Several boxes on a line that say the same are one answer; else they are a list."""
-    boxes = boxes_of(candidate)
-    others = dict.fromkeys(boxes[1:])
-    if len(others) <= MOST_PARTS and all(comparison.same(boxes[0], box) for box in others):
-        return boxes[-1]
-    return ", ".join(boxes)
-
-
-def _choice(
-    reference: str, answer: str, candidate: FinalAnswer, comparison: Comparison, question: TypedQuestion
-) -> Decision | None:
-    if question.type != "C" and not (has_label(reference) or has_label(answer)):
-        return None
-    expected = letters(reference, question.options)
-    if not question.options and (expected is None or question.type not in (None, "C")):
-        return None
-    if candidate.how != "boxed" and hedged(answer):
-        return Decision(None, "hedged")
-    given = letters(answer, question.options)
-    if expected and given:
-        return Decision(given == expected, "letter", "choice.letter")
-    wanted = expected or option_of(reference, question.options, comparison.same)
-    chosen = given or choice_of(answer, question.options, comparison.same)
-    if wanted and chosen:
-        left_open = wanted < chosen and contrasts(answer)
-        if not given and (left_open or (wanted == chosen and names_another(answer, wanted, question.options))):
-            # Which of the letters that a sentence names it chooses, only its meaning tells.
+    except Doubt as doubt:
+        return Decision(None, doubt.reason)
+    if decision.equal is False:
+        if found.candidate.how == "bold" and denied(surroundings(completion, found.candidate)):
+            return Decision(None, "qualified")
+        if reader.question.open:
             return Decision(None, "semantic")
-        return Decision(chosen == wanted, "option_text", "choice.text")
-    if not question.options or not (expected or given):
-        return None
-    if expected and not given and contrasts(answer) and holds_label(answer, expected):
-        return Decision(None, "semantic")
-    return Decision(False, "letter", "choice.none")
+        if not is_told(found.candidate, completion):
+            return Decision(None, "unmarked")
+    return decision
 
 
-def _state(
-    reference: str, answer: str, sentence: str, candidate: FinalAnswer, question: TypedQuestion
-) -> Decision | None:
-    vocabulary = vocabulary_of(reference, question.text)
-    if vocabulary is None:
-        return None
-    given = state(answer, vocabulary)
-    if given is None:
-        if hedged(answer):
+def _identity(reference: str, answer: str) -> str | None:
+    """The rule by which two texts are the same before anybody reads them, if they are."""
+    if rule := same_text(reference, answer):
+        return rule
+    return "text.wording" if same_wording(reference, answer) else None
+
+
+class _Case:
+    """One item on its way to a verdict."""
+
+    def __init__(self, found: Answers, completion: str, reader: AnswerReader, symbolic: Symbolic) -> None:
+        self._found, self._completion, self._reader = found, completion, reader
+        self._how = found.candidate.how
+        # Where nothing marks the answer, it is read but not handed to sympy: any text may come to 0 there.
+        symbolic = symbolic if self._how in _MARKED else undecided
+        self._comparison = Comparison(reader, symbolic, boxed=self._how == "boxed")
+
+    def decide(self) -> Decision:
+        decision = self._compared()
+        if decision.equal:
+            self._check_surroundings(decision.rule or "")
+            if self._gives_another():
+                return Decision(None, "hedged")
+        return decision
+
+    def _compared(self) -> Decision:
+        if len(self._found.parts) > 1:
+            return self._by_parts()
+        if revised(self._completion, self._found.candidate):
             return Decision(None, "hedged")
-        given = stated(answer, vocabulary, whole=candidate.how in ("boxed", "cue", "bold"))
-        if given is None and candidate.how not in ("cue", "bold"):
-            given = stated(sentence, vocabulary)
-        given = given or affirmed(question.text, sentence, vocabulary)
-    if given is not None:
-        expected = stated(reference, vocabulary, whole=True)
-        return Decision(given == expected, "state", _state_rule(vocabulary))
-    return Decision(None, "witness_in_box" if candidate.how == "boxed" else "semantic")
+        try:
+            decision = self._single()
+        except Doubt as doubt:
+            decision = Decision(None, doubt.reason)
+        if not decision.equal and self._how in ("last_line", "whole", "bold", "math", "cue"):
+            return self._by_list() or decision
+        return decision
 
-
-def _state_rule(vocabulary: Vocabulary) -> str:
-    return "state." + "-".join(dict.fromkeys(vocabulary.values())).replace(" ", "_")
-
-
-def _brackets(reference: str, answer: str, question: TypedQuestion) -> Decision | None:
-    equal = same_closing(reference, answer, question.text)
-    return None if equal is None else Decision(equal, "brackets", "brackets.closing")
-
-
-def _formula(reference: str, answer: str) -> Decision | None:
-    """Formulas of logic; those that only differ in what they were brought to may not be what the question asks for."""
-    equal = same_formula(tidy(reference), tidy(answer))
-    if equal is None:
-        return None
-    return Decision(True, "expression", "expression.logic") if equal else Decision(None, "semantic")
-
-
-def _wording(reference: str, answer: str, question: TypedQuestion) -> Decision | None:
-    """Strings: the same letters; in a list of words the same words, whatever separates them."""
-    if same_wording(reference, answer, raised=question.type == "D"):
-        return Decision(True, "text_equal", "text.wording")
-    if question.type not in (None, "D"):
-        return None
-    if same_words(reference, answer):
-        return Decision(True, "text_equal", "text.words")
-    if question.subtype == "D2" and same_noun(reference, answer):
-        return Decision(True, "text_equal", "text.noun")
-    if question.type == "D" and _DECIMALS.fullmatch(f"{reference} {answer}"):
-        # Of strings, 1.10 is not 1.1.
-        return Decision(False, "text_differs", "text.differs")
-    return None
-
-
-def _contained(reference: str, answer: str, candidate: FinalAnswer, question: TypedQuestion) -> Decision | None:
-    """A word that a sentence gives in so many letters, or begins with before it explains."""
-    if candidate.how != "boxed" and words(reference) and leads(answer, reference):
-        return Decision(True, "text_equal", "text.contained")
-    if candidate.how == "boxed" or question.type not in (None, "D") or VALUE.search(reference):
-        return None
-    given = contains(answer, reference) or completes(question.text, answer, reference)
-    given = given and not hedged(answer)
-    return Decision(True, "text_equal", "text.contained") if given else None
-
-
-def _value(
-    reference: str, answer: str, candidate: FinalAnswer, comparison: Comparison, question: TypedQuestion
-) -> Decision | None:
-    if is_prose(reference):
-        value = _value_of(sentences(reference)[-1], question) if question.type in (None, "A") else None
-        if value is None or not VALUE.search(value) or not VALUE.search(answer):
-            return None
-        reference = value
-    if is_prose(answer):
-        if candidate.how != "boxed" and hedged(answer):
-            return Decision(None, "hedged")
-        value = _value_of(answer, question)
-        if value is None:
-            return None
-        if not means_value(answer, value, reference, question.text):
-            return Decision(None, "qualified")
-        if rule := same_text(reference, value):
+    def _single(self) -> Decision:
+        reference, answer = self._found.parts[0], self._one_box()
+        question = self._reader.question
+        if (rule := _identity(reference, answer)) and not other_case(reference, answer, question):
+            if self._is_rough(reference, answer):
+                raise Doubt("qualified")
             return Decision(True, "text_equal", rule)
-        answer = value
-    found = comparison.compare(reference, answer)
-    if found is None and words(answer) and (value := value_in(answer)) is not None and value != answer:
-        found = comparison.compare(reference, value)
-        if found is not None and not means_value(answer, value, reference, question.text):
-            return Decision(None, "qualified")
-    if found is not None and found == (True, "expression") and question.restated_by(answer, reference):
-        return Decision(False, "expression", "expression.restated")
-    return None if found is None else Decision(found.equal, found.reason, found.rule)
+        if len(answer) > MAX_CHARACTERS:
+            return Decision(None, "too_complex")
+        sentence = answer if self._how == "boxed" else self._found.sentence
+        ours = self._reader.reference(reference)
+        theirs = self._reader.candidate(answer, sentence, self._how, ours)
+        open_ = self._how != "boxed" and isinstance(theirs.value, (Choice, Text)) and hedged(answer)
+        if open_:
+            return Decision(None, "hedged")
+        found = self._comparison.compare(ours, theirs)
+        found = found or DIFFERENT
+        if found.equal:
+            return self._checked(ours, theirs, answer, found)
+        if found.rule in _BY_FORM and self._how not in ("boxed", "hashes") and holds(answer, self._wanted(ours)):
+            return Decision(None, "semantic")
+        return Decision(False, found.reason, found.rule)
+
+    def _is_rough(self, reference: str, answer: str) -> bool:
+        """Whether an answer only comes near a whole number, and the question asks for no rounding: "~24" for 24."""
+        if reference == answer or not _WHOLE.fullmatch(reference.strip(" $")) or self._reader.question.asks_roughly:
+            return False
+        return ROUGH in sense_of_figure(answer)
+
+    def _wanted(self, ours: Part[Any]) -> list[str]:
+        """The reference's text, or those of the options it names."""
+        options = self._reader.question.options
+        if isinstance(ours.value, Choice):
+            return [options[label] for label in ours.value.labels if label in options]
+        return [self._found.parts[0]]
+
+    def _checked(self, ours: Part[Any], theirs: Part[Any], answer: str, found: Equality) -> Decision:
+        """The verdict on equal answers, where neither is an unsolved form of the other."""
+        question, reference = self._reader.question, self._found.parts[0]
+        kind = found.rule.partition(".")[0]
+        if kind in _RELATED:
+            if (kind in _CALCULATED and has_no_value(reference, answer)) or restates(reference, answer, question.text):
+                raise Doubt("unsolved")
+            if kind in _WORKED_OUT or isinstance(theirs.value, Expression):
+                if unworked(reference, answer, question.text):
+                    raise Doubt("unsolved")
+                if found.rule == "expression" and question.restated_by(answer, reference):
+                    return Decision(False, "expression", "expression.restated")
+        if isinstance(theirs.value, Choice) and self._left_open(answer):
+            raise Doubt("qualified")
+        if isinstance(theirs.value, State):
+            self._check_state(reference, answer)
+        return Decision(True, found.reason, found.rule)
+
+    def _check_state(self, reference: str, answer: str) -> None:
+        opening = words(re.split(r"[,.;:!?，。；：]", answer, maxsplit=1)[0])
+        if _OR_ANOTHER.search(answer) or _ALTERNATIVES.intersection(opening).difference(words(reference)):
+            raise Doubt("qualified")
+        if len(words(answer)) <= _FEW and goes_on(reference, answer, self._reader.question):
+            raise Doubt("alike")
+        if other_case(reference, answer, self._reader.question) and len(reference) <= _FEW:
+            raise Doubt("alike")
+
+    def _left_open(self, answer: str) -> bool:
+        """Whether an answer denies an option or leaves open which it means; what options say does not count."""
+        rest = answer.casefold()
+        texts = [self._found.parts[0], *self._reader.question.options.values()]
+        for text in sorted((text.casefold().strip(" .") for text in texts), key=len, reverse=True):
+            rest = rest.replace(text, " ") if len(text) > _FEW else rest
+        known = {word for text in texts for word in words(text)} if len(words(rest)) > _SENTENCE else ()
+        return denying(rest, known) or (answer.count("'") % 2 == 1 and _PRIMED.search(answer) is not None)
+
+    def _one_box(self) -> str:
+        """Several boxes on a line that say the same are one answer; else they are a list."""
+        boxes = boxes_of(self._found.candidate)
+        if len(boxes) > 1 and _CORRECTS.search(self._between_boxes()):
+            return boxes[-1]
+        others = dict.fromkeys(boxes[1:])
+        if len(others) <= MOST_PARTS and all(self._same(boxes[0], box) for box in others):
+            return boxes[-1]
+        return ", ".join(boxes)
+
+    def _same(self, one: str, other: str) -> bool | None:
+        try:
+            return self._comparison.same(self._reader.part(one), self._reader.part(other))
+        except Doubt:
+            return None
+
+    # -- References of several parts, and answers given as a list of lines.
+
+    def _by_parts(self) -> Decision:
+        """A reference of several parts: all of them must be there."""
+        wanted, found = self._found.parts, boxes_of(self._found.candidate)
+        if same_text(" ".join(wanted), " ".join(found)):
+            return Decision(True, "text_equal", "text.canonical")
+        if len(wanted) > MOST_PARTS:
+            return Decision(None, "too_complex")
+        if len(found) != len(wanted):
+            found = last_boxes(self._completion, len(wanted)) or found
+        if len(found) != len(wanted) and len(found) == 1:
+            value = self._reader.part(found[0]).value
+            members = tuple(part.text for part in value.parts) if isinstance(value, Collection) else ()
+            found = members if len(members) == len(wanted) else found
+        if len(found) != len(wanted):
+            whole = self._same(", ".join(wanted), ", ".join(found))
+            if whole:
+                return Decision(True, "list", "list.parts")
+            if whole is None or not self._all_stated(wanted, found):
+                return Decision(None, "multi_part_reference")
+            return Decision(True, "list", "list.stated")
+        verdicts = [self._same(a, b) for a, b in zip(wanted, found, strict=True)]
+        if all(verdicts):
+            return Decision(True, "list", "list.parts")
+        return Decision(False, "list", "list.parts") if False in verdicts else Decision(None, "multi_part_reference")
+
+    def _all_stated(self, wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
+        """Whether the box gives one part and the reply's end states the others as results."""
+        if len(found) != 1:
+            return False
+        missing = [part for part in wanted if not self._same(part, found[0])]
+        if len(missing) != len(wanted) - 1:
+            return False
+        values = list(stated_values(self._completion))
+        return all(any(self._same(part, value) for value in values) for part in missing)
+
+    def _by_list(self) -> Decision | None:
+        """A reference with members may be answered by a list, one item a line."""
+        items = ", ".join(listed(self._completion))
+        if "," not in items or not isinstance(self._reader.reference(self._found.parts[0]).value, (Collection, Text)):
+            return None
+        return Decision(True, "list", "list.items") if self._same(self._found.parts[0], items) else None
+
+    # -- What the completion says round the answer.
+
+    def _check_surroundings(self, rule: str) -> None:
+        """Doubt an answer that its completion denies, or makes part of something else."""
+        candidate = self._found.candidate
+        reference, answer = " ".join(self._found.parts), " ".join(boxes_of(candidate))
+        around = surroundings(self._completion, candidate)
+        if denied(around):
+            raise Doubt("qualified")
+        if self._how in ("boxed", "math", "bold"):
+            near = changed_near(Around(around.before, around.behind), scaling_only=True)
+            if changed(around) or near - explained_by(reference) - self._reader.question.explained:
+                raise Doubt("qualified")
+            self._check_outside(reference, answer, around)
+        rough = _WHOLE.fullmatch(reference.strip(" $")) and is_rough_before(around.left)
+        if rough and not self._reader.question.asks_roughly:
+            raise Doubt("qualified")
+        if "\\boxed" in candidate.text and self._denied_between():
+            raise Doubt("qualified")
+        if rule == "text.contained" and taken_back(reference, answer):
+            raise Doubt("qualified")
+
+    def _check_outside(self, reference: str, answer: str, around: Surroundings) -> None:
+        """Doubt a value of which a unit, currency or noun outside its box makes another thing: ``€\\boxed{5}``."""
+        sign, found = _SIGN_BEFORE.search(around.left), _FIRST_WORDS.match(around.behind)
+        behind, noun = (found["sign"] or "", (found["noun"] or "").split()[:1]) if found else ("", [])
+        ours, theirs = self._reader.reference(self._found.parts[0]), self._reader.part(answer)
+        if not isinstance(theirs.value, Quantity) or not (sign or behind or noun):
+            return
+        if not (sign or behind) and (unit(noun[0]) is None or noun[0].casefold() in _NO_UNITS) and len(noun[0]) < 2:
+            return
+        outside = " ".join([sign[0].strip(" $") if sign else "", answer, behind, *noun]).strip()
+        if not (sign or behind) and noun[0].casefold() in _NO_UNITS:
+            return
+        whole = self._reader.part(outside)
+        if not isinstance(whole.value, Quantity) or whole.value.is_number or not theirs.value.is_number:
+            return
+        if (
+            isinstance(ours.value, Quantity)
+            and not whole.value.unit
+            and not self._reader.question.counts_other(noun[0])
+        ):
+            return
+        try:
+            same = self._comparison.same(ours, whole)
+        except Doubt:
+            same = False
+        if same is False:
+            raise Doubt("alike")
+
+    def _between_boxes(self) -> str:
+        text = self._found.candidate.text
+        for start, end in reversed(boxed_spans(text)):
+            text = f"{text[:start]} {text[end:]}"
+        return text
+
+    def _denied_between(self) -> bool:
+        """Whether the text between boxes denies them: ``\\boxed{2}`` but not ``\\boxed{3}``."""
+        text = self._between_boxes()
+        if _CORRECTS.search(text):
+            return False
+        return denying(text, {*words(self._found.reference.text), "or", "boxed", "fbox"})
+
+    def _gives_another(self) -> bool:
+        """Whether the text behind a box names something else as the answer: "``\\boxed{2}`` … The answer is 3."."""
+        if self._how != "boxed" or len(self._found.parts) > 1:
+            return False
+        reference, behind = self._found.parts[0], self._completion[self._found.candidate.end :]
+        later = enveloped(behind, 0) or completion_answer(behind)
+        if later.how != "cue":
+            return False
+        options = self._reader.question.options
+        ours, theirs = (letters(text, options) for text in (reference, later.text))
+        if ours and theirs:
+            return ours != theirs
+        return _BEGINS_AS_VALUE.match(later.text) is not None and self._same(reference, later.text) is False
 
 
-def _value_of(sentence: str, question: TypedQuestion) -> str | None:
-    """The one value a sentence gives, or how many it gives of what the question asks to count."""
-    counted = counted_in(sentence, question.counted) if question.counted else None
-    return counted or value_in(sentence)
-
-
-def _words(reference: str, answer: str, candidate: FinalAnswer, question: TypedQuestion) -> Decision:
-    if candidate.how != "boxed" and hedged(answer):
-        return Decision(None, "hedged")
-    pairs = ((reference, tidy(answer)), (answer, tidy(reference))) if candidate.how == "boxed" else ()
-    for whole, other in pairs:
-        if same_wording(whole, value := value_in(other) or ""):
-            plainly = means_value(other, value, whole, question.text)
-            return Decision(True, "text_equal", "text.contained") if plainly else Decision(None, "qualified")
-    if question.subtype == "D2" or len(reference) > _LONG_REFERENCE or is_prose(reference):
-        return Decision(None, "semantic")
-    if is_prose(answer) and words(reference):
-        return Decision(None, "semantic")
-    return Decision(False, "text_differs", "text.differs")
+_NO_UNITS = frozenset(
+    ["in", "a", "as", "at", "is", "and", "or", "so", "by", "per", "d", "b", "u", "t", "m", "s", "h", "c"]
+)
+_ALTERNATIVES_WORDS = """
+    or either maybe perhaps possibly probably anything except but other unless might may could guess half partly
+    partially almost nearly mostly barely sometimes occasionally seldom rarely only
+"""
+_ALTERNATIVES = frozenset(_ALTERNATIVES_WORDS.split())
+_OR_ANOTHER = re.compile(
+    r"\bor\b[\s}{\\$]*(?:text\{)?\s*(?:yes|no|not|true|false|(?:dis)?prove[dn]|unknown|(?:in)?valid|none|neither|maybe)\b",
+    re.IGNORECASE,
+)

@@ -216,15 +216,8 @@ class _Relation(NamedTuple):
     difference: Node
 
 
-def same_expression(first: str, second: str) -> bool | None:
-    """Whether two expressions, equations or inequalities are equal; None when they aren't understood.
-
-    Raises:
-        TooComplex: one of them is too long or too deep, or its numbers are too large.
-    """
-    ours, theirs = _read(first), _read(second)
-    if ours is None or theirs is None:
-        return None
+def same_statements(ours: tuple[Statement, ...], theirs: tuple[Statement, ...]) -> bool | None:
+    """Whether two expressions, equations or inequalities are equal; None when that can't be told."""
     if ours == theirs:
         return True
     if len(ours) == len(theirs) == 1:
@@ -238,12 +231,14 @@ def same_expression(first: str, second: str) -> bool | None:
     return None if unsure or implicit else False
 
 
-def constant_in(text: str) -> float | None:
-    """The value of a text that is one expression without variables, as a double."""
-    found = _read(text)
-    if found is None or len(found) != 1 or found[0].signs or not found[0].parts[0]:
-        return None
-    return constant(found[0].parts[0][0])
+def same_expression(first: str, second: str) -> bool | None:
+    """Whether two texts say the same; None when they aren't understood.
+
+    Raises:
+        TooComplex: one of them is too long or too deep, or its numbers are too large.
+    """
+    ours, theirs = _read(first), _read(second)
+    return None if ours is None or theirs is None else same_statements(ours, theirs)
 
 
 def _read(text: str) -> tuple[Statement, ...] | None:
@@ -251,6 +246,13 @@ def _read(text: str) -> tuple[Statement, ...] | None:
         return statements(text)
     except NotUnderstood:
         return None
+
+
+def constant_of(found: tuple[Statement, ...]) -> float | None:
+    """The value of one expression without variables, as a double."""
+    if len(found) != 1 or found[0].signs or not found[0].parts[0]:
+        return None
+    return constant(found[0].parts[0][0])
 
 
 def _same_statement(first: Statement, second: Statement) -> bool | None:

@@ -6,15 +6,12 @@ Nothing is ever computed in floating point: a written number is a ``Fraction`` a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from fractions import Fraction
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from workbench.verifiers.rules.danger import MAX_BITS, MAX_DIGITS, MAX_EXPONENT, TooComplex
+from workbench.verifiers.rules.numberwords import SCALES, leading_number
 from workbench.verifiers.rules.spelling import plain
-from workbench.verifiers.rules.words import SCALES, leading_number
-
-Value = TypeVar("Value")
 
 MAX_NUMBER = 200
 """Characters; nothing longer is one number."""
@@ -90,23 +87,6 @@ def exact(text: str) -> WrittenNumber | None:
         return None
     found = leading(plain(text))
     return found[0] if found and not found[1] else None
-
-
-def both(read: Callable[[str], Value | None], a: str, b: str) -> tuple[Value, Value] | None:
-    """What two texts hold, or None when either holds nothing, however hard the other is to compute.
-
-    Raises:
-        TooComplex: both hold something, and one of them is beyond what the rules compute.
-    """
-    try:
-        first = read(a)
-    except TooComplex:
-        if read(b) is None:
-            return None
-        raise
-    if first is None or (second := read(b)) is None:
-        return None
-    return first, second
 
 
 def equal(a: WrittenNumber, b: WrittenNumber) -> bool:

@@ -11,12 +11,12 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
-from workbench.verifiers.rules.calendar import NAMES_OF_TIME, compare_moments, is_clock
+from workbench.verifiers.rules.calendar import NAMES_OF_TIME
 from workbench.verifiers.rules.danger import MAX_DIGITS, TooComplex
-from workbench.verifiers.rules.numbers import MAX_NUMBER, WrittenNumber, both, close_to, equal, exact, leading
+from workbench.verifiers.rules.numbers import MAX_NUMBER, WrittenNumber, close_to, equal, exact, leading
+from workbench.verifiers.rules.numberwords import PARTS
 from workbench.verifiers.rules.spelling import plain
 from workbench.verifiers.rules.units import Unit, unit
-from workbench.verifiers.rules.words import PARTS
 
 # -- Numbers written in a base: ``1010_2``, ``1F_{16}``, ``0x1F``, "1010 (base 2)".
 
@@ -54,29 +54,6 @@ class Based(NamedTuple):
     value: Fraction
 
 
-def same_based(a: str, b: str, asks_base: int | None = None) -> bool | None:
-    """Whether two texts are the same number, at least one of them with its base marked; None otherwise.
-
-    Args:
-        a: One answer.
-        b: The other answer.
-        asks_base: The base the question asks for: what an unmarked side is written in (else base ten).
-
-    Raises:
-        TooComplex: more digits than the rules compute.
-    """
-    if not (_is_marked(a) or _is_marked(b)):
-        return None
-    if len(a) > MAX_NUMBER or len(b) > MAX_NUMBER:
-        return None
-    one, two = marked(a), marked(b)
-    if one and two:
-        return one.value == two.value
-    if one is None and two is None:
-        return None
-    return _with_bare(one, b, asks_base) if one else _with_bare(two, a, asks_base) if two else None
-
-
 def _is_marked(text: str) -> bool:
     """Whether a text may mark a base; most are told by their signs alone, which is much faster."""
     lower = text.lower()
@@ -84,7 +61,13 @@ def _is_marked(text: str) -> bool:
 
 
 def marked(text: str) -> Based | None:
-    """The number of a whole text that marks its base, or None."""
+    """The number of a whole text that marks its base, or None.
+
+    Raises:
+        TooComplex: more digits than the rules compute.
+    """
+    if not _is_marked(text) or len(text) > MAX_NUMBER:
+        return None
     text = plain(text)
     if prefixed := _PREFIXED.fullmatch(text):
         return _based(prefixed[1] + prefixed[3], _PREFIXES[prefixed[2].lower()])
@@ -98,8 +81,14 @@ def marked(text: str) -> Based | None:
     return number if number.base == 16 and len(number.digits) > 1 else None
 
 
-def _with_bare(number: Based, text: str, asks_base: int | None) -> bool | None:
-    """A number with its base against one without: in the base asked for, else in base ten."""
+def same_based(number: Based, text: str, asks_base: int | None) -> bool | None:
+    """Whether a number with its base is one written without: in the base asked for, else in base ten.
+
+    Args:
+        number: The number.
+        text: What may be digits of it.
+        asks_base: The base the question asks for, if any.
+    """
     bare = _BARE.fullmatch(plain(text))
     if bare is None:
         return None
@@ -145,39 +134,43 @@ _BETWEEN = re.compile(r" ?: ?| to ")
 _MAX_TERMS = 6
 
 
-def same_ratio(a: str, b: str) -> bool | None:
-    """Whether two texts are the same ratio, one of them with a colon; ``3:4`` is also the number 3/4.
+class Ratio(NamedTuple):
+    """The terms of a ratio, the last one not zero."""
+
+    terms: tuple[Fraction, ...]
+
+
+def ratio(text: str, in_words: bool = False) -> Ratio | None:
+    """The ratio a whole text is; None when it is none.
+
+    Args:
+        text: An answer.
+        in_words: Whether "3 to 4" is one, or a plain number.
 
     Raises:
         TooComplex: digits or exponents beyond what the rules compute.
     """
-    if not (_written(a) or _written(b)):
-        return None
-    if (ratios := both(_terms, a, b)) is None:
-        return None
-    first, second = ratios
-    if max(len(first), len(second)) == 2:
-        first, second = _as_pair(first), _as_pair(second)
-    if len(first) != len(second):
-        return False
-    return all(x * second[-1] == y * first[-1] for x, y in zip(first, second, strict=True))
-
-
-def _written(text: str) -> bool:
-    return ":" in text or "\\colon" in text or "：" in text
-
-
-def _terms(text: str) -> list[Fraction] | None:
-    """The terms of a ratio, the last one not zero; a plain number is one term."""
-    if len(text) > MAX_NUMBER:
+    if len(text) > MAX_NUMBER or not (in_words or ":" in text or "\\colon" in text or "：" in text):
         return None
     terms = [exact(term) for term in _BETWEEN.split(plain(text), maxsplit=_MAX_TERMS)]
-    values = [term.value for term in terms if term is not None]
-    return values if len(values) == len(terms) and (len(values) == 1 or values[-1]) else None
+    values = tuple(term.value for term in terms if term is not None)
+    if len(values) != len(terms) or not (in_words or len(values) > 1) or (len(values) > 1 and not values[-1]):
+        return None
+    return Ratio(values)
 
 
-def _as_pair(terms: list[Fraction]) -> list[Fraction]:
-    return terms if len(terms) == 2 else [terms[0], Fraction(1)]
+def same_ratio(one: Ratio, other: Ratio) -> bool:
+    """Whether two ratios are the same; ``3:4`` is also the number 3/4."""
+    first, second = one.terms, other.terms
+    if max(len(first), len(second)) == 2:
+        first, second = _as_pair(first), _as_pair(second)
+    return len(first) == len(second) and all(
+        x * second[-1] == y * first[-1] for x, y in zip(first, second, strict=True)
+    )
+
+
+def _as_pair(terms: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    return terms if len(terms) == 2 else (terms[0], Fraction(1))
 
 
 Ruling = tuple[bool, str]
@@ -245,6 +238,13 @@ class Quantity(NamedTuple):
     """The unit as it was written."""
     doubtful: bool = False
     """The unit may be a variable: a letter straight after the digits (``5m``)."""
+    spelled: bool = False
+    """It is written in words."""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether nothing stands behind the number."""
+        return self.unit is None and not self.word
 
 
 def asked(question: str) -> WantedForm:
@@ -255,45 +255,22 @@ def asked(question: str) -> WantedForm:
     return WantedForm(percent, degrees, asked_base(end), "ratio " in end or "proportion" in end)
 
 
-def same_measure(a: str, b: str, question: WantedForm) -> Ruling | None:
-    """Whether two texts are the same number, quantity, date or time, and the rule that decided.
-
-    None when either is none of these, or the two are of different kinds.
-
-    Raises:
-        TooComplex: digits or exponents beyond what the rules compute.
-    """
-    if a.isascii() and b.isascii() and a.isdigit() and b.isdigit() and max(len(a), len(b)) <= MAX_DIGITS:
-        return (True, "number.exact") if int(a) == int(b) else (False, "number.differs")
-    if (question.ratio or not (is_clock(a) or is_clock(b))) and (ratio := same_ratio(a, b)) is not None:
-        return ratio, "number.ratio"
-    if (moment := compare_moments(a, b)) is not None:
-        return moment
-    if (based := same_based(a, b, question.base)) is not None:
-        return based, "base"
-    return _same_quantity(a, b, question)
-
-
-def _same_quantity(a: str, b: str, question: WantedForm) -> Ruling | None:
-    """Whether two texts are the same number or quantity; None when either is none or their words can't be compared."""
-    if (quantities := both(quantity, a, b)) is None:
-        return None
-    first, second = quantities
-    if first.unit is None and not first.word:
-        if second.unit is None and not second.word:
-            return None if first.pi or second.pi else _numbers(first, second, a, b)
-        return _one_sided(first, second, question)
-    if second.unit is None and not second.word:
-        return _one_sided(second, first, question)
+def same_quantity(first: Quantity, second: Quantity, question: WantedForm) -> Ruling | None:
+    """Whether two quantities are the same, and the rule that decided; None when their words can't be compared."""
+    if first.is_number and second.is_number:
+        return None if first.pi or second.pi else _numbers(first, second)
+    if first.is_number or second.is_number:
+        bare, other = (first, second) if first.is_number else (second, first)
+        return _one_sided(bare, other, question)
     if first.unit is None or second.unit is None:
         alike = first.word == second.word and first.unit is second.unit
         return (_equal(first, second), "quantity.same_unit") if alike else None
     return _converted(first, first.unit, second, second.unit)
 
 
-def _numbers(first: Quantity, second: Quantity, a: str, b: str) -> Ruling:
+def _numbers(first: Quantity, second: Quantity) -> Ruling:
     if first.number.value == second.number.value:
-        return True, "number.words" if a[:1].isalpha() or b[:1].isalpha() else "number.exact"
+        return True, "number.words" if first.spelled or second.spelled else "number.exact"
     return (True, "number.rounding") if equal(first.number, second.number) else (False, "number.differs")
 
 
@@ -345,7 +322,10 @@ def quantity(text: str) -> Quantity | None:
     """The quantity a whole text writes, or None."""
     if not text or len(text) > MAX_NUMBER:
         return None
-    return _read(plain(text), _MAX_PARTS)
+    if len(text) <= MAX_DIGITS and text.isascii() and text.isdigit():
+        return Quantity(WrittenNumber(Fraction(int(text))))
+    found = _read(plain(text), _MAX_PARTS)
+    return found._replace(spelled=True) if found and text[0].isalpha() else found
 
 
 def _read(text: str, parts: int) -> Quantity | None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from workbench.verifiers.rules.quantities import WantedForm, asked
+from workbench.verifiers.rules.sense import stem, unknown_words, words
 from workbench.verifiers.rules.spelling import tidy, unquoted
 from workbench.verifiers.rules.units import Unit, unit
 
@@ -257,6 +258,50 @@ _DECIMAL_COMMAS = re.compile(
     r"|combien|calculer?|quel(?:le)?s?|hoeveel|bereken|hvor|hur|cuánto|calcula|ile|oblicz)\b",
     re.IGNORECASE,
 )
+_ASKS_PLACE = re.compile(
+    r"\b(?:which|what|whose)\s+(?:\w+\s+){0,2}?(?:days?|date|places?|positions?|ranks?|terms?|floors?|rows?|columns?|centur(?:y|ies)|years?"
+    r"|grades?|percentiles?|steps?|rounds?|levels?|storeys?|power|digits?|attempts?)\b|\d(?:st|nd|rd|th)\b|\bordinal\b|第|\bwhen\b",
+    re.IGNORECASE,
+)
+_ASKS_ROUGHLY = re.compile(
+    r"approx|\babout\s+how|estimat|\bround|nearest|roughly|decimal|significant|≈|\\approx|[约約估]|近似|ungefähr|environ|\bclos(?:e|est)\b",
+    re.IGNORECASE,
+)
+_REDUCED = re.compile(r"lowest\s+terms|simplest\s+form|simplif|irreducible|reduced", re.IGNORECASE)
+_WHO = re.compile(
+    r"\b(?:who(?:se|m)?|(?:which|what|name\s+(?:of\s+)?the)\s+(?:\w+\s+){0,2}?(?:mathematician|physicist|author|scientist|composer|painter|poet|writer"
+    r"|person|artist|president|philosopher|chemist|inventor|explorer|emperor|king|queen|actor|actress|director|player))\b|谁",
+    re.IGNORECASE,
+)
+_OF_CODE = re.compile(
+    r"\b(?:python|java(?:script)?|sql|regex|bash|shell|linux|unix|git|vim|html|css|c\+\+|print(?:s|ed)?\s*\(|console\.log|case-sensitive|def\s+\w+\()",
+    re.IGNORECASE,
+)
+_OF_TIME = re.compile(r"\b(?:minutes?|hours?|seconds?|time|how\s+long|when)\b", re.IGNORECASE)
+_CHEMISTRY = re.compile(
+    r"chemi|molecul|\bcompounds?\b|\belements?\b|\bions?\b|\bformula of|\breact(?!angle)|\bbalance"
+    r"|\bacids?\b|oxid|\bsalts?\b|\bgas(?:es)?\b|\batoms?\b"
+    r"|化学|离子|分子",
+    re.IGNORECASE,
+)
+_OF_VECTORS = re.compile(r"\bvectors?\b|\bmatri|\bcomponents?\b", re.IGNORECASE)
+_LOGIC = re.compile(
+    r"\blogic|proposition|\\(?:land|lor|lnot|wedge|vee|neg)\b|[∧∨¬∀∃]|truth\s+table|de\s?morgan", re.IGNORECASE
+)
+_SYMBOLS = re.compile(
+    r"\b(?:formulae?|symbols?|element|compound|molecule|ions?|abbreviat\w+|acronym|initials|code|notation)\b",
+    re.IGNORECASE,
+)
+_BY_FORM = re.compile(
+    r"negat|simplif|de\s?morgan|normal\s+form|\b[CD]NF\b|equivalent|contrapositive|converse|inverse|without|using\s+only|rewrite|express|eliminat",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"\bhow\s+many\s+(.{2,60}?)(?=[?.,;]|\s(?:are|is|were|was|does|do|did|can|could|will|would|has|have|had|in|on|at|for|that|which|who|must|should|there)\b|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+_COUNTS_WORDS = "pair pairs times digit digits percent square half third dozen dozens score couple factor"
+_COUNTS = re.compile(rf"\b(?:{'|'.join(_COUNTS_WORDS.split())})\b")
 _RESTATED = 3
 _TAIL = 1_500
 
@@ -360,6 +405,85 @@ class TypedQuestion:
         """The form it asks an expression to be brought to: ``"simplif"`` or ``"factor"``."""
         found = _FORM.search(self.text[-_TAIL:])
         return found[1].lower() if found else None
+
+    @cached_property
+    def asks_roughly(self) -> bool:
+        """Whether it asks for a rounded figure or an estimate."""
+        return _ASKS_ROUGHLY.search(self.text[-_TAIL:]) is not None
+
+    @cached_property
+    def asks_place(self) -> bool:
+        """Whether it asks for a place in an order, so that "24th" is what 24 is."""
+        return _ASKS_PLACE.search(self.text[-_TAIL:]) is not None
+
+    @property
+    def remainder(self) -> bool:
+        """Whether it asks for a remainder, one number of a class of residues."""
+        return re.search(r"remainder|divided\s+by|last\s+digit|\bmod", self.text[-_TAIL:]) is not None
+
+    @cached_property
+    def reduced(self) -> bool:
+        """Whether it asks for simplest terms, so that 9/12 is no answer for 3/4."""
+        return _REDUCED.search(self.text[-_TAIL:]) is not None
+
+    @cached_property
+    def asks_who(self) -> bool:
+        """Whether it asks for a person, who may be named by the family name."""
+        return _WHO.search(self.text[-_TAIL:]) is not None
+
+    @cached_property
+    def of_code(self) -> bool:
+        """Whether it asks for code or for what code prints, of which upper case is a part."""
+        return _OF_CODE.search(self.text[-_TAIL:]) is not None
+
+    @cached_property
+    def of_time(self) -> bool:
+        """Whether it asks for a time, so that ``8 m`` may be minutes."""
+        return _OF_TIME.search(self.text[-_TAIL:]) is not None
+
+    @property
+    def of_vectors(self) -> bool:
+        """Whether it is about vectors, which square brackets may hold as well."""
+        return _OF_VECTORS.search(self.text[-_TAIL:]) is not None
+
+    @cached_property
+    def logic(self) -> bool:
+        """Whether it is about logic, so that "p and q" is a formula."""
+        return _LOGIC.search(self.text[-_TAIL:]) is not None
+
+    @cached_property
+    def symbols(self) -> bool:
+        """Whether it asks for a symbol, of which upper case is a part."""
+        return _SYMBOLS.search(self.text[-_TAIL:]) is not None
+
+    @cached_property
+    def chemistry(self) -> bool:
+        """Whether it is about substances, so that ``CO`` is one."""
+        return _CHEMISTRY.search(self.text[-_TAIL:]) is not None
+
+    @cached_property
+    def by_form(self) -> bool:
+        """Whether it asks for a formula of logic in a form, so that one that only means the same does not answer it."""
+        return _BY_FORM.search(self.text[-_TAIL:]) is not None
+
+    @cached_property
+    def explained(self) -> frozenset[str]:
+        """The words that change nothing in an answer: those "how many" asks for ("more minutes"), else of counting."""
+        tail = self.text[-_TAIL:].lower()
+        if "how many" in tail and (asked := _COUNTED.findall(tail)):
+            return frozenset(words(asked[-1]))
+        return frozenset(_COUNTS.findall(tail))
+
+    def counts_other(self, noun: str) -> bool:
+        """Whether a noun behind a number is not what "how many ..." asks to count."""
+        asked = _COUNTED.findall(self.text[-_TAIL:])
+        if not asked or not noun.isascii():
+            return False
+        stems = {stem(word) for word in words(asked[-1])}
+        if any(stem(word) in stems for word in words(noun)):
+            return False
+        named = {stem(word) for word in words(self.text[-_TAIL:])}
+        return any(stem(word) in named for word in unknown_words(noun, ()))
 
     @property
     def roots(self) -> bool:

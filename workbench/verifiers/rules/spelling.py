@@ -119,6 +119,7 @@ _CLOSING = {"'": "'", '"': '"', "“": "”", "„": "“”", "‘": "’", "�
 """Marks around an answer, each with those that end it."""
 _STRAY = '"“”`'
 _LETTERS = re.compile(r"[^\W\d_]{3}")
+_BOLD = re.compile(r"(?<![\w)\]])\*\*([^*\n]{1,80})\*\*(?!\w)")
 _UNEQUAL = re.compile(r"\\ne(?![A-Za-z])")
 _MEMBER = re.compile(r"\\in(?![A-Za-z])")
 
@@ -141,7 +142,9 @@ def tidy(text: str) -> str:
         for name, sign in _NAMED:
             text = text.replace(name, sign)
         text = _UNEQUAL.sub("≠", _MEMBER.sub("∈", text))
-    text = _BLANKS.sub(" ", text.replace("，", ",").replace("；", ";")).strip()
+    if "**" in text:
+        text = _BOLD.sub(r"\1", text)
+    text = _BLANKS.sub(" ", text.replace("，", ",").replace("；", ";").replace("{:}", ":")).strip()
     # Single blanks are more than neat: a pattern may try every place of a long run again and again.
     return _LINE_ENDS.sub("\n", text) if "\n" in text else text
 

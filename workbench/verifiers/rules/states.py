@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from workbench.verifiers.rules.spelling import tidy
+
 Vocabulary = dict[str, str]
 """Every accepted word or phrase, lower case, and the state it stands for."""
 
@@ -151,10 +153,9 @@ def _negated(found: str | None, vocabulary: Vocabulary) -> str | None:
     return others.pop() if len(others) == 1 else f"not {found}"
 
 
-def same_term(reference: str, candidate: str) -> bool | None:
-    """Whether two answers are the same value without digits (infinity, no solution …); None unless both are such."""
-    ours, theirs = _TERMS.get(_word(reference) or ""), _TERMS.get(_word(candidate) or "")
-    return None if ours is None or theirs is None else ours == theirs
+def term(text: str) -> str | None:
+    """The value without digits that a text is (infinity, no solution …); None for any other."""
+    return _TERMS.get(_word(text) or "")
 
 
 def stated(sentence: str, vocabulary: Vocabulary, whole: bool = False) -> str | None:
@@ -210,3 +211,56 @@ def _plain(text: str) -> str:
     if "\\" in text:
         text = _FONT.sub(r"\1", text).replace("\\ ", " ")
     return _SHELL.sub("", text)
+
+
+# -- Yes-or-no questions answered with their own statement: "Does the owl fly?", "The owl does not fly.".
+
+
+_ASKED = re.compile(
+    r"(?:^|[.,;:\\n]\s*|\bwhether\s+|\bif\s+)(?:does|do|did|is|are|was|were|can|could|will|would|has|have)\s+([^?.\n]{3,200})\?",
+    re.IGNORECASE,
+)
+_PLAIN_WORD = re.compile(r"[a-z0-9]+")
+_NEGATED = re.compile(r"\b(?:not|never|no longer|cannot)\b|n['’]t\b")
+_LITTLE = re.compile(
+    "number|the|an?|to|of|in|on|at|for|that|its?|there|any|some|going|does|do|did|is|are|was|were|been?|can|could|will|would"
+    "|has|have|had|not|never|cannot|so|therefore|thus|hence|t|doesn|don|didn|isn|aren|wasn|weren"
+)
+_LEAST = 8
+_SHORT = 40
+
+
+def affirmed(question: str, sentence: str, vocabulary: Vocabulary) -> str | None:
+    """The state a sentence stands for that affirms or denies just what the question asks; None for any other."""
+    found = _ASKED.findall(question[-_READ:])
+    if not found or "yes" not in vocabulary or "no" not in vocabulary:
+        return None
+    asked, said = found[-1].lower(), tidy(sentence[:400]).lower()
+    if len(_content(asked)) < _LEAST or _content(asked) != _content(said):
+        return None
+    affirmed = _is_negated(asked) == _is_negated(said)
+    return vocabulary["yes" if affirmed else "no"]
+
+
+def completes(question: str, sentence: str, answer: str) -> bool:
+    """Whether a sentence is the question's own words with a short answer put in: "Who sang?", "Ann sang."."""
+    said, wanted = tidy(sentence[:400]).lower(), tidy(answer).lower()
+    at = re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", said)
+    if at is None or not 1 < len(wanted) <= _SHORT or _is_negated(said):
+        return False
+    asked = {_stem(word) for word in _PLAIN_WORD.findall(question[-_READ:].lower())}
+    rest = _PLAIN_WORD.findall(said[: at.start()] + " " + said[at.end() :])
+    return bool(rest) and all(_LITTLE.fullmatch(word) or _stem(word) in asked for word in rest)
+
+
+def _stem(word: str) -> str:
+    return word.removesuffix("ed").rstrip("s").removesuffix("e")
+
+
+def _content(text: str) -> str:
+    """The words that carry the meaning, without their endings and run together: "gad wall" is "gadwall"."""
+    return "".join(_stem(word) for word in _PLAIN_WORD.findall(text) if not _LITTLE.fullmatch(word))
+
+
+def _is_negated(text: str) -> bool:
+    return len(_NEGATED.findall(text)) % 2 == 1

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from workbench.verifiers.rules.qualifiers import changing
+from workbench.verifiers.rules.sense import changing
+from workbench.verifiers.rules.tokens import FUNCTIONS
 
 Kind = Literal["list", "set", "tuple", "interval", "union", "matrix", "builder"]
 
@@ -43,6 +44,7 @@ _NAME = re.compile(
 """A name as it stands before an equals sign: ``x``, ``x_1``, ``f(x)``, ``f^{-1}``, ``\\angle A``, ``(x, y)``."""
 _REMAINDER = re.compile(r"(-?\d{1,40})\s*(?:[Rr]|[Rr]em\.?|remainder|余)\s*(\d{1,40})")
 _OF_A_SET = re.compile(r"[A-Za-z]\s*∈\s*(\\?\{[^|:]*\})")
+_INDEX = re.compile(r"[_\d{}']")
 _ROW_END = re.compile(r"\s*\\\\(?:\[[\w. ]{1,8}\])?\s*")
 
 
@@ -107,7 +109,7 @@ def split_list(text: str) -> list[str]:
 def names_and_value(text: str) -> tuple[str, str] | None:
     """``x = 5`` and ``minimum: 5`` as name and value; None when there is no single name before a sign."""
     head, sign, tail = text.partition("=")
-    if not sign and (said := _SAID.fullmatch(text)) and not changing(said[1], _EXTREMES):
+    if not sign and (said := _SAID.fullmatch(text)) and not (changing(said[1], _EXTREMES) or said[1] in FUNCTIONS):
         return said[1].lower(), said[2]
     head = head.strip()
     if not sign or not tail.strip() or "=" in tail or tail[0] in "<>" or head[-1:] in "<>!:≠":
@@ -234,3 +236,24 @@ def _both_signs(text: str) -> list[str]:
     if ("\\pm" in text or "±" in text) and len(_PLUS_MINUS.findall(text)) == 1:
         return [_PLUS_MINUS.sub("+", text).lstrip("+").strip(), _PLUS_MINUS.sub("-", text)]
     return [text]
+
+
+def unit_vectors(text: str) -> Shape | None:
+    """``3i - 2j + k`` as the tuple of its components."""
+    terms = re.findall(
+        r"([+-]?)\s*([^+\-]*?)\s*(?:\\hat\s*\{?\s*|\\vec\s*\{?\s*)?\\?([ijk])(?:math)?\s*\}?\s*(?=[+-]|$)", text
+    )
+    found = {axis: f"{sign}{factor or '1'}" for sign, factor, axis in terms}
+    if (
+        len(found) < 2
+        or len(found) != len(terms)
+        or not re.fullmatch(r"[^ijk]*i[^ijk]*(?:j[^ijk]*)?(?:k[^ijk]*)?", text)
+    ):
+        return None
+    axes = "ijk" if "k" in found else "ij"
+    return Shape("tuple", tuple(found.get(axis, "0") for axis in axes))
+
+
+def name_without_index(name: str) -> str:
+    """What a name shares with others of its kind: ``x`` of ``x_1``."""
+    return _INDEX.sub("", name)

@@ -233,10 +233,13 @@ _POWERS_BEFORE = {"square": 2, "sq": 2, "cubic": 3, "cu": 3}
 _POWERS_AFTER = {"squared": 2, "cubed": 3}
 
 
+_PREFIX_APART = re.compile(r"\b(kilo|mega|giga|milli|micro|centi|nano)-(?=[a-z])")
+
+
 @lru_cache(maxsize=4096)
 def unit(text: str) -> Unit | None:
     """The unit a ``plain`` text names, or None when any part of it is unknown."""
-    text = text.strip().replace("μ ", "μ")
+    text = _PREFIX_APART.sub(r"\1", text.strip().replace("μ ", "μ"))
     if not text or len(text) > MAX_UNIT or text[-1] in "*/-(" or text.count("(") != text.count(")"):
         return None
     if alias := ALIASES.get(text) or ALIASES.get(text.lower()):
@@ -337,7 +340,7 @@ def _scaled(base: Unit | None, power: int) -> Unit | None:
 
 _BEFORE_UNIT = re.compile(
     r"(?:\\[,;:! ]|~|\s)*(?=\\(?:text|textrm|mathrm|mbox|operatorname|rm)\b\s*\{)"  # set upright
-    r"|(?<=[0-9)}\]])(?:\\[,;:! ]|~|\s)+(?=[A-Za-z]{2})|(?<=[0-9)}\]])\s*(?=°)"  # or words after a space
+    r"|(?<=[0-9)}\]])(?:\\[,;:! ]|~|\s)+(?=[A-Za-z]{2}|[ΩμΩ])|(?<=[0-9)}\]])\s*(?=°)"  # or words after a space
 )
 _MAX_TRIES = 8
 

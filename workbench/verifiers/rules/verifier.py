@@ -11,11 +11,12 @@ from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers import latex
 from workbench.verifiers.base import Isolation, Pending
 from workbench.verifiers.rules.answers import Answers, answers
+from workbench.verifiers.rules.comparing import Symbolic, Unread, undecided
 from workbench.verifiers.rules.decision import Decision, decide
-from workbench.verifiers.rules.equality import Symbolic, Unread, undecided
 from workbench.verifiers.rules.question import TypedQuestion
+from workbench.verifiers.rules.reading import AnswerReader
 
-RULE_VERSION = "4"
+RULE_VERSION = "5"
 """Goes up with every change that may change a verdict."""
 
 _SYMBOLIC = {"sympy": "sympy", "latex2sympy2_extended": "latex2sympy2-extended"}
@@ -65,13 +66,13 @@ class Rules:
 
 
 def _decide(item: VerifierInput, found: Answers, symbolic: Symbolic) -> Decision:
-    return decide(found, item.completion, _question(item.question, item.subtype), symbolic)
+    return decide(found, item.completion, _reader(item.question, item.subtype), symbolic)
 
 
-@lru_cache(maxsize=4)
-def _question(text: str, subtype: str | None) -> TypedQuestion:
-    """Completions of one question mostly come one after the other: what it says is looked up once."""
-    return TypedQuestion(text, subtype)
+@lru_cache(maxsize=64)
+def _reader(text: str, subtype: str | None) -> AnswerReader:
+    """Many completions answer one question: what it says and its reference's answer are read once."""
+    return AnswerReader(TypedQuestion(text, subtype))
 
 
 def _needs_worker(reference: str, candidate: str) -> bool | None:

@@ -10,26 +10,23 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from workbench.verifiers.rules.calendar import compare_moments
+from tests.unit.verifiers.rules.comparing import compared
 from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.numbers import close_to, exact
-from workbench.verifiers.rules.quantities import WantedForm, asked, quantity, same_based, same_measure, same_ratio
+from workbench.verifiers.rules.quantities import WantedForm, asked, quantity
 from workbench.verifiers.rules.units import UNITS as UNIT_ROWS
 from workbench.verifiers.rules.units import unit, without_units
 
 COMPARERS: tuple[Callable[[str, str], object], ...] = (
-    lambda a, b: same_measure(a, b, WantedForm()),
-    same_based,
-    compare_moments,
-    same_ratio,
-    lambda a, b: same_measure(a, b, WantedForm(percent=True, degrees=True, base=2)),
+    compared,
+    lambda a, b: compared(a, b, WantedForm(percent=True, degrees=True, base=2)),
 )
 
 
 def said(a: str, b: str) -> bool | None:
     """Whether two texts say the same measure, whatever rule decides."""
-    ruling = same_measure(a, b, WantedForm())
-    return None if ruling is None else ruling[0]
+    found = compared(a, b)
+    return None if found is None else found.equal
 
 
 PIECES = st.sampled_from(
@@ -145,9 +142,10 @@ def test_conversions_round_trip(value: int, one: str, other: str) -> None:
 
 @given(value=st.integers(0, 10**9), base=st.integers(2, 9), other=st.integers(2, 9))
 def test_bases_compare_by_value(value: int, base: int, other: int) -> None:
-    assert same_based(f"{digits(value, base)}_{{{base}}}", f"({digits(value, other)})_{other}")
-    assert same_based(f"{digits(value, base)}_{base}", str(value))
-    assert same_based(f"{digits(value, base)}_{base}", digits(value + 1, base), asks_base=base) is False
+    assert said(f"{digits(value, base)}_{{{base}}}", f"({digits(value, other)})_{other}")
+    assert said(f"{digits(value, base)}_{base}", str(value))
+    found = compared(f"{digits(value, base)}_{base}", digits(value + 1, base), WantedForm(base=base))
+    assert found == (False, "base")
 
 
 def digits(value: int, base: int) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.verifiers.rules.shapes import IntervalForm, intervals
+from workbench.verifiers.rules.regions import IntervalForm, intervals
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.structure import names_and_value, shape
 

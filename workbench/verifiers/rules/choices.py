@@ -1,16 +1,16 @@
-"""Answers that pick: options and those they are not ("C, not A"), brackets that close, formulas of logic."""
+"""Answers that pick options: by letter or by text, and those they reject ("C, not A"); brackets that close."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 
-from workbench.verifiers.rules.phrases import VALUE, is_prose, value_in
 from workbench.verifiers.rules.question import letters, named_letters
-from workbench.verifiers.rules.shapes import Same
+from workbench.verifiers.rules.sense import is_prose, value_in
 from workbench.verifiers.rules.spelling import tidy
-from workbench.verifiers.rules.words import canonical
+from workbench.verifiers.rules.strings import canonical
+from workbench.verifiers.rules.structure import split_list
 
 _NOT = r"""(?i:
     (?:\b(?:and|but|is|are|was|were|it['’]s)\s+)*(?:\b(?:certainly|definitely|clearly)\s+)?(?:\b(?:not|never|neither)\b|n['’]t\b)
@@ -47,6 +47,10 @@ _TRAILING = re.compile(
 )
 _A_LETTER = re.compile(r"(?<=[^.!?:]\s)A(?![\w'’])")
 _LONGEST = 300
+_VALUE = re.compile(r"[\d\\^=]")
+
+Same = Callable[[str, str], bool]
+"""Whether two texts are the same value."""
 
 
 def contrasts(text: str) -> bool:
@@ -103,27 +107,23 @@ _TYPESET = re.compile(r"\\(?=[{}])|\\[lr](?:angle|brace|brack)|[$`\"'.,\s]|\\(?:
 _NAMED = {"\\langle": "<", "\\rangle": ">", "\\lbrace": "{", "\\rbrace": "}", "\\lbrack": "[", "\\rbrack": "]"}
 
 
-def is_sequence(text: str) -> bool:
-    """Whether an answer consists of brackets only."""
-    return bool(text.strip()) and _ONLY.fullmatch(text) is not None
+def closing_of(text: str, question: str, whole: bool = False) -> str | None:
+    """The brackets with which an answer closes the question's sequence; None when it is no such answer.
 
-
-def same_closing(reference: str, candidate: str, question: str) -> bool | None:
-    """Whether a candidate closes the question's sequence as the reference does.
-
-    The candidate may be the closing brackets alone or the whole sequence. None when the reference is no sequence of
-    brackets or the question holds none that it closes.
+    Args:
+        text: The closing brackets alone, or the whole sequence.
+        question: Where the sequence stands.
+        whole: Whether to give what the answer says also where it does not close the sequence.
     """
-    if not is_sequence(reference):
+    if not whole and not (text.strip() and _ONLY.fullmatch(text)):
         return None
-    given = _bare(reference)
+    said = _bare(text)
     for found in reversed(_INPUT.findall(question)):
         sequence = _bare(found)
         closed = closing(sequence)
-        if closed and given in (closed, sequence + closed):
-            said = _bare(candidate)
-            return said in (closed, sequence + closed)
-    return None
+        if closed and said in (closed, sequence + closed):
+            return closed
+    return said if whole else None
 
 
 def closing(sequence: str) -> str | None:
@@ -159,7 +159,7 @@ def choice_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] 
         known: The question's options by letter.
         same: Compares an option's text with the answer.
     """
-    found = option_of(answer, known, same)
+    found = option_of(answer, known, same) or _all_named(answer, known, same)
     if found is None and known and len(answer) <= _LONGEST_SENTENCE:
         value = value_in(answer)
         found = named_letters(answer, known) or (letters(value, known) if value else None) or _within(answer, known)
@@ -170,10 +170,20 @@ def option_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] 
     """The one option whose text equals an answer."""
     plain = canonical(answer).casefold()
     found = [letter for letter, text in known.items() if canonical(text).casefold() == plain]
-    if not found and VALUE.search(answer) and not is_prose(answer):
-        values = ((letter, text) for letter, text in known.items() if VALUE.search(text) and not is_prose(text))
+    if not found and _VALUE.search(answer) and not is_prose(answer):
+        values = ((letter, text) for letter, text in known.items() if _VALUE.search(text) and not is_prose(text))
         found = [letter for letter, text in values if same(text, answer)]
     return frozenset(found) if len(found) == 1 else None
+
+
+def _all_named(answer: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
+    """The options whose texts make up a list: "iron, copper and sodium"."""
+    members = split_list(tidy(answer)) if known and len(answer) <= _LONGEST_SENTENCE else []
+    if not 1 < len(members) <= len(known):
+        return None
+    found = [option_of(member, known, same) for member in members]
+    named = frozenset(label for one in found if one is not None for label in one)
+    return named if None not in found and len(named) == len(members) else None
 
 
 def _within(sentence: str, known: dict[str, str]) -> frozenset[str] | None:
@@ -182,79 +192,3 @@ def _within(sentence: str, known: dict[str, str]) -> frozenset[str] | None:
     texts = {letter: canonical(text).casefold().rstrip(".") for letter, text in known.items()}
     found = [letter for letter, text in texts.items() if len(text) >= _TELLING and text in plain]
     return frozenset(found) or None
-
-
-# -- Formulas of logic: the same but for how connectives are written and for the order of what "and" and "or" join.
-
-
-_CONNECTIVES = (
-    (r"\\(?:lnot|neg)(?![A-Za-z])\s?|¬\s?|~(?=\s?[A-Za-z(])", "¬"),
-    (r"\\(?:land|wedge)(?![A-Za-z])|∧|\\?&&?", "∧"),
-    (r"\\(?:lor|vee)(?![A-Za-z])|∨|\|\|", "∨"),
-    (r"\\(?:oplus|veebar)(?![A-Za-z])|⊕|⊻", "⊕"),
-    (r"\\(?:leftrightarrow|Leftrightarrow|iff)(?![A-Za-z])|↔|⇔|⟺|<->|<=>", "↔"),
-    (r"\\(?:to|rightarrow|Rightarrow|implies|longrightarrow|supset)(?![A-Za-z])|→|⇒|⟹|->|=>", "→"),
-    (r"\\forall(?![A-Za-z])", "∀"),
-    (r"\\exists(?![A-Za-z])", "∃"),
-)
-_WRITTEN = tuple((re.compile(pattern), sign) for pattern, sign in _CONNECTIVES)
-_MARK = re.compile(r"\\(?:lnot|neg|land|wedge|lor|vee|oplus|veebar|forall|exists)(?![A-Za-z])|[∧∨¬⊕⊻∀∃]")
-_RELATION = re.compile(r"[=<>≤≥≠\d]|\\(?:leq?|geq?|neq?)(?![A-Za-z])")
-_BLANK = re.compile(r"\s|\\[,;:! ]|[{}]")
-_LONGEST_FORMULA = 200
-
-
-def same_formula(reference: str, candidate: str) -> bool | None:
-    """Whether a formula is the reference; None when the reference is none.
-
-    Two that are only equivalent are not the same: bringing one to the other may be all that the question asks.
-    """
-    if (
-        _MARK.search(reference) is None
-        or _RELATION.search(reference)
-        or max(len(reference), len(candidate)) > _LONGEST_FORMULA
-    ):
-        return None
-    return _ordered(_spelled(reference)) == _ordered(_spelled(candidate))
-
-
-def _spelled(text: str) -> str:
-    for pattern, sign in _WRITTEN:
-        text = pattern.sub(sign, text)
-    return _BLANK.sub("", text).strip("$.")
-
-
-def _ordered(text: str) -> str:
-    """The formula with the members of each "and" and "or" in alphabetical order, as far as brackets are balanced."""
-    text = _without_brackets(text)
-    for sign in ("↔", "→", "⊕", "∨", "∧"):
-        parts = _split(text, sign)
-        if len(parts) > 1:
-            members = [_ordered(part) for part in parts]
-            if sign != "→":
-                members.sort()
-            return f"({sign.join(members)})"
-    if text[:1] == "¬":
-        return "¬" + _ordered(text[1:])
-    return text
-
-
-def _split(text: str, sign: str) -> list[str]:
-    parts, depth, start = [], 0, 0
-    for at, character in enumerate(text):
-        depth += (character in "([") - (character in ")]")
-        if character == sign and depth == 0 and not text[start:at].startswith(("∀", "∃")):
-            parts.append(text[start:at])
-            start = at + 1
-    return [*parts, text[start:]]
-
-
-def _without_brackets(text: str) -> str:
-    while text[:1] == "(" and text[-1:] == ")":
-        depth = 0
-        for at, character in enumerate(text):
-            depth += (character == "(") - (character == ")")
-            if depth == 0 and at < len(text) - 1:
-                return text
-        text = text[1:-1]
-    return text

@@ -1,0 +1,26 @@
+"""How the rules compare two short answers to a question that says nothing of them."""
+
+from __future__ import annotations
+
+from workbench.verifiers.rules.comparing import Comparison, Doubt, Equality
+from workbench.verifiers.rules.quantities import WantedForm
+from workbench.verifiers.rules.question import TypedQuestion
+from workbench.verifiers.rules.reading import AnswerReader
+
+
+def compared(a: str, b: str, wanted: WantedForm | None = None) -> Equality | None:
+    """The verdict and its rule; None where they can't be compared or something speaks against it.
+
+    Args:
+        a: The reference's answer.
+        b: The completion's.
+        wanted: How the question wants its answer written.
+    """
+    question = TypedQuestion("")
+    if wanted is not None:
+        question.__dict__["asked"] = wanted
+    reader = AnswerReader(question)
+    try:
+        return Comparison(reader).compare(reader.part(a), reader.part(b))
+    except Doubt:
+        return None

@@ -1,0 +1,79 @@
+r"""Chemical formulas and reactions: ``\text{H}_2\text{SO}_4``, ``Fe³⁺``, ``2H2 + O2 -> 2H2O``.
+
+Upper case tells elements apart; how a formula is set, the order of a side and states such as ``(aq)`` say nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import NamedTuple
+
+_ELEMENTS = """
+    H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo
+    Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl
+    Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt Ds Rg Cn Nh Fl Mc Lv Ts Og D T e
+"""
+_KNOWN = frozenset(_ELEMENTS.split())
+_ARROW = re.compile(
+    r"\\x?(?:[lL]ong)?(?:[rR]ight|[lL]eftright)(?:arrow|harpoons)s?(?![A-Za-z])(?:\[[^\]]*\])?(?:\{[^{}]*\})?"
+    r"|\\to(?![A-Za-z])|[→⟶⇌⇒⇄]|<?[-=]+>|\s=\s"
+)
+_TYPESET = re.compile(r"\\(?:text|mathrm|ce|mathsf|mbox|rm|left|right)(?![A-Za-z])|\\[,;:! ]|[\s{}$_`*]")
+_SIGNS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃₄₅₆₇₈₉₊₋−–", "0123456789+-0123456789+---") | {0xBD: "1/2"}
+_RAISED = re.compile("[⁰¹²³⁴-⁹⁺⁻]+")
+_DOT = re.compile(r"\\cdot(?![A-Za-z])|[•∙⋅]")
+_STATE = re.compile(r"\((?:aq|s|l|g)\)\Z|[↑↓]\Z|\\(?:uparrow|downarrow)\Z")
+_PLUS = re.compile(r"\s+\+\s+|(?<=[A-Za-z0-9})\]$])\s*\+\s*(?=[\d\\$]*\s*(?:\\(?:text|mathrm)\{)?[A-Z(\[])")
+_TERM = re.compile(
+    r"(?P<above>\d+)?(?:/(?P<below>[1-9]\d*))?(?P<formula>(?:[A-Z][a-z]?\d*|[(\[]|[)\]]\d*|[·.]\d*(?=[A-Z(]))+|e)"
+    r"(?:\^\(?(?P<size>\d*)(?P<sign>[+-])(?P<behind>\d*)\)?|(?P<plain>[+-]))?"
+)
+_SYMBOL = re.compile(r"[A-Z][a-z]?|e")
+_LONGEST = 200
+
+
+class Chemical(NamedTuple):
+    """The sides of a reaction, or the one substance: amounts by substance, the first one's being 1."""
+
+    sides: tuple[tuple[tuple[str, Fraction], ...], ...]
+
+
+def chemical(text: str) -> Chemical | None:
+    """The formula or reaction a whole text is; None when it is none, as its symbols show."""
+    if len(text) > _LONGEST:
+        return None
+    sides = [_side(side) for side in _ARROW.split(_DOT.sub("·", text))]
+    found = tuple(side for side in sides if side is not None)
+    if len(found) != len(sides) or len(found) > 2 or (len(found) == 1 and len(found[0]) > 1):
+        return None
+    first = found[0][0][1]
+    return Chemical(tuple(tuple((substance, amount / first) for substance, amount in side) for side in found))
+
+
+def _side(text: str) -> tuple[tuple[str, Fraction], ...] | None:
+    """The substances of a side in alphabetical order, each with its amount."""
+    text = _RAISED.sub(lambda run: "^" + run[0].translate(_SIGNS), text.strip(" $.")).translate(_SIGNS)
+    amounts: dict[str, Fraction] = {}
+    for term in _PLUS.split(text):
+        found = _substance(_STATE.sub("", _TYPESET.sub("", term)))
+        if found is None:
+            return None
+        amounts[found[0]] = amounts.get(found[0], Fraction(0)) + found[1]
+    return tuple(sorted(amounts.items()))
+
+
+def _substance(text: str) -> tuple[str, Fraction] | None:
+    """A formula with its charge in one spelling, and its amount."""
+    found = _TERM.fullmatch(text)
+    if found is None or not _KNOWN.issuperset(_SYMBOL.findall(found["formula"])):
+        return None
+    amount = Fraction(int(found["above"] or 1), int(found["below"] or 1))
+    formula, sign, size = found["formula"], found["sign"], found["size"] or found["behind"] or ""
+    if found["plain"]:
+        sign, digits = found["plain"], len(formula) - len(formula.rstrip("0123456789"))
+        # "Fe3+" has the charge 3, "NH4+" one, "SO42-" two.
+        if digits and (digits > 1 or len(_SYMBOL.findall(formula)) == 1):
+            formula, size = formula[:-1], formula[-1]
+    charge = f"^{size if size != '1' else ''}{sign}" if sign else ""
+    return (formula + charge, amount) if amount else None

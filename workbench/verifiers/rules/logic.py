@@ -1,0 +1,236 @@
+"""Formulas of logic: connectives and quantifiers as signs or words, compared up to what never changes their meaning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+_CONNECTIVES = (
+    (r"\\(?:lnot|neg)(?![A-Za-z])|[¬~!]|\bnot\b", "¬"),
+    (r"\\(?:land|wedge|&)(?![A-Za-z])|[∧&]+|/\\(?!\w)|\band\b", "∧"),
+    (r"\\(?:lor|vee)(?![A-Za-z])|∨|\|\||\bor\b", "∨"),
+    (r"\\(?:oplus|veebar)(?![A-Za-z])|[⊕⊻]|\bxor\b", "⊕"),
+    (r"\\(?:[lL]eftrightarrow|iff)(?![A-Za-z])|[↔⇔⟺]|<->|<=>|\biff\b|\bif and only if\b", "↔"),
+    (r"\\(?:to|[rR]ightarrow|implies|longrightarrow|supset)(?![A-Za-z])|[→⇒⟹]|->|=>|\bimplies\b", "→"),
+    (r"\\forall(?![A-Za-z])|\bfor all\b|\bfor every\b", "∀"),
+    (r"\\(?:nexists)(?![A-Za-z])|∄", "¬∃"),
+    (r"\\exists(?![A-Za-z])|\bthere exists\b", "∃"),
+)
+_WRITTEN = tuple((re.compile(pattern), sign) for pattern, sign in reversed(_CONNECTIVES))
+_MARK = re.compile(r"\\(?:lnot|neg|land|wedge|lor|vee|oplus|veebar|forall|exists|nexists)(?![A-Za-z])|[∧∨¬⊕⊻∀∃∄]")
+_WORD = re.compile(r"\b(?:not|and|or)\b")
+_BLANK = re.compile(r"\s|\\[,;:! ]|[{}$]|\\(?:left|right)(?![A-Za-z])|\.\Z")
+_TOKEN = re.compile(
+    r"[¬∧∨⊕↔→∀∃()]|\[|\]|[,.:|]|[A-Za-z](?:_?[0-9])?'?(?:\((?:[^()]*)\))?"
+    r"|[A-Za-z]?\w*\s?(?:[=<>≤≥≠∈∉]|\\(?:leq?|geq?|neq?|in|notin)(?![A-Za-z]))[^¬∧∨⊕↔→∀∃()\[\],.:]+"
+)
+_BINARY = (("↔",), ("→",), ("∨", "⊕"), ("∧",))
+_LONGEST, _DEEPEST, _MOST_ATOMS = 200, 24, 8
+
+
+class Formula(NamedTuple):
+    """A formula: its tree, and how it is written but for the order of what "and" and "or" join."""
+
+    tree: Tree
+    written: str
+
+
+class Tree(NamedTuple):
+    """An atom (``sign`` is its text), or a connective or quantifier over others."""
+
+    sign: str
+    parts: tuple[Tree, ...] = ()
+    bound: str = ""
+
+
+def formula(text: str, in_words: Callable[[], bool]) -> Formula | None:
+    """The formula of logic a tidy text is; None when it is none.
+
+    Args:
+        text: An answer.
+        in_words: Whether "p and q" is one.
+    """
+    if len(text) > _LONGEST or not (_MARK.search(text) or (_WORD.search(text) and in_words())):
+        return None
+    for pattern, sign in _WRITTEN:
+        text = pattern.sub(sign, text)
+    text = _BLANK.sub("", text)
+    if not any(sign in text for sign in "¬∧∨⊕∀∃"):
+        return None
+    try:
+        reader = _Reader(text)
+        tree = reader.read()
+    except ValueError:
+        return None
+    return Formula(tree, _ordered(tree))
+
+
+def same_formula(one: Formula, other: Formula, by_form: bool) -> bool | None:
+    """Whether two formulas are the same; None where they only mean the same and the question asks for a form.
+
+    Args:
+        one: A formula.
+        other: Another.
+        by_form: Whether bringing one to the other may be all that the question asks for.
+    """
+    if one.written == other.written:
+        return True
+    same = _ordered(_normal(one.tree)) == _ordered(_normal(other.tree)) or _same_table(one.tree, other.tree)
+    return (None if by_form else True) if same else False if _decidable(one.tree, other.tree) else None
+
+
+class _Reader:
+    """Precedence climbing over the signs of a formula."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens: list[str] = []
+        at = 0
+        while at < len(text):
+            found = _TOKEN.match(text, at)
+            if found is None:
+                raise ValueError(text)
+            self._tokens.append(found[0])
+            at = found.end()
+        self._tokens.append("")
+        self._at = 0
+
+    def read(self) -> Tree:
+        tree = self._level(0, 0)
+        if self._tokens[self._at]:
+            raise ValueError
+        return tree
+
+    def _level(self, level: int, depth: int) -> Tree:
+        if depth > _DEEPEST:
+            raise ValueError
+        if level == len(_BINARY):
+            return self._unary(depth + 1)
+        parts, signs = [self._level(level + 1, depth)], []
+        while self._tokens[self._at] in _BINARY[level] and self._tokens[self._at]:
+            signs.append(self._tokens[self._at])
+            self._at += 1
+            parts.append(self._level(level + 1, depth))
+        if not signs:
+            return parts[0]
+        if signs[0] == "→":
+            tree = parts.pop()
+            while parts:
+                tree = Tree("→", (parts.pop(), tree))
+            return tree
+        if len(set(signs)) > 1:
+            raise ValueError
+        return Tree(signs[0], tuple(parts))
+
+    def _unary(self, depth: int) -> Tree:
+        token = self._tokens[self._at]
+        self._at += 1
+        if depth > _DEEPEST or not token:
+            raise ValueError
+        if token == "¬":
+            return Tree("¬", (self._unary(depth + 1),))
+        if token in "∀∃":
+            return self._quantified(token, depth)
+        if token in ("(", "["):
+            tree = self._level(0, depth + 1)
+            if self._tokens[self._at] != {"(": ")", "[": "]"}[token]:
+                raise ValueError
+            self._at += 1
+            return tree
+        if not (token[0].isalpha() or token[0] == "\\"):
+            raise ValueError
+        return Tree(token)
+
+    def _quantified(self, sign: str, depth: int) -> Tree:
+        token = self._tokens[self._at]
+        name, applied = token[:1], token[1:]
+        if not name.isalpha():
+            raise ValueError
+        self._at += 1
+        if applied.startswith("("):
+            self._tokens[self._at : self._at] = _Reader(applied)._tokens[:-1]
+        elif applied:
+            raise ValueError
+        while self._tokens[self._at] in (",", ".", ":", "|"):
+            self._at += 1
+        return Tree(sign, (self._unary(depth + 1),), name)
+
+
+def _ordered(tree: Tree, bound: tuple[str, ...] = ()) -> str:
+    """The formula written out, members in alphabetical order, bound variables by the place of their quantifier."""
+    if not tree.parts:
+        text = tree.sign
+        for place, name in enumerate(bound):
+            text = re.sub(rf"(?<![A-Za-z]){name}(?![A-Za-z])", f"#{place}", text)
+        return text
+    if tree.bound:
+        return f"{tree.sign}{_ordered(tree.parts[0], (*bound, tree.bound))}"
+    parts = [_ordered(part, bound) for part in tree.parts]
+    if tree.sign == "¬":
+        return f"¬{parts[0]}"
+    return f"({tree.sign.join(parts if tree.sign == '→' else sorted(parts))})"
+
+
+def _normal(tree: Tree, negated: bool = False) -> Tree:
+    """Negations brought to the atoms, implications written as alternatives, equal connectives made one."""
+    if tree.sign == "¬":
+        return _normal(tree.parts[0], not negated)
+    if not tree.parts:
+        return Tree("¬", (tree,)) if negated else tree
+    if tree.sign == "→":
+        one, other = tree.parts
+        return _normal(Tree("∨", (Tree("¬", (one,)), other)), negated)
+    if tree.sign in "⊕↔":
+        tree = Tree(tree.sign, tuple(_normal(part) for part in tree.parts))
+        return Tree("¬", (tree,)) if negated else tree
+    sign = {"∧": "∨", "∨": "∧", "∀": "∃", "∃": "∀"}[tree.sign] if negated else tree.sign
+    parts = [_normal(part, negated) for part in tree.parts]
+    if tree.bound:
+        return Tree(sign, tuple(parts), tree.bound)
+    joined = [inner for part in parts for inner in (part.parts if part.sign == sign else (part,))]
+    return Tree(sign, tuple(dict.fromkeys(joined)))
+
+
+def _atoms(tree: Tree) -> set[str] | None:
+    """The atoms of a formula without quantifiers."""
+    if not tree.parts:
+        return {tree.sign}
+    found: set[str] = set()
+    for part in tree.parts:
+        inner = None if tree.bound else _atoms(part)
+        if inner is None:
+            return None
+        found |= inner
+    return found
+
+
+def _decidable(*trees: Tree) -> bool:
+    return all((atoms := _atoms(tree)) is not None and len(atoms) <= _MOST_ATOMS for tree in trees)
+
+
+def _same_table(one: Tree, other: Tree) -> bool:
+    if not _decidable(one, other):
+        return False
+    atoms = sorted((_atoms(one) or set()) | (_atoms(other) or set()))
+    if len(atoms) > _MOST_ATOMS:
+        return False
+    rows = ({atom: bool(row >> place & 1) for place, atom in enumerate(atoms)} for row in range(2 ** len(atoms)))
+    return all(_true(one, row) == _true(other, row) for row in rows)
+
+
+def _true(tree: Tree, row: dict[str, bool]) -> bool:
+    if not tree.parts:
+        return row[tree.sign]
+    values = [_true(part, row) for part in tree.parts]
+    match tree.sign:
+        case "¬":
+            return not values[0]
+        case "∧":
+            return all(values)
+        case "∨":
+            return any(values)
+        case "→":
+            return not values[0] or values[1]
+        case "⊕":
+            return sum(values) % 2 == 1
+    return all(value == values[0] for value in values)

@@ -1,0 +1,543 @@
+"""Reads an answer once, into a typed value with what words beside it do to it.
+
+`READERS` are asked in order; the first that knows the text gives the value. What no reader knows is a `Text`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from workbench.verifiers.rules.calendar import Moment, is_clock, moment
+from workbench.verifiers.rules.chemistry import chemical
+from workbench.verifiers.rules.choices import choice_of, closing_of, option_of
+from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
+from workbench.verifiers.rules.equations import same_expression
+from workbench.verifiers.rules.logic import formula
+from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, marked, quantity, ratio
+from workbench.verifiers.rules.question import TypedQuestion, has_label, letters
+from workbench.verifiers.rules.records import (
+    Brackets,
+    Builder,
+    Chain,
+    Choice,
+    Code,
+    Collection,
+    Expression,
+    Huge,
+    Matrix,
+    Part,
+    Piece,
+    Reaction,
+    Region,
+    Residue,
+    State,
+    Term,
+    Text,
+    Value,
+)
+from workbench.verifiers.rules.regions import HIGHEST, LOWEST, IntervalForm, intervals, merged
+from workbench.verifiers.rules.sense import (
+    NOTHING,
+    ROUGH,
+    is_prose,
+    sense_of_figure,
+    sense_of_noun,
+    sense_of_phrase,
+    sentences,
+    value_in,
+    word_count,
+)
+from workbench.verifiers.rules.solving import has_unknown
+from workbench.verifiers.rules.spelling import tidy
+from workbench.verifiers.rules.statements import Statement, statements
+from workbench.verifiers.rules.states import Vocabulary, affirmed, state, stated, term, vocabulary_of
+from workbench.verifiers.rules.strings import same_wording
+from workbench.verifiers.rules.structure import Shape, is_name, names_and_value, shape, split_list, unit_vectors
+from workbench.verifiers.rules.tokens import NotUnderstood
+from workbench.verifiers.rules.units import split
+
+_APPROXIMATELY = re.compile(r"\s*(?:\\approx|≈|\\simeq|≃|\\doteq)\s*")
+_LEADING_ZERO = re.compile(r"0\d+")
+_UNEVALUATED = re.compile(r"\\(?:int|iint|iiint|oint|sum|prod|lim|limsup|liminf)(?![A-Za-z])|[∫∑∏]|\blim\b")
+_WORDS = re.compile(r"(?<![^\W\d_])[^\W\d_]{4,}\s+[^\W\d_]{2}")
+_A_WORD = re.compile(r"[A-Za-z][A-Za-z' -]*[A-Za-z]")
+_LONG_WORD = re.compile(r"(?<![\\A-Za-z])(?!(?:arc)?(?:sinh?|cosh?|tanh?|sqrt)(?![A-Za-z]))[A-Za-z]{4,}")
+_OPERATOR = re.compile(r"[\\^_+*/=()!-]")
+_IMAGINARY = re.compile(r"(?<![A-Za-z\\])[ij](?![A-Za-z])(?:\s?(\d+(?:\.\d+)?|\\sqrt\{\d+\}))?")
+_CONDITION = re.compile(
+    r"""(?<!\s)(?:\s*[,;(]\s*|\s+)(?:
+      (?:where\s+|with\s+|for\s+(?:(?:all|any|some|every)\s+)?)?[A-Za-z](?:_\{?\w\}?)?(?:\s*,\s*[A-Za-z](?:_\{?\w\}?)?){0,5}\s*
+      (?: ∈\s*(?:\\mathbb\s*\{?\s*)?([A-Zℝℤℕℚℂ])\s*\}?[+*^_0]{0,3}\s?\)?\.?
+        | (?:is\s+|are\s+)?(?:an?\s+)?(?:arbitrary|any|some|integers?|real|constants?)\b.{0,42})
+      | (?:where\s+|with\s+|for\s+)?(?:all|any|some|every|each)\s+(?:integers?|reals?|real\s+numbers?|constants?)
+        \s+[A-Za-z](?:_\w)?\)?\.?
+    )\Z""",
+    re.VERBOSE,
+)
+"""What an answer says of its parameters at its end: ``, k ∈ ℤ``, ``for any integer n``, ``(C is a constant)``."""
+_MAY_BE_CONDITION = re.compile("∈|arbitrary|any|some|integer|real|constant|every")
+_SHAPE_BEHIND = re.compile(r"[^=(\[{,]{1,40}=\s*((?:\\\{|[{(\[]|\\begin).*)", re.DOTALL)
+_ARROW = re.compile(r"\\(?:[lL]ong)?rightarrow(?![A-Za-z])|\\to(?![A-Za-z])|\\rightleftharpoons|→|⟶|⇌|->")
+_ZERO_MEMBER = re.compile(r"-?\d{1,3},0\d?|0\d+,\d+")
+_LONE_DOLLAR = re.compile(r"(?<!\\)\$\s?-?[\d.]|\d\s?\$\s*\Z")
+_DELIMITER, _BETWEEN_LETTERS = re.compile(r"(?<!\\)\$"), re.compile(r"(?<=[A-Za-z])\$(?=[A-Za-z])")
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d+)(?:,|\{,\})(\d+)(?![\d,]|\.\d)")
+_DOTTED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:\.\d{3})+(?![\d,]|\.\d)")
+_RELATION = re.compile(r"[<>≤≥≠∖]|\\[lg](?:e|eq|eqslant|t)(?![A-Za-z])|∈|ℝ|\\mathbb|∪|\\infty|∞")
+_PAIR = re.compile(r"\([^()<>]*,[^()<>]*\)")
+_POINT = re.compile(r"\A(?:[A-Z]\s?)?\(([^()|,;]{1,40})[|,;]([^()|,;]{1,40})\)\Z")
+"""A point as some write it: ``P(1, 2)``, ``(1|2)``."""
+_OR = re.compile(r"\bor\b|\boder\b|\bou\b|或|\\l?or(?![A-Za-z])|\\vee(?![A-Za-z])|∨|\\pm|±")
+_AND = re.compile(r"\band\b|\bund\b|\bet\b|和")
+_VALUE = re.compile(r"[\d\\^=]")
+_RESIDUE = re.compile(
+    r"(?:([A-Za-z]\w?|.{0,40}?)\s*(?:\\equiv|≡)\s*)?(-?\d{1,12})\s*[(,]?\s*(?:\\[pb]?mod|mod)\s*\{?\s*(\d{1,12})\s*\}?\s*\)?"
+)
+_CASES = re.compile(
+    r"\\begin\{(?:cases|aligned|array)\}(?:\{[lcr| ]*\})?(.*)\\end\{(?:cases|aligned|array)\}", re.DOTALL
+)
+_SYMBOL = 3
+_ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
+_DOMAIN = re.compile(r"[A-Za-z](?:_\w)?\s*∈\s*(?:\\mathbb\s*\{?\s*)?([A-Zℝℤℕℚℂ])\s*\}?")
+_LETTERS_OF_SETS = {"ℤ": "Z", "ℝ": "R", "ℕ": "N", "ℚ": "Q", "ℂ": "C"}
+_THEREFORE = re.compile(
+    r"(?:[,;.]\s*|\s+)(?:so|hence|therefore|thus|i\.e\.|that\s+is|giving|gives)\b,?\s*|\s*(?:∴|⇒|⟹|\\(?:Rightarrow|implies|therefore)(?![A-Za-z]))\s*"
+)
+_EQUALS = re.compile(r"(?<![<>!:=])=(?!=)")
+_LEADING_WORDS = re.compile(r"\A(?:[A-Za-z]{2,}\s+)+(?=[A-Za-z\\])")
+_APPLIED = re.compile(r"[A-Za-zΑ-Ωα-ω∘()⁻¹']{1,12}(?:\^\{?-1\}?)?\s?\([^()=]{1,20}\)|\\?d\w?/d\w|\\frac\{d\w?\}\{d\w\}")
+_RESULTS = (Quantity, Expression, Ratio, Moment, Based)
+_DEEPEST, _MOST_CHAINED, _MOST_KEPT = 3, 4, 512
+
+
+class Source(NamedTuple):
+    """A text to read.
+
+    Attributes:
+        raw: As written, without math delimiters.
+        text: Tidy.
+        depth: How many lists, sets and the like it stands in.
+    """
+
+    raw: str
+    text: str
+    depth: int
+
+
+class AnswerReader:
+    """Reads the answers to one question.
+
+    Args:
+        question: What it says decides what an ambiguous text is.
+    """
+
+    def __init__(self, question: TypedQuestion) -> None:
+        self.question = question
+        self.vocabulary: Vocabulary | None = None
+        self._references: dict[str, tuple[Part[Any], Vocabulary | None]] = {}
+
+    def reference(self, text: str) -> Part[Any]:
+        """Read the reference's answer, and remember it: many completions are compared with it."""
+        known = self._references.get(text)
+        if known is None:
+            if len(self._references) >= _MOST_KEPT:
+                self._references.clear()
+            self.vocabulary = vocabulary_of(text, self.question.text)
+            known = self._references[text] = (self._reference(text), self.vocabulary)
+        part, self.vocabulary = known
+        return part
+
+    def _reference(self, text: str) -> Part[Any]:
+        question = self.question
+        if (question.type == "C" or has_label(text)) and (chosen := self.chosen(text)) is not None:
+            return Part(tidy(text), chosen)
+        is_symbol = len(text) <= _SYMBOL and not text.islower()
+        if self.vocabulary is not None and not (is_symbol and question.symbols):
+            expected = stated(text, self.vocabulary, whole=True)
+            return Part(tidy(text), _state(expected or "", self.vocabulary))
+        if (sequence := closing_of(text, question.text)) is not None:
+            return Part(tidy(text), Brackets(sequence))
+        if is_prose(text):
+            value = value_in(sentences(text)[-1], question.counted) if question.type in (None, "A") else None
+            found = self.typed(value) if value and _VALUE.search(value) else None
+            return found or Part(tidy(text), Text(prose=True))
+        found = self.part(text)
+        return (self.picked(text) or found) if isinstance(found.value, Text) else found
+
+    def chosen(self, text: str) -> Choice | None:
+        """The options an answer names by letter, or the one whose text it is; None where it is no such answer."""
+        question = self.question
+        expected = letters(text, question.options)
+        if expected is not None and (question.options or question.type == "C" or _ONLY_LABELS.fullmatch(text)):
+            return Choice(expected, by_letter=True)
+        if question.options and (named := option_of(text, question.options, self._same)) is not None:
+            return Choice(named, by_letter=False)
+        return None
+
+    def _same(self, one: str, other: str) -> bool:
+        """Whether two options' texts are the same value."""
+        from workbench.verifiers.rules.comparing import Comparison
+
+        return Comparison(self).same(self.part(one), self.part(other)) is True
+
+    def candidate(self, text: str, sentence: str, how: str, wanted: Part[Any]) -> Part[Any]:
+        """Read the completion's answer, first as what the reference is.
+
+        Args:
+            text: The answer.
+            sentence: The line it stands in.
+            how: How it was found.
+            wanted: The reference's answer.
+        """
+        if isinstance(wanted.value, Choice) or (self.question.options and has_label(text)):
+            if (given := letters(text, self.question.options)) is not None:
+                return Part(tidy(text), Choice(given, by_letter=True))
+            if isinstance(wanted.value, Choice):
+                chosen = choice_of(text, self.question.options, self._same)
+                return Part(tidy(text), Choice(chosen or frozenset(), by_letter=False))
+        if self.vocabulary is not None and isinstance(wanted.value, State):
+            return Part(tidy(text), self._stated(text, sentence, how) or Text(is_prose(text)))
+        if isinstance(wanted.value, Brackets):
+            return Part(tidy(text), Brackets(closing_of(text, self.question.text, whole=True) or ""))
+        if (result := self._result(text, wanted)) is not None:
+            return result
+        if not is_prose(text):
+            found = self.typed(text)
+            if found is not None and not (isinstance(found.value, Text) or _is_loose(found)):
+                return found
+        return self.picked(text, wanted) or Part(tidy(text), Text(is_prose(text)))
+
+    def _result(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
+        """What a chain of equations or an argument comes to: 6 kWh of ``E = 2 kW · 3 h = 6 kWh``, of "so E = 6 kWh".
+
+        An equation with an unknown has no result, but for one that holds for any value.
+        """
+        if not isinstance(wanted.value, _RESULTS) or "=" in wanted.text:
+            return None
+        told = _THEREFORE.split(tidy(text))[-1].strip(" .,:")
+        pieces = [piece.strip(" .") for piece in _EQUALS.split(told)]
+        if (len(pieces) < 2 and told == tidy(text).strip(" .,:")) or len(split_list(told)) > 1:
+            return None
+        if not all(pieces) or (len(pieces) > 1 and not _comes_to(pieces)) or is_prose(pieces[-1]):
+            return None
+        found = self.typed(pieces[-1])
+        if found is None or isinstance(found.value, (Text, Huge)) or _is_loose(found):
+            return None
+        return found
+
+    def _stated(self, text: str, sentence: str, how: str) -> State | None:
+        vocabulary = self.vocabulary or {}
+        given = state(text, vocabulary)
+        if given is None:
+            given = stated(text, vocabulary, whole=how in ("boxed", "cue", "bold"))
+            if given is None and how not in ("cue", "bold"):
+                given = stated(sentence, vocabulary)
+            given = given or affirmed(self.question.text, sentence, vocabulary)
+        return None if given is None else _state(given, vocabulary)
+
+    def picked(self, text: str, wanted: Part[Any] | None = None) -> Part[Any] | None:
+        """The value a phrase gives, with the marks of what stands beside it.
+
+        Args:
+            text: The phrase.
+            wanted: What the reference is, if that is known: words are only picked out where they are as its are.
+        """
+        text = tidy(text)
+        value = value_in(text, self.question.counted) if word_count(text) or not text.isascii() else None
+        if value is None or value == text:
+            return None
+        found = self.typed(value)
+        if found is None or not (_VALUE.search(value) or _may_be_words(found, wanted)):
+            return None
+        return found._replace(sense=found.sense | sense_of_phrase(text, tidy(value)))
+
+    def part(self, raw: str, depth: int = 0) -> Part[Any]:
+        """Read an answer that is no sentence, or a member of one."""
+        found = self.typed(raw, depth)
+        if found is not None and not isinstance(found.value, Text):
+            return found
+        if depth and (picked := self.picked(raw)) is not None:
+            return picked
+        return found or Part(tidy(raw), Text(is_prose(raw)))
+
+    def typed(self, raw: str, depth: int = 0) -> Part[Any] | None:
+        """What a whole text is by the first reader that knows it."""
+        if len(raw) > MAX_CHARACTERS:
+            return Part(raw, Huge())
+        raw, text = _unmathed(raw), tidy(raw)
+        if "$" in text:
+            text = tidy(raw)
+        if self.question.imaginary and not depth:
+            raw = text = _IMAGINARY.sub(_turned, text)
+        if self.question.decimal_commas and not depth and ("," in text or "." in text):
+            raw, text = _localised(raw), _localised(text)
+        text, given = _without_condition(text)
+        if given:
+            raw = text
+        if not text:
+            return None
+        try:
+            value, name = self._value(Source(raw, text, depth))
+        except TooComplex:
+            value, name = Huge(), ""
+        sense = NOTHING
+        if isinstance(value, (Quantity, Text)) and not text.isdigit():
+            sense = sense_of_figure(raw if "~" in raw else text)
+            if isinstance(value, Quantity) and value.word:
+                sense |= sense_of_noun(value.word)
+        elif isinstance(value, Chain) and len(value.parts) == 1:
+            sense = frozenset({ROUGH})
+        elif isinstance(value, Collection):
+            sense = NOTHING.union(*(part.sense for part in value.parts))
+        return Part(text, value, name, given, sense)
+
+    def _value(self, source: Source) -> tuple[Value, str]:
+        named, written = names_and_value(source.text), names_and_value(source.raw)
+        for reader in READERS:
+            value = reader(source, self)
+            if value is not None:
+                return value, ""
+            if named and reader in _OF_A_NAME:
+                behind = Source(written[1] if written else named[1], named[1], source.depth)
+                if (value := reader(behind, self)) is not None:
+                    return value, named[0].replace(" ", "")
+        return Text(is_prose(source.text)), ""
+
+
+def _comes_to(pieces: list[str]) -> bool:
+    """Whether equal terms lead to the last of them: the first is a name, has no unknown, or is the last one's equal."""
+    first = _LEADING_WORDS.sub("", pieces[0])
+    if is_name(first) or _APPLIED.fullmatch(first) or not first:
+        return True
+    if not has_unknown(first):
+        return True
+    try:
+        return same_expression(first, pieces[-1]) is True
+    except TooComplex:
+        return False
+
+
+def _may_be_words(found: Part[Any], wanted: Part[Any] | None) -> bool:
+    """Whether a value without digits or signs was meant where it stands in a phrase."""
+    if isinstance(found.value, Text):
+        return wanted is not None and same_wording(wanted.text, found.text)
+    if isinstance(found.value, (Expression, Collection)):
+        return wanted is not None and isinstance(wanted.value, Collection)
+    return True
+
+
+def _is_loose(part: Part[Any]) -> bool:
+    """Whether a value is a guess from what may be words."""
+    return isinstance(part.value, Expression) and part.value.said is None and word_count(part.text) > 1
+
+
+def _state(found: str, vocabulary: Vocabulary) -> State:
+    return State(found, tuple(dict.fromkeys(vocabulary.values())))
+
+
+def _turned(found: re.Match[str]) -> str:
+    """``j4`` and ``4j`` as ``4i``."""
+    return f"{found[1] or ''}i"
+
+
+def _unmathed(text: str) -> str:
+    """The text without math delimiters; a lone dollar sign before a number is a currency."""
+    if text.count("$") == 1 and _LONE_DOLLAR.search(text):
+        return text.replace("$", "\\$")
+    text = text.strip(" $") if text.count("$") % 2 or text[:1] == text[-1:] == "$" else text
+    return _DELIMITER.sub("", _BETWEEN_LETTERS.sub(" ", text)).strip() if "$" in text else text
+
+
+def _localised(text: str) -> str:
+    """A text with decimal commas and dotted thousands as ``1234.5``: ``1.234,5``."""
+    text = _DECIMAL_COMMA.sub(lambda found: f"{found[1].replace('.', '')}.{found[2]}", text)
+    return _DOTTED.sub(lambda found: found[0].replace(".", ""), text) if len(_DOTTED.findall(text)) else text
+
+
+def _without_condition(text: str) -> tuple[str, str]:
+    """The text without the condition on a parameter at its end, and the parameter's domain."""
+    if not _MAY_BE_CONDITION.search(text) or (found := _CONDITION.search(text)) is None:
+        return text, ""
+    domain = _letter(found[1] or "")
+    if not domain:
+        domain = "Z" if "integer" in found[0] else "R" if "real" in found[0] else "?"
+    return text[: found.start()], domain
+
+
+def _letter(domain: str) -> str:
+    """The letter of a set of numbers: Z for ℤ."""
+    return _LETTERS_OF_SETS.get(domain, domain)
+
+
+# -- One reader a type: None where the text is none of it.
+
+Reader = Callable[[Source, AnswerReader], Value | None]
+
+
+def _term(source: Source, reader: AnswerReader) -> Value | None:
+    found = term(source.text)
+    return None if found is None else Term(found)
+
+
+def _chain(source: Source, reader: AnswerReader) -> Value | None:
+    """``a ≈ b`` gives an exact and a rounded value."""
+    if not ("\\approx" in source.text or "≈" in source.text or "\\simeq" in source.text):
+        return None
+    pieces = [piece for piece in _APPROXIMATELY.split(source.text) if piece.strip()]
+    if len(pieces) > _MOST_CHAINED:
+        raise TooComplex("a long chain of roundings")
+    parts = [reader.typed(piece, source.depth) for piece in pieces]
+    known = tuple(part for part in parts if part is not None)
+    return Chain(known) if len(known) == len(parts) else None
+
+
+def _moment(source: Source, reader: AnswerReader) -> Value | None:
+    if ":" in source.text and (reader.question.asked.ratio or not (is_clock(source.text) or "-" in source.text)):
+        return None
+    return moment(source.text)
+
+
+def _formula(source: Source, reader: AnswerReader) -> Value | None:
+    return formula(source.text, lambda: reader.question.logic)
+
+
+def _residue(source: Source, reader: AnswerReader) -> Value | None:
+    found = _RESIDUE.fullmatch(source.text)
+    if found is None or int(found[3]) == 0:
+        return None
+    return Residue(int(found[2]) % int(found[3]), int(found[3]))
+
+
+def _chemical(source: Source, reader: AnswerReader) -> Value | None:
+    found = chemical(source.raw)
+    return found if found is not None and (len(found.sides) > 1 or reader.question.chemistry) else None
+
+
+def _code(source: Source, reader: AnswerReader) -> Value | None:
+    return Code(source.text) if reader.question.codes and _LEADING_ZERO.fullmatch(source.text) else None
+
+
+def _decimal_comma(source: Source, reader: AnswerReader) -> Value | None:
+    """``3,05`` as a decimal: no list has 05 in it."""
+    text = source.text.replace("{,}", ",")
+    if source.depth or not _ZERO_MEMBER.fullmatch(text):
+        return None
+    return quantity(text.replace(",", "."))
+
+
+def _region(source: Source, reader: AnswerReader) -> Value | None:
+    text = source.text
+    if not _RELATION.search(text) or (reader.question.points and _PAIR.fullmatch(text)):
+        return None
+    return region(text, reader, source.depth)
+
+
+def region(text: str, reader: AnswerReader, depth: int = 0) -> Region | None:
+    """The intervals a text describes, whether or not it might be read otherwise."""
+    found = intervals(text)
+    if found is None:
+        return None
+    pieces = [_piece(one, reader, depth) for one in merged(found[1])]
+    return Region(tuple(pieces), found[0] or "")
+
+
+def _piece(form: IntervalForm, reader: AnswerReader, depth: int) -> Piece:
+    low = None if form.low == LOWEST else reader.part(form.low, depth + 1)
+    high = None if form.high == HIGHEST else reader.part(form.high, depth + 1)
+    return Piece(low, high, form.has_low, form.has_high)
+
+
+def _collection(source: Source, reader: AnswerReader) -> Value | None:
+    text = source.text
+    if source.depth >= _DEEPEST:
+        return None
+    if (cases := _CASES.fullmatch(text)) is not None and "&" not in cases[1]:
+        text = ", ".join(part.strip() for part in re.split(r"\\\\|\n", cases[1]) if part.strip())
+    if not source.depth and _POINT.match(text) and reader.question.points:
+        text = _POINT.sub(r"(\1,\2)", text)
+    if (behind := _SHAPE_BEHIND.fullmatch(text)) is not None:
+        text = behind[1].rstrip(" .")
+    found = shape(text)
+    if found is None and (found := unit_vectors(text)) is not None and not reader.question.vectors:
+        found = None
+    return None if found is None else _of_shape(found, text, reader, source.depth)
+
+
+def _of_shape(found: Shape, text: str, reader: AnswerReader, depth: int) -> Value | None:
+    if found.kind in ("interval", "union"):
+        return region(text, reader, depth)
+    if found.kind == "builder":
+        member, condition = found.parts
+        domain = _DOMAIN.fullmatch(condition)
+        return Builder(reader.part(member, depth + 1), "".join(condition.split()), _letter(domain[1]) if domain else "")
+    parts = tuple(reader.part(part, depth + 1) for part in found.parts)
+    if found.kind == "matrix":
+        return Matrix(parts, found.width)
+    joined = "or" if _OR.search(text) else "and" if _AND.search(text) else ""
+    kind = found.kind if found.kind in ("set", "tuple") else "list"
+    return Collection(kind, parts, found.closed, joined)
+
+
+def _ratio(source: Source, reader: AnswerReader) -> Value | None:
+    return ratio(source.raw)
+
+
+def _based(source: Source, reader: AnswerReader) -> Value | None:
+    return marked(source.raw)
+
+
+def _quantity(source: Source, reader: AnswerReader) -> Value | None:
+    return quantity(source.raw)
+
+
+def _expression(source: Source, reader: AnswerReader) -> Value | None:
+    """Something to work out: not the letters of a word, nor the numbers of a string."""
+    text, question = source.text, reader.question
+    if question.type == "D" and "\\" not in text:
+        return None
+    if question.type not in ("A", "B") and (_A_WORD.fullmatch(text) or _LONG_WORD.search(text)):
+        return None
+    head, _, result = text.rpartition("=")
+    if result.strip() and result.count("{") == result.count("}") and _UNEVALUATED.search(head):
+        text = result.strip()
+    if len(sides := _ARROW.split(text)) == 2 and all(side.strip() for side in sides):
+        one, other = (reader.part(side.strip(), source.depth + 1) for side in sides)
+        return Reaction((one, other))
+    measured = split(source.raw)
+    if measured is not None and measured[1].dropped:
+        text = tidy(measured[0])
+        return _said(text, measured[1])
+    return _said(text)
+
+
+def _said(text: str, its: object = None) -> Expression | None:
+    said: tuple[Statement, ...] | None
+    try:
+        said = statements(text)
+    except NotUnderstood:
+        said = None
+    if said is None and (_WORDS.search(text) or not _OPERATOR.search(text)):
+        return None
+    return Expression(said, its)  # type: ignore[arg-type]
+
+
+READERS: tuple[Reader, ...] = (
+    _term,
+    _chain,
+    _residue,
+    _formula,
+    _chemical,
+    _code,
+    _decimal_comma,
+    _moment,
+    _quantity,
+    _region,
+    _collection,
+    _ratio,
+    _based,
+    _expression,
+)
+_OF_A_NAME = frozenset({_term, _chain, _code, _decimal_comma, _moment, _ratio, _based, _quantity})
+"""The readers asked once more of what stands behind a name and an equals sign."""

@@ -1,0 +1,403 @@
+"""Words and signs beside a value that make another answer of it: "at least 24", "half of 24", "24 dozen", "A or C".
+
+What a text says beside its value is read once, into a set of marks: the words and signs themselves, ``?`` before a
+word of which nobody can tell what it does. A candidate means its value where it has no mark that the reference or the
+question does not have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from workbench.verifiers.rules.numberwords import NUMBER_WORDS, names_place
+from workbench.verifiers.rules.spelling import plain
+from workbench.verifiers.rules.units import unit
+
+_DENYING_WORDS = """
+    out ruled eliminate eliminated eliminates reject rejected rejects discard discarded wrongly
+    incorrectly mistakenly excluded excludes cannot not never no none neither nor except excluding
+    exclude other different anything any anyone either or maybe perhaps possibly probably presumably
+    supposedly might may could unlikely hardly scarcely if unless but without false wrong incorrect
+    guess doubt supposed contrary complement negation nicht kein keine oder pas jamais ou o ni nunca non
+    oppure не или
+"""
+_DENYING = frozenset(_DENYING_WORDS.split())
+"""Words that deny what stands beside them, or leave open what is meant."""
+_SCALING_WORDS = """
+    ish barely tops apiece best worst least most more less fewer over under above below up exceeding
+    exceeds exceed beyond within between minimum maximum nearly almost close near shy short half third
+    quarter tenth twice double triple quadruple thrice times dozen dozens score gross pair pairs couple
+    minus plus negative squared cubed square cube root reciprocal inverse opposite multiple divisor
+    factor power log million billion trillion thousand hundred hundreds thousands millions percent than
+    larger smaller greater higher lower bigger longer shorter before after too off somewhere anywhere
+    upwards upward downwards factorial neighbour predecessor successor preceding following next previous
+    digit digits fraction mindestens höchstens mehr weniger fast beinahe knapp nahezu über unter hälfte
+    doppelt moins presque moitié demi menos más casi mitad doble almeno quasi meno più mezzo менее более
+    меньше больше почти половина
+"""
+_SCALING = frozenset(_SCALING_WORDS.split())
+"""Words that make another value, or a bound, of the number beside them."""
+_CONTRACTED = re.compile(r"n['’]t\b")
+_HAN_BEFORE = re.compile(
+    r"至少|至多|最多|最少|不少于|不多于|不超过|不小于|不大于|不低于|不高于|超过|少于|多于|大于|小于|高于|低于|不到|不足|将近|接近|近"
+    r"|几乎|不是|并非|非|不会?是|不为|不等于|除了?|或|可能|也许|大概不|大约不|少なくとも|最大で|約?ほぼ|不选|没有"
+)
+_HAN_BEHIND = re.compile(
+    r"[个只位人名元米]?(?:以上|以下|以内|以外|多|余|打|万|亿|千|百|倍|或|之间|未満|前|后)|的?(?:一半|[一二三四五六七八九十百]倍|平方|立方"
+    r"|倒数|相反数|补集)|.{0,4}(?:ではない|错|不对|不正确)"
+)
+_HAN_DENIES = re.compile(r"不是|并非|不选|不对|不正确|错误|错的|除了|或者?|可能|也许|ではない")
+_HAN_REACH_BEFORE, _HAN_REACH_BEHIND = 7, 9
+_RANGE = re.compile(r"[^\w.]*(?:to|through|till|until|bis|à|a|至|到|~|–|—)\s*\$?-?\d")
+_GENERIC_WORDS = """
+    a an the is are was be it its there so thus hence therefore then we get have has had answer answers
+    result value total totals number amount sum in of for at on and altogether all-in final finally
+    equals equal exactly precisely just only simply must which that this these those here he she they
+    his her their our will would people persons person ways way units unit items item things thing
+    pieces piece each overall approximately about around approx roughly ca circa et est sont le la les
+    un une des il y donc réponse ist sind die der das es gibt antwort beträgt also ergibt respuesta son
+    el los las hay por tanto insgesamt en tout left out now respectively i
+"""
+_KNOWN = frozenset(_GENERIC_WORDS.split()) | NUMBER_WORDS
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_MACRO = re.compile(r"\\[A-Za-z]+")
+_TEX = re.compile(r"\\(?!text|math|left|right|mbox|quad|qquad|boxed|displaystyle|%|\$)[A-Za-z]+")
+_HAN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+_HAN_PLAIN = frozenset(
+    "个只本人元米秒分钟天年月日小时张条件块位名种支棵头匹辆杯瓶袋盒组次是为共有的答案最终等于一总计约得到所以因此故选项"
+)
+_CLAUSE = re.compile(r"[,;:：，；.!?。！？\n=()]")
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|be|equals?|gives?|get|gets|obtains?|have|has|had|makes?|pays?|costs?|needs?|est|sont|ist|sind|es|son)\b",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(r"\b(?:is|are|was|were|equals|be)\b|[:：=]")
+_SIGN_BETWEEN = re.compile(r"[:：=≈$\\€£¥]")
+_NEAR_BEFORE, _NEAR_BEHIND = 5, 4
+_ALTERNATIVE = re.compile(
+    r"[\s$*_}\])\\]{0,8},?\s*(?:or|oder|ou|unless|maybe|perhaps|if)\s+(?!(?:so\s+)?(?:about|roughly|approximately|equivalently|simply|just|in|as|written|≈|\\approx))",
+    re.IGNORECASE,
+)
+_SIGN_BEFORE = re.compile(
+    r"(?:[-+−*/^<>≤≥≠±¬~√]|\\(?:leq?|geq?|neq?|lt|gt|pm|neg|lnot|not|sqrt|x?cancel|times|cdot|leqslant|geqslant))[\s{]*\Z"
+)
+_SIGN_BEHIND = re.compile(
+    r"[\s}]*(?:[-+−*/^<>≤≥≠±?!]|\\(?:times|cdot|pm|leq?|geq?|lt|gt)(?![A-Za-z]))(?!\s*[A-Za-z]{2}|\*)"
+)
+_CONGRUENT = re.compile(r"(?:\\equiv|≡)\s*\Z")
+_MODULO = re.compile(r"\s*\(?\s*\\?(?:pmod|bmod|mod)\b")
+_DIGIT = re.compile(r"\d")
+_PROSE, _HAN_PROSE = 5, 8
+_LISTED = re.compile(r"[,;、，]|\band\b")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_LONG_WORD = re.compile(r"[^\W\d_]{2,}")
+_ENDINGS = r"st|nd|rd|th|er|re|ère|e|ème|eme|ième|ieme|ste|de|:[ae]|[.]?[ºª]|[.]º|-?(?:я|й|е|го|ая|ый|ой|ое|ий|ья)"
+_PLACE = re.compile(
+    rf"""\d\s?(?:\^\s?)?\{{?\s?(?:{_ENDINGS})\}}?(?![^\W_]|\s?[\^_(])(?<!\d\se)(?!(?<=e)[-+]?\d)
+    | 第\s?\{{?\d | \d\s?(?:番目|番|번째|位目|[号號]) | [№\#]\s?\d
+    | \b(?:rank|place|position|nr\.?|no\.|n[º°]|platz|rang|stelle|puesto|lugar|place)\s?\d
+    | \d\.\s(?:Stelle|Platz|Rang|Tag|Etage|Stock|Mal|Jahr|Monat|Person|Glied|Zeile|Spalte)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_MAY_BE_PLACE = re.compile(r"[A-Za-zºª№#\u0400-\u04ff\u3000-\u9fff\uac00-\ud7af]")
+_ROUGH_WORDS = (
+    r"about|around|approximately|approx\.?|roughly|circa|ca?\.|some|environ|etwa|ungefähr|rund|zirka|unos|unas|cerca\s+d[ei]"
+    r"|aproximadamente|approximativement|около|примерно|приблизительно"
+)
+_ROUGH = re.compile(
+    rf"""(?:\A|\b(?:is|are|be|of|=|est|ist|son|es)|=|[:：是为有])[\s$({{*]*
+    (?: [~∼〜～≈≃≅≒] | \\(?:approx(?:eq)?|sim(?:eq)?|thickapprox|cong|doteq)(?![A-Za-z])
+      | (?:{_ROUGH_WORDS})\b\.? | [约約]|大约|大概|差不多|およそ|약 )
+    [\s$({{*]*\\?\$?[-−]?\d
+    | \d[^\w.]{{0,3}}(?:\(?(?:approx|roughly|circa|ungefähr|environ)
+      | or\s+thereabouts|左右|上下|くらい|ほど|쯤|give\s+or\s+take)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ROUGH_BEFORE = re.compile(
+    rf"(?:(?:\A|[\s(])(?:{_ROUGH_WORDS})|(?<!\S)~|∼|\\sim|[约約]|大约|大概|差不多|およそ|약)[\s$*{{]*\Z", re.IGNORECASE
+)
+_MAY_BE_ROUGH = re.compile(r"[~∼〜～≈≃≅≒约約大差약]|\\[acdst]|[a-zа-я]{3}|c\.|およそ|左|上", re.IGNORECASE)
+_PRIMED = re.compile(r"\A[^'′\"″]*\d\s?['′\"″]\Z")
+
+NOTHING: frozenset[str] = frozenset()
+ROUGH, PLACE, SIGN, UNREADABLE = "≈", "#", "±", "?"
+"""Marks of a rough figure, of a place in an order, of a sign of a larger formula, of characters nobody can read."""
+
+
+_ADVERB_WORDS = "at each per top ish apiece or and if is on off from in to"
+_ADVERBS = frozenset(_ADVERB_WORDS.split())
+_CURRENCY = re.compile(r"[$€£¥₹¢₽₩元円]")
+_CURRENCY_REACH = 3
+_BROKEN = re.compile("[\ud800-\udfff]")
+
+
+_TAKEN_BACK = re.compile(r"[(\s](?:correction|wait|actually|i\s+mean|scratch\s+that|no,)", re.IGNORECASE)
+_RATE = re.compile(r"\s*[^\W\d_]+\s+(?:per|an?)\s+[^\W\d_]+")
+
+
+class Around(NamedTuple):
+    """What stands before and behind a value in its phrase."""
+
+    before: str
+    behind: str
+
+
+_OPPOSITES = (
+    ("profit gain gains profits", "loss losses lose loses lost"),
+    ("increase increased increases rise rises rose up", "decrease decreased decreases fall falls fell drop drops down"),
+    ("early earlier ahead", "late later behind"),
+    ("north", "south"),
+    ("east", "west"),
+    ("left", "right"),
+    ("clockwise", "counterclockwise anticlockwise counter-clockwise"),
+    ("minimum min", "maximum max"),
+    ("ce ad", "bce bc"),
+)
+_DIRECTIONS = {
+    word: f"{sign}{group[0].split()[0]}"
+    for group in _OPPOSITES
+    for sign, side in zip("+-", group, strict=True)
+    for word in side.split()
+}
+"""Words that say on which of two sides a value lies, and the mark of that side."""
+
+
+def directions(text: str) -> frozenset[str]:
+    """The marks of the sides a text names, but for those it names both of."""
+    found = {_DIRECTIONS[word] for word in words(text) if word in _DIRECTIONS}
+    return frozenset(mark for mark in found if ("-" if mark[0] == "+" else "+") + mark[1:] not in found)
+
+
+def opposed(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two answers lie on opposite sides, by their marks: a profit and a loss."""
+    return any(("-" if mark[0] == "+" else "+") + mark[1:] in other for mark in one if mark[0] in "+-")
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case, macros left out."""
+    return [word.casefold() for word in _WORD.findall(_MACRO.sub(" ", text) if "\\" in text else text)]
+
+
+def word_count(text: str) -> int:
+    """How many words of two letters or more an answer has, names of macros left out."""
+    return len(_LONG_WORD.findall(_MACRO.sub(" ", text) if "\\" in text else text))
+
+
+def is_prose(text: str) -> bool:
+    """Whether an answer is a sentence; a list of words is none."""
+    if len(text) > 20 and any(word_count(part) >= _PROSE for part in _LISTED.split(text)):
+        return True
+    return not text.isascii() and len(_HAN.findall(text)) >= _HAN_PROSE
+
+
+def sentences(text: str) -> list[str]:
+    """A text's sentences; the whole text when it has but one."""
+    return [part for part in _SENTENCE_END.split(text.strip()) if part.strip()] or [text]
+
+
+def denying(text: str, meant: Iterable[str] = ()) -> bool:
+    """Whether a text denies what stands beside it, or leaves open which of several answers is meant.
+
+    Args:
+        text: What stands there.
+        meant: Words that belong to the answer, as those of the reference do.
+    """
+    return bool(_denials(text).difference(meant))
+
+
+def _denials(text: str) -> set[str]:
+    found = _DENYING.intersection(words(text))
+    if ("'" in text or "’" in text) and _CONTRACTED.search(text):
+        found |= {"n't"}
+    if not text.isascii() and _HAN_DENIES.search(text):
+        found |= {"不"}
+    return set(found)
+
+
+def changing(text: str, meant: Iterable[str] = ()) -> bool:
+    """Whether a text holds a word that makes another answer of what stands beside it."""
+    return bool(_changes(text).difference(meant))
+
+
+def _changes(text: str) -> set[str]:
+    """The words of a text that make another answer of what stands beside it."""
+    return _denials(text) | _SCALING.intersection(words(text))
+
+
+def changed_near(around: Around, scaling_only: bool = False) -> frozenset[str]:
+    """The marks right before or behind a value, in its clause.
+
+    Args:
+        around: What stands there.
+        scaling_only: Not to look for denials, whose reach only a whole sentence shows.
+    """
+    clause = _CLAUSE.split(around.before)[-1]
+    verbs = list(_VERB.finditer(clause))
+    near = " ".join(clause[verbs[-1].end() if verbs else 0 :].split()[-_NEAR_BEFORE:])
+    after = " ".join(_CLAUSE.split(around.behind, maxsplit=1)[0].split()[:_NEAR_BEHIND])
+    found = _SCALING.intersection([*words(near), *words(after)])
+    if _RANGE.match(around.behind):
+        found |= {"…"}
+    if _RATE.match(around.behind):
+        found |= {"?per"}
+    if not scaling_only:
+        found |= _denials(near) | _denials(after)
+    if _ALTERNATIVE.match(around.behind):
+        found |= {"or"}
+    if not (around.before.isascii() and around.behind.isascii()) and (
+        _HAN_BEFORE.search(clause[-_HAN_REACH_BEFORE:])
+        or _HAN_BEHIND.match(around.behind.lstrip(" $*}")[:_HAN_REACH_BEHIND])
+    ):
+        found |= {"多"}
+    return frozenset(found)
+
+
+def sense_of_phrase(phrase: str, value: str) -> frozenset[str]:
+    """The marks a phrase has beside a value picked out of it."""
+    at = phrase.rfind(value)
+    if at < 0:
+        return frozenset(UNREADABLE)
+    directed = directions(phrase)
+    around = Around(phrase[:at], phrase[at + len(value) :])
+    if _CONGRUENT.search(around.before) and _MODULO.match(around.behind):
+        return NOTHING
+    found = set(changed_near(around)) | sense_of_figure(phrase, value)
+    if _SIGN_BEFORE.search(around.before.rstrip(" $*")) or _SIGN_BEHIND.match(around.behind):
+        found.add(SIGN)
+    if _CURRENCY.search(around.before[-_CURRENCY_REACH:] + around.behind[:_CURRENCY_REACH]):
+        found.add("¤")
+    if _TAKEN_BACK.search(around.behind):
+        found.add("correction")
+    if _BROKEN.search(phrase):
+        found.add(UNREADABLE)
+    found |= directed
+    if is_prose(phrase):
+        return frozenset(found)
+    found |= _changes(f"{around.before} {around.behind}")
+    found.update(_TEX.findall(f"{around.before} {around.behind}"))
+    rest = f"{_SUBJECT.split(around.before)[-1]} {around.behind}"
+    return frozenset(found | _unknown(rest))
+
+
+def sense_of_figure(phrase: str, value: str = "") -> frozenset[str]:
+    """The marks of a number that are part of it: "24th", "about 24", "at least 24".
+
+    Args:
+        phrase: The whole answer.
+        value: The part of it that was picked out; else the figure is all there is.
+    """
+    found: set[str] = set()
+    if not value and not is_prose(phrase) and (first := _DIGIT.search(phrase)):
+        before = phrase[: first.start()]
+        found |= _changes(before)
+        if before.isascii() and not _SIGN_BETWEEN.search(before):
+            found |= _unknown(before)
+    if _MAY_BE_PLACE.search(phrase) and (_PLACE.search(phrase) or names_place(phrase)):
+        found.add(PLACE)
+    if (_MAY_BE_ROUGH.search(phrase) and _ROUGH.search(phrase)) or _PRIMED.search(phrase):
+        found.add(ROUGH)
+    return frozenset(found)
+
+
+def sense_of_noun(noun: str) -> frozenset[str]:
+    """The marks of what stands behind a number where that is no known unit: "24 too many", "24以上", "24 each"."""
+    found = _changes(noun)
+    if not noun.isascii() and _HAN_BEHIND.match(noun[:_HAN_REACH_BEHIND]):
+        found |= {"多"}
+    first = noun.split()[0].casefold()
+    return frozenset(found | ({f"?{stem(first)}"} if first in _ADVERBS else set()))
+
+
+def is_rough_before(text: str) -> bool:
+    """Whether a text ends with a word or sign that makes a rough figure of what follows."""
+    return _ROUGH_BEFORE.search(text) is not None
+
+
+def _unknown(text: str) -> set[str]:
+    """The words that are neither everyday ones of answers nor units: what they say of the answer nobody can tell."""
+    found = {
+        f"?{stem(word)}"
+        for word in words(text)
+        if not _HAN.search(word) and len(word) > 1 and word not in _KNOWN and not (unit(word) or unit(word.upper()))
+    }
+    if not text.isascii():
+        found |= {f"?{sign}" for sign in _HAN.findall(text) if sign not in _HAN_PLAIN}
+    return found
+
+
+def unknown_words(text: str, known: Iterable[str]) -> list[str]:
+    """The words that are neither everyday ones of answers nor known."""
+    stems = {stem(word) for word in known}
+    return [word for word in words(text) if len(word) > 1 and word not in _KNOWN and stem(word) not in stems]
+
+
+@lru_cache(maxsize=64)
+def explained_by(text: str) -> frozenset[str]:
+    """The marks that a text explains: its words and, of each, what it does to one nobody knows."""
+    found = words(text)
+    signs = {f"?{sign}" for sign in _HAN.findall(text)} if not text.isascii() else set()
+    return frozenset({*found, *(f"?{stem(word)}" for word in found), *signs})
+
+
+def stem(word: str) -> str:
+    """A word without the endings of number and tense."""
+    for ending in ("ing", "ied", "ies", "ed", "es", "s", "e"):
+        if len(word) - len(ending) > 2 and word.endswith(ending):
+            return word.removesuffix(ending)
+    return word
+
+
+# -- The value a phrase is about.
+
+
+_MATH = re.compile(r"\$\$?([^$]{1,200})\$\$?|\\\(((?:(?!\\\)).){1,200})\\\)")
+_QUOTED = re.compile(r"[“\"「『]([^“”\"「」『』]{1,120})[”\"」』]|\*\*([^*]{1,120})\*\*|`([^`]{1,120})`")
+_NUMBER = re.compile(
+    r"(?<![A-Za-z0-9À-ɏ.,/^_{\\-])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?\s?(?:%|\\%|°)?(?![A-Za-z0-9_À-ɏ/^])"
+)
+_AFTER = re.compile(r".*(?:(?:\bis\b|\bare\b|\bwas\b|:|\bequals\b)\s+|(?<!不)[是为：]\s*)(.{1,80})", re.DOTALL)
+_ASIDE = re.compile(
+    r",?\s{0,3}(?:\bi\.e\.|\bthat is\b|\bor (?:about|roughly|approximately)\b|\bwhich is\b|\bnothing else\b|\().*",
+    re.DOTALL,
+)
+_NEXT_WORD = re.compile(r"\s?([A-Za-zµΩ°/^23]{1,20})")
+_UNCERTAIN = re.compile(r"\b(?:if|whether|not|cannot|never|unclear|impossible|unknown)\b|n['’]t\b", re.IGNORECASE)
+
+
+def value_in(sentence: str, counted: str | None = None) -> str | None:
+    """The one value a sentence gives: its only formula, its only quotation, what follows "is", or its only number.
+
+    Args:
+        sentence: A sentence or phrase.
+        counted: What the question asks to count: the number beside it comes first.
+    """
+    if counted and is_prose(sentence):
+        found = re.findall(
+            rf"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)\s+(?:\w+\s+)?{re.escape(counted)}\b", sentence, re.IGNORECASE
+        )
+        if len(found) == 1:
+            return str(found[0])
+    formulas = [found[1] or found[2] for found in _MATH.finditer(sentence)]
+    if len(formulas) == 1:
+        return formulas[0].strip()
+    quotations = [found[1] or found[2] or found[3] for found in _QUOTED.finditer(sentence)]
+    if len(quotations) == 1 and not formulas:
+        return quotations[0].strip()
+    sentence = _ASIDE.sub("", sentence)
+    if _UNCERTAIN.search(sentence):
+        return None
+    after = _AFTER.fullmatch(sentence.strip(" ."))
+    if after is not None and word_count(after[1]) < _PROSE:
+        return after[1].strip()
+    numbers = list(_NUMBER.finditer(sentence))
+    return _with_unit(sentence, numbers[0]) if len(numbers) == 1 and not formulas else None
+
+
+def _with_unit(sentence: str, number: re.Match[str]) -> str:
+    """A number and, where the word behind it is a unit, that unit."""
+    word = _NEXT_WORD.match(sentence, number.end())
+    known = word is not None and unit(plain(word[1])) is not None
+    return sentence[number.start() : word.end() if word and known else number.end()].strip()

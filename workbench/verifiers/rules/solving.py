@@ -1,0 +1,207 @@
+"""Whether an answer is worked out: solved for the unknown, and no equation or function of the question said again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workbench.verifiers.rules.danger import TooComplex
+from workbench.verifiers.rules.equations import same_expression
+from workbench.verifiers.rules.evaluate import features
+from workbench.verifiers.rules.quantities import quantity
+from workbench.verifiers.rules.spelling import tidy
+from workbench.verifiers.rules.statements import statements
+from workbench.verifiers.rules.structure import is_name, split_list
+from workbench.verifiers.rules.tokens import NotUnderstood
+from workbench.verifiers.rules.units import split
+
+_RELATION = re.compile(r"\\(?:leqslant|geqslant|leq?|geq?|neq?|lt|gt|approx|simeq)(?![A-Za-z])|[=<>≤≥≠≈]+")
+_MACRO = re.compile(r"\\(?:text\w*|mathrm|mbox)\s*\{[^{}]*\}|\\[A-Za-z]+")
+_OPERATOR = re.compile(
+    r"\\(?:int|iint|oint|sum|prod|lim|angle|triangle|overline|vec|binom|det|max|min|Pr|operatorname)|∠|∫|[∑∏]"
+)
+_APPLICATION = re.compile(r"(?<![A-Za-z\\])([A-Za-z])'*\s*(?:\^\s*\{?-1\}?)?\s*\(([^()]*)\)")
+_WORD = re.compile(r"(?<![A-Za-z])(?=[A-Za-z]{0,20}[aeiouAEIOU])[A-Za-z][a-z]{2,}")
+_LETTER = re.compile(r"[A-Za-z]")
+_MATH = re.compile(r"\$\$?([^$]{1,200})\$\$?|\\[(\[](.{1,200}?)\\[)\]]", re.DOTALL)
+_PLAIN_EQUATION = re.compile(r"[\w+*/^().\- ]{1,60}(?:=|<|>|≤|≥)[\w+*/^().\- ]{1,60}")
+_CURVE = re.compile(
+    r"\bequations?\s+(?:of|for|that|which|describ\w+|represent\w*|in\b)|\b(?:line|circle|planes?|parabola|ellipse|hyperbola|curve|locus|tangent"
+    r"|asymptote|directrix|sphere|trajectory|laws?|equation|relation(?:ship)?\s+between|differential\s+equation|constraint|boundary)\b",
+    re.IGNORECASE,
+)
+_SOLVE = re.compile(
+    r"\bsolve\b|\bin\s+terms\s+of\b|\bexpress\b|\bisolate\b|\bsubject\b|\brearrange|\bsolutions?\b|\broots?\b|\bvalues?\s+of\b|\bfor\s+which\b"
+    r"|\bslope-intercept|\bstandard\s+form|\bexplicit",
+    re.IGNORECASE,
+)
+_APPROXIMATE = re.compile(r"^\s*(?:\\approx|≈|\\simeq|=|:)\s*")
+_CONSTANT = re.compile(r"(?<![A-Za-z])[eij](?![A-Za-z])")
+_PRODUCT = re.compile(r"\s*[a-z]{2,}\s*=")
+_INDEX = re.compile(r"_\w+|\d+")
+_CONSTANTS = frozenset({"i", "e", "π", "j"})
+_READ = 1_500
+_MOST_EQUATIONS = 12
+
+
+def restates(reference: str, candidate: str, question: str) -> bool:
+    """Whether an answer is an equation that is not solved, where the reference's is: ``4x = 24`` for ``x = 6``.
+
+    One that the reference does not solve either must not be the question's own. An equation of a line or another
+    curve may be written in any form, unless the question states it itself.
+    """
+    ours, theirs = _APPROXIMATE.sub("", tidy(reference)), _APPROXIMATE.sub("", tidy(candidate)).replace("$", "")
+    if not _RELATION.search(theirs) or theirs.startswith(("{", "\\{")):
+        return False
+    if not all(_is_solved(part) for part in split_list(ours)):
+        return _compact(theirs) != _compact(ours) and any(
+            _compact(theirs) in (_compact(text), _turned(_compact(text))) for text in _equations(question)
+        )
+    solved = all(_is_solved(part) for part in split_list(theirs))
+    if solved and _same_names(ours, theirs):
+        return "|" in theirs and any(_compact(text) == _compact(theirs) for text in _equations(question))
+    tail = question[-_READ:]
+    if _SOLVE.search(tail) or not _CURVE.search(tail):
+        return True
+    return any(_equivalent(text, theirs) for text in _equations(question))
+
+
+def unworked(reference: str, candidate: str, question: str) -> bool:
+    """Whether an answer still holds an unknown, or a function of the question, that the reference is free of."""
+    ours, theirs = tidy(reference), tidy(candidate)
+    if not all(_is_solved(part) for part in split_list(_APPROXIMATE.sub("", ours))) or _PRODUCT.match(ours):
+        return False
+    ours, theirs = _bare_value(ours), _bare_value(theirs)
+    for letter, argument in _APPLICATION.findall(theirs):
+        if len(argument) < _LONG_ARGUMENT and _applies(letter, question) and not _applies(letter, ours):
+            return True
+    if not _LETTER.search(_MACRO.sub(" ", theirs)):
+        return False
+    known, left = _unknowns(ours), _unknowns(theirs)
+    return known is not None and left is not None and not known and bool(left)
+
+
+_LONG_ARGUMENT = 30
+
+
+def _bare_value(text: str) -> str:
+    value = _value(text)
+    measured = split(value)
+    return measured[0] if measured else value
+
+
+def _applies(letter: str, text: str) -> bool:
+    return re.search(rf"(?<![A-Za-z\\]){letter}'*\s*(?:\\left)?\(", text) is not None
+
+
+def _unknowns(text: str) -> set[str] | None:
+    try:
+        found = statements(text)
+    except (NotUnderstood, TooComplex):
+        return None
+    trees = [tree for statement in found for part in statement.parts for tree in part]
+    return set(features(*trees).names) - _CONSTANTS if trees else None
+
+
+def _is_solved(text: str) -> bool:
+    """Whether a text is no relation, or relates a name to what is free of it."""
+    parts = [part.strip(" &") for part in _RELATION.split(text)]
+    if len(parts) < 2 or not all(parts):
+        return len(parts) < 2
+    for part in parts:
+        others = [other for other in parts if other is not part]
+        name = part if "=" in text else part.strip("|")
+        if is_name(name) and not any(_mentions(other, name) for other in others):
+            return True
+    return not any(map(has_unknown, parts)) or ("=" in text and _is_described(parts[0]))
+
+
+def _same_names(ours: str, theirs: str) -> bool:
+    """Whether two solved answers name the same, or one of them names a function or nothing."""
+    one, other = _names(ours), _names(theirs)
+    if not one or not other or one == other or any("(" in name for name in one | other):
+        return True
+    return {_INDEX.sub("", name) for name in one} == {_INDEX.sub("", name) for name in other}
+
+
+def _names(text: str) -> set[str]:
+    found = set()
+    for part in split_list(text):
+        sides = [side.strip() for side in _RELATION.split(part)]
+        found |= {_compact(side) for side in sides if len(sides) > 1 and is_name(side)}
+    return found
+
+
+def _value(text: str) -> str:
+    """What stands behind the last equals sign, or before it where only a name follows."""
+    head, sign, tail = text.rpartition("=")
+    turned = sign and is_name(tail.strip()) and not is_name(head.strip())
+    return head if turned else tail if sign else text
+
+
+def _mentions(text: str, name: str) -> bool:
+    name = _compact(name)
+    if name[:1] == "(":
+        return any(_mentions(text, letter) for letter in _LETTER.findall(name))
+    name = name.partition("(")[0]
+    if name.startswith("\\"):
+        return name in text
+    rest = _compact(_MACRO.sub(" ", text))
+    return name in rest
+
+
+def has_unknown(text: str) -> bool:
+    """Whether letters stand in an expression, other than in words and in names of functions and figures."""
+    if _OPERATOR.search(text) or quantity(text) is not None:
+        return False
+    rest = _CONSTANT.sub(" ", _WORD.sub(" ", _APPLICATION.sub(" ", _MACRO.sub(" ", text))))
+    return _LETTER.search(rest) is not None
+
+
+def _is_described(text: str) -> bool:
+    """Whether a side of an equation names a quantity in words, as a sum or integral, or as a function's value."""
+    named = _WORD.search(_MACRO.sub(" ", text)) or "\\text" in text or _OPERATOR.search(text)
+    return named is not None or (_APPLICATION.search(text) is not None and not has_unknown(text))
+
+
+def _equations(question: str) -> Iterator[str]:
+    """The relations a question states."""
+    tail = question[-_READ:]
+    found = [math[1] or math[2] for math in _MATH.finditer(tail)]
+    rest = _MATH.sub(" ", tail)
+    found += [_WORD.sub(" ", plain[0]).strip(" .") for plain in _PLAIN_EQUATION.finditer(rest)]
+    texts = dict.fromkeys(part.strip() for text in found for part in split_list(tidy(text)))
+    yield from [text for text in texts if _RELATION.search(text)][:_MOST_EQUATIONS]
+
+
+def _equivalent(text: str, answer: str) -> bool:
+    try:
+        return _compact(text) == _compact(answer) or same_expression(text, answer) is True
+    except TooComplex:
+        return False
+
+
+def _compact(text: str) -> str:
+    return re.sub(r"[\s{}]|\\[,;:! ]|\\left|\\right", "", text)
+
+
+def _turned(text: str) -> str:
+    head, _, tail = text.partition("=")
+    return f"{tail}={head}"
+
+
+_INFINITE = re.compile(r"\\infty|∞|\binfinity\b")
+_NO_VALUE = re.compile(
+    r"""(?:∞|\\infty(?![A-Za-z]))\s*\}?\s*(?:[-+−*/^·×÷\d]|\\(?:cdot|times|div|frac)(?![A-Za-z]))
+    | (?:[\d)}*/^·×÷]|\\(?:cdot|times|div)(?![A-Za-z]))\s*\{?\s*(?:∞|\\infty(?![A-Za-z]))
+    | \bdivided\s+by\s+(?:0|zero)\b | /\s?\(?0(?![\d.]) | \\[dt]?frac\s*(?:\{[^{}]{0,40}\}|\w)\s*\{\s*0\s*\}
+    | (?<![\d.])0\s?\^\s?\{?\s?0(?![\d.])""",
+    re.VERBOSE,
+)
+
+
+def has_no_value(reference: str, answer: str) -> bool:
+    """Whether an answer calculates with infinity or divides by zero, the reference not: ``0 \\cdot \\infty``."""
+    if _NO_VALUE.search(answer) and not _NO_VALUE.search(reference):
+        return True
+    return _INFINITE.search(answer) is not None and not _INFINITE.search(reference)

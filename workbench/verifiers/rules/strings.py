@@ -1,0 +1,257 @@
+"""Answers that are words: the same name, noun, phrase or sequence of words but for how it is set."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from workbench.verifiers.rules.question import TypedQuestion
+from workbench.verifiers.rules.sense import denying, word_count, words
+from workbench.verifiers.rules.spelling import tidy, unquoted
+from workbench.verifiers.text import canonical_text
+
+_ACCENT = re.compile(r"\\(?:([\"'`^~=.])\s*(?:\{\s*\\?([A-Za-z])\s*\}|([A-Za-z]))|([uvHcrk])\s*\{\s*([A-Za-z])\s*\})")
+_COMBINING = {
+    "\"": "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "=": "\u0304", ".": "\u0307",
+    "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "r": "\u030a", "k": "\u0328",
+}  # fmt: skip
+_ESCAPED = re.compile(r"\\([#$%&_{}])")
+_TYPED = re.compile(r"\\(?:texttt|verb|mathtt|mathcal|underline|emph|textsf|textsc)\s*(?:\{([^{}]*)\}|\|([^|]*)\|)")
+_MARKS = 4
+_INDEX = re.compile(r"_\{?(\w{1,4})\}?")
+_ARTICLE = re.compile(r"\A(?:the|an?)\s(?=[^\W\d_]{4})", re.IGNORECASE)
+_RAISED = re.compile(r"\^\{?([\w+-]{1,3})\}?")
+_DASHES = str.maketrans("–—−‐‑", "-----")
+_LOW_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_THREE_LETTERS = re.compile(r"[^\W\d_]{3}")
+_NO_DIGITS = re.compile(r"\D+")
+_UMLAUTS = str.maketrans({"ö": "oe", "ü": "ue", "ä": "ae", "ø": "oe", "å": "aa"})
+_LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ı": "i"})
+_TITLES_WORDS = "dr prof professor mr mrs ms sir dame president queen king doctor herr frau monsieur madame"
+_TITLES = frozenset(_TITLES_WORDS.split())
+_NAME_ENDS = re.compile(r"[\s.\-]+")
+_MOST_NAMES = 6
+_PLURALS = {"mice": "mouse", "geese": "goose", "men": "man", "women": "woman", "children": "child", "people": "person"}
+_SEPARATORS = re.compile(r"[\s,;、，]+")
+_MARKUP = "\\_₀₁₂₃₄₅₆₇₈₉"
+_BEGINS = re.compile(
+    r"(?:\A|[:=\"'“‘`*]|\b(?:is|are|was|were|be|called|named))[\s\"'“‘`*]*(?:(?:the|an?|\w+['’]s)\s)?\Z"
+)
+_ENDS = re.compile(r"[\"'”’`*]*\s*(?:\Z|[,.;:(—–。，]|\s-\s|\b(?:because|since|as|which|who|and so)\b)")
+_BLOCKING = re.compile(r"\b(?:not|cannot|either|neither|nor|or|unless|and|except|instead)\b|n['’]t\b", re.IGNORECASE)
+_EXPLAINS = re.compile(r"[\s*_\"'”’`]{0,5}(?:[–—:;]|\.\s|\s-\s)")
+_INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
+_TOKEN = re.compile(r"[^\W_]+")
+_GOES_ON = re.compile(
+    r"[\s*_\"”’`]*(?:['’]s\b|(?:[,–—/;:-]|\((?=[A-Z]?[a-z]{2})|in\b|of\b|at\b|near\b|and\b|&|de\b|von\b)?\s*[\"“]?"
+    r"(?P<name>[A-ZÄÖÜÉ][\w.'’-]+|[一-鿿]{2,}|Jr|Sr|jr|II+|IV|the\s+(?:younger|elder|great|first|second|third)))",
+)
+_STATES = frozenset({"yes", "no", "true", "false", "am", "pm"})
+_CONTAINED, _SENTENCE, _SHORT = 60, 400, 40
+_NEAR = 40
+_FEW, _SHORT_SYMBOL = 3, 4
+
+
+def same_text(reference: str, candidate: str) -> str | None:
+    """The rule by which two answers are the same text, if they are."""
+    if reference == candidate:
+        return "text.exact"
+    if reference.isalnum() and candidate.isalnum():
+        alike = len(reference) > 2 and reference.isalpha() and reference.casefold() == candidate.casefold()
+        return "text.canonical" if alike else None
+    # Typesetting changes no digit, and digits are compared much faster.
+    if _NO_DIGITS.sub("", reference) != _NO_DIGITS.sub("", candidate):
+        return None
+    if canonical(reference) != canonical(candidate):
+        return None
+    # "12, 345" is a list, 12,345 a number.
+    same = (", " in reference) == (", " in candidate) or not re.search(r"\d,\s*\d", f"{reference} {candidate}")
+    return "text.canonical" if same else None
+
+
+def same_words_of(reference: str, candidate: str, question: TypedQuestion) -> str | None:
+    """The rule by which two texts are the same words, if they are."""
+    if same_wording(reference, candidate, raised=question.type == "D"):
+        return "text.wording"
+    if question.type not in (None, "D"):
+        return None
+    if _same_sequence(reference, candidate):
+        return "text.words"
+    if question.asks_who and same_person(reference, candidate):
+        return "text.words"
+    return "text.noun" if question.subtype == "D2" and _same_noun(reference, candidate) else None
+
+
+def same_wording(reference: str, candidate: str, raised: bool = False) -> bool:
+    """Whether two strings are the same but for quotation marks, TeX's spelling of signs and, in words, upper case.
+
+    Args:
+        reference: The reference's answer.
+        candidate: The completion's.
+        raised: Whether to read over superscripts as well: ``Na^+`` is the string Na+, but ``x^2`` no number x2.
+    """
+    if reference.endswith("...") != candidate.endswith("..."):
+        return False
+    ours, theirs = (_ARTICLE.sub("", spelled(text)) for text in (reference, candidate))
+    if raised:
+        ours, theirs = (_RAISED.sub(r"\1", text) for text in (ours, theirs))
+    if ours == theirs:
+        return bool(ours)
+    if "\\" in ours or any(sign in ours for sign in "^=+") or _THREE_LETTERS.search(ours) is None:
+        return False
+    return ours.casefold() == theirs.casefold() or (
+        ours.isascii() != theirs.isascii() and bool(_folded(ours).intersection(_folded(theirs)))
+    )
+
+
+@lru_cache(maxsize=512)
+def _folded(text: str) -> frozenset[str]:
+    """The ASCII spellings of a name with diacritics: Godel and Goedel for Gödel."""
+    text = text.casefold()
+    umlauts = text.translate(_UMLAUTS)
+    spellings = (unicodedata.normalize("NFKD", one) for one in (text, umlauts))
+    bare = {"".join(sign for sign in one if not unicodedata.combining(sign)).translate(_LIGATURES) for one in spellings}
+    return frozenset(one for one in bare if one.isascii())
+
+
+def same_person(reference: str, candidate: str) -> bool:
+    """Whether two names may be one person's: the family name alone, initials, a title before it.
+
+    Names left out between the first and the family name may make another person of it: Adams has a son of that name.
+    """
+    ours, theirs = _names_of(reference), _names_of(candidate)
+    if len(ours) < 2 or not theirs or not _same_name(ours[-1], theirs[-1]):
+        return False
+    if len(theirs) == 1:
+        return len(theirs[0]) > 2
+    return len(ours) == len(theirs) and all(_same_name(one, other) for one, other in zip(ours, theirs, strict=True))
+
+
+def _same_name(one: str, other: str) -> bool:
+    """Whether two names are equal but for diacritics, or one of them is the other's initial."""
+    if len(one) == 1 or len(other) == 1:
+        return bool({name[:1] for name in _folded(one)} & {name[:1] for name in _folded(other)})
+    return bool(_folded(one) & _folded(other))
+
+
+def _names_of(text: str) -> list[str]:
+    """The names of a person without titles; none where some word is no name."""
+    names = _NAME_ENDS.split(spelled(text))
+    names = [name for name in names if name and name.casefold() not in _TITLES]
+    capital = all(name[:1].isupper() and name.replace("'", "").isalpha() for name in names)
+    return names if capital and len(names) <= _MOST_NAMES else []
+
+
+def _same_noun(reference: str, candidate: str) -> bool:
+    """Whether two answers are one noun, in the singular or the plural: mouse and mice, wolf and wolves."""
+    ours, theirs = (spelled(text).casefold() for text in (reference, candidate))
+    return ours.isalpha() and theirs.isalpha() and len(ours) > 2 and _singular(ours) == _singular(theirs)
+
+
+def _singular(noun: str) -> str:
+    if noun in _PLURALS:
+        return _PLURALS[noun]
+    for ending, singular in (("ves", "f"), ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x")):
+        if noun.endswith(ending):
+            return noun.removesuffix(ending) + singular
+    return noun.removesuffix("s") if not noun.endswith("ss") else noun
+
+
+def _same_sequence(reference: str, candidate: str) -> bool:
+    """Whether two lists of words are the same in the same order, whatever separates them."""
+    ours, theirs = (_SEPARATORS.split(spelled(text).casefold()) for text in (reference, candidate))
+    return len(ours) > 1 and ours == theirs
+
+
+def spelled(text: str) -> str:
+    """The characters an answer shows: accents, escapes, typewriter and indices resolved, quotation marks taken off."""
+    text = tidy(text)
+    if any(sign in text for sign in _MARKUP):
+        text = _ACCENT.sub(lambda found: (found[2] or found[3] or found[5]) + _COMBINING[found[1] or found[4]], text)
+        text = _TYPED.sub(lambda found: found[1] or found[2] or "", text)
+        text = _ESCAPED.sub(r"\1", text)
+        text = _INDEX.sub(r"\1", text).translate(_LOW_DIGITS)
+    shown = unicodedata.normalize("NFC", " ".join(text.split())).translate(_DASHES)
+    bare = unquoted(shown)
+    # .72 is no 72.
+    return f".{bare}" if bare[:1].isdigit() and f".{bare}" in shown[: len(bare) + _MARKS] else bare
+
+
+@lru_cache(maxsize=512)
+def canonical(text: str) -> str:
+    """`canonical_text`, remembered: an answer is compared with many others."""
+    return canonical_text(text)
+
+
+# -- A sentence that gives a name, and what makes another name of it.
+
+
+def leads(sentence: str, answer: str) -> bool:
+    """Whether an answer comes first and an explanation of it behind a dash, colon or full stop."""
+    rest = sentence.casefold().removeprefix(answer.casefold())
+    return len(answer) > 1 and len(rest) < len(sentence) and _EXPLAINS.match(rest) is not None
+
+
+def contains(sentence: str, answer: str) -> bool:
+    """Whether a sentence gives a short answer as a clause of its own: "... is ANSWER, because", "ANSWER, the capital".
+
+    Not so where it is taken back, one of several, or part of a longer name: "North ANSWER", "ANSWER-in-law".
+    """
+    if len(answer) > _CONTAINED or len(answer) < 2 or len(sentence) > _SENTENCE:
+        return False
+    said, wanted = canonical_text(sentence).casefold(), canonical_text(answer).casefold()
+    at = said.rfind(wanted)
+    if at < 0 or _BLOCKING.search(said.replace(wanted, " ")) or said.count(",") > wanted.count(",") + 1:
+        return False
+    return _BEGINS.search(said[:at]) is not None and _ENDS.match(said[at + len(wanted) :]) is not None
+
+
+def holds(sentence: str, answers: list[str]) -> bool:
+    """Whether a sentence has one of some answers in it, whatever it says of it."""
+    if not 1 < word_count(sentence) <= _SHORT:
+        return False
+    said = spelled(sentence).casefold()
+    return any(
+        (wanted := spelled(text).casefold()) and re.search(rf"(?<![\w.]){re.escape(wanted)}(?![\w.]\w)", said)
+        for text in answers
+    )
+
+
+def other_case(reference: str, answer: str, question: TypedQuestion) -> bool:
+    """Whether two texts differ in upper case where that tells symbols apart: CO and Co, NO and No, MW and mW."""
+    ours, theirs = spelled(reference), spelled(answer)
+    if question.of_code and ours != theirs and ours not in theirs and ours.casefold() in theirs.casefold():
+        return ours.casefold() not in _STATES
+    if ours == theirs or len(ours) > 2 * _SHORT or ours.casefold() not in theirs.casefold() or len(words(ours)) >= _FEW:
+        return False
+    asked = question.symbols
+    given = set(_TOKEN.findall(theirs))
+    alike = {token.casefold(): token for token in given}
+    return any(
+        _is_symbol(token, alike[token.casefold()], asked)
+        for token in _TOKEN.findall(ours)
+        if token not in given and token.casefold() in alike
+    )
+
+
+def _is_symbol(one: str, other: str, asked: bool) -> bool:
+    """Whether upper case tells two spellings apart: they are short, or have capitals inside as NaCl has."""
+    if one.casefold() in _STATES:
+        return asked
+    inner = _INNER_CAPITAL.search(one) is not None or _INNER_CAPITAL.search(other) is not None
+    return len(one) <= _FEW - (not asked) or inner or (asked and len(one) <= _SHORT_SYMBOL)
+
+
+def goes_on(reference: str, answer: str, question: TypedQuestion) -> bool:
+    """Whether an answer that holds the reference's text makes another name of it: "Paris, Texas", "Ann's brother"."""
+    ours, theirs = spelled(reference), spelled(answer)
+    at = theirs.casefold().rfind(ours.casefold())
+    if at < 0 or not ours:
+        return False
+    before, behind = theirs[:at], theirs[at + len(ours) :]
+    found = _GOES_ON.match(behind)
+    if found is not None:
+        name = found["name"]
+        return name is None or name.casefold() not in question.text.casefold()
+    return denying(behind.split(".")[0][:_NEAR], words(reference)) or denying(before[-_NEAR:], words(reference))

@@ -14,8 +14,8 @@ An item's way, and where each step lives:
    `choices`, `states`     options by letter or by text; yes or no, valid or invalid ...
    `logic`, `chemistry`    formulas
    `strings`               what is left: names, phrases, words
-4. `comparing`: `COMPARERS`, the table of the comparers of two types; each is symmetric in the values it compares, and
-   its refusal is final.
+4. `comparing`: `COMPARERS`, the table of the comparers of two types, from `compare_numbers`, `compare_members` and
+   `compare_words`; each is symmetric in the values it compares, and its refusal is final. `equality`: what they say.
    Values are equal where their trees have equal values: `equations`, with `evaluate` and `arithmetic`
    in a prime field, in doubles, in many digits; sums, integrals and limits by `symbolic`, only in worker processes.
 5. `decision`: the verdict. It abstains on an equal answer that is not solved (`solving`), or that its completion denies

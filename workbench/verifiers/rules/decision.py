@@ -17,9 +17,10 @@ from workbench.verifiers.rules.answers import (
     stated_values,
 )
 from workbench.verifiers.rules.choices import contrasts, without_rejected
-from workbench.verifiers.rules.comparing import DIFFERENT, Comparison, Doubt, Equality, Symbolic, undecided
+from workbench.verifiers.rules.comparing import Comparison
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.envelopes import enveloped, unpacked
+from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Symbolic, undecided
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.question import letters
 from workbench.verifiers.rules.reading import AnswerReader

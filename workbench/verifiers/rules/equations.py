@@ -158,7 +158,7 @@ def same_family(first: Node, second: Node, names: tuple[frozenset[str], frozense
         return same_value(first, substituted(second, dict(zip(theirs, map(Name, ours), strict=True))))
     if len(ours) == 1 and _is_unit(one.parts[0]) and _is_unit(other.parts[0]):
         return _is_number(total([one.rest, negative(other.rest)]))
-    scalable = one_variable and all(_NUMBERED.fullmatch(name) for name in ours + theirs)
+    scalable = one_variable and (len(ours) == 1 or all(_NUMBERED.fullmatch(name) for name in ours + theirs))
     return same_value(one.rest, other.rest) and any(
         all(_same_part(mine, yours, scalable) for mine, yours in zip(one.parts, order, strict=True))
         for order in permutations(other.parts)

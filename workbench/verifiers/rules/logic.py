@@ -18,8 +18,11 @@ _CONNECTIVES = (
     (r"\\exists(?![A-Za-z])|\bthere exists\b", "∃"),
 )
 _WRITTEN = tuple((re.compile(pattern), sign) for pattern, sign in reversed(_CONNECTIVES))
-_MARK = re.compile(r"\\(?:lnot|neg|land|wedge|lor|vee|oplus|veebar|forall|exists|nexists)(?![A-Za-z])|[∧∨¬⊕⊻∀∃∄]")
+_MARK = re.compile(
+    r"\\(?:lnot|neg|land|wedge|lor|vee|oplus|veebar|forall|exists|nexists)(?![A-Za-z])|[∧∨¬⊕⊻∀∃∄]|\|\||&&"
+)
 _WORD = re.compile(r"\b(?:not|and|or)\b")
+_IN_BRACKETS = re.compile(r"\((¬?[∀∃])([A-Za-z])\)")
 _BLANK = re.compile(r"\s|\\[,;:! ]|[{}$]|\\(?:left|right)(?![A-Za-z])|\.\Z")
 _TOKEN = re.compile(
     r"[¬∧∨⊕↔→∀∃()]|\[|\]|[,.:|]|[A-Za-z](?:_?[0-9])?'?(?:\((?:[^()]*)\))?"
@@ -55,7 +58,7 @@ def formula(text: str, in_words: Callable[[], bool]) -> Formula | None:
         return None
     for pattern, sign in _WRITTEN:
         text = pattern.sub(sign, text)
-    text = _BLANK.sub("", text)
+    text = _IN_BRACKETS.sub(r"\1\2", _BLANK.sub("", text))
     if not any(sign in text for sign in "¬∧∨⊕∀∃"):
         return None
     try:

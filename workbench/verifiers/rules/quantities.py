@@ -188,6 +188,9 @@ _SEXAGESIMAL = re.compile(
 _PI = re.compile(
     r"([-+]?) ?(?:\\frac ?\{ ?([0-9]*) ?\*? ?π ?\} ?\{ ?([1-9][0-9]*) ?\}|π ?(?:/ ?([1-9][0-9]*))?)(?![\^(0-9])"
 )
+_GROUPED = re.compile(r"(?<!\d)\d{1,3}(?:[_'’]\d{3})+(?!\d)")
+_ERA = re.compile(r"\AAD ?(\d{1,4})\Z|(\d{1,4}) ?(B\.?C\.?(?:E\.?)?|C\.?E\.?|AD)\Z")
+_ERAS = {"BC": "bce", "BCE": "bce", "CE": "ce", "AD": "ce"}
 _NEXT = re.compile(r",? (?:and )?(?=[0-9])")
 _COUNTED = re.compile(r"[^\W\d_]{2,}(?:[ -][^\W\d_]{2,}){0,3}|[一-鿿]{1,4}")
 _UNIT_WORD = re.compile(r"(?:(?:square|sq\.?|cubic|cu\.?) )?units?(?:\^[23]| squared| cubed)?", re.IGNORECASE)
@@ -329,6 +332,13 @@ def quantity(text: str) -> Quantity | None:
 
 
 def _read(text: str, parts: int) -> Quantity | None:
+    if "_" in text or "'" in text:
+        text = _GROUPED.sub(lambda digits: re.sub(r"\D", "", digits[0]), text)
+    text = (
+        _ERA.sub(lambda era: f"{era[1] or era[2]} {_ERAS[(era[3] or 'AD').replace('.', '')]}", text)
+        if "A" in text or "C" in text
+        else text
+    )
     currency = _CURRENCY.match(text)
     if currency:
         text = currency[1] + text[currency.end() :]

@@ -203,6 +203,7 @@ def _labelled(text: str, known: dict[str, str]) -> frozenset[str] | None:
         return frozenset(each)
     one = _LABELLED.fullmatch(text)
     label = (one[1] or one[2]) if one else ""
+    label = label.upper() if label.upper() in known else label
     if named_letters(text, known) - {label}:
         return None
     return frozenset([label]) if label in known or (label in _LETTERS and not known) else None
@@ -277,6 +278,7 @@ _OF_CODE = re.compile(
     r"\b(?:python|java(?:script)?|sql|regex|bash|shell|linux|unix|git|vim|html|css|c\+\+|print(?:s|ed)?\s*\(|console\.log|case-sensitive|def\s+\w+\()",
     re.IGNORECASE,
 )
+_MONOTONE = re.compile(r"\b(?:increas|decreas|monoton|concav|convex)", re.IGNORECASE)
 _OF_TIME = re.compile(r"\b(?:minutes?|hours?|seconds?|time|how\s+long|when)\b", re.IGNORECASE)
 _CHEMISTRY = re.compile(
     r"chemi|molecul|\bcompounds?\b|\belements?\b|\bions?\b|\bformula of|\breact(?!angle)|\bbalance"
@@ -435,6 +437,11 @@ class TypedQuestion:
     def of_code(self) -> bool:
         """Whether it asks for code or for what code prints, of which upper case is a part."""
         return _OF_CODE.search(self.text[-_TAIL:]) is not None
+
+    @cached_property
+    def monotone(self) -> bool:
+        """Whether it asks where a function rises or falls, which says nothing of the ends of an interval."""
+        return _MONOTONE.search(self.text[-_TAIL:]) is not None
 
     @cached_property
     def of_time(self) -> bool:

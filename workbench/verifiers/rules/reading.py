@@ -14,7 +14,7 @@ from workbench.verifiers.rules.chemistry import chemical
 from workbench.verifiers.rules.choices import choice_of, closing_of, option_of
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.equations import same_expression
-from workbench.verifiers.rules.logic import formula
+from workbench.verifiers.rules.logic import Formula, formula
 from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, marked, quantity, ratio
 from workbench.verifiers.rules.question import TypedQuestion, has_label, letters
 from workbench.verifiers.rules.records import (
@@ -89,8 +89,8 @@ _RELATION = re.compile(r"[<>≤≥≠∖]|\\[lg](?:e|eq|eqslant|t)(?![A-Za-z])|�
 _PAIR = re.compile(r"\([^()<>]*,[^()<>]*\)")
 _POINT = re.compile(r"\A(?:[A-Z]\s?)?\(([^()|,;]{1,40})[|,;]([^()|,;]{1,40})\)\Z")
 """A point as some write it: ``P(1, 2)``, ``(1|2)``."""
-_OR = re.compile(r"\bor\b|\boder\b|\bou\b|或|\\l?or(?![A-Za-z])|\\vee(?![A-Za-z])|∨|\\pm|±")
-_AND = re.compile(r"\band\b|\bund\b|\bet\b|和")
+_OR = re.compile(r"\bor\b|\boder\b|\bou\b|或|\\l?or(?![A-Za-z])|\\vee(?![A-Za-z])|∨|\\pm|±", re.IGNORECASE)
+_AND = re.compile(r"\band\b|\bund\b|\bet\b|和", re.IGNORECASE)
 _VALUE = re.compile(r"[\d\\^=]")
 _RESIDUE = re.compile(
     r"(?:([A-Za-z]\w?|.{0,40}?)\s*(?:\\equiv|≡)\s*)?(-?\d{1,12})\s*[(,]?\s*(?:\\[pb]?mod|mod)\s*\{?\s*(\d{1,12})\s*\}?\s*\)?"
@@ -102,6 +102,22 @@ _SYMBOL = 3
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
 _DOMAIN = re.compile(r"[A-Za-z](?:_\w)?\s*∈\s*(?:\\mathbb\s*\{?\s*)?([A-Zℝℤℕℚℂ])\s*\}?")
 _LETTERS_OF_SETS = {"ℤ": "Z", "ℝ": "R", "ℕ": "N", "ℚ": "Q", "ℂ": "C"}
+_ANY_OF = re.compile(r"[Aa]ny\s+of\s*:\s*(.+)|\[(\s*\"[^\[\]]+\"\s*)\]", re.DOTALL)
+_LISTED = re.compile(r"\s*;\s*|\"\s*,\s*\"")
+_MOST_ALTERNATIVES = 12
+_THEN = re.compile(r"\s*(?:→|->|\\(?:to|rightarrow)(?![A-Za-z])|<|>)\s*")
+_BOUNDS = (
+    (r"(?:strictly\s+)?between\s+(\S+)\s+and\s+(\S+?)[.,]?\Z", r"\1 < {} < \2"),
+    (r"(?:is\s+|be\s+)?(?:at\s+least|no\s+less\s+than|not\s+less\s+than|greater\s+than\s+or\s+equal\s+to)\s+", "{} ≥ "),
+    (
+        r"(?:is\s+|be\s+)?(?:at\s+most|no\s+more\s+than|not\s+exceeding|up\s+to|less\s+than\s+or\s+equal\s+to)\s+",
+        "{} ≤ ",
+    ),
+    (r"(?:is\s+|be\s+)?(?:less|smaller)\s+than\s+", "{} < "),
+    (r"(?:is\s+|be\s+)?(?:more|greater|larger)\s+than\s+", "{} > "),
+    (r"[Aa]ll\s+real\s+(?:numbers?|x|values)\s+(?:except|but|other\s+than)\s+", "{} ≠ "),
+)
+_BOUNDED = tuple((re.compile(pattern), signs) for pattern, signs in _BOUNDS)
 _THEREFORE = re.compile(
     r"(?:[,;.]\s*|\s+)(?:so|hence|therefore|thus|i\.e\.|that\s+is|giving|gives)\b,?\s*|\s*(?:∴|⇒|⟹|\\(?:Rightarrow|implies|therefore)(?![A-Za-z]))\s*"
 )
@@ -151,6 +167,8 @@ class AnswerReader:
 
     def _reference(self, text: str) -> Part[Any]:
         question = self.question
+        if (several := self._alternatives(text)) is not None:
+            return several
         if (question.type == "C" or has_label(text)) and (chosen := self.chosen(text)) is not None:
             return Part(tidy(text), chosen)
         is_symbol = len(text) <= _SYMBOL and not text.islower()
@@ -166,6 +184,28 @@ class AnswerReader:
         found = self.part(text)
         return (self.picked(text) or found) if isinstance(found.value, Text) else found
 
+    def _alternatives(self, text: str) -> Part[Any] | None:
+        """Right answers a reference lists, ``a || b``, ``["a", "b"]``, or one value in several forms, "4 or four"."""
+        listed = _ANY_OF.fullmatch(text.strip())
+        pieces = _LISTED.split(listed[1] or listed[2]) if listed else text.split("||") if "||" in text else []
+        if len(pieces) < 2 and " or " in text and (pieces := text.split(" or ")):
+            parts = [self.part(piece) for piece in pieces]
+            if not all(isinstance(part.value, _RESULTS) and self._same_parts(parts[0], part) for part in parts):
+                return None
+        if not 1 < len(pieces) <= _MOST_ALTERNATIVES or (not listed and formula(tidy(text), lambda: False)):
+            return None
+        parts = [self._reference(piece.strip(" \"'")) for piece in pieces if piece.strip(" \"'")]
+        return Part(tidy(text), Chain(tuple(parts))) if len(parts) > 1 else None
+
+    def _same_parts(self, one: Part[Any], other: Part[Any]) -> bool:
+        from workbench.verifiers.rules.comparing import Comparison
+        from workbench.verifiers.rules.equality import Doubt
+
+        try:
+            return Comparison(self).same(one, other) is True
+        except Doubt:
+            return False
+
     def chosen(self, text: str) -> Choice | None:
         """The options an answer names by letter, or the one whose text it is; None where it is no such answer."""
         question = self.question
@@ -178,9 +218,7 @@ class AnswerReader:
 
     def _same(self, one: str, other: str) -> bool:
         """Whether two options' texts are the same value."""
-        from workbench.verifiers.rules.comparing import Comparison
-
-        return Comparison(self).same(self.part(one), self.part(other)) is True
+        return self._same_parts(self.part(one), self.part(other))
 
     def candidate(self, text: str, sentence: str, how: str, wanted: Part[Any]) -> Part[Any]:
         """Read the completion's answer, first as what the reference is.
@@ -203,6 +241,10 @@ class AnswerReader:
             return Part(tidy(text), Brackets(closing_of(text, self.question.text, whole=True) or ""))
         if (result := self._result(text, wanted)) is not None:
             return result
+        if isinstance(wanted.value, Collection) and wanted.value.kind == "list" and self.question.ordered:
+            text = _THEN.sub(", ", text) if "," not in text else text
+        if isinstance(wanted.value, Region):
+            text = _in_signs(text, wanted.value.name)
         if not is_prose(text):
             found = self.typed(text)
             if found is not None and not (isinstance(found.value, Text) or _is_loose(found)):
@@ -214,17 +256,18 @@ class AnswerReader:
 
         An equation with an unknown has no result, but for one that holds for any value.
         """
-        if not isinstance(wanted.value, _RESULTS) or "=" in wanted.text:
-            return None
         told = _THEREFORE.split(tidy(text))[-1].strip(" .,:")
         pieces = [piece.strip(" .") for piece in _EQUALS.split(told)]
-        if (len(pieces) < 2 and told == tidy(text).strip(" .,:")) or len(split_list(told)) > 1:
+        concludes = told != tidy(text).strip(" .,:")
+        if len(pieces) > 1 and isinstance(wanted.value, _RESULTS) and "=" not in wanted.text:
+            if not all(pieces) or len(split_list(told)) > 1 or not _comes_to(pieces):
+                return None
+            told = pieces[-1]
+        elif not concludes or isinstance(wanted.value, (Text, Formula)):
             return None
-        if not all(pieces) or (len(pieces) > 1 and not _comes_to(pieces)) or is_prose(pieces[-1]):
-            return None
-        found = self.typed(pieces[-1])
+        found = None if is_prose(told) else self.typed(told)
         if found is None or isinstance(found.value, (Text, Huge)) or _is_loose(found):
-            return None
+            return self.picked(told, wanted) if concludes else None
         return found
 
     def _stated(self, text: str, sentence: str, how: str) -> State | None:
@@ -304,6 +347,14 @@ class AnswerReader:
                 if (value := reader(behind, self)) is not None:
                     return value, named[0].replace(" ", "")
         return Text(is_prose(source.text)), ""
+
+
+def _in_signs(text: str, name: str) -> str:
+    """A bound in words as an inequality: "k must be less than 4", "all real numbers except 2"."""
+    for pattern, signs in _BOUNDED:
+        if (found := pattern.search(text)) is not None:
+            return found.expand(signs.format(name or "x")) + text[found.end() :].strip(" .")
+    return text
 
 
 def _comes_to(pieces: list[str]) -> bool:

@@ -52,7 +52,8 @@ def intervals(text: str, depth: int = 0) -> tuple[str | None, list[IntervalForm]
         found = intervals(tail, depth + 1)
         return None if found is None else (head.strip(), found[1])
     found_shape = shape(text)
-    if (found_shape is None or found_shape.kind == "list") and "," not in text and len(_ALL_OF.split(text)) == 2:
+    both = found_shape is None or found_shape.kind == "list"
+    if both and ("," not in text or "≠" in text) and len(_ALL_OF.split(text)) == 2:
         return _all_conditions(text, depth + 1)
     if found_shape is None:
         return _inequality(text)

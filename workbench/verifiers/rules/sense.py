@@ -358,7 +358,17 @@ _QUOTED = re.compile(r"[“\"「『]([^“”\"「」『』]{1,120})[”\"」』
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9À-ɏ.,/^_{\\-])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?\s?(?:%|\\%|°)?(?![A-Za-z0-9_À-ɏ/^])"
 )
-_AFTER = re.compile(r".*(?:(?:\bis\b|\bare\b|\bwas\b|:|\bequals\b)\s+|(?<!不)[是为：]\s*)(.{1,80})", re.DOTALL)
+_AFTER = re.compile(
+    r".*(?:(?:\b(?:is|are|was|equals)\b|:)\s+|(?<!不)[是为：]\s*)(.{1,80})",
+    re.DOTALL,
+)
+_TOWARDS = re.compile(
+    r"\D*\b(?:at|on|to|by|gives?|gets|returns?|prints?|outputs?|costs?|lasts?|est|es|ist|son|beträgt|insgesamt)\s+"
+    r"((?:[-−$€£¥]?\s?\d|(?:January|February|March|April|May|June|July|August|September|October|November|December)\b).{0,60})",
+    re.DOTALL | re.IGNORECASE,
+)
+"""What a phrase without another figure leads to: "arrives at 15:30"."""
+_COPULA_LAST = re.compile(r".*(?:は|은|는)\s*(.{1,40}?)\s*(?:です|だ|になります|입니다|이다)[。.]?", re.DOTALL)
 _ASIDE = re.compile(
     r",?\s{0,3}(?:\bi\.e\.|\bthat is\b|\bor (?:about|roughly|approximately)\b|\bwhich is\b|\bnothing else\b|\().*",
     re.DOTALL,
@@ -389,7 +399,8 @@ def value_in(sentence: str, counted: str | None = None) -> str | None:
     sentence = _ASIDE.sub("", sentence)
     if _UNCERTAIN.search(sentence):
         return None
-    after = _AFTER.fullmatch(sentence.strip(" ."))
+    bare = sentence.strip(" .。")
+    after = _AFTER.fullmatch(bare) or _COPULA_LAST.fullmatch(bare) or _TOWARDS.fullmatch(bare)
     if after is not None and word_count(after[1]) < _PROSE:
         return after[1].strip()
     numbers = list(_NUMBER.finditer(sentence))

@@ -11,8 +11,8 @@ from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers import latex
 from workbench.verifiers.base import Isolation, Pending
 from workbench.verifiers.rules.answers import Answers, answers
-from workbench.verifiers.rules.comparing import Symbolic, Unread, undecided
 from workbench.verifiers.rules.decision import Decision, decide
+from workbench.verifiers.rules.equality import Symbolic, Unread, undecided
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
 

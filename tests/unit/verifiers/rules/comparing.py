@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.verifiers.rules.comparing import Comparison, Doubt, Equality
+from workbench.verifiers.rules.comparing import Comparison
+from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.quantities import WantedForm
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader

@@ -1,0 +1,249 @@
+"""Comparers of answers with members: lists, sets, tuples, matrices, intervals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from workbench.verifiers.rules.equality import Doubt, Equality, Table
+from workbench.verifiers.rules.reading import region
+from workbench.verifiers.rules.records import (
+    Builder,
+    Collection,
+    Expression,
+    Matrix,
+    Part,
+    Piece,
+    Region,
+    Term,
+)
+from workbench.verifiers.rules.structure import name_without_index
+
+if TYPE_CHECKING:
+    from workbench.verifiers.rules.comparing import Comparison
+
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+_UNEQUAL = re.compile(r"[<>≠]|!=")
+_NUMERIC = re.compile(r"[\d=<>≤≥]|\\[a-z]")
+
+
+def _collections(one: Part[Collection], other: Part[Collection], with_: Comparison) -> Equality | None:
+    ours, theirs = one.value, other.value
+    kinds = {ours.kind, theirs.kind}
+    question = with_.question
+    if kinds == {"tuple"}:
+        if ours.closed != theirs.closed and len(ours.parts) == 2:
+            if not question.vectors:
+                return Equality(False, "interval")
+            if question.points and not question.of_vectors:
+                raise Doubt("alike")
+        return _members(ours.parts, theirs.parts, "tuple", with_, ordered=True)
+    if kinds == {"set", "tuple"}:
+        return Equality(False, "set")
+    if "tuple" in kinds:
+        if _gives_one(ours) or _gives_one(theirs) or (question.points and "and" in (ours.joined, theirs.joined)):
+            # Two solutions are no pair.
+            return None
+        return _members(_by_name(ours.parts), _by_name(theirs.parts), "tuple", with_, ordered=True)
+    rule = "set" if "set" in kinds else "list"
+    alternative = rule == "list" and "or" in (ours.joined, theirs.joined) and ours.joined != theirs.joined
+    texts = [part.text for part in (*ours.parts, *theirs.parts)]
+    if alternative and (not any(map(_NUMERIC.search, texts)) or any(map(_UNEQUAL.search, texts))):
+        # Of propositions, "and" and "or" are not the same.
+        return None
+    if question.roots and _of_several(ours) != _of_several(theirs):
+        return None
+    return _members(ours.parts, theirs.parts, rule, with_, ordered=rule == "list" and question.ordered)
+
+
+def _gives_one(found: Collection) -> bool:
+    """Whether a list gives several values of one thing: ``x = -2, x = 2``, "-2 or 2", ``\\pm 2``."""
+    if found.kind != "list":
+        return False
+    names = [part.name for part in found.parts if part.name]
+    return len(names) > len(set(names)) or (found.joined == "or" and not names)
+
+
+def _of_several(found: Collection) -> bool:
+    """Whether a list's members are values of different things: ``x = 1, y = 3``."""
+    return len({name_without_index(part.name) for part in found.parts if part.name}) > 1
+
+
+def _members(
+    ours: Sequence[Part[Any]], theirs: Sequence[Part[Any]], rule: str, with_: Comparison, *, ordered: bool
+) -> Equality | None:
+    """Members one by one, by name where both name them, in order where order matters, else in any order."""
+    if len(ours) != len(theirs):
+        return Equality(False, rule)
+    with_ = with_.within
+    named = [bool(part.name) for part in ours], [bool(part.name) for part in theirs]
+    if all(named[0]) and all(named[1]):
+        equal = _by_names(ours, theirs, with_)
+        return None if equal is None else Equality(equal, rule)
+    if all(named[0]) or all(named[1]):
+        whole = ours if all(named[0]) else theirs
+        ordered = ordered or len({name_without_index(part.name) for part in whole}) > 1
+    if ordered:
+        equal = _all([with_.same(a, b) for a, b in zip(ours, theirs, strict=True)])
+    else:
+        equal = _matched(ours, theirs, with_.same)
+    return None if equal is None else Equality(equal, rule)
+
+
+def _by_names(ours: Sequence[Part[Any]], theirs: Sequence[Part[Any]], with_: Comparison) -> bool | None:
+    """Values by name; where the names differ only by index (x_1, x_2 and x) the values in any order."""
+
+    def bare(name: str) -> str:
+        return name.replace("{", "").replace("}", "")
+
+    if sorted(bare(part.name) for part in ours) == sorted(bare(part.name) for part in theirs):
+        return _matched(ours, theirs, lambda a, b: bare(a.name) == bare(b.name) and with_.same(a, b))
+    if len({name_without_index(part.name) for part in (*ours, *theirs)}) == 1:
+        unnamed = [part._replace(name="") for part in theirs]
+        return _matched([part._replace(name="") for part in ours], unnamed, with_.same)
+    return False
+
+
+def _by_name(parts: Sequence[Part[Any]]) -> Sequence[Part[Any]]:
+    """The values in the order of their names, as in ``(x, y)``, where every member has a name of its own."""
+    if not all(part.name for part in parts) or len({part.name for part in parts}) != len(parts):
+        return parts
+    return sorted(parts, key=lambda part: part.name)
+
+
+def _matched(
+    ours: Sequence[Part[Any]], theirs: Sequence[Part[Any]], same: Callable[[Part[Any], Part[Any]], bool | None]
+) -> bool | None:
+    """Whether members can be paired off, each with an equal one; None when an undecided pair stands in the way."""
+    left = list(range(len(theirs)))
+    unsure = False
+    for at, mine in enumerate(ours):
+        maybe = False
+        for place in sorted(left, key=lambda place: place != at):
+            equal = same(mine, theirs[place])
+            if equal:
+                left.remove(place)
+                break
+            maybe = maybe or equal is None
+        else:
+            if not maybe:
+                return False
+            unsure = True
+    return None if unsure else True
+
+
+def _all(verdicts: Sequence[bool | None]) -> bool | None:
+    """True when all are, False when one is False, else None."""
+    return False if False in verdicts else None if None in verdicts else True
+
+
+def _matrices(one: Part[Matrix], other: Part[Matrix], with_: Comparison) -> Equality | None:
+    if one.value.width != other.value.width:
+        return Equality(False, "matrix")
+    return _members(one.value.parts, other.value.parts, "matrix", with_, ordered=True)
+
+
+def _matrix_and_tuple(one: Part[Matrix], other: Part[Collection], with_: Comparison) -> Equality | None:
+    """One row or column equals the tuple of its cells."""
+    matrix, members = one.value, other.value
+    if members.kind != "tuple" or matrix.width not in (1, len(matrix.parts)):
+        return Equality(False, "matrix")
+    return _members(matrix.parts, members.parts, "matrix", with_, ordered=True)
+
+
+def _builders(one: Part[Builder], other: Part[Builder], with_: Comparison) -> Equality | None:
+    """Set-builders with the same condition on equal members; else only their meaning could tell."""
+    ours, theirs = one.value, other.value
+    if ours.condition != theirs.condition and not (ours.domain and theirs.domain):
+        return None
+    if ours.domain != theirs.domain:
+        return Equality(False, "builder")
+    same = with_.same(ours.member, theirs.member)
+    return None if same is None else Equality(same, "builder")
+
+
+def _builder_and_expression(one: Part[Builder], other: Part[Expression], with_: Comparison) -> Equality | None:
+    """``{kπ | k ∈ ℤ}`` is what ``x = kπ, k ∈ ℤ`` says."""
+    if not one.value.domain or one.value.domain != other.given:
+        return Equality(False, "builder")
+    same = with_.same(one.value.member, other)
+    return None if same is None else Equality(same, "builder")
+
+
+def _member_alone(one: Part[Collection], other: Part[Any], with_: Comparison) -> Equality | None:
+    """A set of one is its member; a number such as 1,234 may have been meant as a list."""
+    parts = one.value.parts
+    if (
+        with_.outermost
+        and one.value.kind == "set"
+        and len(parts) == 1
+        and not isinstance(parts[0].value, (Collection, Term))
+    ):
+        same = with_.same(parts[0], other)
+        return None if same is None else Equality(same, "set")
+    if one.value.kind == "list" and _THOUSANDS.fullmatch(other.text):
+        digits = [with_.reader.part(piece, 1) for piece in other.text.split(",")]
+        return _members(parts, digits, "list", with_, ordered=False)
+    return Equality(False, one.value.kind)
+
+
+def _regions(one: Part[Region], other: Part[Region], with_: Comparison) -> Equality | None:
+    ours, theirs = one.value, other.value
+    if ours.name and theirs.name and ours.name != theirs.name:
+        return Equality(False, "interval")
+    if len(ours.pieces) != len(theirs.pieces):
+        return Equality(False, "interval")
+    left = list(theirs.pieces)
+    verdicts: list[bool | None] = []
+    for piece in ours.pieces:
+        found = [(_same_piece(piece, their, with_), at) for at, their in enumerate(left)]
+        fits = next((at for same, at in found if same), None)
+        if fits is None:
+            verdicts.append(None if any(same is None for same, _ in found) else False)
+        else:
+            left.pop(fits)
+    equal = _all(verdicts)
+    return None if equal is None else Equality(equal, "interval")
+
+
+def _same_piece(one: Piece, other: Piece, with_: Comparison) -> bool | None:
+    ends = (one.has_low, one.has_high) == (other.has_low, other.has_high)
+    if not ends and not with_.question.monotone:
+        return False
+    return _all([_same_end(one.low, other.low, with_), _same_end(one.high, other.high, with_)])
+
+
+def _same_end(one: Part[Any] | None, other: Part[Any] | None, with_: Comparison) -> bool | None:
+    return one is other if one is None or other is None else with_.same(one, other)
+
+
+def _region_and_pair(one: Part[Region], other: Part[Collection], with_: Comparison) -> Equality | None:
+    """A pair in brackets is the interval between its members, where the question asks for no points."""
+    if with_.question.points and other.value.kind == "tuple":
+        raise Doubt("alike")
+    found = region(other.text, with_.reader) if len(other.value.parts) == 2 else None
+    return Equality(False, "interval") if found is None else _regions(one, Part(other.text, found), with_)
+
+
+def _region_and_term(one: Part[Region], other: Part[Term], with_: Comparison) -> Equality | None:
+    found = region(other.text, with_.reader)
+    return Equality(False, "interval") if found is None else _regions(one, Part(other.text, found), with_)
+
+
+def _region_alone(one: Part[Region], other: Part[Any], with_: Comparison) -> Equality | None:
+    return Equality(False, "interval")
+
+
+MEMBERS: Table = {
+    (Collection, Collection): _collections,
+    (Matrix, Matrix): _matrices,
+    (Matrix, Collection): _matrix_and_tuple,
+    (Builder, Builder): _builders,
+    (Builder, Expression): _builder_and_expression,
+    (Region, Region): _regions,
+    (Region, Collection): _region_and_pair,
+    (Region, Term): _region_and_term,
+    (Region, object): _region_alone,
+    (Collection, object): _member_alone,
+}

@@ -1,0 +1,144 @@
+"""Comparers of answers that are words or signs: names, states, options, formulas of logic and chemistry."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from workbench.verifiers.rules.chemistry import Chemical
+from workbench.verifiers.rules.choices import contrasts, holds_label, names_another
+from workbench.verifiers.rules.danger import TooComplex
+from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Table
+from workbench.verifiers.rules.logic import Formula, same_formula
+from workbench.verifiers.rules.records import (
+    Brackets,
+    Choice,
+    Huge,
+    Part,
+    State,
+    Term,
+    Text,
+)
+from workbench.verifiers.rules.sense import (
+    sense_of_phrase,
+    value_in,
+    word_count,
+)
+from workbench.verifiers.rules.states import completes
+from workbench.verifiers.rules.strings import (
+    contains,
+    goes_on,
+    leads,
+    other_case,
+    same_wording,
+    same_words_of,
+)
+
+if TYPE_CHECKING:
+    from workbench.verifiers.rules.comparing import Comparison
+
+_VALUE = re.compile(r"[\d\\^=]")
+
+
+def _terms(one: Part[Term], other: Part[Term], with_: Comparison) -> Equality | None:
+    return Equality(one.value.term == other.value.term, "state.term")
+
+
+def _formulas(one: Part[Formula], other: Part[Formula], with_: Comparison) -> Equality | None:
+    same = same_formula(one.value, other.value, with_.question.by_form)
+    if same is None:
+        raise Doubt("semantic")
+    return Equality(same, "expression.logic")
+
+
+def _chemicals(one: Part[Chemical], other: Part[Chemical], with_: Comparison) -> Equality | None:
+    return Equality(one.value == other.value, "chemical")
+
+
+def _choices(one: Part[Choice], other: Part[Choice], with_: Comparison) -> Equality | None:
+    ours, theirs = one.value, other.value
+    if ours.by_letter and theirs.by_letter:
+        return Equality(ours.labels == theirs.labels, "choice.letter")
+    if not ours.labels or not theirs.labels:
+        labels = ours.labels | theirs.labels
+        if with_.question.options and contrasts(other.text) and holds_label(other.text, labels):
+            raise Doubt("semantic")
+        return Equality(False, "choice.none")
+    if not theirs.by_letter:
+        left_open = ours.labels < theirs.labels and contrasts(other.text)
+        if left_open or (
+            ours.labels == theirs.labels and names_another(other.text, ours.labels, with_.question.options)
+        ):
+            # Which of the letters that a sentence names it chooses, only its meaning tells.
+            raise Doubt("semantic")
+    return Equality(ours.labels == theirs.labels, "choice.text")
+
+
+def _not_a_choice(one: Part[Choice], other: Part[Any], with_: Comparison) -> Equality | None:
+    """A letter for an option that the other gives by its text."""
+    if (chosen := with_.reader.chosen(other.text)) is not None:
+        return _choices(one, Part(other.text, chosen), with_)
+    return Equality(False, "choice.none") if with_.question.options else DIFFERENT
+
+
+def _states(one: Part[State], other: Part[State], with_: Comparison) -> Equality | None:
+    rule = "state." + "-".join(one.value.states).replace(" ", "_")
+    return Equality(one.value.state == other.value.state, rule)
+
+
+def _not_a_state(one: Part[State], other: Part[Any], with_: Comparison) -> Equality | None:
+    raise Doubt("witness_in_box" if with_.boxed else "semantic")
+
+
+def _brackets(one: Part[Brackets], other: Part[Brackets], with_: Comparison) -> Equality | None:
+    return Equality(one.value == other.value, "brackets.closing")
+
+
+def _texts(one: Part[Text], other: Part[Any], with_: Comparison) -> Equality | None:
+    """A text and anything else: only its meaning decides of a sentence."""
+    question = with_.question
+    if rule := same_words_of(one.text, other.text, question):
+        if other_case(one.text, other.text, question):
+            raise Doubt("alike")
+        return Equality(True, rule)
+    reference, candidate = (other, one) if with_.turned else (one, other)
+    if not with_.boxed and _contained(reference.text, candidate.text, with_):
+        if goes_on(reference.text, candidate.text, question) or other_case(reference.text, candidate.text, question):
+            raise Doubt("alike")
+        return Equality(True, "text.contained")
+    short, phrase = sorted((one, other), key=lambda part: len(part.text))
+    value = value_in(phrase.text) if with_.boxed and word_count(phrase.text) else None
+    if value and value != phrase.text and same_wording(short.text, value):
+        if with_.unexplained(sense_of_phrase(phrase.text, value), short):
+            raise Doubt("qualified")
+        return Equality(True, "text.contained")
+    texts = [part.value for part in (one, other) if isinstance(part.value, Text)]
+    if any(text.prose for text in texts) or (question.subtype == "D2" and len(texts) == 2):
+        raise Doubt("semantic")
+    return DIFFERENT
+
+
+def _contained(reference: str, answer: str, with_: Comparison) -> bool:
+    if word_count(reference) and leads(answer, reference):
+        return True
+    if with_.question.type not in (None, "D") or _VALUE.search(reference):
+        return False
+    return contains(answer, reference) or completes(with_.question.text, answer, reference)
+
+
+def _huge(one: Part[Huge], other: Part[Any], with_: Comparison) -> Equality | None:
+    raise TooComplex("an answer that takes too much work to read")
+
+
+WORDS: Table = {
+    (Term, Term): _terms,
+    (Formula, Formula): _formulas,
+    (Chemical, Chemical): _chemicals,
+    (Choice, Choice): _choices,
+    (State, State): _states,
+    (Brackets, Brackets): _brackets,
+    (Huge, object): _huge,
+    (State, object): _not_a_state,
+    (Choice, object): _not_a_choice,
+    (Text, object): _texts,
+}

@@ -1,0 +1,86 @@
+"""What comparing two answers gives: equal or not and by which rule, or a doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from workbench.verifiers.rules.comparing import Comparison
+    from workbench.verifiers.rules.records import Part
+
+Symbolic = Callable[[str, str], bool | None]
+"""Compares what the rules can't read; may raise `Unread` where no worker is at hand."""
+
+REASONS = {
+    "list": "list",
+    "set": "set",
+    "tuple": "list",
+    "interval": "interval",
+    "builder": "set",
+    "matrix": "matrix",
+    "number": "number",
+    "quantity": "quantity",
+    "percent": "quantity",
+    "degrees": "quantity",
+    "base": "number",
+    "date": "date_time",
+    "time": "date_time",
+    "expression": "expression",
+    "equation": "equation",
+    "symbolic": "symbolic",
+    "state": "state",
+    "brackets": "brackets",
+    "chemical": "expression",
+}
+"""The reason code of a rule, by the first part of its name."""
+_BY_NAME = {
+    "text.differs": "text_differs",
+    "choice.letter": "letter",
+    "choice.text": "option_text",
+    "choice.none": "letter",
+}
+
+
+Comparer = Callable[["Part[Any]", "Part[Any]", "Comparison"], "Equality | None"]
+"""Compares two answers of its types, in the order of its row; None where it can't tell."""
+
+Table = dict[tuple[type, type], Comparer]
+
+
+class Unread(Exception):
+    """Only sympy may be able to compare these two."""
+
+
+class Doubt(Exception):
+    """Two answers that may be equal, and why that is not sure: a reason code."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Equality(NamedTuple):
+    """How two answers compare.
+
+    Attributes:
+        equal: Whether they are equal.
+        rule: Which rule said so, such as ``"number.rounding"``.
+    """
+
+    equal: bool
+    rule: str
+
+    @property
+    def reason(self) -> str:
+        """The reason code that goes with the rule."""
+        family = self.rule.partition(".")[0]
+        return _BY_NAME.get(self.rule) or ("text_equal" if family == "text" else REASONS[family])
+
+
+DIFFERENT = Equality(False, "text.differs")
+
+
+def undecided(reference: str, candidate: str) -> bool | None:
+    """What stands in for sympy where it is not to be asked: it can't tell."""
+    return None

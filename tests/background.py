@@ -37,6 +37,7 @@ def install_plugin(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "slow = trying_verifiers:Slow\n"
         "slow-apart = trying_verifiers:SlowApart\n"
         "staged = trying_verifiers:Staged\n"
+        "reading = trying_verifiers:Reading\n"
         "moody = trying_verifiers:Moody\n"
         "moody-inline = trying_verifiers:MoodyInline\n"
         "always-correct = probed_verifiers:AlwaysCorrect\n"

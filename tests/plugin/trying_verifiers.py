@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import ClassVar, cast
 
+from msgspec import structs
+
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation, Pending
 
@@ -82,6 +84,23 @@ class Staged(Slow):
         super().verify(item)
         deed(item.completion.removeprefix("later "))
         return Verdict(outcome=Outcome.INCORRECT, score=0.25, reason="compared", rule="staged.later", detail="apart")
+
+
+class Reading(Staged):
+    """Says which process read an item; "end" ends every process but the one whose id is ``caller``."""
+
+    options: ClassVar[dict[str, str]] = {"caller": "the id of the process that goes on"}
+    name: str = "reading"
+
+    def __init__(self, caller: str = "0") -> None:
+        super().__init__("0")
+        self._caller = int(caller)
+
+    def quick(self, item: VerifierInput) -> Verdict | Pending:
+        if item.completion == "end" and os.getpid() != self._caller:
+            os._exit(1)
+        answer = super().quick(item)
+        return answer if isinstance(answer, Pending) else structs.replace(answer, detail=str(os.getpid()))
 
 
 class Moody:

@@ -1,4 +1,4 @@
-"""The real app killed two hundred times while a person labels, at least half of them in or next to a write."""
+"""The real app killed two hundred times while a person labels, and on until a hundred fell in or next to a write."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.app_kills import check, kill_while_labelling, labelling_project
+from tests.app_kills import Kill, check, kill_while_labelling, labelling_project
 from workbench.core.project import Project, open_project
 from workbench.labelling import ledger
 
 KILLS = 200
+AT_WRITE = KILLS // 2
+MOST = 4 * KILLS
+"""Beside others who want the processor fewer kills come in time."""
 
 
 @pytest.mark.soak
@@ -22,10 +25,10 @@ KILLS = 200
 def test_two_hundred_kills_lose_no_acknowledged_label(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    project = labelling_project(tmp_path, 60 * KILLS)
+    project = labelling_project(tmp_path, 60 * MOST)
     draw = random.Random(KILLS)
-    kills = []
-    for _ in range(KILLS):
+    kills = list[Kill]()
+    while len(kills) < KILLS or (sum(kill.at_write for kill in kills) < AT_WRITE and len(kills) < MOST):
         kills.append(kill_while_labelling(project, tmp_path, draw))
         check(project, tmp_path)
     growth = [later.acknowledged - earlier.acknowledged for earlier, later in pairwise(kills)]
@@ -33,7 +36,7 @@ def test_two_hundred_kills_lose_no_acknowledged_label(
     in_write, at_write = sum(kill.in_write for kill in kills), sum(kill.at_write for kill in kills)
     record_property("in_write", in_write)
     record_property("at_write", at_write)
-    assert at_write >= KILLS // 2, f"{in_write} in a write, {at_write} in or next to one"
+    assert at_write >= AT_WRITE, f"{in_write} in a write, {at_write} in or next to one"
     assert recomputed(project, tmp_path) == states(project)
     project.close()
 

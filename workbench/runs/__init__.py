@@ -2,7 +2,7 @@
 
 verifying: start, pause, cancel, resume. choosing, configuring, trust: which verifier, how, and who allowed it.
 run_status: what runs have done; deleting one. verdict_files: verdicts out and in. store: the SQL.
-runner: the process. liveness, lease: its launch and life. local, long_texts: verifiers on this machine.
+runner: the process. liveness, lease: its launch and life. first_stage, local: verifiers on this machine.
 session, journal: calls to model servers. serving: verifiers that make them. executing: verifiers that run programs.
 executor: single items for callers in any thread. generation, generating: texts that models write.
 probes, probing: attempts to hack a verifier. previewing, transcripts, replaying: calls, seen and seen again.

@@ -24,7 +24,8 @@ from msgspec import Struct, structs
 
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Verdict, VerifierInput
-from workbench.runs.local import Deferred, SecondStage, filled_in, first_stage
+from workbench.runs.first_stage import NICENESS, Deferred, FirstAnswer, Readers, first_stage
+from workbench.runs.local import SecondStage, filled_in
 from workbench.verifiers.base import Isolation, Verifier
 from workbench.verifiers.judging import failure
 from workbench.verifiers.pool import WorkerPool
@@ -35,12 +36,13 @@ _TURN_S = 0.005
 _AGAIN_S = 30.0
 _REMEMBERED = 10_000
 _LONGEST_REMEMBERED = 1_000
-NICENESS = 10
-"""How far processes stand back that leave the processor to whoever answers."""
 
 
 class ExecutorClosed(Exception):
     """It was closed before the item was judged."""
+
+
+_UNSENDABLE = failure("a text has characters that UTF-8 lacks")
 
 
 class _WaitingItem(Struct, frozen=True):
@@ -73,6 +75,8 @@ class LocalExecutor:
     ) -> None:
         self._verifier = verifier
         self._start = partial(_started, spec, workers, deadline, yielding)
+        self._readers = Readers(verifier, spec, workers - 1)
+        self._reading = threading.Lock()
         self._inbox: queue.SimpleQueue[_WaitingItem | None] = queue.SimpleQueue()
         self._answers: dict[int, Future[Verdict]] = {}
         self._known = _RecentVerdicts()
@@ -88,15 +92,15 @@ class LocalExecutor:
         """Where the verifier works."""
         return self._verifier.isolation
 
-    def first(self, item: VerifierInput) -> Verdict | Deferred:
+    def first(self, item: VerifierInput) -> FirstAnswer:
         """The verdict if it can be had at once, else what `later` needs."""
         if not _is_text(item):
-            return failure("a text has characters that UTF-8 lacks")
+            return _UNSENDABLE
         if self.isolation == "process":
             return self.recalled(Deferred(_key(item), None))
         return self.recalled(first_stage(self._verifier, item))
 
-    def recalled(self, answer: Verdict | Deferred) -> Verdict | Deferred:
+    def recalled(self, answer: FirstAnswer) -> FirstAnswer:
         """What `first_stage` answered, here or in another process, filled in where its comparison was made before."""
         if isinstance(answer, Verdict) or answer.key is None or (found := self._known.get(answer.key)) is None:
             return answer
@@ -124,12 +128,23 @@ class LocalExecutor:
             VerifierError: The workers can't start.
             ExecutorClosed: It was closed meanwhile.
         """
-        answers = [self.first(item) for item in items]
+        answers = self._first(items)
         waiting = [
             self.later(item, answer) if isinstance(answer, Deferred) else answer
             for item, answer in zip(items, answers, strict=True)
         ]
         return [one.result() if isinstance(one, Future) else one for one in waiting]
+
+    def _first(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+        """What `first` says of several, read by all cores where they are many."""
+        if self.isolation != "staged" or not self._reading.acquire(blocking=False):
+            return [self.first(item) for item in items]
+        try:
+            numbered = [structs.replace(item, item=row) for row, item in enumerate(items)]
+            said = {item.item: answer for item, answer in self._readers.answers(filter(_is_text, numbered))}
+        finally:
+            self._reading.release()
+        return [self.recalled(said[row]) if row in said else _UNSENDABLE for row in range(len(items))]
 
     def warm(self) -> None:
         """Start the workers now; `state` tells when they are ready."""
@@ -142,6 +157,7 @@ class LocalExecutor:
         with self._lock:
             self._closed = True
             thread = self._thread
+        self._readers.close()
         if thread is not None:
             self._inbox.put(None)
             thread.join()

@@ -5,41 +5,16 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Protocol, Self, cast
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.verifiers.base import AnyVerifier, Pending, StagedVerifier, Verifier, identity
-from workbench.verifiers.judging import judged, quickly_judged
+from workbench.runs.first_stage import Deferred, FirstAnswer, Readers
+from workbench.verifiers.base import AnyVerifier, Verifier, identity
 from workbench.verifiers.pool import WorkerPool
-
-
-class Deferred(Struct, frozen=True):
-    """What the first stage leaves to a worker.
-
-    Attributes:
-        key: Items of equal keys get the same answer; None: this one gets its own.
-        known: What the first stage knows of the item; None if there was none, and the worker's verdict is all.
-    """
-
-    key: bytes | None
-    known: Verdict | None
-
-
-_WHOLE = Deferred(None, None)
-
-
-def first_stage(verifier: Verifier, item: VerifierInput) -> Verdict | Deferred:
-    """What a verifier says that can neither hang nor crash; one that may do either leaves every item whole."""
-    if verifier.isolation == "process":
-        return _WHOLE
-    if verifier.isolation != "staged":
-        return judged(verifier, item)
-    answer = quickly_judged(cast("StagedVerifier", verifier), item)
-    return Deferred(answer.key, answer.verdict) if isinstance(answer, Pending) else answer
 
 
 def filled_in(known: Verdict | None, found: Verdict) -> Verdict:
@@ -213,19 +188,24 @@ def judge_locally(
     Args:
         spec: The verifier's kind and options, for the workers.
     """
-    with _LocalRun(cast("Verifier", verifier), lambda: WorkerPool(spec, workers), sink) as run:
-        for chunk in chunks:
-            sink.check()
-            for item in chunk:
-                run.take(item)
+    judge = cast("Verifier", verifier)
+    # This process is one of those that read.
+    with Readers(judge, spec, workers - 1) as readers, _LocalRun(judge, lambda: WorkerPool(spec, workers), sink) as run:
+        for item, answer in readers.answers(_each(chunks, sink)):
+            run.take(item, answer)
         run.finish()
+
+
+def _each(chunks: Iterable[list[VerifierInput]], sink: VerdictSink) -> Iterator[VerifierInput]:
+    for chunk in chunks:
+        sink.check()
+        yield from chunk
 
 
 class _LocalRun:
     """Items on their way to the sink; all in one thread, and never many at a time."""
 
     def __init__(self, verifier: Verifier, start: Callable[[], WorkerPool], sink: VerdictSink) -> None:
-        self._verifier = verifier
         self._sink = sink
         self._identity = hashlib.sha256(f"{identity(verifier)}\n{verifier.version}\n".encode())
         self._second = SecondStage(start, self._recall, self._commit)
@@ -238,13 +218,11 @@ class _LocalRun:
     def __exit__(self, *_: object) -> None:
         self._second.__exit__()
 
-    def take(self, item: VerifierInput) -> None:
-        """Judge an item or put it in line; wait first while too many stand there."""
-        answer: Verdict | Deferred | None = first_stage(self._verifier, item)
-        if isinstance(answer, Deferred):
-            answer = self._second.take(item, answer)
-        if answer is not None:
-            self._ready.append((item.item, answer))
+    def take(self, item: VerifierInput, answer: FirstAnswer) -> None:
+        """Keep the first stage's verdict on an item or put it in line; wait while too many stand there."""
+        verdict = self._second.take(item, answer) if isinstance(answer, Deferred) else answer
+        if verdict is not None:
+            self._ready.append((item.item, verdict))
         while self._second.count >= MOST_WAITING or self._second.characters >= MOST_CHARACTERS:
             self._turn(_WAIT_S)
         now = time.monotonic()

@@ -10,19 +10,19 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, cast
 
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, VerifierError
 from workbench.core.project import Project, opened_project
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.configuring import bound_run
 from workbench.runs.executor import ExecutorClosed
+from workbench.runs.first_stage import BATCH, AsyncReaders, Deferred, FirstAnswer
 from workbench.runs.generation import GO_ON, Identity, require_free
 from workbench.runs.lease import standing_in
-from workbench.runs.local import Deferred
-from workbench.runs.long_texts import LongTexts
 from workbench.runs.serving import VerifierSession, answering
 from workbench.runs.store import runs as stored_runs
 from workbench.training.choosing import Busy, RewardVerifier, WaitingItems, all_of, length
@@ -120,6 +120,8 @@ def _begun(project: Project, chosen: RewardVerifier, verifier: ServedVerifier) -
 LONG = 20_000
 """Characters of an item that make it a long one."""
 _TURN_S = 0.002
+_FEW_BATCHES = 2
+"""So many the loop reads alone."""
 
 
 class AsyncVerifier:
@@ -137,7 +139,8 @@ class AsyncVerifier:
         cores = os.cpu_count() or 1
         self._line = line
         self._executor = chosen.executor(workers or max(1, cores - 1), timeout, yielding=True)
-        self._long = LongTexts((chosen.kind, chosen.options), max(1, cores // 2))
+        self._helpers = max(1, cores // 2)
+        self._readers = AsyncReaders((chosen.kind, chosen.options), self._helpers)
         self._executor.warm()
 
     @property
@@ -174,19 +177,45 @@ class AsyncVerifier:
 
     async def close(self) -> None:
         """End the processes; nobody may wait any more."""
-        await self._long.close()
+        await self._readers.close()
         await asyncio.to_thread(self._executor.close)
 
-    async def _first(self, items: Sequence[VerifierInput]) -> list[Verdict | Deferred]:
+    async def _first(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         """What the first stage says of each item; the loop gets its turn in between."""
         long = [item for item in items if self._is_long(item)]
+        short = [item for item in items if not self._is_long(item)]
         with self._line.room(long):
-            reading = [asyncio.ensure_future(self._long.first(item)) for item in long]
-            short = await self._short([item for item in items if not self._is_long(item)])
-            read = iter(await all_of(reading) if reading else ())
-        return [self._executor.recalled(next(read)) if self._is_long(item) else next(short) for item in items]
+            reading = [asyncio.ensure_future(self._readers.answers([item])) for item in long]
+            known = iter(await self._short(short))
+            read = iter([answer for (answer,) in await all_of(reading)] if reading else ())
+        return [self._executor.recalled(next(read)) if self._is_long(item) else next(known) for item in items]
 
-    async def _short(self, items: Sequence[VerifierInput]) -> Iterator[Verdict | Deferred]:
+    async def _short(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+        """Of many items processes read some, while the loop reads the others."""
+        left = deque(enumerate(list(items[at : at + BATCH]) for at in range(0, len(items), BATCH)))
+        said: dict[int, list[FirstAnswer]] = {}
+
+        async def elsewhere() -> None:
+            while left:
+                number, batch = left.popleft()
+                try:
+                    said[number] = await self._readers.answers(batch)
+                except VerifierError:
+                    said[number] = await self._here(batch)
+
+        many = len(left) > _FEW_BATCHES and self._executor.isolation == "staged"
+        helping = [asyncio.ensure_future(elsewhere()) for _ in range(self._helpers if many else 0)]
+        while left:
+            # Who helps takes the first before the loop takes one.
+            await asyncio.sleep(0)
+            if left:
+                number, batch = left.pop()
+                said[number] = await self._here(batch)
+        if helping:
+            await all_of(helping)
+        return [answer for _, answers in sorted(said.items()) for answer in answers]
+
+    async def _here(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         answers = []
         turned = time.perf_counter()
         for item in items:
@@ -194,7 +223,7 @@ class AsyncVerifier:
             if time.perf_counter() - turned > _TURN_S and len(items) > 1:
                 await asyncio.sleep(0)
                 turned = time.perf_counter()
-        return iter(answers)
+        return answers
 
     async def _later(self, asked: Sequence[tuple[VerifierInput, Deferred]]) -> list[Verdict]:
         try:

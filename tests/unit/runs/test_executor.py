@@ -15,8 +15,7 @@ from workbench.core.errors import VerifierError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs import executor as module
 from workbench.runs.executor import ExecutorClosed, LocalExecutor
-from workbench.runs.local import Deferred
-from workbench.runs.long_texts import LongTexts
+from workbench.runs.first_stage import AsyncReaders, Deferred
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.registry import Registry
 
@@ -116,11 +115,11 @@ def test_closing_tells_those_who_wait() -> None:
 
 
 async def test_a_process_for_long_texts_that_ends_is_replaced() -> None:
-    long = LongTexts(("staged", {"ms": "1"}), 1)
-    assert isinstance(await long.first(item("later a")), Deferred)
+    readers = AsyncReaders(("staged", {"ms": "1"}), 1)
+    assert [type(one) for one in await readers.answers([item("later a"), item("now")])] == [Deferred, Verdict]
     for process in psutil.Process().children():
         process.kill()
     with pytest.raises(VerifierError, match="has ended"):
-        await long.first(item("now"))
-    assert isinstance(await long.first(item("now")), Verdict)
-    await long.close()
+        await readers.answers([item("now")])
+    assert [type(one) for one in await readers.answers([item("now")])] == [Verdict]
+    await readers.close()

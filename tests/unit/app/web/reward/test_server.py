@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any
 
@@ -18,10 +18,9 @@ from workbench.app.web.reward import gate, server
 from workbench.app.web.reward.gate import RequestRules
 from workbench.app.web.reward.server import RewardServer, serve
 from workbench.app.web.serve.addresses import Address
-from workbench.core.errors import UsageError
-from workbench.core.verdict import Verdict, VerifierInput
-from workbench.runs.local import Deferred
-from workbench.runs.long_texts import LongTexts
+from workbench.core.errors import UsageError, VerifierError
+from workbench.core.verdict import VerifierInput
+from workbench.runs.first_stage import BATCH, AsyncReaders, FirstAnswer
 from workbench.training import serving as judging
 from workbench.training.choosing import Scale, chosen
 
@@ -171,13 +170,13 @@ async def test_a_bomb_is_an_abstention_as_in_a_run_and_costs_nobody_else(served:
 async def test_long_texts_are_read_elsewhere(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judging, "LONG", 1_000)
     elsewhere: list[str] = []
-    first = LongTexts.first
+    answers = AsyncReaders.answers
 
-    async def watched(self: LongTexts, one: VerifierInput) -> Verdict | Deferred:
-        elsewhere.append(one.completion)
-        return await first(self, one)
+    async def watched(self: AsyncReaders, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+        elsewhere.extend(one.completion for one in items)
+        return await answers(self, items)
 
-    monkeypatch.setattr(LongTexts, "first", watched)
+    monkeypatch.setattr(AsyncReaders, "answers", watched)
     async with served("staged", ms=1) as found:
         client = Client(found.address.port)
         texts = ["now" + "x" * 2_000, "later " + "y" * 2_000, "now", "later z", "later " + "y" * 2_000]
@@ -192,6 +191,31 @@ async def test_long_texts_are_read_elsewhere(served: Serving, monkeypatch: pytes
                 (4, "compared"),
             ]
         assert sorted(elsewhere) == sorted([text for text in texts if len(text) > 1_000] * 2)
+        client.close()
+
+
+async def test_of_many_items_some_are_read_elsewhere(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere: list[int] = []
+    answers = AsyncReaders.answers
+
+    async def watched(self: AsyncReaders, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+        elsewhere.append(len(items))
+        if len(elsewhere) == 2:
+            raise VerifierError("A process that reads texts has ended.")
+        return await answers(self, items)
+
+    monkeypatch.setattr(AsyncReaders, "answers", watched)
+    async with served("staged", ms=1, queue=None) as found:
+        client = Client(found.address.port)
+        texts = ["later a" if number % 5 == 0 else "now" for number in range(5 * BATCH)]
+        batch = {"items": [{"reference": "r", "completion": text, "id": n} for n, text in enumerate(texts)]}
+        for _ in range(2):
+            answer = await client.post("/reward", json.dumps(batch).encode())
+            assert answer.status == 200, answer
+            said = [(one["id"], one["reason"]) for one in answer.document["items"]]
+            assert said == [(n, "quick" if n % 5 else "compared") for n in range(5 * BATCH)]
+        assert len(elsewhere) >= 2
+        assert set(elsewhere) == {BATCH}
         client.close()
 
 

@@ -1,0 +1,174 @@
+"""Many items are read by several processes: each once, as one process alone would, whatever becomes of the others."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+import psutil
+import pytest
+from msgspec import structs
+
+from tests.background import install_plugin, until
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.runs import first_stage as module
+from workbench.runs.executor import LocalExecutor
+from workbench.runs.first_stage import BATCH, Readers
+from workbench.runs.local import judge_locally
+from workbench.verifiers.registry import Registry
+
+HELPERS = 2
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def _plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install_plugin(tmp_path, monkeypatch)
+    monkeypatch.setattr(module, "MANY", BATCH)
+
+
+@pytest.fixture
+def readers() -> Iterator[Readers]:
+    options = {"caller": str(os.getpid())}
+    with Readers(Registry().local("reading", options), ("reading", options), HELPERS) as made:
+        yield made
+
+
+def item(number: int, completion: str = "now") -> VerifierInput:
+    return VerifierInput(item=number, question="q", reference="r", completion=completion)
+
+
+def until_read_elsewhere(readers: Readers, found: Counter[int], processes: int) -> Iterator[VerifierInput]:
+    """Items without end, as long as so many other processes have not read any."""
+    number = 0
+    while len(found.keys() - {os.getpid()}) < processes:
+        yield item(number, "now" if number % 3 else f"later {number}")
+        number += 1
+
+
+def read(readers: Readers, items: Iterable[VerifierInput], found: Counter[int]) -> list[int]:
+    """The items in the order in which they were answered; ``found`` counts which process read how many."""
+    numbers = []
+    for one, answer in readers.answers(items):
+        numbers.append(one.item)
+        if isinstance(answer, Verdict):
+            assert answer.detail is not None
+            found[int(answer.detail)] += 1
+        else:
+            assert answer.key == one.completion.encode()
+    return numbers
+
+
+def test_all_processes_read_and_each_item_is_read_once(readers: Readers) -> None:
+    found = Counter[int]()
+    numbers = read(readers, until_read_elsewhere(readers, found, HELPERS), found)
+    assert sorted(numbers) == list(range(len(numbers)))
+    assert found.keys() - {os.getpid()} == set(readers.pids)
+    assert found[os.getpid()] >= BATCH
+
+
+def test_few_items_start_no_process(readers: Readers) -> None:
+    assert read(readers, map(item, range(BATCH - 1)), Counter()) == list(range(BATCH - 1))
+    assert readers.pids == []
+
+
+def test_what_a_process_had_that_ended_is_read_by_the_caller(readers: Readers) -> None:
+    found = Counter[int]()
+    read(readers, until_read_elsewhere(readers, found, HELPERS), found)
+    taken = list[int]()
+
+    def ends() -> Iterator[VerifierInput]:
+        while readers.pids:
+            taken.append(len(taken))
+            yield item(taken[-1], "end")
+
+    assert sorted(read(readers, ends(), Counter())) == taken
+    assert read(readers, [item(0), item(1)], Counter()) == [0, 1]
+
+
+def test_answers_that_nobody_took_are_not_those_of_the_next_items(readers: Readers) -> None:
+    found = Counter[int]()
+    read(readers, until_read_elsewhere(readers, found, HELPERS), found)
+    left = readers.answers(map(item, range(100_000, 100_000 + 20 * BATCH)))
+    assert len(list(islice(left, 2))) == 2
+    del left
+    assert sorted(read(readers, map(item, range(10 * BATCH)), found)) == list(range(10 * BATCH))
+
+
+def test_long_items_are_few_in_a_batch(readers: Readers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_CHARACTERS", 5)
+    found, taken, most = Counter[int](), list[int](), 0
+
+    def counted() -> Iterator[VerifierInput]:
+        for one in until_read_elsewhere(readers, found, HELPERS):
+            taken.append(one.item)
+            yield one
+
+    for answered, (_, answer) in enumerate(readers.answers(counted()), 1):
+        if isinstance(answer, Verdict):
+            found[int(answer.detail or 0)] += 1
+        most = max(most, len(taken) - answered)
+    # Question and answer are two characters, a completion three or more: two items at most are a batch, of which each
+    # process has one, and one each waits for them.
+    assert 0 < most <= 2 * 2 * HELPERS
+
+
+def test_processes_end_with_their_caller(readers: Readers) -> None:
+    found = Counter[int]()
+    read(readers, until_read_elsewhere(readers, found, HELPERS), found)
+    processes = [psutil.Process(pid) for pid in readers.pids]
+    assert len(processes) == HELPERS
+    readers.close()
+    assert not any(process.is_running() for process in processes)
+
+
+class _Kept:
+    """Keeps what a run stores."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, Verdict] = {}
+
+    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = {}) -> None:
+        assert not self.found.keys() & dict(results).keys()
+        self.found.update(results)
+
+    def recall(self, key: bytes) -> Verdict | None:
+        return None
+
+    def check(self) -> None:
+        """Nothing ends the work early."""
+
+
+def test_a_run_by_several_processes_finds_what_one_finds() -> None:
+    rows = [json.loads(line) for line in (ROOT / "sample_data" / "tuples.jsonl").read_text().splitlines()]
+    items = [
+        VerifierInput(item=number, question=row["question"], reference=row["answer"], completion=row["completion"])
+        for number, row in enumerate(rows * (1 + 20 * BATCH // len(rows)))
+    ]
+    kept = [_Kept(), _Kept()]
+    for workers, sink in zip((1, 3), kept, strict=True):
+        chunks = (items[at : at + 500] for at in range(0, len(items), 500))
+        judge_locally(Registry().load("rules"), ("rules", {}), workers, chunks, sink)
+    alone, together = ({n: structs.replace(one, ms=0.0) for n, one in sink.found.items()} for sink in kept)
+    assert len(alone) == len(items)
+    assert together == alone
+
+
+def test_a_verifier_on_call_reads_many_by_several_processes() -> None:
+    executor = LocalExecutor(Registry().local("reading", {}), ("reading", {}), HELPERS + 1)
+    found = set[str | None]()
+    rows = [item(7, "\ud800" if number == 5 else "now") for number in range(10 * BATCH)]
+
+    def several() -> bool:
+        verdicts = executor.judge(rows)
+        assert [number for number, verdict in enumerate(verdicts) if verdict.reason != "quick"] == [5]
+        found.update(verdict.detail for verdict in verdicts)
+        return len(found) > 2
+
+    until(several)
+    executor.close()
+    assert psutil.Process().children(recursive=True) == []

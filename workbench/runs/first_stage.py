@@ -1,0 +1,337 @@
+"""The first stage of judging on this machine: what a verifier says at once, and what it leaves to workers.
+
+It is made here, in processes beside the caller (many items), or in processes instead of it (long texts). Messages are
+those of `workbench.verifiers.wire`: some items, and what was said of each. A process ends when its socket does, so none
+outlives the one that started it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from queue import Empty, SimpleQueue
+from typing import NamedTuple, Self, cast
+
+import msgspec
+from msgspec import Struct
+
+from workbench.core.errors import VerifierError
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.verifiers.base import Pending, StagedVerifier, Verifier
+from workbench.verifiers.judging import judged, quickly_judged
+from workbench.verifiers.registry import Registry
+from workbench.verifiers.wire import pack, read
+
+BATCH = 64
+"""Items that are read at once."""
+NICENESS = 10
+"""How far processes stand back that leave the processor to whoever answers."""
+MANY = 1_000
+"""Items that the caller reads alone before processes are started to help it."""
+_CHARACTERS = 500_000
+"""Of a batch, from which on it takes no further item."""
+_CALLS_A_PROCESS = 500
+"""Then another takes its place: what long texts leave behind in its memory goes with it."""
+
+_BOOT = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from workbench.runs import first_stage; first_stage.serve(*json.loads(sys.argv[2]))"
+)
+
+
+class Deferred(Struct, frozen=True):
+    """What the first stage leaves to a worker.
+
+    Attributes:
+        key: Items of equal keys get the same answer; None: this one gets its own.
+        known: What the first stage knows of the item; None if there was none, and the worker's verdict is all.
+    """
+
+    key: bytes | None
+    known: Verdict | None
+
+
+_WHOLE = Deferred(None, None)
+
+
+def first_stage(verifier: Verifier, item: VerifierInput) -> Verdict | Deferred:
+    """What a verifier says that can neither hang nor crash; one that may do either leaves every item whole."""
+    if verifier.isolation == "process":
+        return _WHOLE
+    if verifier.isolation != "staged":
+        return judged(verifier, item)
+    answer = quickly_judged(cast("StagedVerifier", verifier), item)
+    return Deferred(answer.key, answer.verdict) if isinstance(answer, Pending) else answer
+
+
+Spec = tuple[str, dict[str, str]]
+"""A verifier's kind and options."""
+FirstAnswer = Verdict | Deferred
+"""What the first stage says of an item."""
+
+
+class _Items(Struct, frozen=True):
+    items: Sequence[VerifierInput]
+
+
+class _Said(Struct, frozen=True):
+    """What the first stage said of an item: one of both."""
+
+    verdict: Verdict | None = None
+    deferred: Deferred | None = None
+
+
+class _Answers(Struct, frozen=True):
+    said: list[_Said]
+
+
+def serve(kind: str, options: dict[str, str], descriptor: int, niceness: int) -> None:
+    """Be such a process: answer until the socket ends."""
+    os.nice(niceness)
+    verifier = Registry().local(kind, options)
+    with socket.socket(fileno=descriptor) as sock, sock.makefile("rb") as stream:
+        while (body := read(stream)) is not None:
+            asked = msgspec.msgpack.decode(body, type=_Items)
+            sock.sendall(pack(_Answers([_say(verifier, item) for item in asked.items])))
+
+
+def _say(verifier: Verifier, item: VerifierInput) -> _Said:
+    answer = first_stage(verifier, item)
+    return _Said(deferred=answer) if isinstance(answer, Deferred) else _Said(answer)
+
+
+class ReaderProcess:
+    """A process that makes the first stage of one verifier.
+
+    Attributes:
+        calls: How often it was asked.
+    """
+
+    def __init__(self, spec: Spec, niceness: int = 0) -> None:
+        self._sock, theirs = socket.socketpair()
+        self._stream = self._sock.makefile("rb")
+        self.calls = 0
+        with theirs:
+            # A session of its own: no key press reaches it, and it may finish what was accepted.
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _BOOT, json.dumps(sys.path), json.dumps([*spec, theirs.fileno(), niceness])],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    def ask(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+        """What it says of each item; from any thread, by one at a time.
+
+        Raises:
+            VerifierError: It has ended.
+        """
+        self.calls += 1
+        try:
+            self._sock.sendall(pack(_Items(items)))
+            body = read(self._stream)
+            said = [] if body is None else msgspec.msgpack.decode(body, type=_Answers).said
+        except (OSError, ValueError, msgspec.MsgspecError) as error:
+            raise VerifierError("A process that reads texts has ended.") from error
+        answers = [answer for one in said if (answer := one.deferred or one.verdict) is not None]
+        if len(answers) != len(items):
+            raise VerifierError("A process that reads texts has ended.")
+        return answers
+
+    def end(self) -> None:
+        """End it; whoever asks it is told."""
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        """End it and let go of its socket; nobody may be asking."""
+        self.end()
+        self._stream.close()
+        self._sock.close()
+
+
+# -- For many items, beside the caller.
+
+
+def _batch(left: Iterator[VerifierInput]) -> list[VerifierInput]:
+    """The next items, few of them if they are long."""
+    items, characters = list[VerifierInput](), 0
+    for item in islice(left, BATCH):
+        items.append(item)
+        characters += len(item.question) + len(item.reference) + len(item.completion)
+        if characters > _CHARACTERS:
+            break
+    return items
+
+
+class _Batch(NamedTuple):
+    """Some items, and where it goes with what is said of them; None where nothing was."""
+
+    items: list[VerifierInput]
+    done: SimpleQueue[tuple[_Batch, list[FirstAnswer] | None]]
+
+
+class Readers:
+    """Processes that help the caller with the first stage of one verifier.
+
+    They are started once `MANY` items were read. What a process had that ended is read by the caller.
+
+    Args:
+        processes: How many; with 0 the caller reads alone, as it does where there is no first stage.
+    """
+
+    def __init__(self, verifier: Verifier, spec: Spec, processes: int) -> None:
+        self._verifier, self._spec = verifier, spec
+        self._wanted = processes if verifier.isolation == "staged" else 0
+        self._batches: SimpleQueue[_Batch | None] = SimpleQueue()
+        self._helpers: list[threading.Thread] = []
+        self._processes: list[ReaderProcess] = []
+        self._lock = threading.Lock()
+        self._closed = False
+        self._read = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def pids(self) -> list[int]:
+        """Ids of the processes that help."""
+        with self._lock:
+            return [process.pid for process in self._processes]
+
+    def answers(self, items: Iterable[VerifierInput]) -> Iterator[tuple[VerifierInput, FirstAnswer]]:
+        """Each item with what `first_stage` says of it, in no order; for one caller at a time."""
+        left = iter(items)
+        done: SimpleQueue[tuple[_Batch, list[FirstAnswer] | None]] = SimpleQueue()
+        given = 0
+        while True:
+            self._start()
+            while self._batches.qsize() < len(self._helpers) and (batch := _batch(left)):
+                self._batches.put(_Batch(batch, done))
+                given += 1
+            before = self._read
+            yield from self._read_here(islice(left, BATCH))
+            if self._read == before and (back := self._taken_back(done)) is not None:
+                given -= 1
+                yield from self._read_here(back.items)
+            own = self._read - before
+            while given and (not own or not done.empty()):
+                read, answers = done.get()
+                given -= 1
+                yield from self._read_here(read.items) if answers is None else zip(read.items, answers, strict=True)
+            if not own and not given:
+                return
+
+    def close(self) -> None:
+        """End the processes."""
+        with self._lock:
+            self._closed = True
+            for process in self._processes:
+                process.end()
+        for _ in self._helpers:
+            self._batches.put(None)
+        for helper in self._helpers:
+            helper.join()
+        self._helpers = []
+
+    def _start(self) -> None:
+        if self._wanted and self._read >= MANY:
+            self._helpers = [threading.Thread(target=self._help, daemon=True) for _ in range(self._wanted)]
+            self._wanted = 0
+            for helper in self._helpers:
+                helper.start()
+
+    def _read_here(self, items: Iterable[VerifierInput]) -> Iterator[tuple[VerifierInput, FirstAnswer]]:
+        for item in items:
+            self._read += 1
+            yield item, first_stage(self._verifier, item)
+
+    def _taken_back(self, done: SimpleQueue[tuple[_Batch, list[FirstAnswer] | None]]) -> _Batch | None:
+        """What no process has begun with; what an earlier caller has left is dropped."""
+        with suppress(Empty):
+            while (batch := self._batches.get_nowait()) is not None:
+                if batch.done is done:
+                    return batch
+        return None
+
+    def _help(self) -> None:
+        """Have a process read until it is closed or has ended."""
+        with self._lock:
+            if self._closed:
+                return
+            process = ReaderProcess(self._spec)
+            self._processes.append(process)
+        with suppress(VerifierError):
+            # It has loaded when it answers; before, the caller is faster.
+            process.ask([])
+            while (batch := self._batches.get()) is not None:
+                answers = None
+                try:
+                    answers = process.ask(batch.items)
+                finally:
+                    batch.done.put((batch, answers))
+        with self._lock:
+            self._processes.remove(process)
+            process.close()
+
+
+# -- For an event loop, instead of it.
+
+
+class AsyncReaders:
+    """A few processes that make the first stage of one verifier; used from one event loop.
+
+    Args:
+        processes: How many; they start when they are needed, and stand back for the loop.
+    """
+
+    def __init__(self, spec: Spec, processes: int) -> None:
+        self._spec = spec
+        self._places = asyncio.Semaphore(processes)
+        self._free: list[ReaderProcess] = []
+
+    async def answers(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+        """What `first_stage` says of each item.
+
+        Raises:
+            VerifierError: The process ended before it said anything.
+        """
+        async with self._places:
+            reader = self._free.pop() if self._free else ReaderProcess(self._spec, NICENESS)
+            asking = asyncio.ensure_future(asyncio.to_thread(reader.ask, items))
+            try:
+                answers = await asyncio.shield(asking)
+            except BaseException:
+                # One that was left in the middle would give its answer to somebody else.
+                reader.end()
+                with suppress(VerifierError):
+                    await asking
+                reader.close()
+                raise
+            if reader.calls < _CALLS_A_PROCESS:
+                self._free.append(reader)
+            else:
+                reader.close()
+            return answers
+
+    async def close(self) -> None:
+        """End the processes that nobody waits for."""
+        while self._free:
+            self._free.pop().close()

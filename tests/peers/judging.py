@@ -1,4 +1,4 @@
-"""`judge` within the libraries themselves, each in an environment of its own with the core and nothing else of ours.
+"""`judge` and rewards within the libraries themselves, each in an environment with the core and nothing else of ours.
 
 python -m tests.peers.judging FOLDER [NAME ...]
 
@@ -17,13 +17,18 @@ from typing import Any
 
 from tests.parts import CORE, ROOT, built, uv
 
+TORCH = "torch==2.13.0"
 PEERS = {
     "inspect_ai": ["inspect-ai==0.3.285"],
     "lm_eval": ["lm-eval[math]==0.4.13"],
-    "lighteval": ["lighteval==0.13.0", "torch==2.13.0", "xxhash<4"],
+    "lighteval": ["lighteval==0.13.0", TORCH, "xxhash<4"],
     "verifiers": ["verifiers==0.4.0"],
+    "trl": ["trl==1.16.0", TORCH],
+    "verl": ["verl==0.9.1", TORCH],
 }
-"""Module of ours -> what it is run beside; lighteval fails with later releases of xxhash."""
+"""Library -> what it is installed with; lighteval fails with later releases of xxhash."""
+HARNESSES = ("inspect_ai", "lm_eval", "lighteval", "verifiers")
+"""Those that `judge` is for: they are given the cases."""
 DATA = ROOT / "tests" / "data" / "harnesses"
 
 
@@ -47,7 +52,8 @@ def require(done: subprocess.CompletedProcess[str]) -> None:
 
 def told(python: Path, name: str) -> dict[str, Any]:
     """What the library made of the cases."""
-    command = [str(python), str(Path(__file__).with_name(f"{name}_judge_peer.py")), str(DATA / "cases.json")]
+    script = f"{name}_judge_peer.py" if name in HARNESSES else f"{name}_peer.py"
+    command = [str(python), str(Path(__file__).with_name(script)), str(DATA / "cases.json")]
     done = subprocess.run(command, cwd="/", stdout=subprocess.PIPE, text=True, timeout=600, check=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found

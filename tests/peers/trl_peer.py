@@ -51,8 +51,8 @@ def main() -> None:
         inputs = [{"prompt": "1 + 1 = ?", "ground_truth": truth} for truth in ("2", "3", "2", None)]
         rewards = trainer._calculate_rewards(inputs, asked["prompts"], asked["completions"], [[0]] * 4)
     names = [f"rewards/{reward.__name__}/mean", f"{reward.name}/undecided"]
-    print(json.dumps({"rewards": [str(one) for one in rewards[:, 0].tolist()], "steps": len(steps)}))
-    print(json.dumps([{name: step[name] for name in names if name in step} for step in steps]))
+    logged = [sorted(name for name in names if name in step) for step in steps]
+    print(json.dumps({"rewards": [str(one) for one in rewards[:, 0].tolist()], "logged": logged}))
 
 
 if __name__ == "__main__":

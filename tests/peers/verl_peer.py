@@ -59,6 +59,7 @@ def loaded(name: str) -> object:
 
 def main() -> None:
     words = tokenizer()
+    managers = {}
     for manager in (
         NaiveRewardManager(words, 0, loaded("compute_score"), compute_score_timeout=30),
         BatchRewardManager(words, 0, loaded("compute_scores")),
@@ -66,7 +67,7 @@ def main() -> None:
         found = manager(batch(), return_dict=True)
         extra = {name: [str(value) for value in values] for name, values in found["reward_extra_info"].items()}
         scores = found["reward_tensor"].sum(dim=1).tolist()
-        print(json.dumps({"manager": type(manager).__module__, "scores": scores, "extra": extra}))
+        managers[type(manager).__module__] = {"scores": scores, "extra": extra}
 
     async def looped() -> list[float]:
         manager = LoopManager(OmegaConf.create({"reward": {}}), words, loaded("compute_score"))
@@ -75,7 +76,8 @@ def main() -> None:
         found = await asyncio.gather(*(manager.run_single(rows[row : row + 1]) for row in range(3)))
         return [one["reward_score"] for one in found]
 
-    print(json.dumps({"manager": LoopManager.__module__, "scores": asyncio.run(looped())}))
+    managers[LoopManager.__module__] = {"scores": asyncio.run(looped())}
+    print(json.dumps({"managers": managers}))
 
 
 if __name__ == "__main__":

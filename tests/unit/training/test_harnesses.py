@@ -14,7 +14,7 @@ import pytest
 
 import workbench
 from tests.parts import ROOT, require_index
-from tests.peers.judging import DATA, PEERS, installed, told
+from tests.peers.judging import DATA, HARNESSES, PEERS, installed, told
 from workbench.training.judging import figures
 from workbench.training.lm_eval import judged
 
@@ -23,10 +23,14 @@ CASES: list[dict[str, Any]] = json.loads((DATA / "cases.json").read_text(encodin
 FOLDER = os.environ.get("WORKBENCH_PEERS")
 
 
-@pytest.fixture(params=sorted(PEERS))
+@pytest.fixture(params=HARNESSES)
 def written(request: pytest.FixtureRequest) -> dict[str, Any]:
     """What a library made of the cases."""
-    found: dict[str, Any] = json.loads((DATA / f"{request.param}.json").read_text(encoding="utf-8"))
+    return read(request.param)
+
+
+def read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
     return found
 
 
@@ -42,13 +46,13 @@ def test_every_library_sees_what_judge_says(written: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", ["inspect_ai", "verifiers"])
 def test_a_library_s_log_says_what_was_compared_and_why(name: str) -> None:
-    written = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    written = read(name)
     assert written["answers"][:3] == ["42", "43", None]
     assert written["reasons"][:3] == ["text_equal", "number", "no_answer_found"]
 
 
 def test_inspect_s_choices_are_part_of_the_question() -> None:
-    written = json.loads((DATA / "inspect_ai.json").read_text(encoding="utf-8"))
+    written = read("inspect_ai")
     assert written["options"] == {"acc": 1.0, "undecided": 0.0}
 
 
@@ -59,6 +63,20 @@ def test_every_library_counts_what_is_undecided_and_never_as_correct(written: di
     for found in written["figures"]:
         for name in ("acc", "undecided"):
             assert found[name] == pytest.approx(fmean(row[name] for row in written["rows"]))
+
+
+def test_trl_leaves_out_what_is_undecided_where_no_number_is_asked_for() -> None:
+    written = read("trl")
+    assert written["rewards"] == ["1.0", "0.0", "0.0", "nan"]
+    assert written["logged"] == [["rewards/workbench:rules/mean", "rules/undecided"]] * 2
+
+
+def test_every_manager_of_verl_sees_the_same() -> None:
+    managers = read("verl")["managers"]
+    assert len(managers) == 3
+    assert [one["scores"] for one in managers.values()] == [[1.0, 0.0, -1.0]] * 3
+    extras = [one["extra"] for one in managers.values() if "extra" in one]
+    assert [(one["acc"], one["undecided"]) for one in extras] == [(["1.0", "0.0", "0.0"], ["0.0", "0.0", "1.0"])] * 2
 
 
 def test_a_document_s_several_completions_are_averaged() -> None:
@@ -78,10 +96,12 @@ def test_the_shown_call_answers_as_shown(document: str, capsys: pytest.CaptureFi
 
 def test_what_is_shown_of_a_library_is_what_was_run_with_it() -> None:
     for name in PEERS:
+        assert read(name)["made_with"] == PEERS[name]
+        assert f"{PEERS[name][0].replace('==', ' ').replace('[math]', '')}" in DOCUMENT.replace("\n", " ")
+    for name in HARNESSES:
         peer = (ROOT / "tests" / "peers" / f"{name}_judge_peer.py").read_text(encoding="utf-8")
         (shown,) = re.findall(rf"workbench\.training\.{name}(?: import |:)judged", DOCUMENT)
         assert shown in peer
-        assert f"{PEERS[name][0].replace('==', ' ').replace('[math]', '')}" in DOCUMENT
     (utils,) = re.findall(r"```python\n(from workbench.training.lm_eval.*?)```", DOCUMENT, re.DOTALL)
     (task,) = re.findall(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)
     peer = (ROOT / "tests" / "peers" / "lm_eval_judge_peer.py").read_text(encoding="utf-8")
@@ -96,5 +116,5 @@ def test_what_is_shown_of_a_library_is_what_was_run_with_it() -> None:
 @pytest.mark.parametrize("name", PEERS)
 def test_the_library_itself_says_so(name: str) -> None:
     require_index()
-    written = json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
+    written = read(name)
     assert told(installed(Path(str(FOLDER)), name), name) | {"made_with": PEERS[name]} == written

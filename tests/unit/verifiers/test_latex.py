@@ -5,8 +5,10 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError
 
 import pytest
+from msgspec import structs
 
 from workbench.core.errors import VerifierError
+from workbench.core.verdict import Outcome, VerifierInput
 from workbench.training.reward import Reward
 from workbench.verifiers import latex
 from workbench.verifiers.math_verify import MathVerify
@@ -56,6 +58,14 @@ def test_what_is_missing_is_said_and_what_to_do(
     assert (Rules().version, Rules().preload) == (RULE_VERSION, ())
     with pytest.warns(UserWarning, match="rules works without computer algebra"), Reward("rules") as reward:
         assert reward([""], [r"\boxed{2}"], answer=["2"]) == [1.0]
+
+
+def test_without_algebra_the_rules_abstain_on_what_only_it_can_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, latex2sympy2_extended="1.0.6")
+    item = VerifierInput(item=1, question="?", reference=r"\sum_{n=1}^3 n", completion=r"\boxed{\sum_{k=1}^3 k}")
+    verdict = Rules().verify(item)
+    assert (verdict.outcome, verdict.reason) == (Outcome.ABSTAIN, "too_complex")
+    assert Rules().verify(structs.replace(item, completion=r"\boxed{\text{yes}}")).outcome is not Outcome.CORRECT
 
 
 def test_math_verify_itself_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:

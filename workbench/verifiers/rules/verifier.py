@@ -12,7 +12,7 @@ from workbench.verifiers import latex
 from workbench.verifiers.base import Isolation, Pending
 from workbench.verifiers.rules.answers import Answers, answers
 from workbench.verifiers.rules.decision import Decision, decide
-from workbench.verifiers.rules.equality import Symbolic, Unread, undecided
+from workbench.verifiers.rules.equality import Symbolic, Unread
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
 
@@ -55,11 +55,14 @@ class Rules:
     def verify(self, item: VerifierInput) -> Verdict:
         """The verdict, with sympy's help where the rules can't read an answer. Only for worker processes."""
         found = answers(item.question, item.reference, item.completion, item.subtype)
-        return _verdict(found, _decide(item, found, self._symbolic()))
+        try:
+            return _verdict(found, _decide(item, found, self._symbolic()))
+        except Unread:
+            return _verdict(found, Decision(None, "too_complex"))
 
     def _symbolic(self) -> Symbolic:
-        if not self.preload:
-            return undecided
+        if self.lack is not None:
+            return _needs_worker
         from workbench.verifiers.rules.symbolic import same_symbolic
 
         return same_symbolic

@@ -243,7 +243,7 @@ def _whole_formula(completion: str, answer: FinalAnswer) -> FinalAnswer:
     end = end if end >= 0 else len(completion)
     if (
         answer.how == "cue"
-        and _INITIAL.search(completion, 0, answer.end)
+        and _INITIAL.search(completion, max(answer.end - 1, 0), answer.end)
         and completion[answer.end : answer.end + 2] == ". "
     ):
         return _stretched(completion, answer, answer.start, end)

@@ -9,6 +9,7 @@ again, with the core as it is now. UV_FIND_LINKS may name wheels that are on no 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -54,7 +55,10 @@ def told(python: Path, name: str) -> dict[str, Any]:
     """What the library made of the cases."""
     script = f"{name}_judge_peer.py" if name in HARNESSES else f"{name}_peer.py"
     command = [str(python), str(Path(__file__).with_name(script)), str(DATA / "cases.json")]
-    done = subprocess.run(command, cwd="/", stdout=subprocess.PIPE, text=True, timeout=600, check=True)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        command, cwd="/", stdout=subprocess.PIPE, text=True, timeout=600, check=True, env=os.environ | {"PATH": path}
+    )
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 

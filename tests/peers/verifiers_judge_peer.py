@@ -1,13 +1,16 @@
-"""Run by a Python that has verifiers and this package: a task whose configuration plugs `judge` in as its reward.
+"""Run by a Python that has verifiers and this package: rollouts with a scripted model, rewarded by `judge`.
 
-python verifiers_judge_peer.py CASES   prints what the scored traces hold: no network, no model
+python verifiers_judge_peer.py CASES   prints what the traces hold; its harness needs uv, nothing else a network
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -25,21 +28,51 @@ class CaseTask(vf.Task[CaseData, vf.State, vf.TaskConfig]):  # type: ignore[misc
     pass
 
 
-async def scored(place: int, case: dict[str, Any]) -> vf.Trace:
-    task = CaseTask(CaseData(idx=place, prompt=case["question"], answer=case["answer"]), vf.TaskConfig(rewards=REWARDS))
-    trace = vf.Trace(
-        task=vf.TraceTask(type=type(task).__name__, data=task.data),
-        agent=vf.AgentInfo(config=vf.AgentConfig(model="none")),
-        root_reply=case["completion"],
-    )
-    await task.score(trace)
-    return trace
+class Model(BaseHTTPRequestHandler):
+    """Streams what it is told to say next, as OpenAI's API does."""
+
+    reply = ""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        said = {"index": 0, "delta": {"role": "assistant", "content": self.reply}, "finish_reason": None}
+        end = {"index": 0, "delta": {}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        head: dict[str, Any] = {"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "scripted"}
+        chunks: list[dict[str, Any]] = [{"choices": [said]}, {"choices": [end]}, {"choices": [], "usage": usage}]
+        lines = [*(json.dumps(head | chunk) for chunk in chunks), "[DONE]"]
+        body = "".join(f"data: {line}\n\n" for line in lines).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
 
 
-async def main() -> None:
-    traces = await asyncio.gather(*(scored(place, case) for place, case in enumerate(CASES)))
-    rows = [{"acc": trace.reward, "undecided": trace.metrics["undecided"]} for trace in traces]
+async def rolled_out(port: int) -> list[vf.Trace]:
+    client = vf.EvalClientConfig(base_url=f"http://127.0.0.1:{port}/v1", api_key_var="SCRIPTED_KEY")
+    config = vf.AgentConfig(model="scripted", client=client, harness={"id": "null"}, runtime=vf.SubprocessConfig())
+    traces = []
+    async with vf.Agent(config) as agent:
+        for case in CASES:
+            Model.reply = case["completion"]
+            task = CaseTask(CaseData(prompt=case["question"], answer=case["answer"]), vf.TaskConfig(rewards=REWARDS))
+            traces.append(await agent.run(task))
+    return traces
+
+
+def main() -> None:
+    os.environ["SCRIPTED_KEY"] = "none"
+    with ThreadingHTTPServer(("127.0.0.1", 0), Model) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        traces = asyncio.run(rolled_out(server.server_port))
+        server.shutdown()
+    rows = [{"acc": trace.reward, "undecided": trace.metrics.get("undecided")} for trace in traces]
     found = {
+        "ok": [trace.ok for trace in traces],
         "rows": rows,
         "answers": [trace.info["rules"]["candidate_final"] for trace in traces],
         "reasons": [trace.info["rules"]["reason"] for trace in traces],
@@ -49,4 +82,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

@@ -65,6 +65,10 @@ def test_every_library_counts_what_is_undecided_and_never_as_correct(written: di
             assert found[name] == pytest.approx(fmean(row[name] for row in written["rows"]))
 
 
+def test_the_rollouts_of_verifiers_end_well_whatever_the_reply() -> None:
+    assert read("verifiers")["ok"] == [True] * len(CASES)
+
+
 def test_trl_leaves_out_what_is_undecided_where_no_number_is_asked_for() -> None:
     written = read("trl")
     assert written["rewards"] == ["1.0", "0.0", "0.0", "nan"]

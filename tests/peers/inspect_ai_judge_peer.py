@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from inspect_ai import Task, score  # type: ignore[import-not-found]
+from inspect_ai import Task  # type: ignore[import-not-found]
 from inspect_ai import eval as evaluate
 from inspect_ai.dataset import Sample  # type: ignore[import-not-found]
-from inspect_ai.log import EvalLog  # type: ignore[import-not-found]
+from inspect_ai.log import EvalLog, read_eval_log  # type: ignore[import-not-found]
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # type: ignore[import-not-found]
 from inspect_ai.scorer import match  # type: ignore[import-not-found]
 
@@ -58,13 +59,15 @@ def main() -> None:
         os.chdir(folder)
         log = evaluated(judged())
         scores = [next(iter(sample.scores.values())) for sample in log.samples]
-        again = score(evaluated(match()), judged(), action="overwrite", display="none")
+        other = evaluated(match()).location
+        command = [Path(sys.executable).with_name("inspect"), "score", other, "--scorer", "workbench/judged"]
+        subprocess.run([*command, "--action", "overwrite", "--overwrite"], stdout=subprocess.DEVNULL, check=True)
         found = {
             "rows": [one.value for one in scores],
             "answers": [one.answer for one in scores],
             "reasons": [one.metadata["reason"] for one in scores],
             "options": figures(evaluated(judged(), OPTIONS)),
-            "figures": [figures(one) for one in (log, evaluated(judged(), epochs=2), again)],
+            "figures": [figures(one) for one in (log, evaluated(judged(), epochs=2), read_eval_log(other))],
         }
     print(json.dumps(found, ensure_ascii=False))
 

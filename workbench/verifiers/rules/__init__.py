@@ -6,7 +6,7 @@ An item's way, and where each step lives:
 2. `answers`, `envelopes`: both final answers, out of boxes, tags, JSON, ``####``, polite last lines; and what never
    counts as one: an echoed question, words to a judge, a verdict line. `question`: what it says of its answer's form.
 3. `reading`: each answer is read once, into a `records.Part`: a value of a type, its name, and what words beside it do
-   (`sense`: bounds, denials, shares, rough figures, sides). `READERS` are its types, one reader each:
+   (`sense`: bounds, denials, shares, rough figures, sides). `readers` has its types, one reader each:
    `quantities` with `numbers`, `numberwords`, `units`   exact numbers and what stands around: units, bases, ratios
    `calendar`              dates and times
    `structure`, `regions`  lists, sets, tuples, matrices, taken apart; intervals, inequalities, unions

@@ -31,7 +31,7 @@ _YEAR = r"(?P<year>[0-9]{4})"
 _HINT = re.compile(
     r"[0-9]:[0-9]|[0-9]{4}[-/.][0-9]{1,2}[-/.]|[-/.][0-9]{1,2}[-/.][0-9]{4}|[年月周]|星期|"
     r"[0-9] ?(?:[ap]\.?m\b|o'clock)|[0-9] ?h ?[0-9]|"
-    r"\b(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|noon|midnight)",
+    r"\b(?:morning|afternoon|evening|night)|\b(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|noon|midnight)",
     re.IGNORECASE,
 )
 _WEEKDAY = re.compile(
@@ -61,6 +61,28 @@ _TIME = re.compile(
 _CLOCK = re.compile(r"\b(?:[01]?[0-9]|2[0-3]):[0-5][0-9]\b")
 _CLOCKS = re.compile(r"[0-9]+:[0-9]{2}:[0-9]{2}")
 _JOINT = re.compile(r"T|,? (?:at )?")
+
+
+_HOURS_WORDS = "one two three four five six seven eight nine ten eleven twelve"
+_HOURS = {word: hour for hour, word in enumerate(_HOURS_WORDS.split(), 1)}
+_SPOKEN = re.compile(
+    r"(?:(?P<part>half|(?:a )?quarter) (?P<side>past|to) )?"
+    rf"(?P<hour>{'|'.join(_HOURS)}|[0-9]{{1,2}}(?::(?P<minute>[0-9]{{2}}))?)"
+    r"(?: o'clock)? (?:in the (?P<day>morning|afternoon|evening)|at (?P<night>night))\Z",
+    re.IGNORECASE,
+)
+
+
+def _on_the_clock(found: re.Match[str]) -> str:
+    """ "half past seven in the evening" as "7:30 pm"."""
+    number = found["hour"].partition(":")[0].lower()
+    hour = _HOURS.get(number) or int(number)
+    minute = int(found["minute"] or 0)
+    if found["part"]:
+        part = 30 if found["part"].lower() == "half" else 15
+        hour, minute = (hour, part) if found["side"].lower() == "past" else ((hour - 2) % 12 + 1, 60 - part)
+    morning = (found["day"] or "").lower() == "morning"
+    return f"{hour}:{minute:02} {'am' if morning else 'pm'}"
 
 
 class Moment(NamedTuple):
@@ -108,7 +130,7 @@ def moment(text: str) -> Moment | None:
     """The date, time or both a whole text writes, or None."""
     if len(text) > _MAX_MOMENT or not _HINT.search(text):
         return None
-    rest = plain(text.replace("{:}", ":"))
+    rest = _SPOKEN.sub(_on_the_clock, plain(text.replace("{:}", ":")))
     found = Moment()
     if (weekday := _WEEKDAY.match(rest)) is not None:
         found = found._replace(weekday=_DAYS[weekday["weekday"].lower()])

@@ -16,7 +16,7 @@ _ELEMENTS = """
 """
 _KNOWN = frozenset(_ELEMENTS.split())
 _ARROW = re.compile(
-    r"\\x?(?:[lL]ong)?(?:[rR]ight|[lL]eftright)(?:arrow|harpoons)s?(?![A-Za-z])(?:\[[^\]]*\])?(?:\{[^{}]*\})?"
+    r"\\x?(?:[lL]ong)?(?:[rR]ight|[lL]eftright|rightleft)(?:arrow|harpoons)s?(?![A-Za-z])(?:\[[^\]]*\])?(?:\{[^{}]*\})?"
     r"|\\to(?![A-Za-z])|[→⟶⇌⇒⇄]|<?[-=]+>|\s=\s"
 )
 _TYPESET = re.compile(r"\\(?:text|mathrm|ce|mathsf|mbox|rm|left|right)(?![A-Za-z])|\\[,;:! ]|[\s{}$_`*]")
@@ -25,6 +25,7 @@ _RAISED = re.compile("[⁰¹²³⁴-⁹⁺⁻]+")
 _DOT = re.compile(r"\\cdot(?![A-Za-z])|[•∙⋅]")
 _STATE = re.compile(r"\((?:aq|s|l|g)\)\Z|[↑↓]\Z|\\(?:uparrow|downarrow)\Z")
 _PLUS = re.compile(r"\s+\+\s+|(?<=[A-Za-z0-9})\]$])\s*\+\s*(?=[\d\\$]*\s*(?:\\(?:text|mathrm)\{)?[A-Z(\[])")
+_APART = re.compile(r"[A-Za-z]\s+\d")
 _TERM = re.compile(
     r"(?P<above>\d+)?(?:/(?P<below>[1-9]\d*))?(?P<formula>(?:[A-Z][a-z]?\d*|[(\[]|[)\]]\d*|[·.]\d*(?=[A-Z(]))+|e)"
     r"(?:\^\(?(?P<size>\d*)(?P<sign>[+-])(?P<behind>\d*)\)?|(?P<plain>[+-]))?"
@@ -51,12 +52,19 @@ def chemical(text: str) -> Chemical | None:
     return Chemical(tuple(tuple((substance, amount / first) for substance, amount in side) for side in found))
 
 
+def is_sure(found: Chemical) -> bool:
+    """Whether it is chemistry whatever the question is about: a reaction, a charge, indices on several elements."""
+    [(substance, _), *_] = found.sides[0]
+    several = len(set(_SYMBOL.findall(substance))) > 1 and any(sign.isdigit() for sign in substance)
+    return len(found.sides) > 1 or "^" in substance or several
+
+
 def _side(text: str) -> tuple[tuple[str, Fraction], ...] | None:
     """The substances of a side in alphabetical order, each with its amount."""
     text = _RAISED.sub(lambda run: "^" + run[0].translate(_SIGNS), text.strip(" $.")).translate(_SIGNS)
     amounts: dict[str, Fraction] = {}
     for term in _PLUS.split(text):
-        found = _substance(_STATE.sub("", _TYPESET.sub("", term)))
+        found = None if _APART.search(term.strip()) else _substance(_STATE.sub("", _TYPESET.sub("", term)))
         if found is None:
             return None
         amounts[found[0]] = amounts.get(found[0], Fraction(0)) + found[1]

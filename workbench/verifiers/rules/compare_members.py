@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.verifiers.rules.equality import Doubt, Equality, Table
-from workbench.verifiers.rules.reading import region
+from workbench.verifiers.rules.readers import region
 from workbench.verifiers.rules.records import (
     Builder,
     Collection,

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
 _ROOT = re.compile(r"(?:\\sqrt\s*|√)(?:\{\s*(\d{1,9})\s*\}|(\d{1,9}))")
 _ROOT_BELOW = re.compile(r"\\[dt]?frac\s*(?:\{[^{}]*\}|\d)\s*\{[^{}]*\\sqrt|/\s*\(?[^()]{0,6}(?:\\sqrt|√)")
+_CAPITALS = re.compile("[A-Z]")
 _LARGEST_FACTOR = 1_000
 _MANTISSA = re.compile(r"\A[-−]?[1-9](?:\.\d+)?(?![\d.])")
 _IS_FRACTION = re.compile(r"\\[dt]?frac|\d\s?/\s?\d|[½¼¾⅐-⅞]")
@@ -140,6 +141,9 @@ def compared_as_expressions(one: Part[Any], other: Part[Any], with_: Comparison)
         return Equality(not exact, "number.differs" if exact else "number.rounding")
     if equal and not _in_form(one.text, other.text, with_):
         return Equality(False, "expression.form")
+    if equal and with_.question.matrices and len(set(_CAPITALS.findall(f"{one.text} {other.text}"))) > 1:
+        # A product of matrices has an order, which the trees don't keep.
+        raise Doubt("alike")
     if equal is None:
         return _by_algebra(one, other, with_)
     if equal is not None and (measured := [unit for unit in (_unit_of(one), _unit_of(other)) if unit is not None]):

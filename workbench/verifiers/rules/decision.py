@@ -49,7 +49,7 @@ _BY_FORM = ("text.differs", "list", "set", "builder", "choice.none")
 _MARKED = ("boxed", "cue", "math", "bold")
 _FIRST_WORDS = re.compile(r"[\s$*\\)}\]~,]{0,8}(?P<sign>\\?[%€£¥₹¢]|\\\$)?\s?(?P<noun>[^\W\d_]+(?:\s[^\W\d_]+)?)?")
 _SIGN_BEFORE = re.compile(r"(?:\\\$|[€£¥₹¢]|\b(?:EUR|USD|GBP|CHF)|US\$)[\s$]*\Z")
-_PRIMED = re.compile(r"(?<![A-Za-z'])[A-Z]'")
+_PRIMED = re.compile(r"(?<![A-Za-z'])[A-HJ-Z]'")
 _CORRECTS = re.compile(
     r"\b(?:wait|wrong|mistake|actually|correct(?:ed|ion|ing)|hmm|oops|instead|should\s+be|sorry|error|on\s+second\s+thought|subtract\w*|but\s+that)\b",
     re.IGNORECASE,
@@ -185,6 +185,7 @@ class _Case:
         """The verdict on equal answers, where neither is an unsolved form of the other."""
         question, reference = self._reader.question, self._found.parts[0]
         kind = found.rule.partition(".")[0]
+        answer = theirs.text if isinstance(theirs.value, (Quantity, Expression, Collection)) else answer
         if kind in _RELATED:
             if (kind in _CALCULATED and has_no_value(reference, answer)) or restates(reference, answer, question.text):
                 raise Doubt("unsolved")

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from workbench.verifiers.rules.danger import MAX_BITS, MAX_DIGITS, MAX_EXPONENT, TooComplex
-from workbench.verifiers.rules.numberwords import SCALES, leading_number
+from workbench.verifiers.rules.numberwords import SCALES, han_number, leading_number
 from workbench.verifiers.rules.spelling import plain
 
 MAX_NUMBER = 200
@@ -129,6 +129,8 @@ def leading(text: str) -> tuple[WrittenNumber, str] | None:
     if _LETTERS_FIRST.match(text):
         words = leading_number(text)
         return (WrittenNumber(words[0]), " " + words[1] if words[1] else "") if words else None
+    if text[:1] >= "一" and (han := han_number(text)) is not None:
+        return WrittenNumber(han[0]), han[1]
     found = _NUMBER.match(text)
     number = _read(found) if found else None
     if found is None or number is None:

@@ -5,69 +5,20 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-_SMALL = {
-    word: value
-    for value, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-        ]
-    )
-}
-_TENS = {
-    word: 10 * value
-    for value, word in enumerate(
-        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2
-    )
-}
+_SMALL_WORDS = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen
+"""
+_SMALL = {word: value for value, word in enumerate(_SMALL_WORDS.split())}
+_TENS_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_TENS = {word: 10 * value for value, word in enumerate(_TENS_WORDS.split(), start=2)}
 SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 """The words that multiply what stands before them."""
-_ORDINALS = {
-    word: value
-    for value, word in enumerate(
-        [
-            "first",
-            "second",
-            "third",
-            "fourth",
-            "fifth",
-            "sixth",
-            "seventh",
-            "eighth",
-            "ninth",
-            "tenth",
-            "eleventh",
-            "twelfth",
-            "thirteenth",
-            "fourteenth",
-            "fifteenth",
-            "sixteenth",
-            "seventeenth",
-            "eighteenth",
-            "nineteenth",
-            "twentieth",
-        ],
-        start=1,
-    )
-}
+_ORDINALS_WORDS = """
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
+    sixteenth seventeenth eighteenth nineteenth twentieth
+"""
+_ORDINALS = {word: value for value, word in enumerate(_ORDINALS_WORDS.split(), start=1)}
 PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4}
 PARTS |= {word + plural: value for word, value in _ORDINALS.items() if 3 <= value <= 12 for plural in ("", "s")}
 PARTS |= {"hundredth": 100, "hundredths": 100, "thousandth": 1000, "thousandths": 1000}
@@ -101,6 +52,38 @@ def leading_number(text: str) -> tuple[Fraction, str] | None:
     if text[end : end + 1] == "-" or names[used : used + 1] == ["point"]:
         return None
     return (-value if negative else value), text[end:].lstrip()
+
+
+_HAN_DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
+_HAN_SCALES = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "亿": 100_000_000}
+_HAN_SIGNS = frozenset({*_HAN_DIGITS, *_HAN_SCALES})
+
+
+def han_number(text: str) -> tuple[Fraction, str] | None:
+    """The number a text begins with in Chinese numerals, and the text after it: 三十二, 二分之一, 百分之二十五."""
+    end = next((at for at, sign in enumerate(text) if sign not in _HAN_SIGNS), len(text))
+    if (
+        not end
+        or (end == 1 and text[1:2] and text[1] not in "分")
+        or (text[0] in "百千万亿" and text[end:][:2] != "分之")
+    ):
+        return None
+    value, rest = Fraction(_han_whole(text[:end]) if text[:end] != "百" else 100), text[end:]
+    if rest.startswith("分之") and (above := han_number(rest[2:])) is not None and value:
+        return above[0] / value, above[1]
+    return value, rest
+
+
+def _han_whole(text: str) -> int:
+    total = section = digit = 0
+    for sign in text:
+        if sign in _HAN_DIGITS:
+            digit = _HAN_DIGITS[sign]
+        elif _HAN_SCALES[sign] < 10_000:
+            section, digit = section + (digit or 1) * _HAN_SCALES[sign], 0
+        else:
+            total, section, digit = (total + section + digit) * _HAN_SCALES[sign], 0, 0
+    return total + section + digit
 
 
 def names_place(text: str) -> bool:

@@ -196,7 +196,8 @@ _COUNTED = re.compile(r"[^\W\d_]{2,}(?:[ -][^\W\d_]{2,}){0,3}|[一-鿿]{1,4}")
 _UNIT_WORD = re.compile(r"(?:(?:square|sq\.?|cubic|cu\.?) )?units?(?:\^[23]| squared| cubed)?", re.IGNORECASE)
 _AROUND = re.compile(
     r"(?:an? |of an? )?(.+?)(?: of [^\W\d_][^\d]*"
-    r"| (?:old|long|tall|high|wide|deep|thick|away|apart|ago|each|left|in total|total|in all|altogether))?"
+    r"| (?:old|long|tall|high|wide|deep|thick|away|apart|ago|each|left|early|late|ahead|behind|(?:in )?total|in all"
+    r"|altogether))?"
 )
 """What may stand around a unit: "half an hour", "5 grams of salt", "10 years old"."""
 _UNCOUNTABLE = """
@@ -334,11 +335,8 @@ def quantity(text: str) -> Quantity | None:
 def _read(text: str, parts: int) -> Quantity | None:
     if "_" in text or "'" in text:
         text = _GROUPED.sub(lambda digits: re.sub(r"\D", "", digits[0]), text)
-    text = (
-        _ERA.sub(lambda era: f"{era[1] or era[2]} {_ERAS[(era[3] or 'AD').replace('.', '')]}", text)
-        if "A" in text or "C" in text
-        else text
-    )
+    if text.endswith(("C", "CE", "C.", "AD")) or text.startswith("AD"):
+        text = _ERA.sub(lambda era: f"{era[1] or era[2]} {_ERAS[(era[3] or 'AD').replace('.', '')]}", text)
     currency = _CURRENCY.match(text)
     if currency:
         text = currency[1] + text[currency.end() :]

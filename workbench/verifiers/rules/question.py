@@ -218,17 +218,10 @@ def named_letters(sentence: str, known: dict[str, str]) -> frozenset[str]:
     return frozenset(letter for letter in found if letter in known)
 
 
-_ORDERED = re.compile(
-    r"\b(?:in\s+(?:the\s+)?(?:\w+\s+)?order|respectively|ordered\s+(?:pair|triple|tuple|list)|sort(?:ed)?\b|ascending|descending|"
-    r"increasing\s+order|decreasing\s+order|from\s+(?:smallest|largest|least|greatest|left|first)|sequence|next\s+(?:\w+\s+)?terms?|"
-    r"first\s+\w+\s+terms)",
-    re.IGNORECASE,
-)
 _INTERVALS = re.compile(
     r"\b(?:interval|domain|range|inequalit|solution\s+set|values?\s+of|increasing|decreasing|monoton)", re.IGNORECASE
 )
 _VECTORS = re.compile(r"\b(?:vectors?|coordinates?|points?|matri(?:x|ces)|components?|ordered\s+pair)\b", re.IGNORECASE)
-_ROOTS = re.compile(r"\b(?:roots?|zeros?|zeroes)\s+(?:of|for)\b", re.IGNORECASE)
 _POINTS = re.compile(r"\b(?:coordinates?|points?|ordered\s+pair|meet|intersect\w*|vertex|vertices)\b", re.IGNORECASE)
 _FORM = re.compile(
     r"\b(simplif|factor)(?:y|ied|ize|ise|ization|ed|s)?\b(?!\s+of\b|\s+(?:pairs?|group)\b)", re.IGNORECASE
@@ -241,11 +234,6 @@ _MEASURED = re.compile(
 """A unit, or what may be one: behind "how many", behind a number, a currency sign before one."""
 _MOST_UNITS = 20
 _IMAGINARY = re.compile(r"\b(?:imaginary\s+unit|complex\s+(?:number|form|impedance))", re.IGNORECASE)
-_EXACT = re.compile(
-    r"\b(?:(?:common|simplified|irreducible|reduced)\s+fraction|as\s+a\s+(?:simplified\s+)?fraction|lowest\s+terms"
-    r"|exact(?:ly)?\s+(?:value|answer|form)|simplest\s+(?:radical\s+)?form)",
-    re.IGNORECASE,
-)
 _CODE = re.compile(r"\b(?:code|password|passcode|pin|digits?|string|serial|number\s+plate|zip)\b", re.IGNORECASE)
 _MAY_BE_CODE = ("code", "password", "pin", "digit", "string", "serial", "plate", "zip")
 _HOW_MANY = re.compile(r"\bhow\s+many\s+([A-Za-z]{3,20})\b", re.IGNORECASE)
@@ -259,45 +247,6 @@ _DECIMAL_COMMAS = re.compile(
     r"|combien|calculer?|quel(?:le)?s?|hoeveel|bereken|hvor|hur|cuánto|calcula|ile|oblicz)\b",
     re.IGNORECASE,
 )
-_ASKS_PLACE = re.compile(
-    r"\b(?:which|what|whose)\s+(?:\w+\s+){0,2}?(?:days?|date|places?|positions?|ranks?|terms?|floors?|rows?|columns?|centur(?:y|ies)|years?"
-    r"|grades?|percentiles?|steps?|rounds?|levels?|storeys?|power|digits?|attempts?)\b|\d(?:st|nd|rd|th)\b|\bordinal\b|第|\bwhen\b",
-    re.IGNORECASE,
-)
-_ASKS_ROUGHLY = re.compile(
-    r"approx|\babout\s+how|estimat|\bround|nearest|roughly|decimal|significant|≈|\\approx|[约約估]|近似|ungefähr|environ|\bclos(?:e|est)\b",
-    re.IGNORECASE,
-)
-_REDUCED = re.compile(r"lowest\s+terms|simplest\s+form|simplif|irreducible|reduced", re.IGNORECASE)
-_WHO = re.compile(
-    r"\b(?:who(?:se|m)?|(?:which|what|name\s+(?:of\s+)?the)\s+(?:\w+\s+){0,2}?(?:mathematician|physicist|author|scientist|composer|painter|poet|writer"
-    r"|person|artist|president|philosopher|chemist|inventor|explorer|emperor|king|queen|actor|actress|director|player))\b|谁",
-    re.IGNORECASE,
-)
-_OF_CODE = re.compile(
-    r"\b(?:python|java(?:script)?|sql|regex|bash|shell|linux|unix|git|vim|html|css|c\+\+|print(?:s|ed)?\s*\(|console\.log|case-sensitive|def\s+\w+\()",
-    re.IGNORECASE,
-)
-_MONOTONE = re.compile(r"\b(?:increas|decreas|monoton|concav|convex)", re.IGNORECASE)
-_OF_TIME = re.compile(r"\b(?:minutes?|hours?|seconds?|time|how\s+long|when)\b", re.IGNORECASE)
-_CHEMISTRY = re.compile(
-    r"chemi|molecul|\bcompounds?\b|\belements?\b|\bions?\b|\bformula of|\breact(?!angle)|\bbalance"
-    r"|\bacids?\b|oxid|\bsalts?\b|\bgas(?:es)?\b|\batoms?\b"
-    r"|化学|离子|分子",
-    re.IGNORECASE,
-)
-_OF_VECTORS = re.compile(r"\bvectors?\b|\bmatri|\bcomponents?\b", re.IGNORECASE)
-_LOGIC = re.compile(
-    r"\blogic|proposition|\\(?:land|lor|lnot|wedge|vee|neg)\b|[∧∨¬∀∃]|truth\s+table|de\s?morgan", re.IGNORECASE
-)
-_SYMBOLS = re.compile(
-    r"\b(?:formulae?|symbols?|element|compound|molecule|ions?|abbreviat\w+|acronym|initials|code|notation)\b",
-    re.IGNORECASE,
-)
-_BY_FORM = re.compile(
-    r"negat|simplif|de\s?morgan|normal\s+form|\b[CD]NF\b|equivalent|contrapositive|converse|inverse|without|using\s+only|rewrite|express|eliminat",
-    re.IGNORECASE,
-)
 _COUNTED = re.compile(
     r"\bhow\s+many\s+(.{2,60}?)(?=[?.,;]|\s(?:are|is|were|was|does|do|did|can|could|will|would|has|have|had|in|on|at|for|that|which|who|must|should|there)\b|\Z)",
     re.IGNORECASE | re.DOTALL,
@@ -308,6 +257,20 @@ _RESTATED = 3
 _TAIL = 1_500
 
 
+class _Says:
+    """Whether the end of a question says something, looked for once."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = re.compile(pattern, re.IGNORECASE)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, question: TypedQuestion, owner: type | None = None) -> bool:
+        found = question.__dict__[self._name] = self._pattern.search(question.text[-_TAIL:]) is not None
+        return found
+
+
 class TypedQuestion:
     """A question and its answer subtype.
 
@@ -315,6 +278,66 @@ class TypedQuestion:
         text: The question as stored.
         subtype: Its subtype's code, or None.
     """
+
+    ordered = _Says(
+        r"\b(?:in\s+(?:the\s+)?(?:\w+\s+)?order|respectively|ordered\s+(?:pair|triple|tuple|list)\b|sort(?:ed)?\b|ascending|descending|"
+        r"increasing\s+order|decreasing\s+order|from\s+(?:smallest|largest|least|greatest|left|first)|sequence|next\s+(?:\w+\s+)?terms?|"
+        r"first\s+\w+\s+terms)"
+    )
+    """Whether the members of a list have an order."""
+    roots = _Says(r"\b(?:roots?|zeros?|zeroes)\s+(?:of|for)\b")
+    """Whether it asks for the roots of one function, so that its answers are values of one thing."""
+    exact = _Says(
+        r"\b(?:(?:common|simplified|irreducible|reduced)\s+fraction|as\s+a\s+(?:simplified\s+)?fraction|lowest\s+terms"
+        r"|exact(?:ly)?\s+(?:value|answer|form)|simplest\s+(?:radical\s+)?form)"
+    )
+    """Whether it asks for a fraction or an exact value, so that no rounding answers it."""
+    asks_roughly = _Says(
+        r"approx|\babout\s+how|estimat|\bround|nearest|roughly|decimal|significant|≈|\\approx|[约約估]|近似|ungefähr|environ|\bclos(?:e|est)\b"
+    )
+    """Whether it asks for a rounded figure or an estimate."""
+    asks_place = _Says(
+        r"\b(?:which|what|whose)\s+(?:\w+\s+){0,2}?(?:days?|date|places?|positions?|ranks?|terms?|floors?|rows?|columns?|centur(?:y|ies)|years?"
+        r"|grades?|percentiles?|steps?|rounds?|levels?|storeys?|power|digits?|attempts?)\b|\d(?:st|nd|rd|th)\b|\bordinal\b|第|\bwhen\b"
+    )
+    """Whether it asks for a place in an order, so that "24th" is what 24 is."""
+    reduced = _Says(r"lowest\s+terms|simplest\s+form|simplif|irreducible|reduced")
+    """Whether it asks for simplest terms, so that 9/12 is no answer for 3/4."""
+    asks_who = _Says(
+        r"\b(?:who(?:se|m)?|(?:which|what|name\s+(?:of\s+)?the)\s+(?:\w+\s+){0,2}?(?:mathematician|physicist|author|scientist|composer|painter|poet|writer"
+        r"|person|artist|president|philosopher|chemist|inventor|explorer|emperor|king|queen|actor|actress|director|player))\b|谁"
+    )
+    """Whether it asks for a person, who may be named by the family name."""
+    of_code = _Says(
+        r"\b(?:python|java(?:script)?|sql|regex|bash|shell|linux|unix|git|vim|html|css|c\+\+|print(?:s|ed)?\s*\(|console\.log|case-sensitive|def\s+\w+\()"
+    )
+    """Whether it asks for code or for what code prints, of which upper case is a part."""
+    monotone = _Says(r"\b(?:increas|decreas|monoton|concav|convex)")
+    """Whether it asks where a function rises or falls, which says nothing of the ends of an interval."""
+    of_time = _Says(r"\b(?:minutes?|hours?|seconds?|time|how\s+long|when)\b")
+    """Whether it asks for a time, so that ``8 m`` may be minutes."""
+    chemistry = _Says(
+        r"chemi|molecul|\bcompounds?\b|\belements?\b|\bions?\b|\bformula of|\breact(?!angle)|\bbalance"
+        r"|\bacids?\b|oxid|\bsalts?\b|\bgas(?:es)?\b|\batoms?\b"
+        r"|化学|离子|分子"
+    )
+    """Whether it is about substances, so that ``CO`` is one."""
+    of_vectors = _Says(r"\bvectors?\b|\bmatri|\bcomponents?\b")
+    """Whether it is about vectors, which square brackets may hold as well."""
+    logic = _Says(r"\blogic|proposition|\\(?:land|lor|lnot|wedge|vee|neg)\b|[∧∨¬∀∃]|truth\s+table|de\s?morgan")
+    """Whether it is about logic, so that "p and q" is a formula."""
+    symbols = _Says(
+        r"\b(?:formulae?|symbols?|element|compound|molecule|ions?|abbreviat\w+|acronym|initials|code|notation)\b"
+    )
+    """Whether it asks for a symbol, of which upper case is a part."""
+    by_form = _Says(
+        r"negat|simplif|de\s?morgan|normal\s+form|\b[CD]NF\b|equivalent|contrapositive|converse|inverse|without|using\s+only|rewrite|express|eliminat"
+    )
+    """Whether it asks for a formula of logic in a form, so that one that only means the same does not answer it."""
+    remainder = _Says(r"remainder|divided\s+by|last\s+digit|\bmod")
+    """Whether it asks for a remainder, one number of a class of residues."""
+    matrices = _Says(r"matri(?:x|ces)|invertible|operators?\b")
+    """Whether its letters are matrices or operators."""
 
     def __init__(self, text: str, subtype: str | None = None) -> None:
         self.text = text
@@ -334,11 +357,6 @@ class TypedQuestion:
     def asked(self) -> WantedForm:
         """Whether it asks for a percentage, for degrees, in another base."""
         return asked(self.text)
-
-    @cached_property
-    def ordered(self) -> bool:
-        """Whether the members of a list have an order."""
-        return _ORDERED.search(self.text[-_TAIL:]) is not None
 
     def may_be_in(self, its_unit: Unit) -> bool:
         """Whether an answer without a unit may be in this one.
@@ -369,11 +387,6 @@ class TypedQuestion:
         """Whether its answer is a complex number, so that ``j`` is the imaginary unit as well as ``i``."""
         named = "omplex" in self.text or "imaginary" in self.text
         return self.subtype == "A5" or (named and _IMAGINARY.search(self.text[-_TAIL:]) is not None)
-
-    @property
-    def exact(self) -> bool:
-        """Whether it asks for a fraction or an exact value, so that no rounding answers it."""
-        return _EXACT.search(self.text[-_TAIL:]) is not None
 
     @cached_property
     def codes(self) -> bool:
@@ -409,71 +422,6 @@ class TypedQuestion:
         return found[1].lower() if found else None
 
     @cached_property
-    def asks_roughly(self) -> bool:
-        """Whether it asks for a rounded figure or an estimate."""
-        return _ASKS_ROUGHLY.search(self.text[-_TAIL:]) is not None
-
-    @cached_property
-    def asks_place(self) -> bool:
-        """Whether it asks for a place in an order, so that "24th" is what 24 is."""
-        return _ASKS_PLACE.search(self.text[-_TAIL:]) is not None
-
-    @property
-    def remainder(self) -> bool:
-        """Whether it asks for a remainder, one number of a class of residues."""
-        return re.search(r"remainder|divided\s+by|last\s+digit|\bmod", self.text[-_TAIL:]) is not None
-
-    @cached_property
-    def reduced(self) -> bool:
-        """Whether it asks for simplest terms, so that 9/12 is no answer for 3/4."""
-        return _REDUCED.search(self.text[-_TAIL:]) is not None
-
-    @cached_property
-    def asks_who(self) -> bool:
-        """Whether it asks for a person, who may be named by the family name."""
-        return _WHO.search(self.text[-_TAIL:]) is not None
-
-    @cached_property
-    def of_code(self) -> bool:
-        """Whether it asks for code or for what code prints, of which upper case is a part."""
-        return _OF_CODE.search(self.text[-_TAIL:]) is not None
-
-    @cached_property
-    def monotone(self) -> bool:
-        """Whether it asks where a function rises or falls, which says nothing of the ends of an interval."""
-        return _MONOTONE.search(self.text[-_TAIL:]) is not None
-
-    @cached_property
-    def of_time(self) -> bool:
-        """Whether it asks for a time, so that ``8 m`` may be minutes."""
-        return _OF_TIME.search(self.text[-_TAIL:]) is not None
-
-    @property
-    def of_vectors(self) -> bool:
-        """Whether it is about vectors, which square brackets may hold as well."""
-        return _OF_VECTORS.search(self.text[-_TAIL:]) is not None
-
-    @cached_property
-    def logic(self) -> bool:
-        """Whether it is about logic, so that "p and q" is a formula."""
-        return _LOGIC.search(self.text[-_TAIL:]) is not None
-
-    @cached_property
-    def symbols(self) -> bool:
-        """Whether it asks for a symbol, of which upper case is a part."""
-        return _SYMBOLS.search(self.text[-_TAIL:]) is not None
-
-    @cached_property
-    def chemistry(self) -> bool:
-        """Whether it is about substances, so that ``CO`` is one."""
-        return _CHEMISTRY.search(self.text[-_TAIL:]) is not None
-
-    @cached_property
-    def by_form(self) -> bool:
-        """Whether it asks for a formula of logic in a form, so that one that only means the same does not answer it."""
-        return _BY_FORM.search(self.text[-_TAIL:]) is not None
-
-    @cached_property
     def explained(self) -> frozenset[str]:
         """The words that change nothing in an answer: those "how many" asks for ("more minutes"), else of counting."""
         tail = self.text[-_TAIL:].lower()
@@ -491,11 +439,6 @@ class TypedQuestion:
             return False
         named = {stem(word) for word in words(self.text[-_TAIL:])}
         return any(stem(word) in named for word in unknown_words(noun, ()))
-
-    @property
-    def roots(self) -> bool:
-        """Whether it asks for the roots of one function, so that its answers are values of one thing."""
-        return _ROOTS.search(self.text[-_TAIL:]) is not None
 
     @property
     def points(self) -> bool:

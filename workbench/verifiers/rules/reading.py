@@ -6,65 +6,51 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-from workbench.verifiers.rules.calendar import Moment, is_clock, moment
-from workbench.verifiers.rules.chemistry import chemical
+from workbench.verifiers.rules.calendar import Moment
+from workbench.verifiers.rules.chemistry import Chemical, chemical
 from workbench.verifiers.rules.choices import choice_of, closing_of, option_of
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.logic import Formula, formula
-from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, marked, quantity, ratio
+from workbench.verifiers.rules.quantities import Based, Quantity, Ratio
 from workbench.verifiers.rules.question import TypedQuestion, has_label, letters
+from workbench.verifiers.rules.readers import OF_A_NAME, READERS, Source, letter_of
 from workbench.verifiers.rules.records import (
     Brackets,
-    Builder,
     Chain,
     Choice,
-    Code,
     Collection,
     Expression,
     Huge,
-    Matrix,
     Part,
-    Piece,
-    Reaction,
     Region,
-    Residue,
     State,
-    Term,
     Text,
     Value,
 )
-from workbench.verifiers.rules.regions import HIGHEST, LOWEST, IntervalForm, intervals, merged
 from workbench.verifiers.rules.sense import (
     NOTHING,
     ROUGH,
+    denying,
+    directions,
     is_prose,
     sense_of_figure,
     sense_of_noun,
     sense_of_phrase,
     sentences,
     value_in,
+    values_in,
     word_count,
+    words,
 )
 from workbench.verifiers.rules.solving import has_unknown
 from workbench.verifiers.rules.spelling import tidy
-from workbench.verifiers.rules.statements import Statement, statements
-from workbench.verifiers.rules.states import Vocabulary, affirmed, state, stated, term, vocabulary_of
+from workbench.verifiers.rules.states import Vocabulary, affirmed, state, stated, vocabulary_of
 from workbench.verifiers.rules.strings import same_wording
-from workbench.verifiers.rules.structure import Shape, is_name, names_and_value, shape, split_list, unit_vectors
-from workbench.verifiers.rules.tokens import NotUnderstood
-from workbench.verifiers.rules.units import split
+from workbench.verifiers.rules.structure import is_name, names_and_value, split_list
 
-_APPROXIMATELY = re.compile(r"\s*(?:\\approx|≈|\\simeq|≃|\\doteq)\s*")
-_LEADING_ZERO = re.compile(r"0\d+")
-_UNEVALUATED = re.compile(r"\\(?:int|iint|iiint|oint|sum|prod|lim|limsup|liminf)(?![A-Za-z])|[∫∑∏]|\blim\b")
-_WORDS = re.compile(r"(?<![^\W\d_])[^\W\d_]{4,}\s+[^\W\d_]{2}")
-_A_WORD = re.compile(r"[A-Za-z][A-Za-z' -]*[A-Za-z]")
-_LONG_WORD = re.compile(r"(?<![\\A-Za-z])(?!(?:arc)?(?:sinh?|cosh?|tanh?|sqrt)(?![A-Za-z]))[A-Za-z]{4,}")
-_OPERATOR = re.compile(r"[\\^_+*/=()!-]")
 _IMAGINARY = re.compile(r"(?<![A-Za-z\\])[ij](?![A-Za-z])(?:\s?(\d+(?:\.\d+)?|\\sqrt\{\d+\}))?")
 _CONDITION = re.compile(
     r"""(?<!\s)(?:\s*[,;(]\s*|\s+)(?:
@@ -78,30 +64,16 @@ _CONDITION = re.compile(
 )
 """What an answer says of its parameters at its end: ``, k ∈ ℤ``, ``for any integer n``, ``(C is a constant)``."""
 _MAY_BE_CONDITION = re.compile("∈|arbitrary|any|some|integer|real|constant|every")
-_SHAPE_BEHIND = re.compile(r"[^=(\[{,]{1,40}=\s*((?:\\\{|[{(\[]|\\begin).*)", re.DOTALL)
-_ARROW = re.compile(r"\\(?:[lL]ong)?rightarrow(?![A-Za-z])|\\to(?![A-Za-z])|\\rightleftharpoons|→|⟶|⇌|->")
-_ZERO_MEMBER = re.compile(r"-?\d{1,3},0\d?|0\d+,\d+")
 _LONE_DOLLAR = re.compile(r"(?<!\\)\$\s?-?[\d.]|\d\s?\$\s*\Z")
 _DELIMITER, _BETWEEN_LETTERS = re.compile(r"(?<!\\)\$"), re.compile(r"(?<=[A-Za-z])\$(?=[A-Za-z])")
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d+)(?:,|\{,\})(\d+)(?![\d,]|\.\d)")
 _DOTTED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:\.\d{3})+(?![\d,]|\.\d)")
-_RELATION = re.compile(r"[<>≤≥≠∖]|\\[lg](?:e|eq|eqslant|t)(?![A-Za-z])|∈|ℝ|\\mathbb|∪|\\infty|∞")
-_PAIR = re.compile(r"\([^()<>]*,[^()<>]*\)")
-_POINT = re.compile(r"\A(?:[A-Z]\s?)?\(([^()|,;]{1,40})[|,;]([^()|,;]{1,40})\)\Z")
-"""A point as some write it: ``P(1, 2)``, ``(1|2)``."""
-_OR = re.compile(r"\bor\b|\boder\b|\bou\b|或|\\l?or(?![A-Za-z])|\\vee(?![A-Za-z])|∨|\\pm|±", re.IGNORECASE)
-_AND = re.compile(r"\band\b|\bund\b|\bet\b|和", re.IGNORECASE)
 _VALUE = re.compile(r"[\d\\^=]")
-_RESIDUE = re.compile(
-    r"(?:([A-Za-z]\w?|.{0,40}?)\s*(?:\\equiv|≡)\s*)?(-?\d{1,12})\s*[(,]?\s*(?:\\[pb]?mod|mod)\s*\{?\s*(\d{1,12})\s*\}?\s*\)?"
-)
-_CASES = re.compile(
-    r"\\begin\{(?:cases|aligned|array)\}(?:\{[lcr| ]*\})?(.*)\\end\{(?:cases|aligned|array)\}", re.DOTALL
-)
 _SYMBOL = 3
+_LABEL = re.compile(r"\A\s*(?:ans|output|result)\s*[.:]\s*|\A`(?=[^`]*\Z)|(?<=\A)∴\s*", re.IGNORECASE)
+_NOT_BUT = re.compile(r"\A(?:it(?:['’]s|\s+is)\s+)?not\s+[^,.;]{1,40}?,?\s+but\s+(?:rather\s+)?", re.IGNORECASE)
+_ASIDE = re.compile(r"\s+\((?=[^()]*[A-Za-z]{3})[^()]{2,40}\)\s*\Z")
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
-_DOMAIN = re.compile(r"[A-Za-z](?:_\w)?\s*∈\s*(?:\\mathbb\s*\{?\s*)?([A-Zℝℤℕℚℂ])\s*\}?")
-_LETTERS_OF_SETS = {"ℤ": "Z", "ℝ": "R", "ℕ": "N", "ℚ": "Q", "ℂ": "C"}
 _ANY_OF = re.compile(r"[Aa]ny\s+of\s*:\s*(.+)|\[(\s*\"[^\[\]]+\"\s*)\]", re.DOTALL)
 _LISTED = re.compile(r"\s*;\s*|\"\s*,\s*\"")
 _MOST_ALTERNATIVES = 12
@@ -122,24 +94,10 @@ _THEREFORE = re.compile(
     r"(?:[,;.]\s*|\s+)(?:so|hence|therefore|thus|i\.e\.|that\s+is|giving|gives)\b,?\s*|\s*(?:∴|⇒|⟹|\\(?:Rightarrow|implies|therefore)(?![A-Za-z]))\s*"
 )
 _EQUALS = re.compile(r"(?<![<>!:=])=(?!=)")
-_LEADING_WORDS = re.compile(r"\A(?:[A-Za-z]{2,}\s+)+(?=[A-Za-z\\])")
+_LEADING_WORDS = re.compile(r"\A(?:[A-Za-z]{2,}\s+)+(?=[A-Za-z](?:\(\w\))?\s*=|\\(?!text|math))")
 _APPLIED = re.compile(r"[A-Za-zΑ-Ωα-ω∘()⁻¹']{1,12}(?:\^\{?-1\}?)?\s?\([^()=]{1,20}\)|\\?d\w?/d\w|\\frac\{d\w?\}\{d\w\}")
 _RESULTS = (Quantity, Expression, Ratio, Moment, Based)
 _DEEPEST, _MOST_CHAINED, _MOST_KEPT = 3, 4, 512
-
-
-class Source(NamedTuple):
-    """A text to read.
-
-    Attributes:
-        raw: As written, without math delimiters.
-        text: Tidy.
-        depth: How many lists, sets and the like it stands in.
-    """
-
-    raw: str
-    text: str
-    depth: int
 
 
 class AnswerReader:
@@ -169,7 +127,9 @@ class AnswerReader:
         question = self.question
         if (several := self._alternatives(text)) is not None:
             return several
-        if (question.type == "C" or has_label(text)) and (chosen := self.chosen(text)) is not None:
+        if (question.type == "C" or has_label(text) or "a" in question.options) and (
+            chosen := self.chosen(text)
+        ) is not None:
             return Part(tidy(text), chosen)
         is_symbol = len(text) <= _SYMBOL and not text.islower()
         if self.vocabulary is not None and not (is_symbol and question.symbols):
@@ -177,6 +137,8 @@ class AnswerReader:
             return Part(tidy(text), _state(expected or "", self.vocabulary))
         if (sequence := closing_of(text, question.text)) is not None:
             return Part(tidy(text), Brackets(sequence))
+        if chemical(text) is not None and question.chemistry:
+            return self.part(text)
         if is_prose(text):
             value = value_in(sentences(text)[-1], question.counted) if question.type in (None, "A") else None
             found = self.typed(value) if value and _VALUE.search(value) else None
@@ -229,6 +191,11 @@ class AnswerReader:
             how: How it was found.
             wanted: The reference's answer.
         """
+        text = _NOT_BUT.sub("", _LABEL.sub("", text)).strip()
+        if isinstance(wanted.value, (Chemical, Choice)):
+            aside = _ASIDE.search(text)
+            text = text[: aside.start()] if aside and not denying(aside[0]) and "or" not in words(aside[0]) else text
+            text = _THEREFORE.split(text)[-1] if isinstance(wanted.value, Choice) else text
         if isinstance(wanted.value, Choice) or (self.question.options and has_label(text)):
             if (given := letters(text, self.question.options)) is not None:
                 return Part(tidy(text), Choice(given, by_letter=True))
@@ -245,7 +212,7 @@ class AnswerReader:
             text = _THEN.sub(", ", text) if "," not in text else text
         if isinstance(wanted.value, Region):
             text = _in_signs(text, wanted.value.name)
-        if not is_prose(text):
+        if not is_prose(text) or isinstance(wanted.value, Chemical):
             found = self.typed(text)
             if found is not None and not (isinstance(found.value, Text) or _is_loose(found)):
                 return found
@@ -272,9 +239,10 @@ class AnswerReader:
 
     def _stated(self, text: str, sentence: str, how: str) -> State | None:
         vocabulary = self.vocabulary or {}
+        text = _THEREFORE.split(text)[-1]
         given = state(text, vocabulary)
         if given is None:
-            given = stated(text, vocabulary, whole=how in ("boxed", "cue", "bold"))
+            given = stated(text, vocabulary, whole=how in ("boxed", "cue", "bold") or "yes" not in vocabulary)
             if given is None and how not in ("cue", "bold"):
                 given = stated(sentence, vocabulary)
             given = given or affirmed(self.question.text, sentence, vocabulary)
@@ -288,13 +256,14 @@ class AnswerReader:
             wanted: What the reference is, if that is known: words are only picked out where they are as its are.
         """
         text = tidy(text)
-        value = value_in(text, self.question.counted) if word_count(text) or not text.isascii() else None
-        if value is None or value == text:
+        if not word_count(text) and text.isascii():
             return None
-        found = self.typed(value)
-        if found is None or not (_VALUE.search(value) or _may_be_words(found, wanted)):
-            return None
-        return found._replace(sense=found.sense | sense_of_phrase(text, tidy(value)))
+        for value in values_in(text, self.question.counted):
+            value = _LEADING_WORDS.sub("", value)
+            found = None if value == text else self.typed(value)
+            if found is not None and _is_meant(found, value, wanted):
+                return found._replace(sense=found.sense | sense_of_phrase(text, tidy(value)))
+        return None
 
     def part(self, raw: str, depth: int = 0) -> Part[Any]:
         """Read an answer that is no sentence, or a member of one."""
@@ -327,7 +296,7 @@ class AnswerReader:
             value, name = Huge(), ""
         sense = NOTHING
         if isinstance(value, (Quantity, Text)) and not text.isdigit():
-            sense = sense_of_figure(raw if "~" in raw else text)
+            sense = sense_of_figure(raw if "~" in raw else text) | directions(text)
             if isinstance(value, Quantity) and value.word:
                 sense |= sense_of_noun(value.word)
         elif isinstance(value, Chain) and len(value.parts) == 1:
@@ -342,7 +311,7 @@ class AnswerReader:
             value = reader(source, self)
             if value is not None:
                 return value, ""
-            if named and reader in _OF_A_NAME:
+            if named and reader in OF_A_NAME:
                 behind = Source(written[1] if written else named[1], named[1], source.depth)
                 if (value := reader(behind, self)) is not None:
                     return value, named[0].replace(" ", "")
@@ -370,8 +339,10 @@ def _comes_to(pieces: list[str]) -> bool:
         return False
 
 
-def _may_be_words(found: Part[Any], wanted: Part[Any] | None) -> bool:
-    """Whether a value without digits or signs was meant where it stands in a phrase."""
+def _is_meant(found: Part[Any], value: str, wanted: Part[Any] | None) -> bool:
+    """Whether a value was meant where it stands in a phrase: words only where the reference is such words."""
+    if _VALUE.search(value) and not isinstance(found.value, Text):
+        return True
     if isinstance(found.value, Text):
         return wanted is not None and same_wording(wanted.text, found.text)
     if isinstance(found.value, (Expression, Collection)):
@@ -411,184 +382,7 @@ def _without_condition(text: str) -> tuple[str, str]:
     """The text without the condition on a parameter at its end, and the parameter's domain."""
     if not _MAY_BE_CONDITION.search(text) or (found := _CONDITION.search(text)) is None:
         return text, ""
-    domain = _letter(found[1] or "")
+    domain = letter_of(found[1] or "")
     if not domain:
         domain = "Z" if "integer" in found[0] else "R" if "real" in found[0] else "?"
     return text[: found.start()], domain
-
-
-def _letter(domain: str) -> str:
-    """The letter of a set of numbers: Z for ℤ."""
-    return _LETTERS_OF_SETS.get(domain, domain)
-
-
-# -- One reader a type: None where the text is none of it.
-
-Reader = Callable[[Source, AnswerReader], Value | None]
-
-
-def _term(source: Source, reader: AnswerReader) -> Value | None:
-    found = term(source.text)
-    return None if found is None else Term(found)
-
-
-def _chain(source: Source, reader: AnswerReader) -> Value | None:
-    """``a ≈ b`` gives an exact and a rounded value."""
-    if not ("\\approx" in source.text or "≈" in source.text or "\\simeq" in source.text):
-        return None
-    pieces = [piece for piece in _APPROXIMATELY.split(source.text) if piece.strip()]
-    if len(pieces) > _MOST_CHAINED:
-        raise TooComplex("a long chain of roundings")
-    parts = [reader.typed(piece, source.depth) for piece in pieces]
-    known = tuple(part for part in parts if part is not None)
-    return Chain(known) if len(known) == len(parts) else None
-
-
-def _moment(source: Source, reader: AnswerReader) -> Value | None:
-    if ":" in source.text and (reader.question.asked.ratio or not (is_clock(source.text) or "-" in source.text)):
-        return None
-    return moment(source.text)
-
-
-def _formula(source: Source, reader: AnswerReader) -> Value | None:
-    return formula(source.text, lambda: reader.question.logic)
-
-
-def _residue(source: Source, reader: AnswerReader) -> Value | None:
-    found = _RESIDUE.fullmatch(source.text)
-    if found is None or int(found[3]) == 0:
-        return None
-    return Residue(int(found[2]) % int(found[3]), int(found[3]))
-
-
-def _chemical(source: Source, reader: AnswerReader) -> Value | None:
-    found = chemical(source.raw)
-    return found if found is not None and (len(found.sides) > 1 or reader.question.chemistry) else None
-
-
-def _code(source: Source, reader: AnswerReader) -> Value | None:
-    return Code(source.text) if reader.question.codes and _LEADING_ZERO.fullmatch(source.text) else None
-
-
-def _decimal_comma(source: Source, reader: AnswerReader) -> Value | None:
-    """``3,05`` as a decimal: no list has 05 in it."""
-    text = source.text.replace("{,}", ",")
-    if source.depth or not _ZERO_MEMBER.fullmatch(text):
-        return None
-    return quantity(text.replace(",", "."))
-
-
-def _region(source: Source, reader: AnswerReader) -> Value | None:
-    text = source.text
-    if not _RELATION.search(text) or (reader.question.points and _PAIR.fullmatch(text)):
-        return None
-    return region(text, reader, source.depth)
-
-
-def region(text: str, reader: AnswerReader, depth: int = 0) -> Region | None:
-    """The intervals a text describes, whether or not it might be read otherwise."""
-    found = intervals(text)
-    if found is None:
-        return None
-    pieces = [_piece(one, reader, depth) for one in merged(found[1])]
-    return Region(tuple(pieces), found[0] or "")
-
-
-def _piece(form: IntervalForm, reader: AnswerReader, depth: int) -> Piece:
-    low = None if form.low == LOWEST else reader.part(form.low, depth + 1)
-    high = None if form.high == HIGHEST else reader.part(form.high, depth + 1)
-    return Piece(low, high, form.has_low, form.has_high)
-
-
-def _collection(source: Source, reader: AnswerReader) -> Value | None:
-    text = source.text
-    if source.depth >= _DEEPEST:
-        return None
-    if (cases := _CASES.fullmatch(text)) is not None and "&" not in cases[1]:
-        text = ", ".join(part.strip() for part in re.split(r"\\\\|\n", cases[1]) if part.strip())
-    if not source.depth and _POINT.match(text) and reader.question.points:
-        text = _POINT.sub(r"(\1,\2)", text)
-    if (behind := _SHAPE_BEHIND.fullmatch(text)) is not None:
-        text = behind[1].rstrip(" .")
-    found = shape(text)
-    if found is None and (found := unit_vectors(text)) is not None and not reader.question.vectors:
-        found = None
-    return None if found is None else _of_shape(found, text, reader, source.depth)
-
-
-def _of_shape(found: Shape, text: str, reader: AnswerReader, depth: int) -> Value | None:
-    if found.kind in ("interval", "union"):
-        return region(text, reader, depth)
-    if found.kind == "builder":
-        member, condition = found.parts
-        domain = _DOMAIN.fullmatch(condition)
-        return Builder(reader.part(member, depth + 1), "".join(condition.split()), _letter(domain[1]) if domain else "")
-    parts = tuple(reader.part(part, depth + 1) for part in found.parts)
-    if found.kind == "matrix":
-        return Matrix(parts, found.width)
-    joined = "or" if _OR.search(text) else "and" if _AND.search(text) else ""
-    kind = found.kind if found.kind in ("set", "tuple") else "list"
-    return Collection(kind, parts, found.closed, joined)
-
-
-def _ratio(source: Source, reader: AnswerReader) -> Value | None:
-    return ratio(source.raw)
-
-
-def _based(source: Source, reader: AnswerReader) -> Value | None:
-    return marked(source.raw)
-
-
-def _quantity(source: Source, reader: AnswerReader) -> Value | None:
-    return quantity(source.raw)
-
-
-def _expression(source: Source, reader: AnswerReader) -> Value | None:
-    """Something to work out: not the letters of a word, nor the numbers of a string."""
-    text, question = source.text, reader.question
-    if question.type == "D" and "\\" not in text:
-        return None
-    if question.type not in ("A", "B") and (_A_WORD.fullmatch(text) or _LONG_WORD.search(text)):
-        return None
-    head, _, result = text.rpartition("=")
-    if result.strip() and result.count("{") == result.count("}") and _UNEVALUATED.search(head):
-        text = result.strip()
-    if len(sides := _ARROW.split(text)) == 2 and all(side.strip() for side in sides):
-        one, other = (reader.part(side.strip(), source.depth + 1) for side in sides)
-        return Reaction((one, other))
-    measured = split(source.raw)
-    if measured is not None and measured[1].dropped:
-        text = tidy(measured[0])
-        return _said(text, measured[1])
-    return _said(text)
-
-
-def _said(text: str, its: object = None) -> Expression | None:
-    said: tuple[Statement, ...] | None
-    try:
-        said = statements(text)
-    except NotUnderstood:
-        said = None
-    if said is None and (_WORDS.search(text) or not _OPERATOR.search(text)):
-        return None
-    return Expression(said, its)  # type: ignore[arg-type]
-
-
-READERS: tuple[Reader, ...] = (
-    _term,
-    _chain,
-    _residue,
-    _formula,
-    _chemical,
-    _code,
-    _decimal_comma,
-    _moment,
-    _quantity,
-    _region,
-    _collection,
-    _ratio,
-    _based,
-    _expression,
-)
-_OF_A_NAME = frozenset({_term, _chain, _code, _decimal_comma, _moment, _ratio, _based, _quantity})
-"""The readers asked once more of what stands behind a name and an equals sign."""

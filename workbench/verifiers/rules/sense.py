@@ -8,7 +8,7 @@ question does not have.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -21,7 +21,8 @@ _DENYING_WORDS = """
     incorrectly mistakenly excluded excludes cannot not never no none neither nor except excluding
     exclude other different anything any anyone either or maybe perhaps possibly probably presumably
     supposedly might may could unlikely hardly scarcely if unless but without false wrong incorrect
-    guess doubt supposed contrary complement negation nicht kein keine oder pas jamais ou o ni nunca non
+    guess doubt supposed contrary complement negation fail fails failed nicht kein keine oder pas jamais
+    ou o ni nunca non
     oppure не или
 """
 _DENYING = frozenset(_DENYING_WORDS.split())
@@ -59,22 +60,23 @@ _GENERIC_WORDS = """
     his her their our will would people persons person ways way units unit items item things thing
     pieces piece each overall approximately about around approx roughly ca circa et est sont le la les
     un une des il y donc réponse ist sind die der das es gibt antwort beträgt also ergibt respuesta son
-    el los las hay por tanto insgesamt en tout left out now respectively i
+    el los las hay por tanto insgesamt en tout left out now respectively i should typically usually normally
+    generally commonly
 """
 _KNOWN = frozenset(_GENERIC_WORDS.split()) | NUMBER_WORDS
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _MACRO = re.compile(r"\\[A-Za-z]+")
 _TEX = re.compile(r"\\(?!text|math|left|right|mbox|quad|qquad|boxed|displaystyle|%|\$)[A-Za-z]+")
-_HAN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+_HAN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 _HAN_PLAIN = frozenset(
-    "个只本人元米秒分钟天年月日小时张条件块位名种支棵头匹辆杯瓶袋盒组次是为共有的答案最终等于一总计约得到所以因此故选项"
+    "个只本人元米秒分钟天年月日小时张条件块位名种支棵头匹辆杯瓶袋盒组次是为共有的答案最终等于一总计约得到所以因此故选项정답은입니다이는개명원正解はですだ"
 )
 _CLAUSE = re.compile(r"[,;:：，；.!?。！？\n=()]")
 _VERB = re.compile(
     r"\b(?:is|are|was|were|be|equals?|gives?|get|gets|obtains?|have|has|had|makes?|pays?|costs?|needs?|est|sont|ist|sind|es|son)\b",
     re.IGNORECASE,
 )
-_SUBJECT = re.compile(r"\b(?:is|are|was|were|equals|be)\b|[:：=]")
+_SUBJECT = re.compile(r"\b(?:is|are|was|were|equals|be|est|es|ist|son|sont|sind)\b|[:：=]")
 _SIGN_BETWEEN = re.compile(r"[:：=≈$\\€£¥]")
 _NEAR_BEFORE, _NEAR_BEHIND = 5, 4
 _ALTERNATIVE = re.compile(
@@ -173,7 +175,12 @@ def directions(text: str) -> frozenset[str]:
 
 def opposed(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two answers lie on opposite sides, by their marks: a profit and a loss."""
-    return any(("-" if mark[0] == "+" else "+") + mark[1:] in other for mark in one if mark[0] in "+-")
+
+    def other_side(mark: str) -> str:
+        return ("-" if mark[0] == "+" else "+") + mark[1:]
+
+    sides = {mark for mark in one if mark[0] in "+-" and other_side(mark) not in one}
+    return any(other_side(mark) in other and mark not in other for mark in sides)
 
 
 def words(text: str) -> list[str]:
@@ -276,9 +283,11 @@ def sense_of_phrase(phrase: str, value: str) -> frozenset[str]:
     found |= directed
     if is_prose(phrase):
         return frozenset(found)
-    found |= _changes(f"{around.before} {around.behind}")
+    subject = _SUBJECT.split(around.before)
+    found |= {f"?{stem(word)}" for word in _changes(" ".join(subject[:-1]))}
+    found |= _changes(f"{subject[-1]} {around.behind}")
     found.update(_TEX.findall(f"{around.before} {around.behind}"))
-    rest = f"{_SUBJECT.split(around.before)[-1]} {around.behind}"
+    rest = f"{subject[-1]} {around.behind}"
     return frozenset(found | _unknown(rest))
 
 
@@ -359,12 +368,12 @@ _NUMBER = re.compile(
     r"(?<![A-Za-z0-9À-ɏ.,/^_{\\-])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?\s?(?:%|\\%|°)?(?![A-Za-z0-9_À-ɏ/^])"
 )
 _AFTER = re.compile(
-    r".*(?:(?:\b(?:is|are|was|equals)\b|:)\s+|(?<!不)[是为：]\s*)(.{1,80})",
+    r".*(?:(?:\b(?:is|are|was|be|equals)\b|:)\s+|(?<!不)[是为：]\s*)(.{1,80})",
     re.DOTALL,
 )
 _TOWARDS = re.compile(
-    r"\D*\b(?:at|on|to|by|gives?|gets|returns?|prints?|outputs?|costs?|lasts?|est|es|ist|son|beträgt|insgesamt)\s+"
-    r"((?:[-−$€£¥]?\s?\d|(?:January|February|March|April|May|June|July|August|September|October|November|December)\b).{0,60})",
+    r"\D*\b(?:at|on|to|by|gives?|gets|returns?|prints?|outputs?|costs?|lasts?|has|have|contains|est|es|ist|son|beträgt|insgesamt)\s+"
+    r"(.{1,60})",
     re.DOTALL | re.IGNORECASE,
 )
 """What a phrase without another figure leads to: "arrives at 15:30"."""
@@ -378,33 +387,42 @@ _UNCERTAIN = re.compile(r"\b(?:if|whether|not|cannot|never|unclear|impossible|un
 
 
 def value_in(sentence: str, counted: str | None = None) -> str | None:
-    """The one value a sentence gives: its only formula, its only quotation, what follows "is", or its only number.
+    """The first of the values a sentence may give."""
+    return next(values_in(sentence, counted), None)
+
+
+def values_in(sentence: str, counted: str | None = None) -> Iterator[str]:
+    """The one value a sentence gives, by the marks it may have: the surest reading first.
+
+    That is its only formula, its only quotation, what follows "is", what it leads to, or its only number.
 
     Args:
         sentence: A sentence or phrase.
         counted: What the question asks to count: the number beside it comes first.
     """
     if counted and is_prose(sentence):
-        found = re.findall(
-            rf"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)\s+(?:\w+\s+)?{re.escape(counted)}\b", sentence, re.IGNORECASE
-        )
+        beside = rf"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)\s+(?:\w+\s+)?{re.escape(counted)}\b"
+        found = re.findall(beside, sentence, re.IGNORECASE)
         if len(found) == 1:
-            return str(found[0])
+            yield str(found[0])
     formulas = [found[1] or found[2] for found in _MATH.finditer(sentence)]
     if len(formulas) == 1:
-        return formulas[0].strip()
+        yield formulas[0].strip()
+        return
     quotations = [found[1] or found[2] or found[3] for found in _QUOTED.finditer(sentence)]
     if len(quotations) == 1 and not formulas:
-        return quotations[0].strip()
+        yield quotations[0].strip()
+        return
     sentence = _ASIDE.sub("", sentence)
     if _UNCERTAIN.search(sentence):
-        return None
+        return
     bare = sentence.strip(" .。")
-    after = _AFTER.fullmatch(bare) or _COPULA_LAST.fullmatch(bare) or _TOWARDS.fullmatch(bare)
-    if after is not None and word_count(after[1]) < _PROSE:
-        return after[1].strip()
+    for pattern in (_AFTER, _COPULA_LAST, _TOWARDS):
+        if (after := pattern.fullmatch(bare)) is not None and word_count(after[1]) < _PROSE:
+            yield after[1].strip()
     numbers = list(_NUMBER.finditer(sentence))
-    return _with_unit(sentence, numbers[0]) if len(numbers) == 1 and not formulas else None
+    if len(numbers) == 1 and not formulas:
+        yield _with_unit(sentence, numbers[0])
 
 
 def _with_unit(sentence: str, number: re.Match[str]) -> str:

@@ -49,32 +49,8 @@ _VULGAR = re.compile("[¼½¾⅐-⅞]")
 
 _RAISED_DIGITS = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
 _LOWERED_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-_FRACTIONS = dict(
-    zip(
-        "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞",
-        [
-            "1/4",
-            "1/2",
-            "3/4",
-            "1/7",
-            "1/9",
-            "1/10",
-            "1/3",
-            "2/3",
-            "1/5",
-            "2/5",
-            "3/5",
-            "4/5",
-            "1/6",
-            "5/6",
-            "1/8",
-            "3/8",
-            "5/8",
-            "7/8",
-        ],
-        strict=True,
-    )
-)
+_VULGAR_WORDS = "1/4 1/2 3/4 1/7 1/9 1/10 1/3 2/3 1/5 2/5 3/5 4/5 1/6 5/6 1/8 3/8 5/8 7/8"
+_FRACTIONS = dict(zip("¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", _VULGAR_WORDS.split(), strict=True))
 _CHARACTERS = {
     **{0xFF01 + offset: chr(0x21 + offset) for offset in range(94)},
     **dict.fromkeys(map(ord, "−–‐‑‒"), "-"),
@@ -144,9 +120,16 @@ def tidy(text: str) -> str:
         text = _UNEQUAL.sub("≠", _MEMBER.sub("∈", text))
     if "**" in text:
         text = _BOLD.sub(r"\1", text)
+    if not text.isascii():
+        text = _LOWERED.sub(lambda found: f"_{_grouped(found[0].translate(_LOWERED_DIGITS))}", text)
+        text = _RAISED.sub(lambda found: f"^{_grouped(found[0].translate(_RAISED_DIGITS))}", text)
     text = _BLANKS.sub(" ", text.replace("，", ",").replace("；", ";").replace("{:}", ":")).strip()
     # Single blanks are more than neat: a pattern may try every place of a long run again and again.
     return _LINE_ENDS.sub("\n", text) if "\n" in text else text
+
+
+def _grouped(script: str) -> str:
+    return script if len(script) == 1 else f"{{{script}}}"
 
 
 def unquoted(text: str) -> str:

@@ -16,8 +16,8 @@ def _vocabulary(*states: str) -> Vocabulary:
     return {word: state.split("|")[0] for state in states for word in state.split("|")}
 
 
-_YES = "yes|true|yeah|yep|affirmative|oui|sí|ja|是|是的|对|对的|正确|not false"
-_NO = "no|false|nope|negative|non|nein|untrue|not true|否|不|不是|不对|错误|错"
+_YES = "yes|true|yeah|yep|affirmative|oui|sí|ja|是|是的|对|对的|正确|正确的|not false|correct|right"
+_NO = "no|false|nope|negative|non|nein|untrue|not true|否|不|不是|不对|错误|错误的|错的|错|incorrect|wrong|not correct"
 _OPEN = (
     "unknown|uncertain|undetermined|undecided|indeterminate|neither|can't be determined|cannot be determined|"
     "can not be determined|can't tell|cannot tell|not known|unsure|maybe|不确定|未知"
@@ -81,7 +81,7 @@ _FONT = re.compile(r"\\(?:text|mathrm|textbf|mathbf|textit|operatorname|boxed)\s
 _OPENING = re.compile(r"(\w[\w' -]{0,40}?)(?:\s*[,.;:!—–]|\s+-\s|\s+because\b|\s+since\b|\n|$)")
 _CONCLUDING = re.compile(
     r"^(?:so|thus|hence|therefore|∴|in conclusion|conclusion|answer|finally|overall|consequently"
-    r"|the\s+(?:final\s+|whole\s+)?(?:answer|value|result|verdict|statement|expression|claim|argument|sentence))\b"
+    r"|(?:that|this|it)(?=\s+(?:is|was)\b)|(?:the|that|this)\s+(?:final\s+|whole\s+)?(?:answer|value|result|verdict|statement|expression|claim|argument|sentence))\b"
     r".{0,120}?\b(?:is|are|was|be|as|:)\s*:?\s*\W{0,4}([\w' -]{2,40})\W*$",
     re.IGNORECASE | re.DOTALL,
 )

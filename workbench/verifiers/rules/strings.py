@@ -28,7 +28,9 @@ _THREE_LETTERS = re.compile(r"[^\W\d_]{3}")
 _NO_DIGITS = re.compile(r"\D+")
 _UMLAUTS = str.maketrans({"ö": "oe", "ü": "ue", "ä": "ae", "ø": "oe", "å": "aa"})
 _LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ı": "i"})
-_TITLES_WORDS = "dr prof professor mr mrs ms sir dame president queen king doctor herr frau monsieur madame"
+_TITLES_WORDS = (
+    "dr prof professor mr mrs ms sir dame president queen king doctor herr frau monsieur madame van von de da di der"
+)
 _TITLES = frozenset(_TITLES_WORDS.split())
 _NAME_ENDS = re.compile(r"[\s.\-]+")
 _MOST_NAMES = 6

@@ -78,6 +78,18 @@ def test_no_shell_and_no_evaluation() -> None:
     assert slips == []
 
 
+def test_no_process_of_ours_imports_from_the_folder_it_is_started_in() -> None:
+    """Data stands there, and what came along with it: a ``json.py``, say."""
+    started = [
+        (f"{path.relative_to(ROOT)}:{node.lineno}", node.elts[1])
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.List) and node.elts and "sys.executable" in ast.unparse(node.elts[0])
+    ]
+    assert len(started) > 3
+    assert [place for place, flag in started if ast.literal_eval(flag) not in ("-P", "-I")] == []
+
+
 def test_files_stay_short() -> None:
     long = {
         str(path.relative_to(ROOT)): count

@@ -14,10 +14,11 @@ import socket
 import subprocess
 import sys
 import threading
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import islice
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import NamedTuple, Self, cast
 
 import msgspec
@@ -35,7 +36,7 @@ BATCH = 64
 NICENESS = 10
 """How far processes stand back that leave the processor to whoever answers."""
 MANY = 1_000
-"""Items that the caller reads alone before processes are started to help it."""
+"""Items that the caller reads alone before processes help it."""
 _CHARACTERS = 500_000
 """Of a batch, from which on it takes no further item."""
 _CALLS_A_PROCESS = 500
@@ -113,21 +114,15 @@ class ReaderProcess:
 
     Attributes:
         calls: How often it was asked.
+
+    Raises:
+        VerifierError: It can't start.
     """
 
     def __init__(self, spec: Spec, niceness: int = 0) -> None:
-        self._sock, theirs = socket.socketpair()
+        self._sock, self._process = _started(spec, niceness)
         self._stream = self._sock.makefile("rb")
         self.calls = 0
-        with theirs:
-            # A session of its own: no key press reaches it, and it may finish what was accepted.
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _BOOT, json.dumps(sys.path), json.dumps([*spec, theirs.fileno(), niceness])],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                start_new_session=True,
-            )
 
     @property
     def pid(self) -> int:
@@ -164,6 +159,27 @@ class ReaderProcess:
         self._sock.close()
 
 
+def _started(spec: Spec, niceness: int) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+    """A process, and the socket on which it is asked."""
+    with ExitStack() as opened:
+        try:
+            ours, theirs = map(opened.enter_context, socket.socketpair())
+            asked = json.dumps([*spec, theirs.fileno(), niceness])
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-c", _BOOT, json.dumps(sys.path), asked],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                # A session of its own: no key press reaches it, and it may finish what was accepted.
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise VerifierError(f"A process that reads texts can't start: {error.strerror}.") from error
+        opened.pop_all()
+        theirs.close()
+        return ours, process
+
+
 # -- For many items, beside the caller.
 
 
@@ -188,7 +204,8 @@ class _Batch(NamedTuple):
 class Readers:
     """Processes that help the caller with the first stage of one verifier.
 
-    They are started once `MANY` items were read. What a process had that ended is read by the caller.
+    They are started once `MANY` items were read, by whoever has more than one batch of them. What a process had that
+    ended is read by the caller.
 
     Args:
         processes: How many; with 0 the caller reads alone, as it does where there is no first stage.
@@ -197,7 +214,8 @@ class Readers:
     def __init__(self, verifier: Verifier, spec: Spec, processes: int) -> None:
         self._verifier, self._spec = verifier, spec
         self._wanted = processes if verifier.isolation == "staged" else 0
-        self._batches: SimpleQueue[_Batch | None] = SimpleQueue()
+        self._batches = deque[_Batch]()
+        self._changed = threading.Condition()
         self._helpers: list[threading.Thread] = []
         self._processes: list[ReaderProcess] = []
         self._lock = threading.Lock()
@@ -222,16 +240,13 @@ class Readers:
         done: SimpleQueue[tuple[_Batch, list[FirstAnswer] | None]] = SimpleQueue()
         given = 0
         while True:
-            self._start()
-            while self._batches.qsize() < len(self._helpers) and (batch := _batch(left)):
-                self._batches.put(_Batch(batch, done))
+            own = _batch(left)
+            while own and self._wants_more() and (batch := _batch(left)):
+                self._give(_Batch(batch, done))
                 given += 1
-            before = self._read
-            yield from self._read_here(islice(left, BATCH))
-            if self._read == before and (back := self._taken_back(done)) is not None:
+            if not own and (own := self._taken_back(done)):
                 given -= 1
-                yield from self._read_here(back.items)
-            own = self._read - before
+            yield from self._read_here(own)
             while given and (not own or not done.empty()):
                 read, answers = done.get()
                 given -= 1
@@ -241,47 +256,56 @@ class Readers:
 
     def close(self) -> None:
         """End the processes."""
-        with self._lock:
+        with self._changed:
             self._closed = True
+            self._changed.notify_all()
+        with self._lock:
             for process in self._processes:
                 process.end()
-        for _ in self._helpers:
-            self._batches.put(None)
         for helper in self._helpers:
             helper.join()
         self._helpers = []
-
-    def _start(self) -> None:
-        if self._wanted and self._read >= MANY:
-            self._helpers = [threading.Thread(target=self._help, daemon=True) for _ in range(self._wanted)]
-            self._wanted = 0
-            for helper in self._helpers:
-                helper.start()
 
     def _read_here(self, items: Iterable[VerifierInput]) -> Iterator[tuple[VerifierInput, FirstAnswer]]:
         for item in items:
             self._read += 1
             yield item, first_stage(self._verifier, item)
 
-    def _taken_back(self, done: SimpleQueue[tuple[_Batch, list[FirstAnswer] | None]]) -> _Batch | None:
+    def _wants_more(self) -> bool:
+        return not self._closed and self._read >= MANY and len(self._batches) < self._wanted
+
+    def _give(self, batch: _Batch) -> None:
+        """Leave a batch to whichever process is free."""
+        while len(self._helpers) < self._wanted:
+            helper = threading.Thread(target=self._help, daemon=True)
+            helper.start()
+            self._helpers.append(helper)
+        with self._changed:
+            self._batches.append(batch)
+            self._changed.notify()
+
+    def _taken(self) -> _Batch | None:
+        """The next batch for a process; None when this is closed."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._batches or self._closed)
+            return None if self._closed else self._batches.popleft()
+
+    def _taken_back(self, done: SimpleQueue[tuple[_Batch, list[FirstAnswer] | None]]) -> list[VerifierInput]:
         """What no process has begun with; what an earlier caller has left is dropped."""
-        with suppress(Empty):
-            while (batch := self._batches.get_nowait()) is not None:
-                if batch.done is done:
-                    return batch
-        return None
+        with self._changed:
+            while self._batches:
+                if (batch := self._batches.popleft()).done is done:
+                    return batch.items
+        return []
 
     def _help(self) -> None:
-        """Have a process read until it is closed or has ended."""
-        with self._lock:
-            if self._closed:
-                return
-            process = ReaderProcess(self._spec)
-            self._processes.append(process)
+        """Have a process read until this is closed, or the process has ended."""
+        if (process := self._started()) is None:
+            return
         with suppress(VerifierError):
             # It has loaded when it answers; before, the caller is faster.
             process.ask([])
-            while (batch := self._batches.get()) is not None:
+            while (batch := self._taken()) is not None:
                 answers = None
                 try:
                     answers = process.ask(batch.items)
@@ -290,6 +314,14 @@ class Readers:
         with self._lock:
             self._processes.remove(process)
             process.close()
+
+    def _started(self) -> ReaderProcess | None:
+        """One process more; None where none can start, or this is closed."""
+        with self._lock, suppress(VerifierError):
+            if not self._closed:
+                self._processes.append(ReaderProcess(self._spec))
+                return self._processes[-1]
+        return None
 
 
 # -- For an event loop, instead of it.

@@ -344,7 +344,7 @@ def _start_server(setup: Setup) -> subprocess.Popen[bytes]:
     """
     fixed = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     return subprocess.Popen(
-        [sys.executable, "-c", _BOOT, msgspec.json.encode(setup).decode()],
+        [sys.executable, "-P", "-c", _BOOT, msgspec.json.encode(setup).decode()],
         pass_fds=[setup.control],
         stdin=subprocess.DEVNULL,
         env=os.environ | fixed,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import json
 import os
+import subprocess
+import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -14,10 +18,11 @@ import pytest
 from msgspec import structs
 
 from tests.background import install_plugin, until
+from workbench.core.errors import VerifierError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs import first_stage as module
 from workbench.runs.executor import LocalExecutor
-from workbench.runs.first_stage import BATCH, Readers
+from workbench.runs.first_stage import BATCH, AsyncReaders, Readers
 from workbench.runs.local import judge_locally
 from workbench.verifiers.registry import Registry
 
@@ -76,6 +81,25 @@ def test_few_items_start_no_process(readers: Readers) -> None:
     assert readers.pids == []
 
 
+def test_many_calls_of_few_items_start_no_process(readers: Readers) -> None:
+    threads, found = threading.active_count(), Counter[int]()
+    for number in range(2 * BATCH):
+        assert read(readers, [item(number)], found) == [number]
+    assert (threading.active_count(), found) == (threads, {os.getpid(): 2 * BATCH})
+
+
+def test_where_no_process_can_start_the_caller_reads_all(readers: Readers, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    monkeypatch.setattr(subprocess, "Popen", refused)
+    found = Counter[int]()
+    assert sorted(read(readers, map(item, range(10 * BATCH)), found)) == list(range(10 * BATCH))
+    assert found == {os.getpid(): 10 * BATCH}
+    with pytest.raises(VerifierError, match="can't start: Resource temporarily unavailable"):
+        asyncio.run(AsyncReaders(("reading", {}), 1).answers([item(1)]))
+
+
 def test_what_a_process_had_that_ended_is_read_by_the_caller(readers: Readers) -> None:
     found = Counter[int]()
     read(readers, until_read_elsewhere(readers, found, HELPERS), found)
@@ -112,9 +136,9 @@ def test_long_items_are_few_in_a_batch(readers: Readers, monkeypatch: pytest.Mon
         if isinstance(answer, Verdict):
             found[int(answer.detail or 0)] += 1
         most = max(most, len(taken) - answered)
-    # Question and answer are two characters, a completion three or more: two items at most are a batch, of which each
-    # process has one, and one each waits for them.
-    assert 0 < most <= 2 * 2 * HELPERS
+    # Question and answer are two characters, a completion three or more: two items at most are a batch, of which the
+    # caller and each process have one, and one each waits for them.
+    assert 0 < most <= 2 * (1 + 2 * HELPERS)
 
 
 def test_processes_end_with_their_caller(readers: Readers) -> None:

@@ -108,7 +108,7 @@ def _start(connection: socket.socket, stage: Stage, output: int) -> subprocess.P
     """Start the process to attack: in a session of its own, at a terminal, the secret in its environment."""
     descriptor = connection.fileno()
     return subprocess.Popen(
-        [sys.executable, "-c", _BOOT, str(descriptor), json.dumps(sys.path)],
+        [sys.executable, "-P", "-c", _BOOT, str(descriptor), json.dumps(sys.path)],
         stdin=stage.terminal,
         stdout=output,
         stderr=output,

@@ -25,6 +25,8 @@ _RAISED = re.compile("[⁰¹²³⁴-⁹⁺⁻]+")
 _DOT = re.compile(r"\\cdot(?![A-Za-z])|[•∙⋅]")
 _STATE = re.compile(r"\((?:aq|s|l|g)\)\Z|[↑↓]\Z|\\(?:uparrow|downarrow)\Z")
 _PLUS = re.compile(r"\s+\+\s+|(?<=[A-Za-z0-9})\]$])\s*\+\s*(?=[\d\\$]*\s*(?:\\(?:text|mathrm)\{)?[A-Z(\[])")
+_MAY_BE = re.compile(r"[A-Z](?:[^a-z]|[a-z](?![a-z])|\Z)")
+"""An element's symbol, and no word, begins so."""
 _APART = re.compile(r"[A-Za-z]\s+\d")
 _TERM = re.compile(
     r"(?P<above>\d+)?(?:/(?P<below>[1-9]\d*))?(?P<formula>(?:[A-Z][a-z]?\d*|[(\[]|[)\]]\d*|[·.]\d*(?=[A-Z(]))+|e)"
@@ -42,7 +44,7 @@ class Chemical(NamedTuple):
 
 def chemical(text: str) -> Chemical | None:
     """The formula or reaction a whole text is; None when it is none, as its symbols show."""
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or text.islower() or not _MAY_BE.search(text):
         return None
     sides = [_side(side) for side in _ARROW.split(_DOT.sub("·", text))]
     found = tuple(side for side in sides if side is not None)

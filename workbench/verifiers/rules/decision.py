@@ -56,6 +56,8 @@ _CORRECTS = re.compile(
 )
 """What stands between two boxes of which the second one corrects the first."""
 _FEW, _SENTENCE = 3, 6
+_TYPESETTING = 40
+"""Characters that setting a text in a font may add."""
 _WHOLE = re.compile(r"[-−]?\d+")
 
 
@@ -111,7 +113,9 @@ def _identity(reference: str, answer: str) -> str | None:
     """The rule by which two texts are the same before anybody reads them, if they are."""
     if rule := same_text(reference, answer):
         return rule
-    return "text.wording" if same_wording(reference, answer) else None
+    shorter, longer = sorted((len(reference), len(answer)))
+    alike = longer <= 2 * shorter + _TYPESETTING and same_wording(reference, answer)
+    return "text.wording" if alike else None
 
 
 class _Case:
@@ -304,14 +308,15 @@ class _Case:
         """Doubt a value of which a unit, currency or noun outside its box makes another thing: ``€\\boxed{5}``."""
         sign, found = _SIGN_BEFORE.search(around.left), _FIRST_WORDS.match(around.behind)
         behind, noun = (found["sign"] or "", (found["noun"] or "").split()[:1]) if found else ("", [])
-        ours, theirs = self._reader.reference(self._found.parts[0]), self._reader.part(answer)
-        if not isinstance(theirs.value, Quantity) or not (sign or behind or noun):
+        if not (sign or behind or noun):
             return
-        if not (sign or behind) and (unit(noun[0]) is None or noun[0].casefold() in _NO_UNITS) and len(noun[0]) < 2:
+        if not (sign or behind) and (noun[0].casefold() in _NO_UNITS or (unit(noun[0]) is None and len(noun[0]) < 2)):
             return
+        theirs = self._reader.part(answer)
+        if not isinstance(theirs.value, Quantity):
+            return
+        ours = self._reader.reference(self._found.parts[0])
         outside = " ".join([sign[0].strip(" $") if sign else "", answer, behind, *noun]).strip()
-        if not (sign or behind) and noun[0].casefold() in _NO_UNITS:
-            return
         whole = self._reader.part(outside)
         if not isinstance(whole.value, Quantity) or whole.value.is_number or not theirs.value.is_number:
             return

@@ -54,7 +54,7 @@ def formula(text: str, in_words: Callable[[], bool]) -> Formula | None:
         text: An answer.
         in_words: Whether "p and q" is one.
     """
-    if len(text) > _LONGEST or not (_MARK.search(text) or (_WORD.search(text) and in_words())):
+    if len(text) > _LONGEST or text.isalnum() or not (_MARK.search(text) or (_WORD.search(text) and in_words())):
         return None
     for pattern, sign in _WRITTEN:
         text = pattern.sub(sign, text)

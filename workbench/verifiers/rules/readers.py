@@ -107,7 +107,7 @@ def _formula(source: Source, reader: AnswerReader) -> Value | None:
 
 
 def _residue(source: Source, reader: AnswerReader) -> Value | None:
-    found = _RESIDUE.fullmatch(source.text)
+    found = _RESIDUE.fullmatch(source.text) if "mod" in source.text else None
     if found is None or int(found[3]) == 0:
         return None
     return Residue(int(found[2]) % int(found[3]), int(found[3]))
@@ -125,7 +125,7 @@ def _code(source: Source, reader: AnswerReader) -> Value | None:
 def _decimal_comma(source: Source, reader: AnswerReader) -> Value | None:
     """``3,05`` as a decimal: no list has 05 in it."""
     text = source.text.replace("{,}", ",")
-    if source.depth or not _ZERO_MEMBER.fullmatch(text):
+    if source.depth or "," not in text or not _ZERO_MEMBER.fullmatch(text):
         return None
     return quantity(text.replace(",", "."))
 

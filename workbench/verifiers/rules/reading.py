@@ -14,7 +14,7 @@ from workbench.verifiers.rules.choices import choice_of, closing_of, option_of
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.logic import Formula, formula
-from workbench.verifiers.rules.quantities import Based, Quantity, Ratio
+from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, quantity
 from workbench.verifiers.rules.question import TypedQuestion, has_label, letters
 from workbench.verifiers.rules.readers import OF_A_NAME, READERS, Source, letter_of
 from workbench.verifiers.rules.records import (
@@ -73,6 +73,7 @@ _SYMBOL = 3
 _LABEL = re.compile(r"\A\s*(?:ans|output|result)\s*[.:]\s*|\A`(?=[^`]*\Z)|(?<=\A)∴\s*", re.IGNORECASE)
 _NOT_BUT = re.compile(r"\A(?:it(?:['’]s|\s+is)\s+)?not\s+[^,.;]{1,40}?,?\s+but\s+(?:rather\s+)?", re.IGNORECASE)
 _ASIDE = re.compile(r"\s+\((?=[^()]*[A-Za-z]{3})[^()]{2,40}\)\s*\Z")
+_LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*")
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
 _ANY_OF = re.compile(r"[Aa]ny\s+of\s*:\s*(.+)|\[(\s*\"[^\[\]]+\"\s*)\]", re.DOTALL)
 _LISTED = re.compile(r"\s*;\s*|\"\s*,\s*\"")
@@ -110,6 +111,7 @@ class AnswerReader:
     def __init__(self, question: TypedQuestion) -> None:
         self.question = question
         self.vocabulary: Vocabulary | None = None
+        self._parts: dict[tuple[str, int], Part[Any]] = {}
         self._references: dict[str, tuple[Part[Any], Vocabulary | None]] = {}
 
     def reference(self, text: str) -> Part[Any]:
@@ -127,7 +129,7 @@ class AnswerReader:
         question = self.question
         if (several := self._alternatives(text)) is not None:
             return several
-        if (question.type == "C" or has_label(text) or "a" in question.options) and (
+        if (question.type == "C" or has_label(text) or _LOWER_LABELS.fullmatch(text)) and (
             chosen := self.chosen(text)
         ) is not None:
             return Part(tidy(text), chosen)
@@ -196,7 +198,7 @@ class AnswerReader:
             aside = _ASIDE.search(text)
             text = text[: aside.start()] if aside and not denying(aside[0]) and "or" not in words(aside[0]) else text
             text = _THEREFORE.split(text)[-1] if isinstance(wanted.value, Choice) else text
-        if isinstance(wanted.value, Choice) or (self.question.options and has_label(text)):
+        if isinstance(wanted.value, Choice) or (has_label(text) and self.question.options):
             if (given := letters(text, self.question.options)) is not None:
                 return Part(tidy(text), Choice(given, by_letter=True))
             if isinstance(wanted.value, Choice):
@@ -266,7 +268,15 @@ class AnswerReader:
         return None
 
     def part(self, raw: str, depth: int = 0) -> Part[Any]:
-        """Read an answer that is no sentence, or a member of one."""
+        """Read an answer that is no sentence, or a member of one; what is asked again is remembered."""
+        known = self._parts.get((raw, depth))
+        if known is None:
+            if len(self._parts) >= _MOST_KEPT:
+                self._parts.clear()
+            known = self._parts[raw, depth] = self._part(raw, depth)
+        return known
+
+    def _part(self, raw: str, depth: int) -> Part[Any]:
         found = self.typed(raw, depth)
         if found is not None and not isinstance(found.value, Text):
             return found
@@ -306,6 +316,8 @@ class AnswerReader:
         return Part(text, value, name, given, sense)
 
     def _value(self, source: Source) -> tuple[Value, str]:
+        if source.raw.isdigit() and source.raw[0] != "0" and (whole := quantity(source.raw)) is not None:
+            return whole, ""
         named, written = names_and_value(source.text), names_and_value(source.raw)
         for reader in READERS:
             value = reader(source, self)

@@ -71,6 +71,7 @@ _ALTERNATIVES = re.compile(
 )
 """``acute, right or obtuse?``, ``valid or not valid?``: phrases of one word or two at the end of a sentence."""
 _YES_OR_NO = re.compile(r"(?:yes|no)\s*[,.;:—–](?!.*\b(?:yes|no|unknown|true|false)\b)")
+_DIGIT = re.compile(r"\d")
 _PHRASE = re.compile(r"[a-z'-]{2,30}(?: [a-z'-]{2,30}){0,3}")
 _OR = re.compile(r",? or |, ")
 _NEGATION = re.compile(r"\b(?:not|cannot|never|no longer)\b|n['’]t\b")
@@ -155,7 +156,7 @@ def _negated(found: str | None, vocabulary: Vocabulary) -> str | None:
 
 def term(text: str) -> str | None:
     """The value without digits that a text is (infinity, no solution …); None for any other."""
-    return _TERMS.get(_word(text) or "")
+    return None if _DIGIT.search(text) else _TERMS.get(_word(text) or "")
 
 
 def stated(sentence: str, vocabulary: Vocabulary, whole: bool = False) -> str | None:

@@ -72,7 +72,7 @@ def _decide(item: VerifierInput, found: Answers, symbolic: Symbolic) -> Decision
     return decide(found, item.completion, _reader(item.question, item.subtype), symbolic)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _reader(text: str, subtype: str | None) -> AnswerReader:
     """Many completions answer one question: what it says and its reference's answer are read once."""
     return AnswerReader(TypedQuestion(text, subtype))

@@ -220,7 +220,11 @@ def text(name: str, value: object) -> str:
     if isinstance(value, bool):
         raise FieldError(name, "must be text, not true or false")
     if isinstance(value, Integral):
-        return str(int(value))
+        try:
+            return str(int(value))
+        except ValueError as error:
+            # It takes Python long to write these.
+            raise FieldError(name, "is a number of too many digits") from error
     if is_missing(value):
         raise FieldError(name, "must be text; it is missing")
     if isinstance(value, Real):

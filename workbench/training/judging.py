@@ -10,7 +10,7 @@ from workbench.core.errors import UsageError, nearest
 from workbench.core.reasons import sentence
 from workbench.core.taxonomy import SUBTYPES, parse_type
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.training.choosing import FieldError, Scale, column, is_undecided, text
+from workbench.training.choosing import FieldError, Scale, is_undecided, text
 from workbench.training.reward import Reward
 
 _RULES: Final = Reward("rules")
@@ -54,17 +54,18 @@ def said_of(verdict: Verdict) -> dict[str, str | None]:
     }
 
 
-def _references(reference: Reference) -> list[tuple[str, object]]:
+def _references(reference: object) -> list[tuple[str, object]]:
     """References by their names in messages."""
-    if isinstance(reference, str) or not hasattr(reference, "__len__"):
-        return [("reference", reference)]
-    several = column("reference", reference)
-    if not len(several):
+    plain = reference.tolist() if hasattr(reference, "tolist") else reference
+    if isinstance(plain, str | bytes) or not isinstance(plain, Sequence):
+        return [("reference", plain)]
+    if not plain:
         raise FieldError("reference", "must be an answer, or a list of at least one")
-    return [(f"reference[{place}]", one) for place, one in enumerate(several)]
+    return [(f"reference[{place}]", one) for place, one in enumerate(plain)]
 
 
-def _subtype(name: str) -> str:
+def _subtype(said: object) -> str:
+    name = text("type", said)
     found = parse_type(name)
     if found is None or found.code not in SUBTYPES:
         raise UsageError(f"There is no answer subtype {name!r}.", nearest(name, SUBTYPES.values(), "Subtypes"))

@@ -22,6 +22,7 @@ from workbench.training.judging import figures
         (r"\frac{1}{2}", r"\boxed{\int_0^1 x\,dx + 0}", "incorrect"),
         (42, r"\boxed{42}", "correct"),
         (0.5, r"\boxed{\frac12}", "correct"),
+        (np.array(42), r"\boxed{42}", "correct"),
     ],
 )
 def test_a_completion_is_judged(reference: str | float, completion: str, outcome: str) -> None:
@@ -67,9 +68,14 @@ def test_the_question_and_the_type_are_heeded() -> None:
         (([], "x"), r"reference must be an answer, or a list of at least one"),
         ((None, "x"), r"reference must be text; it is missing"),
         ((["1", None], "x"), r"reference\[1\] must be text; it is missing"),
-        (({"a": 1}, "x"), r"reference must be a list"),
+        (({"a": 1}, "x"), r"reference must be text"),
+        ((b"1", "x"), r"reference must be text"),
+        (([["1"]], "x"), r"reference\[0\] must be text"),
+        ((10**5000, "x"), r"reference is a number of too many digits"),
         (("1", None), r"completion must be text; it is missing"),
         (("1", "x", ["q"]), r"question must be text"),
+        (("1", "x", "", 5), r"no answer subtype '5'"),
+        (("1", "x", "", ["B5"]), r"type must be text"),
         (("1", "x", "", "Matrx"), r"no answer subtype 'Matrx'. Did you mean 'Matrix'"),
         (("1", "x", "", "B"), r"no answer subtype 'B'"),
     ],

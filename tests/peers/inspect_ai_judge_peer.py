@@ -16,9 +16,9 @@ from typing import Any
 from inspect_ai import Task  # type: ignore[import-not-found]
 from inspect_ai import eval as evaluate
 from inspect_ai.dataset import Sample  # type: ignore[import-not-found]
-from inspect_ai.log import EvalLog, read_eval_log  # type: ignore[import-not-found]
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log  # type: ignore[import-not-found]
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # type: ignore[import-not-found]
-from inspect_ai.scorer import match  # type: ignore[import-not-found]
+from inspect_ai.scorer import Score, match  # type: ignore[import-not-found]
 
 from workbench.training.inspect_ai import judged
 
@@ -31,7 +31,11 @@ def reply(text: str) -> ModelOutput:
     return output
 
 
-OPTIONS = [{"question": "Which is prime?", "choices": ["4", "7"], "answer": ["B"], "completion": "\\boxed{7}"}]
+OPTIONS = [
+    {"question": "Which is prime?", "choices": ["4", "7"], "answer": ["B"], "completion": "\\boxed{7}"},
+    {"question": "Which are prime?", "choices": ["4", "7", "5"], "answer": ["B", "C"], "completion": "ANSWER: C, B"},
+    {"question": "Which are prime?", "choices": ["4", "7", "5"], "answer": ["B", "C"], "completion": "ANSWER: B"},
+]
 
 
 def evaluated(scorer: Any, cases: list[dict[str, Any]] = CASES, epochs: int = 1) -> EvalLog:
@@ -49,6 +53,11 @@ def evaluated(scorer: Any, cases: list[dict[str, Any]] = CASES, epochs: int = 1)
     return log
 
 
+def rated(sample: EvalSample) -> Score:
+    (score,) = sample.scores.values()
+    return score
+
+
 def figures(log: EvalLog) -> dict[str, float]:
     means = {"acc": "accuracy", "undecided": "mean"}
     return {one.name: one.metrics[means[one.name]].value for one in log.results.scores}
@@ -58,7 +67,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         log = evaluated(judged())
-        scores = [next(iter(sample.scores.values())) for sample in log.samples]
+        scores = [rated(sample) for sample in log.samples]
         other = evaluated(match()).location
         command = [Path(sys.executable).with_name("inspect"), "score", other, "--scorer", "workbench/judged"]
         subprocess.run([*command, "--action", "overwrite", "--overwrite"], stdout=subprocess.DEVNULL, check=True)
@@ -66,7 +75,7 @@ def main() -> None:
             "rows": [one.value for one in scores],
             "answers": [one.answer for one in scores],
             "reasons": [one.metadata["reason"] for one in scores],
-            "options": figures(evaluated(judged(), OPTIONS)),
+            "options": [rated(sample).value for sample in evaluated(judged(), OPTIONS).samples],
             "figures": [figures(one) for one in (log, evaluated(judged(), epochs=2), read_eval_log(other))],
         }
     print(json.dumps(found, ensure_ascii=False))

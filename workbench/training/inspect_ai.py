@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, count
 from string import ascii_uppercase
 from typing import Any
 
@@ -14,18 +15,25 @@ from workbench.training.judging import figures, judge, said_of
 
 @scorer(metrics={"acc": [accuracy(), stderr()], "undecided": [mean()]})  # type: ignore[untyped-decorator]
 def judged(type: str | None = None) -> Scorer:
-    """Whether the completion is correct, by `rules`; any of the sample's targets will do.
+    """Whether the completion is correct, by `rules`; any of the sample's targets will do, of a sample with choices all.
 
     Args:
         type: The answers' subtype, if all are of one.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        options = (f"({letter}) {one.value}" for letter, one in zip(ascii_uppercase, state.choices, strict=False))
-        question = "\n".join([state.input_text, *options])
-        verdict = await run_sync(judge, list(target), state.output.completion, question, type)
+        reference = ", ".join(target) if state.choices else list(target)
+        verdict = await run_sync(judge, reference, state.output.completion, _question(state), type)
         said: dict[str, Any] = said_of(verdict)
         why = said.pop("sentence")
         return Score(value=figures([verdict]), answer=verdict.candidate_final, explanation=why, metadata=said)
 
     return score
+
+
+def _question(state: TaskState) -> str:
+    """What is asked, with the choices in the order that the target and the log speak of."""
+    letters = chain(ascii_uppercase, map(str, count(1)))
+    choices = sorted(state.choices, key=lambda choice: choice.original_position)
+    options = (f"({letter}) {one.value}" for letter, one in zip(letters, choices, strict=False))
+    return "\n".join([state.input_text, *options])

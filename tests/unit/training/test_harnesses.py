@@ -51,9 +51,8 @@ def test_a_library_s_log_says_what_was_compared_and_why(name: str) -> None:
     assert written["reasons"][:3] == ["text_equal", "number", "no_answer_found"]
 
 
-def test_inspect_s_choices_are_part_of_the_question() -> None:
-    written = read("inspect_ai")
-    assert written["options"] == {"acc": 1.0, "undecided": 0.0}
+def test_inspect_s_choices_are_part_of_the_question_and_all_its_targets_are_meant() -> None:
+    assert [row["acc"] for row in read("inspect_ai")["options"]] == [1.0, 1.0, 0.0]
 
 
 def test_every_library_counts_what_is_undecided_and_never_as_correct(written: dict[str, Any]) -> None:

@@ -33,9 +33,11 @@ from workbench.verifiers.rules.sense import (
     explained_by,
     is_rough_before,
     sense_of_figure,
+    unknown_words,
     words,
 )
 from workbench.verifiers.rules.solving import has_no_value, restates, unworked
+from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.strings import goes_on, holds, other_case, same_text, same_wording
 from workbench.verifiers.rules.structure import MOST_PARTS
 from workbench.verifiers.rules.surroundings import Surroundings, changed, denied, surroundings, taken_back
@@ -59,6 +61,8 @@ _FEW, _SENTENCE = 3, 6
 _TYPESETTING = 40
 """Characters that setting a text in a font may add."""
 _WHOLE = re.compile(r"[-−]?\d+")
+_PHRASE = 100
+"""Characters of a reference that is a phrase, all of whose words count."""
 
 
 class Decision(NamedTuple):
@@ -200,9 +204,22 @@ class _Case:
                     return Decision(False, "expression", "expression.restated")
         if isinstance(theirs.value, Choice) and self._left_open(answer):
             raise Doubt("qualified")
+        if not isinstance(ours.value, (Choice, State)) and self._leaves_out(reference, ours.text):
+            raise Doubt("alike")
         if isinstance(theirs.value, State):
             self._check_state(reference, answer)
         return Decision(True, found.reason, found.rule)
+
+    def _leaves_out(self, reference: str, value: str) -> bool:
+        """Whether a short reference says more than the value picked out of it, which the completion's end doesn't say.
+
+        "15 cm, on the same side as the object" is more than 15 cm; a proof's last line is not.
+        """
+        said = tidy(reference)
+        if len(said) > _PHRASE or (at := said.rfind(value)) < 0:
+            return False
+        known = [*words(self._reader.question.text), *words(self._found.sentence), *words(self._found.candidate.text)]
+        return bool(unknown_words(said[:at] + " " + said[at + len(value) :], known))
 
     def _check_state(self, reference: str, answer: str) -> None:
         opening = words(re.split(r"[,.;:!?，。；：]", answer, maxsplit=1)[0])

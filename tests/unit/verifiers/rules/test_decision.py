@@ -96,6 +96,23 @@ def test_what_is_refused_and_why(reference: str, completion: str, question: str,
     assert (verdict.rule or "").startswith(rule)
 
 
+@pytest.mark.parametrize(
+    ("reference", "right", "wrong"),
+    [
+        ("5'-AUGCCA-3'", "The strand is 5'-AUGCCA-3'.", "The strand is 5'-ATGCCA-3'."),
+        (
+            "15 cm from the lens, on the same side as the object",
+            "Answer: It forms 15 cm from the lens, on the same side as the object.",
+            "Answer: It forms 15 cm from the lens, on the side opposite the object.",
+        ),
+        ("3 men from Leeds", "The answer is: it was 3 men from Leeds.", "The answer is: it was 3 men from York."),
+    ],
+)
+def test_what_a_phrase_says_besides_its_value_counts(reference: str, right: str, wrong: str) -> None:
+    assert quick(reference, right).outcome is Outcome.CORRECT
+    assert quick(reference, wrong).outcome is not Outcome.CORRECT
+
+
 def test_all_parts_of_a_reference_are_needed() -> None:
     reference = r"The volume is $\boxed{9}$ and the area is $\boxed{4}$."
     question = "Find the volume and the area."

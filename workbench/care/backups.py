@@ -7,7 +7,7 @@ import shlex
 import shutil
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from heapq import merge
 from importlib import metadata
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.benchmarks.building import comparing
 from workbench.care.doctor import examine
 from workbench.care.store.rescuing import bring_back, is_database, row_counts
-from workbench.core.database import events, logs, migrations, schema, sets
+from workbench.core.database import logs, migrations, schema, sets
 from workbench.core.database.backup import backup as write_backup
 from workbench.core.database.backup import check, put_in_place
 from workbench.core.database.connection import Database
@@ -31,7 +31,7 @@ from workbench.core.progress import BYTES, step
 from workbench.core.project import Project, opened_project
 from workbench.core.sets import SetName
 from workbench.data.formats.source import path_text
-from workbench.interchange.archive import Archive, opened_archive
+from workbench.interchange.archive import Archive, opened_archive, require_event
 from workbench.interchange.records import Manifest, Member, Restored
 from workbench.interchange.store.archiving import (
     CALLS,
@@ -41,8 +41,6 @@ from workbench.interchange.store.archiving import (
     ArchiveTable,
     NewDatabase,
 )
-from workbench.labelling import believing
-from workbench.labelling.believing import MalformedError
 from workbench.labelling.ledger import recompute
 
 if TYPE_CHECKING:
@@ -287,7 +285,7 @@ class _ArchiveReading:
     def _events(self) -> Iterator[_Row]:
         names = list(self._members[EVENTS[0]].columns)
         for row in self._noted(merge(*map(self._placed, EVENTS), key=lambda placed: placed.row[0])):
-            _require_event(dict(zip(names, row, strict=True)))
+            require_event(dict(zip(names, row, strict=True)))
             yield row
 
     def refused(self, why: str) -> FormatError:
@@ -309,18 +307,6 @@ class _ArchiveReading:
         for placed in rows:
             self._last = placed
             yield placed.row
-
-
-def _require_event(row: Mapping[str, object]) -> None:
-    """See that a row is a label event that another database would take, and what was given."""
-    try:
-        event = believing.event_of(row)
-    except MalformedError as error:
-        raise ArchiveRefused(f"{error.field}: {error}") from error
-    if event.uuid != row["uuid"]:
-        raise ArchiveRefused(f"uuid: events have it as {event.uuid}")
-    if "digest" in row and row["digest"] != events.digest([row[name] for name in events.COLUMNS.split(", ")]):
-        raise ArchiveRefused("digest: it is not what was given (value, note, person, time, round …)")
 
 
 # -- A backup in the place of a database: checked first, and what stood there is kept.

@@ -27,7 +27,9 @@ from workbench.core.project import Project
 from workbench.data.formats.writing import new_file
 from workbench.interchange.records import FORMAT, VERSION, ArchiveWritten, ColumnType, Manifest, Member
 from workbench.interchange.store import archiving
-from workbench.interchange.store.archiving import CALLS, PARTS, ArchiveTable, columns
+from workbench.interchange.store.archiving import CALLS, EVENTS, PARTS, ArchiveRefused, ArchiveTable, columns
+from workbench.labelling import believing
+from workbench.labelling.believing import MalformedError
 
 # -- Rows of a table as JSON lines, and back: checked against the table's columns.
 
@@ -159,7 +161,7 @@ def write_archive(
 
     Raises:
         FormatError: The file exists and ``force`` is not set, or can't be written.
-        StoreError: The file belongs to the database itself, or a label event is not what was given.
+        StoreError: The file belongs to the database itself, or a label event could not be read back.
         UsageError: The name ends in ``.gz``.
     """
     project.database.require_other(path)
@@ -168,29 +170,52 @@ def write_archive(
     parts = [part for part in PARTS if calls or part.name not in CALLS]
     conditions = archiving.Conditions(checks=checks)
     with project.database.reading() as reader, new_file(path, force=force) as file:
-        _require_events(reader, project.path)
         left_out = _left_out(reader, checks=checks, calls=calls)
-        members = (_rows(reader, part, conditions) for part in parts)
+        members = (_rows(reader, part, conditions, project.path) for part in parts)
         manifest = pack(
             file, members, schema=migrations.latest_version(), code_version=version(PACKAGE), left_out=left_out
         )
     return ArchiveWritten(rows={member.name: member.lines for member in manifest.members}, left_out=left_out)
 
 
-def _require_events(reader: archiving.Connection, database: Path) -> None:
-    """An archive with a label event that is not what was given would not be read back."""
-    found = events.finding(reader)
-    if not found.ok:
-        raise StoreError(
-            f"{database}: {found.message}.", f"To see what can be done: workbench doctor {shlex.quote(str(database))}"
-        )
+def _rows(reader: archiving.Connection, part: ArchiveTable, conditions: archiving.Conditions, database: Path) -> Rows:
+    names = columns(reader, part)
+
+    def found() -> Generator[Row, None, None]:
+        with closing(archiving.rows(reader, part, conditions)) as rows:
+            yield from _readable(rows, list(names), database) if part.name in EVENTS else rows
+
+    return Rows(part.name, names, found())
 
 
-def _rows(reader: archiving.Connection, part: ArchiveTable, conditions: archiving.Conditions) -> Rows:
-    def found() -> Generator[tuple[object, ...], None, None]:
-        yield from archiving.rows(reader, part, conditions)
+def _readable(rows: Iterable[Row], names: Sequence[str], database: Path) -> Iterator[Row]:
+    """Label events, as long as they could be read back."""
+    for row in rows:
+        try:
+            require_event(dict(zip(names, row, strict=True)))
+        except ArchiveRefused as error:
+            name = shlex.quote(str(database))
+            raise StoreError(
+                f"{database}: no archive takes the label event in row {row[0]}: {error}.",
+                f"What can be done: workbench doctor {name}. A copy of all as it is: workbench backup {name} FILE",
+            ) from error
+        yield row
 
-    return Rows(part.name, columns(reader, part), found())
+
+def require_event(row: Mapping[str, object]) -> None:
+    """See that a row is a label event that another database would take, and what was given.
+
+    Raises:
+        ArchiveRefused: It is not.
+    """
+    try:
+        event = believing.event_of(row)
+    except MalformedError as error:
+        raise ArchiveRefused(f"{error.field}: {error}") from error
+    if event.uuid != row["uuid"]:
+        raise ArchiveRefused(f"uuid: events have it as {event.uuid}")
+    if "digest" in row and row["digest"] != events.digest([row[name] for name in events.COLUMNS.split(", ")]):
+        raise ArchiveRefused("digest: it is not what was given (value, note, person, time, round …)")
 
 
 def _left_out(reader: archiving.Connection, *, checks: bool, calls: bool) -> dict[str, int]:

@@ -16,6 +16,7 @@ from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZipFile
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from tests.helpers import make_project, numbered
 from tests.older import newer
@@ -278,6 +279,22 @@ def test_an_archive_of_older_tables_has_no_digests(archive: Path, tmp_path: Path
 def test_what_is_no_label_is_named_with_its_line(archive: Path, tmp_path: Path, change: Change, why: str) -> None:
     with pytest.raises(FormatError, match=rf"labels\.jsonl:1: {why}"):
         restore(changed(archive, tmp_path, change), tmp_path / "new.db")
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [({"note": "a\0b"}, "note: it contains a NUL"), ({"uuid": str(UUID(int=10)).upper()}, "uuid: ")],
+)
+def test_what_could_not_be_read_back_is_not_written(tmp_path: Path, changed: dict[str, str], why: str) -> None:
+    """Older versions took such labels."""
+    with closing(make_project(tmp_path, numbered(1))) as project:
+        Record(project).say("ann", 1, "c")
+        with project.database.write() as connection:
+            (given,) = events.every(connection)
+            events.append(connection, structs.replace(given, **{"uuid": events.new_uuid()} | changed))
+        with pytest.raises(StoreError, match=f"no archive takes the label event in row 2: {why}"):
+            write_archive(project, tmp_path / "a.zip")
+    assert not (tmp_path / "a.zip").exists()
 
 
 @pytest.mark.parametrize("kept", [0, 1, 200, -200, -1])

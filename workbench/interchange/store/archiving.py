@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple, cast
@@ -201,7 +201,7 @@ class Conditions:
         return ""
 
 
-def rows(connection: sqlite3.Connection, part: ArchiveTable, conditions: Conditions) -> Iterator[Row]:
+def rows(connection: sqlite3.Connection, part: ArchiveTable, conditions: Conditions) -> Generator[Row, None, None]:
     """A part's rows in the order of their keys; an infinite number is the text ``Inf`` or ``-Inf``."""
     kinds = columns(connection, part)
     own = set(own_columns(connection, part.table))

@@ -115,13 +115,21 @@ def _by_name(parts: Sequence[Part[Any]]) -> Sequence[Part[Any]]:
 def _matched(
     ours: Sequence[Part[Any]], theirs: Sequence[Part[Any]], same: Callable[[Part[Any], Part[Any]], bool | None]
 ) -> bool | None:
-    """Whether members can be paired off, each with an equal one; None when an undecided pair stands in the way."""
+    """Whether members can be paired off, each with an equal one; None when an undecided pair stands in the way.
+
+    Raises:
+        Doubt: It is only a doubt that stands in the way.
+    """
     left = list(range(len(theirs)))
     unsure = False
+    doubted: Doubt | None = None
     for at, mine in enumerate(ours):
         maybe = False
         for place in sorted(left, key=lambda place: place != at):
-            equal = same(mine, theirs[place])
+            try:
+                equal = same(mine, theirs[place])
+            except Doubt as doubt:
+                equal, doubted = None, doubt
             if equal:
                 left.remove(place)
                 break
@@ -130,6 +138,8 @@ def _matched(
             if not maybe:
                 return False
             unsure = True
+    if unsure and doubted is not None:
+        raise doubted
     return None if unsure else True
 
 

@@ -13,6 +13,7 @@ An item's way, and where each step lives:
    `tokens`, `expression`, `nodes`, `statements`  text to tokens to tree; trees with ``=`` or ``<`` between
    `choices`, `states`     options by letter or by text; yes or no, valid or invalid ...
    `logic`, `chemistry`    formulas
+   `piecewise`             functions given in pieces
    `strings`               what is left: names, phrases, words
 4. `comparing`: `COMPARERS`, the table of the comparers of two types, from `compare_numbers`, `compare_members` and
    `compare_words`; each is symmetric in the values it compares, and its refusal is final. `equality`: what they say.

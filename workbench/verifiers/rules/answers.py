@@ -66,7 +66,11 @@ _BELONGS = re.compile(
 _UNIT_BEHIND = re.compile(
     r"(\s?[A-Za-zµΩ°%][A-Za-zµΩ°/·^0-9-]{0,11}(?:\s(?:per|s|m)\b[A-Za-z\s]{0,12})?)(?=[\s.,;]|\Z)"
 )
+_OF_PARAMETER = re.compile(
+    r"\s+(?:is|are)\s+(?:an?\s+)?(?:arbitrary|any|some|real|integers?|constants?)\b[^.\n]{0,30}(?=\.?\s*\Z|\.?\s*\n)"
+)
 _INITIAL = re.compile(r"(?<![^\W\d_])[A-Z]\Z")
+_NAME_END = re.compile(r"(?<=[^\W\d_]{2})[.!?](?=\s)")
 _PICTURES = "\u2fff"
 _PICTURE = re.compile("[\\s\ufe0f\u200d.!\U0001f300-\U0001f44d\U0001f44f-\U0001f645\U0001f647-\U0001faff]+\\Z")
 _LEADS = re.compile(r"\*\*(?:[,.]|\s+(?:because|since|as)\b)")
@@ -246,7 +250,8 @@ def _whole_formula(completion: str, answer: FinalAnswer) -> FinalAnswer:
         and _INITIAL.search(completion, max(answer.end - 1, 0), answer.end)
         and completion[answer.end : answer.end + 2] == ". "
     ):
-        return _stretched(completion, answer, answer.start, end)
+        ends = _NAME_END.search(completion, answer.end + 1, end)
+        return _stretched(completion, answer, answer.start, ends.start() if ends else end)
     if answer.how != "math" or completion[answer.end : answer.end + 1] != "$":
         return answer
     start, line = answer.start, completion.rfind("\n", 0, answer.start) + 1
@@ -261,6 +266,8 @@ def _whole_formula(completion: str, answer: FinalAnswer) -> FinalAnswer:
     behind = _UNIT_BEHIND.match(completion, stop, end)
     if behind is not None and unit(behind[1].strip()) is not None:
         stop = behind.end()
+    if (said := _OF_PARAMETER.match(completion, stop, end)) is not None:
+        stop = said.end()
     if (start, stop) == (spans[-1][0], spans[-1][1]):
         return answer
     return _stretched(completion, answer, start, stop)

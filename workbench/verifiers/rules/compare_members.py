@@ -15,6 +15,7 @@ from workbench.verifiers.rules.records import (
     Matrix,
     Part,
     Piece,
+    Piecewise,
     Region,
     Term,
 )
@@ -33,7 +34,7 @@ def _collections(one: Part[Collection], other: Part[Collection], with_: Comparis
     kinds = {ours.kind, theirs.kind}
     question = with_.question
     if kinds == {"tuple"}:
-        if ours.closed != theirs.closed and len(ours.parts) == 2:
+        if ours.closed != theirs.closed and len(ours.parts) == 2 and not question.monotone:
             if not question.vectors:
                 return Equality(False, "interval")
             if question.points and not question.of_vectors:
@@ -54,7 +55,8 @@ def _collections(one: Part[Collection], other: Part[Collection], with_: Comparis
         return None
     if question.roots and _of_several(ours) != _of_several(theirs):
         return None
-    return _members(ours.parts, theirs.parts, rule, with_, ordered=rule == "list" and question.ordered)
+    ordered = rule == "list" and (question.ordered or "then" in (ours.joined, theirs.joined))
+    return _members(ours.parts, theirs.parts, rule, with_, ordered=ordered)
 
 
 def _gives_one(found: Collection) -> bool:
@@ -162,6 +164,23 @@ def _matrix_and_tuple(one: Part[Matrix], other: Part[Collection], with_: Compari
     return _members(matrix.parts, members.parts, "matrix", with_, ordered=True)
 
 
+def _piecewise(one: Part[Piecewise], other: Part[Piecewise], with_: Comparison) -> Equality | None:
+    """Pieces in any order."""
+    ours, left = one.value.pieces, list(other.value.pieces)
+    if len(ours) != len(left):
+        return None
+    for value, place in ours:
+        fits = [piece for piece in left if with_.within.same(value, piece[0]) and _same_place(place, piece[1], with_)]
+        if not fits:
+            return Equality(False, "piecewise")
+        left.remove(fits[0])
+    return Equality(True, "piecewise")
+
+
+def _same_place(one: Part[Any] | None, other: Part[Any] | None, with_: Comparison) -> bool | None:
+    return one is other if one is None or other is None else with_.within.same(one, other)
+
+
 def _builders(one: Part[Builder], other: Part[Builder], with_: Comparison) -> Equality | None:
     """Set-builders with the same condition on equal members; else only their meaning could tell."""
     ours, theirs = one.value, other.value
@@ -249,6 +268,7 @@ MEMBERS: Table = {
     (Collection, Collection): _collections,
     (Matrix, Matrix): _matrices,
     (Matrix, Collection): _matrix_and_tuple,
+    (Piecewise, Piecewise): _piecewise,
     (Builder, Builder): _builders,
     (Builder, Expression): _builder_and_expression,
     (Region, Region): _regions,

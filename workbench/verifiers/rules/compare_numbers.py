@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
 _ROOT = re.compile(r"(?:\\sqrt\s*|√)(?:\{\s*(\d{1,9})\s*\}|(\d{1,9}))")
 _ROOT_BELOW = re.compile(r"\\[dt]?frac\s*(?:\{[^{}]*\}|\d)\s*\{[^{}]*\\sqrt|/\s*\(?[^()]{0,6}(?:\\sqrt|√)")
+_TIMES = re.compile(r"\\cdot|\\times|[*·×{}\s]")
 _CAPITALS = re.compile("[A-Z]")
 _LARGEST_FACTOR = 1_000
 _MANTISSA = re.compile(r"\A[-−]?[1-9](?:\.\d+)?(?![\d.])")
@@ -141,8 +142,7 @@ def compared_as_expressions(one: Part[Any], other: Part[Any], with_: Comparison)
         return Equality(not exact, "number.differs" if exact else "number.rounding")
     if equal and not _in_form(one.text, other.text, with_):
         return Equality(False, "expression.form")
-    if equal and with_.question.matrices and len(set(_CAPITALS.findall(f"{one.text} {other.text}"))) > 1:
-        # A product of matrices has an order, which the trees don't keep.
+    if equal and with_.question.matrices and not _same_order(one.text, other.text):
         raise Doubt("alike")
     if equal is None:
         return _by_algebra(one, other, with_)
@@ -150,6 +150,12 @@ def compared_as_expressions(one: Part[Any], other: Part[Any], with_: Comparison)
         return Equality(equal, "quantity.unit_dropped" if len(measured) == 1 else "quantity.convert")
     related = bool(ours[0].signs) and bool(theirs[0].signs)
     return Equality(equal, "equation" if related else "expression")
+
+
+def _same_order(one: str, other: str) -> bool:
+    """Whether products of matrices are written in one order, which the trees don't keep."""
+    several = len(set(_CAPITALS.findall(f"{one} {other}"))) > 1
+    return not several or _TIMES.sub("", one.rpartition("=")[2]) == _TIMES.sub("", other.rpartition("=")[2])
 
 
 def _unit_of(part: Part[Any]) -> Unit | None:

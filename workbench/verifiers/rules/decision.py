@@ -216,7 +216,7 @@ class _Case:
         "15 cm, on the same side as the object" is more than 15 cm; a proof's last line is not.
         """
         said = tidy(reference)
-        if len(said) > _PHRASE or (at := said.rfind(value)) < 0:
+        if len(said) > _PHRASE or "\n" in said or (at := said.rfind(value)) < 0:
             return False
         known = [*words(self._reader.question.text), *words(self._found.sentence), *words(self._found.candidate.text)]
         return bool(unknown_words(said[:at] + " " + said[at + len(value) :], known))

@@ -27,6 +27,7 @@ REASONS = {
     "date": "date_time",
     "time": "date_time",
     "expression": "expression",
+    "piecewise": "expression",
     "equation": "equation",
     "symbolic": "symbolic",
     "state": "state",

@@ -21,6 +21,7 @@ _WRITTEN = tuple((re.compile(pattern), sign) for pattern, sign in reversed(_CONN
 _MARK = re.compile(
     r"\\(?:lnot|neg|land|wedge|lor|vee|oplus|veebar|forall|exists|nexists)(?![A-Za-z])|[∧∨¬⊕⊻∀∃∄]|\|\||&&"
 )
+_IMPLIES = re.compile(r"\s*[¬~]?\s*[p-s]\s*(?:→|⇒|->|=>|\\(?:to|rightarrow|Rightarrow|implies))\s*[¬~]?\s*[p-s]\s*")
 _WORD = re.compile(r"\b(?:not|and|or)\b")
 _IN_BRACKETS = re.compile(r"\((¬?[∀∃])([A-Za-z])\)")
 _BLANK = re.compile(r"\s|\\[,;:! ]|[{}$]|\\(?:left|right)(?![A-Za-z])|\.\Z")
@@ -54,12 +55,16 @@ def formula(text: str, in_words: Callable[[], bool]) -> Formula | None:
         text: An answer.
         in_words: Whether "p and q" is one.
     """
-    if len(text) > _LONGEST or text.isalnum() or not (_MARK.search(text) or (_WORD.search(text) and in_words())):
+    if (
+        len(text) > _LONGEST
+        or text.isalnum()
+        or not (_IMPLIES.fullmatch(text) or _MARK.search(text) or (_WORD.search(text) and in_words()))
+    ):
         return None
     for pattern, sign in _WRITTEN:
         text = pattern.sub(sign, text)
     text = _IN_BRACKETS.sub(r"\1\2", _BLANK.sub("", text))
-    if not any(sign in text for sign in "¬∧∨⊕∀∃"):
+    if not any(sign in text for sign in "¬∧∨⊕∀∃→"):
         return None
     try:
         reader = _Reader(text)

@@ -280,7 +280,7 @@ class TypedQuestion:
     """
 
     ordered = _Says(
-        r"\b(?:in\s+(?:the\s+)?(?:\w+\s+)?order|respectively|ordered\s+(?:pair|triple|tuple|list)\b|sort(?:ed)?\b|ascending|descending|"
+        r"\b(?:in\s+(?:the\s+)?(?:\w+\s+)?order|respectively|ordered\s+(?:pair|triple|tuple|list)\b|sort(?:ed)?\b|\brank\b|arrange|traversal|ascending|descending|"
         r"increasing\s+order|decreasing\s+order|from\s+(?:smallest|largest|least|greatest|left|first)|sequence|next\s+(?:\w+\s+)?terms?|"
         r"first\s+\w+\s+terms)"
     )

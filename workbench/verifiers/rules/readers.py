@@ -10,7 +10,8 @@ from workbench.verifiers.rules.calendar import is_clock, moment
 from workbench.verifiers.rules.chemistry import chemical, is_sure
 from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.logic import formula
-from workbench.verifiers.rules.quantities import marked, quantity, ratio
+from workbench.verifiers.rules.piecewise import pieces
+from workbench.verifiers.rules.quantities import Quantity, marked, quantity, ratio
 from workbench.verifiers.rules.records import (
     Builder,
     Chain,
@@ -19,6 +20,7 @@ from workbench.verifiers.rules.records import (
     Expression,
     Matrix,
     Piece,
+    Piecewise,
     Reaction,
     Region,
     Residue,
@@ -130,6 +132,16 @@ def _decimal_comma(source: Source, reader: AnswerReader) -> Value | None:
     return quantity(text.replace(",", "."))
 
 
+def _piecewise(source: Source, reader: AnswerReader) -> Value | None:
+    found = pieces(source.text) if not source.depth and ("case" in source.text or " " in source.text) else None
+    if found is None:
+        return None
+    parts = [(reader.part(value, 1), reader.part(place, 1) if place else None) for value, place in found]
+    known = all(place is None or isinstance(place.value, (Region, Expression)) for _, place in parts)
+    values = all(isinstance(value.value, (Quantity, Expression, Term)) for value, _ in parts)
+    return Piecewise(tuple(parts)) if known and values else None
+
+
 def _region(source: Source, reader: AnswerReader) -> Value | None:
     text = source.text
     if not _RELATION.search(text) or (reader.question.points and _PAIR.fullmatch(text)):
@@ -238,6 +250,7 @@ READERS: tuple[Reader, ...] = (
     _decimal_comma,
     _moment,
     _quantity,
+    _piecewise,
     _region,
     _collection,
     _ratio,

@@ -74,6 +74,9 @@ _LABEL = re.compile(r"\A\s*(?:ans|output|result)\s*[.:]\s*|\A`(?=[^`]*\Z)|(?<=\A
 _NOT_BUT = re.compile(r"\A(?:it(?:['’]s|\s+is)\s+)?not\s+[^,.;]{1,40}?,?\s+but\s+(?:rather\s+)?", re.IGNORECASE)
 _ASIDE = re.compile(r"\s+\((?=[^()]*[A-Za-z]{3})[^()]{2,40}\)\s*\Z")
 _LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*")
+_INEQUALITY = re.compile(r"(?:[-−\d./π√]+\s*[<≤]\s*)?\b[A-Za-z]\s*[<>≤≥≠]\s*[-−+]?[\w./√π^]+")
+_FEW_WORDS = 2
+_BY_MEANS = re.compile(r"\A(?:[Bb]y|[Uu]sing|[Aa]fter|[A-Z][a-z]+ing)\b[^,=]{0,60},\s*(?=[^,]*=)")
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
 _ANY_OF = re.compile(r"[Aa]ny\s+of\s*:\s*(.+)|\[(\s*\"[^\[\]]+\"\s*)\]", re.DOTALL)
 _LISTED = re.compile(r"\s*;\s*|\"\s*,\s*\"")
@@ -208,12 +211,14 @@ class AnswerReader:
             return Part(tidy(text), self._stated(text, sentence, how) or Text(is_prose(text)))
         if isinstance(wanted.value, Brackets):
             return Part(tidy(text), Brackets(closing_of(text, self.question.text, whole=True) or ""))
+        if isinstance(wanted.value, Region):
+            text = _in_signs(_THEREFORE.split(text)[-1], wanted.value.name)
+        elif (steps := self._steps(text, wanted)) is not None:
+            return steps
+        if not isinstance(wanted.value, Text):
+            text = _BY_MEANS.sub("", text)
         if (result := self._result(text, wanted)) is not None:
             return result
-        if isinstance(wanted.value, Collection) and wanted.value.kind == "list" and self.question.ordered:
-            text = _THEN.sub(", ", text) if "," not in text else text
-        if isinstance(wanted.value, Region):
-            text = _in_signs(text, wanted.value.name)
         if not is_prose(text) or isinstance(wanted.value, Chemical):
             found = self.typed(text)
             if found is not None and not (isinstance(found.value, Text) or _is_loose(found)):
@@ -238,6 +243,15 @@ class AnswerReader:
         if found is None or isinstance(found.value, (Text, Huge)) or _is_loose(found):
             return self.picked(told, wanted) if concludes else None
         return found
+
+    def _steps(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
+        """A list whose members arrows or signs of order join: "4 → 2 → 6"."""
+        steps = _THEN.split(tidy(text))
+        if not isinstance(wanted.value, Collection) or wanted.value.kind != "list" or "," in text:
+            return None
+        if len(steps) != len(wanted.value.parts) or len(steps) < 2:
+            return None
+        return Part(tidy(text), Collection("list", tuple(self.part(step, 1) for step in steps), joined="then"))
 
     def _stated(self, text: str, sentence: str, how: str) -> State | None:
         vocabulary = self.vocabulary or {}
@@ -332,6 +346,9 @@ class AnswerReader:
 
 def _in_signs(text: str, name: str) -> str:
     """A bound in words as an inequality: "k must be less than 4", "all real numbers except 2"."""
+    stated = _INEQUALITY.findall(text)
+    if word_count(text) > _FEW_WORDS and 1 <= len(stated) <= 2:
+        return " or ".join(stated)
     for pattern, signs in _BOUNDED:
         if (found := pattern.search(text)) is not None:
             return found.expand(signs.format(name or "x")) + text[found.end() :].strip(" .")

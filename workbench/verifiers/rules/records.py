@@ -53,13 +53,19 @@ class Collection(NamedTuple):
         kind: How they stand together.
         parts: The members.
         closed: Of a tuple, whether square brackets stand left and right, as round an interval.
-        joined: ``"or"`` or ``"and"`` where a word of a list says so.
+        joined: ``"or"`` or ``"and"`` where a word of a list says so, ``"then"`` where arrows lead from one to the next.
     """
 
     kind: Literal["list", "set", "tuple"]
     parts: tuple[Part[Value], ...]
     closed: tuple[bool, bool] = (False, False)
     joined: str = ""
+
+
+class Piecewise(NamedTuple):
+    """A function in pieces: each value and where it holds, None for any other place."""
+
+    pieces: tuple[tuple[Part[Value], Part[Value] | None], ...]
 
 
 class Builder(NamedTuple):
@@ -152,6 +158,7 @@ Value: TypeAlias = (
     | Reaction
     | Region
     | Collection
+    | Piecewise
     | Builder
     | Matrix
     | Residue

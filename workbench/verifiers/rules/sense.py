@@ -76,7 +76,10 @@ _VERB = re.compile(
     r"\b(?:is|are|was|were|be|equals?|gives?|get|gets|obtains?|have|has|had|makes?|pays?|costs?|needs?|est|sont|ist|sind|es|son)\b",
     re.IGNORECASE,
 )
-_SUBJECT = re.compile(r"\b(?:is|are|was|were|equals|be|est|es|ist|son|sont|sind)\b|[:：=]")
+_SUBJECT = re.compile(
+    r"\b(?:is|are|was|were|equals|be|est|es|ist|son|sont|sind|prints?|returns?|outputs?|gives?|measures?|weighs?|costs?|takes|lasts?"
+    r"|reads?|shows?|has|have|contains?)\b|[:：=]"
+)
 _SIGN_BETWEEN = re.compile(r"[:：=≈$\\€£¥]")
 _NEAR_BEFORE, _NEAR_BEHIND = 5, 4
 _ALTERNATIVE = re.compile(
@@ -372,7 +375,7 @@ _AFTER = re.compile(
     re.DOTALL,
 )
 _TOWARDS = re.compile(
-    r"\D*\b(?:at|on|to|by|gives?|gets|returns?|prints?|outputs?|costs?|lasts?|has|have|contains|est|es|ist|son|beträgt|insgesamt)\s+"
+    r"\D*\b(?:at|on|to|by|gives?|gets|returns?|prints?|outputs?|costs?|lasts?|measures|weighs|takes|reads|has|have|contains|est|es|ist|son|beträgt|insgesamt)\s+"
     r"(.{1,60})",
     re.DOTALL | re.IGNORECASE,
 )

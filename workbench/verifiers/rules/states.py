@@ -16,8 +16,8 @@ def _vocabulary(*states: str) -> Vocabulary:
     return {word: state.split("|")[0] for state in states for word in state.split("|")}
 
 
-_YES = "yes|true|yeah|yep|affirmative|oui|sí|ja|是|是的|对|对的|正确|正确的|not false|correct|right"
-_NO = "no|false|nope|negative|non|nein|untrue|not true|否|不|不是|不对|错误|错误的|错的|错|incorrect|wrong|not correct"
+_YES = "yes|true|yeah|yep|affirmative|oui|sí|ja|是|是的|对|对的|正确|正确的|not false"
+_NO = "no|false|nope|negative|non|nein|untrue|not true|否|不|不是|不对|错误|错误的|错的|错"
 _OPEN = (
     "unknown|uncertain|undetermined|undecided|indeterminate|neither|can't be determined|cannot be determined|"
     "can not be determined|can't tell|cannot tell|not known|unsure|maybe|不确定|未知"

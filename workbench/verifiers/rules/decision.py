@@ -242,7 +242,7 @@ class _Case:
     def _one_box(self) -> str:
         """Several boxes on a line that say the same are one answer; else they are a list."""
         boxes = boxes_of(self._found.candidate)
-        if len(boxes) > 1 and _CORRECTS.search(self._between_boxes()):
+        if 1 < len(boxes) <= MOST_PARTS and _CORRECTS.search(self._between_boxes()):
             return boxes[-1]
         others = dict.fromkeys(boxes[1:])
         if len(others) <= MOST_PARTS and all(self._same(boxes[0], box) for box in others):
@@ -351,10 +351,9 @@ class _Case:
             raise Doubt("alike")
 
     def _between_boxes(self) -> str:
-        text = self._found.candidate.text
-        for start, end in reversed(boxed_spans(text)):
-            text = f"{text[:start]} {text[end:]}"
-        return text
+        text, spans = self._found.candidate.text, boxed_spans(self._found.candidate.text)
+        begins, ends = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)]
+        return " ".join(text[begin:end] for begin, end in zip(begins, ends, strict=True))
 
     def _denied_between(self) -> bool:
         """Whether the text between boxes denies them: ``\\boxed{2}`` but not ``\\boxed{3}``."""

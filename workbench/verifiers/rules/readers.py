@@ -249,12 +249,12 @@ READERS: tuple[Reader, ...] = (
     _code,
     _decimal_comma,
     _moment,
+    _based,
     _quantity,
     _piecewise,
     _region,
     _collection,
     _ratio,
-    _based,
     _expression,
 )
 OF_A_NAME = frozenset({_term, _chain, _code, _decimal_comma, _moment, _ratio, _based, _quantity})

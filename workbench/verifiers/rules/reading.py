@@ -149,7 +149,8 @@ class AnswerReader:
             found = self.typed(value) if value and _VALUE.search(value) else None
             return found or Part(tidy(text), Text(prose=True))
         found = self.part(text)
-        return (self.picked(text) or found) if isinstance(found.value, Text) else found
+        picked = self.picked(text) if isinstance(found.value, Text) else None
+        return found if picked is None or picked.sense else picked
 
     def _alternatives(self, text: str) -> Part[Any] | None:
         """Right answers a reference lists, ``a || b``, ``["a", "b"]``, or one value in several forms, "4 or four"."""

@@ -205,12 +205,16 @@ class AsyncVerifier:
 
         many = len(left) > _FEW_BATCHES and self._executor.isolation == "staged"
         helping = [asyncio.ensure_future(elsewhere()) for _ in range(self._helpers if many else 0)]
-        while left:
-            # Who helps takes the first before the loop takes one.
-            await asyncio.sleep(0)
-            if left:
-                number, batch = left.pop()
-                said[number] = await self._here(batch)
+        try:
+            while left:
+                # Who helps takes the first before the loop takes one.
+                await asyncio.sleep(0)
+                if left:
+                    number, batch = left.pop()
+                    said[number] = await self._here(batch)
+        finally:
+            # Nobody waits any more if this was cancelled: who helps takes no further one.
+            left.clear()
         if helping:
             await all_of(helping)
         return [answer for _, answers in sorted(said.items()) for answer in answers]

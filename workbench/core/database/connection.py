@@ -348,6 +348,10 @@ class _Turn:
         except OSError:
             # No such locks on this file system: SQLite is asked at once.
             pass
+        except BaseException:
+            # Ctrl-C as it was taken.
+            self._give_back()
+            raise
         return True
 
     def _give_back(self) -> None:

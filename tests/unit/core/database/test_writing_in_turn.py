@@ -117,6 +117,25 @@ def test_without_such_locks_it_is_written_all_the_same(path: Path, monkeypatch: 
     assert asked[-1] == "COMMIT"
 
 
+def test_ctrl_c_as_the_turn_is_taken_gives_it_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flock = fcntl.flock
+
+    def interrupted(file: int, operation: int) -> None:
+        flock(file, operation)
+        if operation & fcntl.LOCK_NB:
+            raise KeyboardInterrupt
+
+    database, asked = Database(path), list[str]()
+    monkeypatch.setattr(fcntl, "flock", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _write(database, asked)
+    log = os.open(f"{path}-wal", os.O_RDONLY)
+    flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(log)
+    assert "BEGIN IMMEDIATE" not in asked
+    database.close()
+
+
 def test_a_closed_database_holds_its_log_no_more_when_another_thread_was_writing(path: Path) -> None:
     database, inside, closed = Database(path), threading.Event(), threading.Event()
 

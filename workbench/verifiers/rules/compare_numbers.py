@@ -80,7 +80,7 @@ def _same_thing(
     question = with_.question
     if equality.rule == "quantity.unit_dropped":
         only = first if second.is_number else second
-        if only.unit is not None and not question.may_be_in(only.unit):
+        if only.unit is not None and (question.asked.percent or not question.may_be_in(only.unit)):
             return Equality(False, "quantity.differs")
         if only.name.startswith("per ") and "per" not in words(question.text):
             raise Doubt("alike")

@@ -94,6 +94,11 @@ _NAMED = re.compile(
     r"|([B-Z])(?=\s*[.:)])|([B-HJ-Z])(?![\w'’^_={\\(+*/-])|([AI])(?=\s*(?:[.:)]|and\s+[A-Z]\b|is\b|are\b|$)))"
 )
 """A letter that names an option within a sentence; A and I only where they can't be a word."""
+_IN_A_NAME = re.compile(
+    r"\b(?!(?:options?|choices?|answers?|letters?|statements?|is|are|was|were|be|and|or|not|only|just|both|with|to|than|that|so|hence|thus"
+    r"|therefore|namely|but|then|for|of|as|also|select|choose|chose|chosen|pick|picked|take|prefer|go|gives?|being)\b)[a-z]{3,}\s+[B-Z](?![\w'’])"
+)
+"""A letter that belongs to the word before it: "vitamin C", "hepatitis B", "point D"."""
 _A_LABEL = re.compile(r"(?<![A-Za-z\\])(?:[A-Z]|[A-Z]{2,8}|[ivx]{1,4})(?![A-Za-z])|[①-⑩]|\\text\w*\{[^}]{0,9}[A-Z]")
 _IN_WORDS = re.compile(r"[\w .,:'’()*-]")
 _LOWER = re.compile(r"(?<![^\W\d_])[a-z]{2,}(?![^\W\d_])|[一-鿿]")
@@ -211,13 +216,22 @@ def _labelled(text: str, known: dict[str, str]) -> frozenset[str] | None:
 
 def named_letters(sentence: str, known: dict[str, str]) -> frozenset[str]:
     """The option letters a sentence in words names: "option C", "(D)", "C and D can be inferred"."""
-    sentence = sentence.replace("**", "")
+    sentence = _IN_A_NAME.sub(" ", sentence.replace("**", ""))
     if len(_IN_WORDS.findall(sentence[:_LONGEST])) < _MOSTLY * len(sentence[:_LONGEST]) or not _LOWER.search(sentence):
         return frozenset()
     found = {letter for groups in _NAMED.findall(sentence[:_LONGEST]) for letter in groups if letter}
     return frozenset(letter for letter in found if letter in known)
 
 
+_MEASURES = (
+    (re.compile(r"\barea\b", re.IGNORECASE), 2),
+    (re.compile(r"\b(?:volume|capacity)\b", re.IGNORECASE), 3),
+    (
+        re.compile(r"\b(?:length|distance|perimeter|circumference|radius|diameter|height|width|long|far|tall)\b", re.I),
+        1,
+    ),
+)
+"""Words for measures of lengths, and the power of metre each has."""
 _INTERVALS = re.compile(
     r"\b(?:interval|domain|range|inequalit|solution\s+set|values?\s+of|increasing|decreasing|monoton)", re.IGNORECASE
 )
@@ -281,7 +295,7 @@ class TypedQuestion:
 
     ordered = _Says(
         r"\b(?:in\s+(?:the\s+)?(?:\w+\s+)?order|respectively|ordered\s+(?:pair|triple|tuple|list)\b|sort(?:ed)?\b|\brank\b|arrange|traversal|ascending|descending|"
-        r"increasing\s+order|decreasing\s+order|from\s+(?:smallest|largest|least|greatest|left|first)|sequence|next\s+(?:\w+\s+)?terms?|"
+        r"increasing\s+order|decreasing\s+order|from\s+(?:the\s+)?(?:\w+est|least|left|first|top|bottom)|(?:starting|beginning)\s+(?:at|from|with)|sequence|next\s+(?:\w+\s+)?terms?|"
         r"first\s+\w+\s+terms)"
     )
     """Whether the members of a list have an order."""
@@ -358,13 +372,20 @@ class TypedQuestion:
         """Whether it asks for a percentage, for degrees, in another base."""
         return asked(self.text)
 
+    @cached_property
+    def _powers_of_length(self) -> frozenset[int]:
+        """The powers of metre that what it asks for may have; empty where it names no such measure."""
+        return frozenset(power for measure, power in _MEASURES if measure.search(self.text[-_TAIL:]))
+
     def may_be_in(self, its_unit: Unit) -> bool:
         """Whether an answer without a unit may be in this one.
 
         Not so where the question measures the same thing, but only in other units: where it speaks of dollars, 84
-        are not 84 cents.
+        are not 84 cents; and where it asks for another measure: an area is no volume.
         """
         powers = dict(its_unit.dimensions)
+        if powers.keys() == {"m"} and self._powers_of_length and powers["m"] not in self._powers_of_length:
+            return False
         named = [known for known in self._units if powers.keys() == dict(known.dimensions).keys()]
         return not named or any(_scale(known, powers) == its_unit.factor for known in named)
 

@@ -113,6 +113,38 @@ def test_what_a_phrase_says_besides_its_value_counts(reference: str, right: str,
     assert quick(reference, wrong).outcome is not Outcome.CORRECT
 
 
+VITAMINS = "Which one prevents beriberi?\n(A) Retinol\n(B) Biotin\n(C) Thiamine\n(D) Vitamin D"
+
+
+@pytest.mark.parametrize(
+    ("question", "reference", "right", "wrong"),
+    [
+        ("What is the area?", "84", r"\boxed{84 cm^2}", r"\boxed{84 cm^3}"),
+        ("What is the volume of the box?", "84", r"\boxed{84\text{ cm}^3}", r"\boxed{84\text{ cm}^2}"),
+        ("How far is it?", "84", r"\boxed{84\text{ km}}", r"\boxed{84\text{ km}^2}"),
+        ("What percent is it?", "12.5", r"\boxed{12.5\%}", r"\boxed{12.5 euros}"),
+        (VITAMINS, "C", "It is prevented by option C.", "It is prevented by vitamin C."),
+        (
+            "List the layers, starting at the surface.",
+            "crust, mantle, core",
+            r"\boxed{Crust, mantle, core}",
+            r"\boxed{Mantle, crust, core}",
+        ),
+        (
+            "List them from youngest to oldest.",
+            "Noa, Max, Lee",
+            "The order is: **Noa, Max, Lee**",
+            "The order is: **Lee, Max, Noa**",
+        ),
+    ],
+)
+def test_what_the_question_asks_for_tells_measures_letters_and_orders_apart(
+    question: str, reference: str, right: str, wrong: str
+) -> None:
+    assert quick(reference, right, question).outcome is Outcome.CORRECT
+    assert quick(reference, wrong, question).outcome is not Outcome.CORRECT
+
+
 def test_all_parts_of_a_reference_are_needed() -> None:
     reference = r"The volume is $\boxed{9}$ and the area is $\boxed{4}$."
     question = "Find the volume and the area."

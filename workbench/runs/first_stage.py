@@ -79,7 +79,7 @@ FirstAnswer = Verdict | Deferred
 """What the first stage says of an item."""
 
 
-class _Items(Struct, frozen=True):
+class _ToRead(Struct, frozen=True):
     items: Sequence[VerifierInput]
 
 
@@ -100,7 +100,7 @@ def serve(kind: str, options: dict[str, str], descriptor: int, niceness: int) ->
     verifier = Registry().local(kind, options)
     with socket.socket(fileno=descriptor) as sock, sock.makefile("rb") as stream:
         while (body := read(stream)) is not None:
-            asked = msgspec.msgpack.decode(body, type=_Items)
+            asked = msgspec.msgpack.decode(body, type=_ToRead)
             sock.sendall(pack(_Answers([_say(verifier, item) for item in asked.items])))
 
 
@@ -137,7 +137,7 @@ class ReaderProcess:
         """
         self.calls += 1
         try:
-            self._sock.sendall(pack(_Items(items)))
+            self._sock.sendall(pack(_ToRead(items)))
             body = read(self._stream)
             said = [] if body is None else msgspec.msgpack.decode(body, type=_Answers).said
         except (OSError, ValueError, msgspec.MsgspecError) as error:

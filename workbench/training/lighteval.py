@@ -13,7 +13,7 @@ from lighteval.tasks.requests import Doc, SamplingMethod  # type: ignore[import-
 from workbench.training.judging import figures, judge
 
 
-class Judged(SampleLevelComputation):  # type: ignore[misc]
+class JudgedMetric(SampleLevelComputation):  # type: ignore[misc]
     """Whether completions are correct, by `rules`: their mean; any of the document's gold choices will do."""
 
     def compute(self, doc: Doc, model_response: ModelResponse, **_: Any) -> dict[str, float]:
@@ -23,7 +23,7 @@ class Judged(SampleLevelComputation):  # type: ignore[misc]
 
 judged = SampleLevelMetricGrouping(
     metric_name=["acc", "undecided"],
-    sample_level_fn=Judged(),
+    sample_level_fn=JudgedMetric(),
     category=SamplingMethod.GENERATIVE,
     corpus_level_fn={"acc": fmean, "undecided": fmean},
     higher_is_better={"acc": True, "undecided": False},

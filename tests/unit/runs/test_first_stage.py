@@ -183,6 +183,7 @@ def test_a_run_by_several_processes_finds_what_one_finds() -> None:
 
 
 def test_a_verifier_on_call_reads_many_by_several_processes() -> None:
+    others = psutil.Process().children(recursive=True)
     executor = LocalExecutor(Registry().local("reading", {}), ("reading", {}), HELPERS + 1)
     found = set[str | None]()
     rows = [item(7, "\ud800" if number == 5 else "now") for number in range(10 * BATCH)]
@@ -195,4 +196,4 @@ def test_a_verifier_on_call_reads_many_by_several_processes() -> None:
 
     until(several)
     executor.close()
-    assert psutil.Process().children(recursive=True) == []
+    assert [one for one in psutil.Process().children(recursive=True) if one not in others] == []

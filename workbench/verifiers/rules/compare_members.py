@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from workbench.verifiers.rules.equality import Doubt, Equality, Table
 from workbench.verifiers.rules.readers import region
 from workbench.verifiers.rules.records import (
-    Builder,
     Collection,
     Expression,
-    Matrix,
+    MatrixOfValues,
+    OneInterval,
     Part,
-    Piece,
     Piecewise,
     Region,
+    SetBuilder,
     Term,
 )
 from workbench.verifiers.rules.structure import name_without_index
@@ -150,13 +150,13 @@ def _all(verdicts: Sequence[bool | None]) -> bool | None:
     return False if False in verdicts else None if None in verdicts else True
 
 
-def _matrices(one: Part[Matrix], other: Part[Matrix], with_: Comparison) -> Equality | None:
+def _matrices(one: Part[MatrixOfValues], other: Part[MatrixOfValues], with_: Comparison) -> Equality | None:
     if one.value.width != other.value.width:
         return Equality(False, "matrix")
     return _members(one.value.parts, other.value.parts, "matrix", with_, ordered=True)
 
 
-def _matrix_and_tuple(one: Part[Matrix], other: Part[Collection], with_: Comparison) -> Equality | None:
+def _matrix_and_tuple(one: Part[MatrixOfValues], other: Part[Collection], with_: Comparison) -> Equality | None:
     """One row or column equals the tuple of its cells."""
     matrix, members = one.value, other.value
     if members.kind != "tuple" or matrix.width not in (1, len(matrix.parts)):
@@ -181,7 +181,7 @@ def _same_place(one: Part[Any] | None, other: Part[Any] | None, with_: Compariso
     return one is other if one is None or other is None else with_.within.same(one, other)
 
 
-def _builders(one: Part[Builder], other: Part[Builder], with_: Comparison) -> Equality | None:
+def _builders(one: Part[SetBuilder], other: Part[SetBuilder], with_: Comparison) -> Equality | None:
     """Set-builders with the same condition on equal members; else only their meaning could tell."""
     ours, theirs = one.value, other.value
     if ours.condition != theirs.condition and not (ours.domain and theirs.domain):
@@ -192,7 +192,7 @@ def _builders(one: Part[Builder], other: Part[Builder], with_: Comparison) -> Eq
     return None if same is None else Equality(same, "builder")
 
 
-def _builder_and_expression(one: Part[Builder], other: Part[Expression], with_: Comparison) -> Equality | None:
+def _builder_and_expression(one: Part[SetBuilder], other: Part[Expression], with_: Comparison) -> Equality | None:
     """``{kπ | k ∈ ℤ}`` is what ``x = kπ, k ∈ ℤ`` says."""
     if not one.value.domain or one.value.domain != other.given:
         return Equality(False, "builder")
@@ -236,7 +236,7 @@ def _regions(one: Part[Region], other: Part[Region], with_: Comparison) -> Equal
     return None if equal is None else Equality(equal, "interval")
 
 
-def _same_piece(one: Piece, other: Piece, with_: Comparison) -> bool | None:
+def _same_piece(one: OneInterval, other: OneInterval, with_: Comparison) -> bool | None:
     ends = (one.has_low, one.has_high) == (other.has_low, other.has_high)
     if not ends and not with_.question.monotone:
         return False
@@ -266,11 +266,11 @@ def _region_alone(one: Part[Region], other: Part[Any], with_: Comparison) -> Equ
 
 MEMBERS: Table = {
     (Collection, Collection): _collections,
-    (Matrix, Matrix): _matrices,
-    (Matrix, Collection): _matrix_and_tuple,
+    (MatrixOfValues, MatrixOfValues): _matrices,
+    (MatrixOfValues, Collection): _matrix_and_tuple,
     (Piecewise, Piecewise): _piecewise,
-    (Builder, Builder): _builders,
-    (Builder, Expression): _builder_and_expression,
+    (SetBuilder, SetBuilder): _builders,
+    (SetBuilder, Expression): _builder_and_expression,
     (Region, Region): _regions,
     (Region, Collection): _region_and_pair,
     (Region, Term): _region_and_term,

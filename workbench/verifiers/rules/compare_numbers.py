@@ -13,13 +13,13 @@ from workbench.verifiers.rules.nodes import Name, Node, Number, product
 from workbench.verifiers.rules.numbers import is_printed
 from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, ratio, same_based, same_quantity, same_ratio
 from workbench.verifiers.rules.records import (
-    Chain,
-    Code,
+    AnyValue,
+    DigitCode,
     Expression,
     Part,
     Reaction,
     Region,
-    Residue,
+    ResidueClass,
     Text,
 )
 from workbench.verifiers.rules.sense import (
@@ -121,7 +121,7 @@ def _not_a_moment(one: Part[Moment], other: Part[Any], with_: Comparison) -> Equ
     return Equality(False, "date.other")
 
 
-def _codes(one: Part[Code], other: Part[Any], with_: Comparison) -> Equality | None:
+def _codes(one: Part[DigitCode], other: Part[Any], with_: Comparison) -> Equality | None:
     return Equality(False, "number.code") if other.text.isdigit() else DIFFERENT
 
 
@@ -258,11 +258,11 @@ def _by_algebra(one: Part[Any], other: Part[Any], with_: Comparison) -> Equality
     return None if equal is None else Equality(equal, "symbolic")
 
 
-def _residues(one: Part[Residue], other: Part[Residue], with_: Comparison) -> Equality | None:
+def _residues(one: Part[ResidueClass], other: Part[ResidueClass], with_: Comparison) -> Equality | None:
     return Equality(one.value == other.value, "equation")
 
 
-def _residue_and_number(one: Part[Residue], other: Part[Quantity], with_: Comparison) -> Equality | None:
+def _residue_and_number(one: Part[ResidueClass], other: Part[Quantity], with_: Comparison) -> Equality | None:
     """A remainder is the number that what it is congruent to has; where all solutions are asked for, it is only one."""
     equal = other.value.is_number and other.value.number.value == one.value.remainder
     if equal and not with_.question.remainder:
@@ -275,10 +275,10 @@ def _reactions(one: Part[Reaction], other: Part[Reaction], with_: Comparison) ->
     return None if None in verdicts else Equality(all(verdicts), "equation.arrow")
 
 
-def _chains(one: Part[Chain], other: Part[Any], with_: Comparison) -> Equality | None:
+def _chains(one: Part[AnyValue], other: Part[Any], with_: Comparison) -> Equality | None:
     """One of an exact and a rounded value that fits is enough."""
     ours = one.value.parts
-    theirs = other.value.parts if isinstance(other.value, Chain) else (other,)
+    theirs = other.value.parts if isinstance(other.value, AnyValue) else (other,)
     if with_.turned and with_.question.asks_roughly and isinstance(other.value, Quantity) and other.value.number.step:
         # Where a rounding is asked for, the rounded value is the answer.
         ours = ours[-1:]
@@ -298,11 +298,11 @@ NUMBERS: Table = {
     (Ratio, Quantity): _ratios,
     (Ratio, Text): _ratios,
     (Moment, Moment): _moments,
-    (Residue, Residue): _residues,
-    (Residue, Quantity): _residue_and_number,
+    (ResidueClass, ResidueClass): _residues,
+    (ResidueClass, Quantity): _residue_and_number,
     (Reaction, Reaction): _reactions,
     (Region, Expression): compared_as_expressions,
-    (Chain, object): _chains,
+    (AnyValue, object): _chains,
     (Moment, object): _not_a_moment,
-    (Code, object): _codes,
+    (DigitCode, object): _codes,
 }

@@ -12,7 +12,7 @@ from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Table
 from workbench.verifiers.rules.logic import Formula, same_formula
 from workbench.verifiers.rules.records import (
     Brackets,
-    Choice,
+    ChosenOptions,
     Huge,
     Part,
     State,
@@ -55,7 +55,7 @@ def _chemicals(one: Part[Chemical], other: Part[Chemical], with_: Comparison) ->
     return Equality(one.value == other.value, "chemical")
 
 
-def _choices(one: Part[Choice], other: Part[Choice], with_: Comparison) -> Equality | None:
+def _choices(one: Part[ChosenOptions], other: Part[ChosenOptions], with_: Comparison) -> Equality | None:
     ours, theirs = one.value, other.value
     if ours.by_letter and theirs.by_letter:
         return Equality(ours.labels == theirs.labels, "choice.letter")
@@ -74,7 +74,7 @@ def _choices(one: Part[Choice], other: Part[Choice], with_: Comparison) -> Equal
     return Equality(ours.labels == theirs.labels, "choice.text")
 
 
-def _not_a_choice(one: Part[Choice], other: Part[Any], with_: Comparison) -> Equality | None:
+def _not_a_choice(one: Part[ChosenOptions], other: Part[Any], with_: Comparison) -> Equality | None:
     """A letter for an option that the other gives by its text."""
     if (chosen := with_.reader.chosen(other.text)) is not None:
         return _choices(one, Part(other.text, chosen), with_)
@@ -134,11 +134,11 @@ WORDS: Table = {
     (Term, Term): _terms,
     (Formula, Formula): _formulas,
     (Chemical, Chemical): _chemicals,
-    (Choice, Choice): _choices,
+    (ChosenOptions, ChosenOptions): _choices,
     (State, State): _states,
     (Brackets, Brackets): _brackets,
     (Huge, object): _huge,
     (State, object): _not_a_state,
-    (Choice, object): _not_a_choice,
+    (ChosenOptions, object): _not_a_choice,
     (Text, object): _texts,
 }

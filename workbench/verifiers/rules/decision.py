@@ -24,7 +24,7 @@ from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Symbo
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.question import letters
 from workbench.verifiers.rules.reading import AnswerReader
-from workbench.verifiers.rules.records import Choice, Collection, Expression, Part, State, Text
+from workbench.verifiers.rules.records import ChosenOptions, Collection, Expression, Part, State, Text
 from workbench.verifiers.rules.sense import (
     ROUGH,
     Around,
@@ -165,7 +165,7 @@ class _Case:
         sentence = answer if self._how == "boxed" else self._found.sentence
         ours = self._reader.reference(reference)
         theirs = self._reader.candidate(answer, sentence, self._how, ours)
-        open_ = self._how != "boxed" and isinstance(theirs.value, (Choice, Text)) and hedged(answer)
+        open_ = self._how != "boxed" and isinstance(theirs.value, (ChosenOptions, Text)) and hedged(answer)
         if open_:
             return Decision(None, "hedged")
         found = self._comparison.compare(ours, theirs)
@@ -185,7 +185,7 @@ class _Case:
     def _wanted(self, ours: Part[Any]) -> list[str]:
         """The reference's text, or those of the options it names."""
         options = self._reader.question.options
-        if isinstance(ours.value, Choice):
+        if isinstance(ours.value, ChosenOptions):
             return [options[label] for label in ours.value.labels if label in options]
         return [self._found.parts[0]]
 
@@ -202,9 +202,9 @@ class _Case:
                     raise Doubt("unsolved")
                 if found.rule == "expression" and question.restated_by(answer, reference):
                     return Decision(False, "expression", "expression.restated")
-        if isinstance(theirs.value, Choice) and self._left_open(answer):
+        if isinstance(theirs.value, ChosenOptions) and self._left_open(answer):
             raise Doubt("qualified")
-        if not isinstance(ours.value, (Choice, State)) and self._leaves_out(reference, ours.text):
+        if not isinstance(ours.value, (ChosenOptions, State)) and self._leaves_out(reference, ours.text):
             raise Doubt("alike")
         if isinstance(theirs.value, State):
             self._check_state(reference, answer)

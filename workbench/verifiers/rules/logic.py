@@ -36,15 +36,15 @@ _LONGEST, _DEEPEST, _MOST_ATOMS = 200, 24, 8
 class Formula(NamedTuple):
     """A formula: its tree, and how it is written but for the order of what "and" and "or" join."""
 
-    tree: Tree
+    tree: FormulaTree
     written: str
 
 
-class Tree(NamedTuple):
+class FormulaTree(NamedTuple):
     """An atom (``sign`` is its text), or a connective or quantifier over others."""
 
     sign: str
-    parts: tuple[Tree, ...] = ()
+    parts: tuple[FormulaTree, ...] = ()
     bound: str = ""
 
 
@@ -103,13 +103,13 @@ class _Reader:
         self._tokens.append("")
         self._at = 0
 
-    def read(self) -> Tree:
+    def read(self) -> FormulaTree:
         tree = self._level(0, 0)
         if self._tokens[self._at]:
             raise ValueError
         return tree
 
-    def _level(self, level: int, depth: int) -> Tree:
+    def _level(self, level: int, depth: int) -> FormulaTree:
         if depth > _DEEPEST:
             raise ValueError
         if level == len(_BINARY):
@@ -124,19 +124,19 @@ class _Reader:
         if signs[0] == "→":
             tree = parts.pop()
             while parts:
-                tree = Tree("→", (parts.pop(), tree))
+                tree = FormulaTree("→", (parts.pop(), tree))
             return tree
         if len(set(signs)) > 1:
             raise ValueError
-        return Tree(signs[0], tuple(parts))
+        return FormulaTree(signs[0], tuple(parts))
 
-    def _unary(self, depth: int) -> Tree:
+    def _unary(self, depth: int) -> FormulaTree:
         token = self._tokens[self._at]
         self._at += 1
         if depth > _DEEPEST or not token:
             raise ValueError
         if token == "¬":
-            return Tree("¬", (self._unary(depth + 1),))
+            return FormulaTree("¬", (self._unary(depth + 1),))
         if token in "∀∃":
             return self._quantified(token, depth)
         if token in ("(", "["):
@@ -147,9 +147,9 @@ class _Reader:
             return tree
         if not (token[0].isalpha() or token[0] == "\\"):
             raise ValueError
-        return Tree(token)
+        return FormulaTree(token)
 
-    def _quantified(self, sign: str, depth: int) -> Tree:
+    def _quantified(self, sign: str, depth: int) -> FormulaTree:
         token = self._tokens[self._at]
         name, applied = token[:1], token[1:]
         if not name.isalpha():
@@ -161,10 +161,10 @@ class _Reader:
             raise ValueError
         while self._tokens[self._at] in (",", ".", ":", "|"):
             self._at += 1
-        return Tree(sign, (self._unary(depth + 1),), name)
+        return FormulaTree(sign, (self._unary(depth + 1),), name)
 
 
-def _ordered(tree: Tree, bound: tuple[str, ...] = ()) -> str:
+def _ordered(tree: FormulaTree, bound: tuple[str, ...] = ()) -> str:
     """The formula written out, members in alphabetical order, bound variables by the place of their quantifier."""
     if not tree.parts:
         text = tree.sign
@@ -179,27 +179,27 @@ def _ordered(tree: Tree, bound: tuple[str, ...] = ()) -> str:
     return f"({tree.sign.join(parts if tree.sign == '→' else sorted(parts))})"
 
 
-def _normal(tree: Tree, negated: bool = False) -> Tree:
+def _normal(tree: FormulaTree, negated: bool = False) -> FormulaTree:
     """Negations brought to the atoms, implications written as alternatives, equal connectives made one."""
     if tree.sign == "¬":
         return _normal(tree.parts[0], not negated)
     if not tree.parts:
-        return Tree("¬", (tree,)) if negated else tree
+        return FormulaTree("¬", (tree,)) if negated else tree
     if tree.sign == "→":
         one, other = tree.parts
-        return _normal(Tree("∨", (Tree("¬", (one,)), other)), negated)
+        return _normal(FormulaTree("∨", (FormulaTree("¬", (one,)), other)), negated)
     if tree.sign in "⊕↔":
-        tree = Tree(tree.sign, tuple(_normal(part) for part in tree.parts))
-        return Tree("¬", (tree,)) if negated else tree
+        tree = FormulaTree(tree.sign, tuple(_normal(part) for part in tree.parts))
+        return FormulaTree("¬", (tree,)) if negated else tree
     sign = {"∧": "∨", "∨": "∧", "∀": "∃", "∃": "∀"}[tree.sign] if negated else tree.sign
     parts = [_normal(part, negated) for part in tree.parts]
     if tree.bound:
-        return Tree(sign, tuple(parts), tree.bound)
+        return FormulaTree(sign, tuple(parts), tree.bound)
     joined = [inner for part in parts for inner in (part.parts if part.sign == sign else (part,))]
-    return Tree(sign, tuple(dict.fromkeys(joined)))
+    return FormulaTree(sign, tuple(dict.fromkeys(joined)))
 
 
-def _atoms(tree: Tree) -> set[str] | None:
+def _atoms(tree: FormulaTree) -> set[str] | None:
     """The atoms of a formula without quantifiers."""
     if not tree.parts:
         return {tree.sign}
@@ -212,11 +212,11 @@ def _atoms(tree: Tree) -> set[str] | None:
     return found
 
 
-def _decidable(*trees: Tree) -> bool:
+def _decidable(*trees: FormulaTree) -> bool:
     return all((atoms := _atoms(tree)) is not None and len(atoms) <= _MOST_ATOMS for tree in trees)
 
 
-def _same_table(one: Tree, other: Tree) -> bool:
+def _same_table(one: FormulaTree, other: FormulaTree) -> bool:
     if not _decidable(one, other):
         return False
     atoms = sorted((_atoms(one) or set()) | (_atoms(other) or set()))
@@ -226,7 +226,7 @@ def _same_table(one: Tree, other: Tree) -> bool:
     return all(_true(one, row) == _true(other, row) for row in rows)
 
 
-def _true(tree: Tree, row: dict[str, bool]) -> bool:
+def _true(tree: FormulaTree, row: dict[str, bool]) -> bool:
     if not tree.parts:
         return row[tree.sign]
     values = [_true(part, row) for part in tree.parts]

@@ -16,11 +16,11 @@ from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.logic import Formula, formula
 from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, quantity
 from workbench.verifiers.rules.question import TypedQuestion, has_label, letters
-from workbench.verifiers.rules.readers import OF_A_NAME, READERS, Source, letter_of
+from workbench.verifiers.rules.readers import OF_A_NAME, READERS, TextToRead, letter_of
 from workbench.verifiers.rules.records import (
+    AnyValue,
     Brackets,
-    Chain,
-    Choice,
+    ChosenOptions,
     Collection,
     Expression,
     Huge,
@@ -163,7 +163,7 @@ class AnswerReader:
         if not 1 < len(pieces) <= _MOST_ALTERNATIVES or (not listed and formula(tidy(text), lambda: False)):
             return None
         parts = [self._reference(piece.strip(" \"'")) for piece in pieces if piece.strip(" \"'")]
-        return Part(tidy(text), Chain(tuple(parts))) if len(parts) > 1 else None
+        return Part(tidy(text), AnyValue(tuple(parts))) if len(parts) > 1 else None
 
     def _same_parts(self, one: Part[Any], other: Part[Any]) -> bool:
         from workbench.verifiers.rules.comparing import Comparison
@@ -174,14 +174,14 @@ class AnswerReader:
         except Doubt:
             return False
 
-    def chosen(self, text: str) -> Choice | None:
+    def chosen(self, text: str) -> ChosenOptions | None:
         """The options an answer names by letter, or the one whose text it is; None where it is no such answer."""
         question = self.question
         expected = letters(text, question.options)
         if expected is not None and (question.options or question.type == "C" or _ONLY_LABELS.fullmatch(text)):
-            return Choice(expected, by_letter=True)
+            return ChosenOptions(expected, by_letter=True)
         if question.options and (named := option_of(text, question.options, self._same)) is not None:
-            return Choice(named, by_letter=False)
+            return ChosenOptions(named, by_letter=False)
         return None
 
     def _same(self, one: str, other: str) -> bool:
@@ -198,16 +198,16 @@ class AnswerReader:
             wanted: The reference's answer.
         """
         text = _NOT_BUT.sub("", _LABEL.sub("", text)).strip()
-        if isinstance(wanted.value, (Chemical, Choice)):
+        if isinstance(wanted.value, (Chemical, ChosenOptions)):
             aside = _ASIDE.search(text)
             text = text[: aside.start()] if aside and not denying(aside[0]) and "or" not in words(aside[0]) else text
-            text = _THEREFORE.split(text)[-1] if isinstance(wanted.value, Choice) else text
-        if isinstance(wanted.value, Choice) or (has_label(text) and self.question.options):
+            text = _THEREFORE.split(text)[-1] if isinstance(wanted.value, ChosenOptions) else text
+        if isinstance(wanted.value, ChosenOptions) or (has_label(text) and self.question.options):
             if (given := letters(text, self.question.options)) is not None:
-                return Part(tidy(text), Choice(given, by_letter=True))
-            if isinstance(wanted.value, Choice):
+                return Part(tidy(text), ChosenOptions(given, by_letter=True))
+            if isinstance(wanted.value, ChosenOptions):
                 chosen = choice_of(text, self.question.options, self._same)
-                return Part(tidy(text), Choice(chosen or frozenset(), by_letter=False))
+                return Part(tidy(text), ChosenOptions(chosen or frozenset(), by_letter=False))
         if self.vocabulary is not None and isinstance(wanted.value, State):
             return Part(tidy(text), self._stated(text, sentence, how) or Text(is_prose(text)))
         if isinstance(wanted.value, Brackets):
@@ -316,7 +316,7 @@ class AnswerReader:
         if not text:
             return None
         try:
-            value, name = self._value(Source(raw, text, depth))
+            value, name = self._value(TextToRead(raw, text, depth))
         except TooComplex:
             value, name = Huge(), ""
         sense = NOTHING
@@ -324,13 +324,13 @@ class AnswerReader:
             sense = sense_of_figure(raw if "~" in raw else text) | directions(text)
             if isinstance(value, Quantity) and value.word:
                 sense |= sense_of_noun(value.word)
-        elif isinstance(value, Chain) and len(value.parts) == 1:
+        elif isinstance(value, AnyValue) and len(value.parts) == 1:
             sense = frozenset({ROUGH})
         elif isinstance(value, Collection):
             sense = NOTHING.union(*(part.sense for part in value.parts))
         return Part(text, value, name, given, sense)
 
-    def _value(self, source: Source) -> tuple[Value, str]:
+    def _value(self, source: TextToRead) -> tuple[Value, str]:
         if source.raw.isdigit() and source.raw[0] != "0" and (whole := quantity(source.raw)) is not None:
             return whole, ""
         named, written = names_and_value(source.text), names_and_value(source.raw)
@@ -339,7 +339,7 @@ class AnswerReader:
             if value is not None:
                 return value, ""
             if named and reader in OF_A_NAME:
-                behind = Source(written[1] if written else named[1], named[1], source.depth)
+                behind = TextToRead(written[1] if written else named[1], named[1], source.depth)
                 if (value := reader(behind, self)) is not None:
                     return value, named[0].replace(" ", "")
         return Text(is_prose(source.text)), ""

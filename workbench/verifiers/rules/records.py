@@ -30,7 +30,7 @@ class Reaction(NamedTuple):
     sides: tuple[Part[Value], Part[Value]]
 
 
-class Piece(NamedTuple):
+class OneInterval(NamedTuple):
     """One interval: its ends, None for an infinite one, and whether they belong to it."""
 
     low: Part[Value] | None
@@ -42,7 +42,7 @@ class Piece(NamedTuple):
 class Region(NamedTuple):
     """A set of real numbers as intervals, and the variable it bounds if it names one."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[OneInterval, ...]
     name: str = ""
 
 
@@ -68,7 +68,7 @@ class Piecewise(NamedTuple):
     pieces: tuple[tuple[Part[Value], Part[Value] | None], ...]
 
 
-class Builder(NamedTuple):
+class SetBuilder(NamedTuple):
     """A set given by a condition on its members.
 
     Attributes:
@@ -82,27 +82,27 @@ class Builder(NamedTuple):
     domain: str = ""
 
 
-class Matrix(NamedTuple):
+class MatrixOfValues(NamedTuple):
     """Cells row by row."""
 
     parts: tuple[Part[Value], ...]
     width: int
 
 
-class Residue(NamedTuple):
+class ResidueClass(NamedTuple):
     """A class of residues: ``x ≡ 3 (mod 7)``."""
 
     remainder: int
     modulus: int
 
 
-class Chain(NamedTuple):
+class AnyValue(NamedTuple):
     """An exact value and what it is about: one that fits is enough."""
 
     parts: tuple[Part[Value], ...]
 
 
-class Choice(NamedTuple):
+class ChosenOptions(NamedTuple):
     """Options by their labels.
 
     Attributes:
@@ -133,7 +133,7 @@ class Brackets(NamedTuple):
     closing: str
 
 
-class Code(NamedTuple):
+class DigitCode(NamedTuple):
     """Digits that are no number: a password, a PIN."""
 
     digits: str
@@ -159,17 +159,17 @@ Value: TypeAlias = (
     | Region
     | Collection
     | Piecewise
-    | Builder
-    | Matrix
-    | Residue
-    | Chain
-    | Choice
+    | SetBuilder
+    | MatrixOfValues
+    | ResidueClass
+    | AnyValue
+    | ChosenOptions
     | State
     | Term
     | Formula
     | Chemical
     | Brackets
-    | Code
+    | DigitCode
     | Text
     | Huge
 )

@@ -90,7 +90,7 @@ class _Said(Struct, frozen=True):
     deferred: Deferred | None = None
 
 
-class _Answers(Struct, frozen=True):
+class _WhatWasSaid(Struct, frozen=True):
     said: list[_Said]
 
 
@@ -101,7 +101,7 @@ def serve(kind: str, options: dict[str, str], descriptor: int, niceness: int) ->
     with socket.socket(fileno=descriptor) as sock, sock.makefile("rb") as stream:
         while (body := read(stream)) is not None:
             asked = msgspec.msgpack.decode(body, type=_ToRead)
-            sock.sendall(pack(_Answers([_say(verifier, item) for item in asked.items])))
+            sock.sendall(pack(_WhatWasSaid([_say(verifier, item) for item in asked.items])))
 
 
 def _say(verifier: Verifier, item: VerifierInput) -> _Said:
@@ -139,7 +139,7 @@ class ReaderProcess:
         try:
             self._sock.sendall(pack(_ToRead(items)))
             body = read(self._stream)
-            said = [] if body is None else msgspec.msgpack.decode(body, type=_Answers).said
+            said = [] if body is None else msgspec.msgpack.decode(body, type=_WhatWasSaid).said
         except (OSError, ValueError, msgspec.MsgspecError) as error:
             raise VerifierError("A process that reads texts has ended.") from error
         answers = [answer for one in said if (answer := one.deferred or one.verdict) is not None]
@@ -194,11 +194,11 @@ def _batch(left: Iterator[VerifierInput]) -> list[VerifierInput]:
     return items
 
 
-class _Batch(NamedTuple):
+class _SharedItems(NamedTuple):
     """Some items, and where it goes with what is said of them; None where nothing was."""
 
     items: list[VerifierInput]
-    done: SimpleQueue[tuple[_Batch, list[FirstAnswer] | None]]
+    done: SimpleQueue[tuple[_SharedItems, list[FirstAnswer] | None]]
 
 
 class Readers:
@@ -214,7 +214,7 @@ class Readers:
     def __init__(self, verifier: Verifier, spec: Spec, processes: int) -> None:
         self._verifier, self._spec = verifier, spec
         self._wanted = processes if verifier.isolation == "staged" else 0
-        self._batches = deque[_Batch]()
+        self._batches = deque[_SharedItems]()
         self._changed = threading.Condition()
         self._helpers: list[threading.Thread] = []
         self._processes: list[ReaderProcess] = []
@@ -237,12 +237,12 @@ class Readers:
     def answers(self, items: Iterable[VerifierInput]) -> Iterator[tuple[VerifierInput, FirstAnswer]]:
         """Each item with what `first_stage` says of it, in no order; for one caller at a time."""
         left = iter(items)
-        done: SimpleQueue[tuple[_Batch, list[FirstAnswer] | None]] = SimpleQueue()
+        done: SimpleQueue[tuple[_SharedItems, list[FirstAnswer] | None]] = SimpleQueue()
         given = 0
         while True:
             own = _batch(left)
             while own and self._wants_more() and (batch := _batch(left)):
-                self._give(_Batch(batch, done))
+                self._give(_SharedItems(batch, done))
                 given += 1
             if not own and (own := self._taken_back(done)):
                 given -= 1
@@ -274,7 +274,7 @@ class Readers:
     def _wants_more(self) -> bool:
         return not self._closed and self._read >= MANY and len(self._batches) < self._wanted
 
-    def _give(self, batch: _Batch) -> None:
+    def _give(self, batch: _SharedItems) -> None:
         """Leave a batch to whichever process is free."""
         while len(self._helpers) < self._wanted:
             helper = threading.Thread(target=self._help, daemon=True)
@@ -284,13 +284,13 @@ class Readers:
             self._batches.append(batch)
             self._changed.notify()
 
-    def _taken(self) -> _Batch | None:
+    def _taken(self) -> _SharedItems | None:
         """The next batch for a process; None when this is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._batches or self._closed)
             return None if self._closed else self._batches.popleft()
 
-    def _taken_back(self, done: SimpleQueue[tuple[_Batch, list[FirstAnswer] | None]]) -> list[VerifierInput]:
+    def _taken_back(self, done: SimpleQueue[tuple[_SharedItems, list[FirstAnswer] | None]]) -> list[VerifierInput]:
         """What no process has begun with; what an earlier caller has left is dropped."""
         with self._changed:
             while self._batches:

@@ -67,7 +67,7 @@ def formula(text: str, in_words: Callable[[], bool]) -> Formula | None:
     if not any(sign in text for sign in "¬∧∨⊕∀∃→"):
         return None
     try:
-        reader = _Reader(text)
+        reader = _FormulaReader(text)
         tree = reader.read()
     except ValueError:
         return None
@@ -88,7 +88,7 @@ def same_formula(one: Formula, other: Formula, by_form: bool) -> bool | None:
     return (None if by_form else True) if same else False if _decidable(one.tree, other.tree) else None
 
 
-class _Reader:
+class _FormulaReader:
     """Precedence climbing over the signs of a formula."""
 
     def __init__(self, text: str) -> None:
@@ -156,7 +156,7 @@ class _Reader:
             raise ValueError
         self._at += 1
         if applied.startswith("("):
-            self._tokens[self._at : self._at] = _Reader(applied)._tokens[:-1]
+            self._tokens[self._at : self._at] = _FormulaReader(applied)._tokens[:-1]
         elif applied:
             raise ValueError
         while self._tokens[self._at] in (",", ".", ":", "|"):

@@ -239,8 +239,11 @@ class Readers:
         left = iter(items)
         done: SimpleQueue[tuple[_SharedItems, list[FirstAnswer] | None]] = SimpleQueue()
         given = 0
+        own: Iterable[VerifierInput]
         while True:
-            own = _batch(left)
+            before = self._read
+            # Alone the caller takes an item when it has read the one before.
+            own = _batch(left) if self._wanted and self._read >= MANY else islice(left, BATCH)
             while own and self._wants_more() and (batch := _batch(left)):
                 self._give(_SharedItems(batch, done))
                 given += 1
@@ -251,7 +254,7 @@ class Readers:
                 read, answers = done.get()
                 given -= 1
                 yield from self._read_here(read.items) if answers is None else zip(read.items, answers, strict=True)
-            if not own and not given:
+            if self._read == before and not given:
                 return
 
     def close(self) -> None:

@@ -238,8 +238,14 @@ def _both_signs(text: str) -> list[str]:
     return [text]
 
 
+_LONGEST_VECTOR = 200
+"""Characters: what unit vectors are looked for in takes time by the square of its length."""
+
+
 def unit_vectors(text: str) -> Shape | None:
     """``3i - 2j + k`` as the tuple of its components."""
+    if len(text) > _LONGEST_VECTOR:
+        return None
     terms = re.findall(
         r"([+-]?)\s*([^+\-]*?)\s*(?:\\hat\s*\{?\s*|\\vec\s*\{?\s*)?\\?([ijk])(?:math)?\s*\}?\s*(?=[+-]|$)", text
     )

@@ -21,6 +21,8 @@ from workbench.verifiers.rules.verifier import Rules
 
 STORABLE = [one for one in HOSTILE if one.storable]
 QUICK_CPU_S = 0.25
+SHORT, SHORT_CPU_S = 20_000, 0.05
+"""What the reward server's event loop reads itself, and how long it may take."""
 ORDINARY = 100
 GIGABYTE = 2**30
 
@@ -110,3 +112,15 @@ def _resident(pid: int | None) -> list[int]:
         return [one.memory_info().rss for one in [runner, *runner.children(recursive=True)]] if runner else []
     except psutil.Error:
         return []
+
+
+def test_no_short_input_holds_an_event_loop_up() -> None:
+    def seconds(one: Hostile) -> float:
+        before = time.process_time()
+        Rules().quick(one.input)
+        return time.process_time() - before
+
+    texts = [one for one in HOSTILE if len(one.input.reference) + len(one.input.completion) <= SHORT]
+    assert len(texts) > 100
+    slow = [one for one in texts if seconds(one) > SHORT_CPU_S]
+    assert [one.name for one in slow if min(seconds(one) for _ in range(3)) > SHORT_CPU_S] == []

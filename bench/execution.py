@@ -80,7 +80,7 @@ def _pairs(tests: list[str]) -> list[tuple[str, str]]:
         call = ast.parse(sides.left, mode="eval").body if sides else None
         if sides and isinstance(call, ast.Call) and not call.keywords:
             arguments = ast.unparse(ast.Tuple(call.args, ast.Load()))
-            if _is_literal(arguments):
+            if _is_literal(arguments) and _is_literal(sides.right):
                 pairs.append((arguments, sides.right))
     return pairs
 

@@ -102,7 +102,7 @@ def gathered() -> Cases:
         for number, case in enumerate(map(Case, inputs, reward.verdicts(inputs))):
             if isinstance(Rules().quick(case.input), Pending):
                 kind = "heavy"
-            elif _size(case.input) > LONG:
+            elif case.input.characters > LONG:
                 kind = "long"
             else:
                 kind = "fast" if number < len(sample) else "crafted"
@@ -191,7 +191,3 @@ def _item(case: Case, name: str, kind: str) -> dict[str, Any]:
         "completion": given.completion,
         "subtype": given.subtype,
     }
-
-
-def _size(item: VerifierInput) -> int:
-    return len(item.question) + len(item.reference) + len(item.completion)

@@ -64,6 +64,11 @@ class VerifierInput(Struct, frozen=True, kw_only=True):
     example: str | None = None
     is_code: bool = False
 
+    @property
+    def characters(self) -> int:
+        """Length of the texts that a verifier reads."""
+        return len(self.question) + len(self.reference) + len(self.completion)
+
 
 class Verdict(Struct, frozen=True, kw_only=True):
     """A verifier's answer for one item.

@@ -79,7 +79,7 @@ FirstAnswer = Verdict | Deferred
 """What the first stage says of an item."""
 
 
-class _ToRead(Struct, frozen=True):
+class _ReadRequest(Struct, frozen=True):
     items: Sequence[VerifierInput]
 
 
@@ -90,7 +90,7 @@ class _Said(Struct, frozen=True):
     deferred: Deferred | None = None
 
 
-class _WhatWasSaid(Struct, frozen=True):
+class _ReadReply(Struct, frozen=True):
     said: list[_Said]
 
 
@@ -100,8 +100,8 @@ def serve(kind: str, options: dict[str, str], descriptor: int, niceness: int) ->
     verifier = Registry().local(kind, options)
     with socket.socket(fileno=descriptor) as sock, sock.makefile("rb") as stream:
         while (body := read(stream)) is not None:
-            asked = msgspec.msgpack.decode(body, type=_ToRead)
-            sock.sendall(pack(_WhatWasSaid([_say(verifier, item) for item in asked.items])))
+            asked = msgspec.msgpack.decode(body, type=_ReadRequest)
+            sock.sendall(pack(_ReadReply([_say(verifier, item) for item in asked.items])))
 
 
 def _say(verifier: Verifier, item: VerifierInput) -> _Said:
@@ -137,9 +137,9 @@ class ReaderProcess:
         """
         self.calls += 1
         try:
-            self._sock.sendall(pack(_ToRead(items)))
+            self._sock.sendall(pack(_ReadRequest(items)))
             body = read(self._stream)
-            said = [] if body is None else msgspec.msgpack.decode(body, type=_WhatWasSaid).said
+            said = [] if body is None else msgspec.msgpack.decode(body, type=_ReadReply).said
         except (OSError, ValueError, msgspec.MsgspecError) as error:
             raise VerifierError("A process that reads texts has ended.") from error
         answers = [answer for one in said if (answer := one.deferred or one.verdict) is not None]
@@ -188,17 +188,20 @@ def _batch(left: Iterator[VerifierInput]) -> list[VerifierInput]:
     items, characters = list[VerifierInput](), 0
     for item in islice(left, BATCH):
         items.append(item)
-        characters += len(item.question) + len(item.reference) + len(item.completion)
+        characters += item.characters
         if characters > _CHARACTERS:
             break
     return items
 
 
-class _SharedItems(NamedTuple):
+_Done = SimpleQueue["tuple[_SharedBatch, list[FirstAnswer] | None]"]
+
+
+class _SharedBatch(NamedTuple):
     """Some items, and where it goes with what is said of them; None where nothing was."""
 
     items: list[VerifierInput]
-    done: SimpleQueue[tuple[_SharedItems, list[FirstAnswer] | None]]
+    done: _Done
 
 
 class Readers:
@@ -214,7 +217,7 @@ class Readers:
     def __init__(self, verifier: Verifier, spec: Spec, processes: int) -> None:
         self._verifier, self._spec = verifier, spec
         self._wanted = processes if verifier.isolation == "staged" else 0
-        self._batches = deque[_SharedItems]()
+        self._batches = deque[_SharedBatch]()
         self._changed = threading.Condition()
         self._helpers: list[threading.Thread] = []
         self._processes: list[ReaderProcess] = []
@@ -237,7 +240,7 @@ class Readers:
     def answers(self, items: Iterable[VerifierInput]) -> Iterator[tuple[VerifierInput, FirstAnswer]]:
         """Each item with what `first_stage` says of it, in no order; for one caller at a time."""
         left = iter(items)
-        done: SimpleQueue[tuple[_SharedItems, list[FirstAnswer] | None]] = SimpleQueue()
+        done: _Done = SimpleQueue()
         given = 0
         own: Iterable[VerifierInput]
         while True:
@@ -245,7 +248,7 @@ class Readers:
             # Alone the caller takes an item when it has read the one before.
             own = _batch(left) if self._wanted and self._read >= MANY else islice(left, BATCH)
             while own and self._wants_more() and (batch := _batch(left)):
-                self._give(_SharedItems(batch, done))
+                self._give(_SharedBatch(batch, done))
                 given += 1
             if not own and (own := self._taken_back(done)):
                 given -= 1
@@ -277,7 +280,7 @@ class Readers:
     def _wants_more(self) -> bool:
         return not self._closed and self._read >= MANY and len(self._batches) < self._wanted
 
-    def _give(self, batch: _SharedItems) -> None:
+    def _give(self, batch: _SharedBatch) -> None:
         """Leave a batch to whichever process is free."""
         while len(self._helpers) < self._wanted:
             helper = threading.Thread(target=self._help, daemon=True)
@@ -287,13 +290,13 @@ class Readers:
             self._batches.append(batch)
             self._changed.notify()
 
-    def _taken(self) -> _SharedItems | None:
+    def _taken(self) -> _SharedBatch | None:
         """The next batch for a process; None when this is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._batches or self._closed)
             return None if self._closed else self._batches.popleft()
 
-    def _taken_back(self, done: SimpleQueue[tuple[_SharedItems, list[FirstAnswer] | None]]) -> list[VerifierInput]:
+    def _taken_back(self, done: _Done) -> list[VerifierInput]:
         """What no process has begun with; what an earlier caller has left is dropped."""
         with self._changed:
             while self._batches:

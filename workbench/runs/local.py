@@ -107,7 +107,7 @@ class SecondStage:
         for item, verdict in results:
             key = self._keys.pop(item.item)
             settled += self._settle(key, verdict)
-            self.characters -= _size(item)
+            self.characters -= item.characters
             if isinstance(key, bytes) and _is_repeatable(verdict):
                 found[key] = verdict
         if results:
@@ -119,7 +119,7 @@ class SecondStage:
     def _put(self, item: VerifierInput, key: bytes | int) -> None:
         self._keys[item.item] = key
         self._queue.append(item)
-        self.characters += _size(item)
+        self.characters += item.characters
         self._feed()
 
     def _feed(self) -> None:
@@ -139,10 +139,6 @@ class SecondStage:
 def _is_repeatable(verdict: Verdict) -> bool:
     """Whether the same comparison would be answered like this again, on any machine."""
     return verdict.outcome is not Outcome.ERROR and verdict.reason not in ("timeout", "worker_died")
-
-
-def _size(item: VerifierInput) -> int:
-    return len(item.question) + len(item.reference) + len(item.completion)
 
 
 # -- One run's work: read the items that have no verdict, judge them, store the verdicts in groups.

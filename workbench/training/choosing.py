@@ -134,7 +134,7 @@ class WaitingItems:
         """
         if self._most is not None and len(items) > self._most:
             raise UsageError(f"{len(items):,} items are too many for one request.", f"At most: {self._most:,}.")
-        if (characters := sum(map(length, items))) > MOST_CHARACTERS:
+        if (characters := sum(item.characters for item in items)) > MOST_CHARACTERS:
             raise UsageError(f"{characters:,} characters are too many.", f"At most: {MOST_CHARACTERS:,}.")
 
     @contextmanager
@@ -144,7 +144,7 @@ class WaitingItems:
         Raises:
             Busy: There is no room for all of them; none waits.
         """
-        characters = sum(map(length, items))
+        characters = sum(item.characters for item in items)
         full = self._most is not None and self.count + len(items) > self._most
         if items and (full or self._characters + characters > MOST_CHARACTERS):
             raise Busy
@@ -155,11 +155,6 @@ class WaitingItems:
         finally:
             self.count -= len(items)
             self._characters -= characters
-
-
-def length(item: VerifierInput) -> int:
-    """Characters of an item."""
-    return len(item.question) + len(item.reference) + len(item.completion)
 
 
 async def all_of(waited: Sequence[Awaitable[T]]) -> list[T]:

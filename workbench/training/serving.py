@@ -25,7 +25,7 @@ from workbench.runs.generation import GO_ON, Identity, require_free
 from workbench.runs.lease import standing_in
 from workbench.runs.serving import VerifierSession, answering
 from workbench.runs.store import runs as stored_runs
-from workbench.training.choosing import Busy, RewardVerifier, WaitingItems, all_of, length
+from workbench.training.choosing import Busy, RewardVerifier, WaitingItems, all_of
 from workbench.training.records import Readiness
 from workbench.verifiers.base import ServedVerifier
 
@@ -120,7 +120,7 @@ def _begun(project: Project, chosen: RewardVerifier, verifier: ServedVerifier) -
 LONG = 20_000
 """Characters of an item that make it a long one."""
 _TURN_S = 0.002
-_FEW_BATCHES = 2
+_FEW = 2 * BATCH
 """So many the loop reads alone."""
 
 
@@ -192,6 +192,8 @@ class AsyncVerifier:
 
     async def _short(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         """Of many items processes read some, while the loop reads the others."""
+        if len(items) <= _FEW or self._executor.isolation != "staged":
+            return await self._here(items)
         left = deque(enumerate(list(items[at : at + BATCH]) for at in range(0, len(items), BATCH)))
         said: dict[int, list[FirstAnswer]] = {}
 
@@ -203,8 +205,7 @@ class AsyncVerifier:
                 except VerifierError:
                     said[number] = await self._here(batch)
 
-        many = len(left) > _FEW_BATCHES and self._executor.isolation == "staged"
-        helping = [asyncio.ensure_future(elsewhere()) for _ in range(self._helpers if many else 0)]
+        helping = [asyncio.ensure_future(elsewhere()) for _ in range(self._helpers)]
         try:
             while left:
                 # Who helps takes the first before the loop takes one.
@@ -215,8 +216,7 @@ class AsyncVerifier:
         finally:
             # Nobody waits any more if this was cancelled: who helps takes no further one.
             left.clear()
-        if helping:
-            await all_of(helping)
+        await all_of(helping)
         return [answer for _, answers in sorted(said.items()) for answer in answers]
 
     async def _here(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
@@ -237,7 +237,7 @@ class AsyncVerifier:
 
     def _is_long(self, item: VerifierInput) -> bool:
         """Whether its first stage would hold the loop up."""
-        return self._executor.isolation != "process" and length(item) > LONG
+        return self._executor.isolation != "process" and item.characters > LONG
 
 
 AnyJudge = AsyncVerifier | AskingJudge

@@ -11,8 +11,8 @@ from workbench.verifiers.rules.readers import region
 from workbench.verifiers.rules.records import (
     Collection,
     Expression,
-    MatrixOfValues,
-    OneInterval,
+    IntervalPiece,
+    MatrixValue,
     Part,
     Piecewise,
     Region,
@@ -150,13 +150,13 @@ def _all(verdicts: Sequence[bool | None]) -> bool | None:
     return False if False in verdicts else None if None in verdicts else True
 
 
-def _matrices(one: Part[MatrixOfValues], other: Part[MatrixOfValues], with_: Comparison) -> Equality | None:
+def _matrices(one: Part[MatrixValue], other: Part[MatrixValue], with_: Comparison) -> Equality | None:
     if one.value.width != other.value.width:
         return Equality(False, "matrix")
     return _members(one.value.parts, other.value.parts, "matrix", with_, ordered=True)
 
 
-def _matrix_and_tuple(one: Part[MatrixOfValues], other: Part[Collection], with_: Comparison) -> Equality | None:
+def _matrix_and_tuple(one: Part[MatrixValue], other: Part[Collection], with_: Comparison) -> Equality | None:
     """One row or column equals the tuple of its cells."""
     matrix, members = one.value, other.value
     if members.kind != "tuple" or matrix.width not in (1, len(matrix.parts)):
@@ -236,7 +236,7 @@ def _regions(one: Part[Region], other: Part[Region], with_: Comparison) -> Equal
     return None if equal is None else Equality(equal, "interval")
 
 
-def _same_piece(one: OneInterval, other: OneInterval, with_: Comparison) -> bool | None:
+def _same_piece(one: IntervalPiece, other: IntervalPiece, with_: Comparison) -> bool | None:
     ends = (one.has_low, one.has_high) == (other.has_low, other.has_high)
     if not ends and not with_.question.monotone:
         return False
@@ -266,8 +266,8 @@ def _region_alone(one: Part[Region], other: Part[Any], with_: Comparison) -> Equ
 
 MEMBERS: Table = {
     (Collection, Collection): _collections,
-    (MatrixOfValues, MatrixOfValues): _matrices,
-    (MatrixOfValues, Collection): _matrix_and_tuple,
+    (MatrixValue, MatrixValue): _matrices,
+    (MatrixValue, Collection): _matrix_and_tuple,
     (Piecewise, Piecewise): _piecewise,
     (SetBuilder, SetBuilder): _builders,
     (SetBuilder, Expression): _builder_and_expression,

@@ -13,7 +13,7 @@ from workbench.verifiers.rules.nodes import Name, Node, Number, product
 from workbench.verifiers.rules.numbers import is_printed
 from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, ratio, same_based, same_quantity, same_ratio
 from workbench.verifiers.rules.records import (
-    AnyValue,
+    Alternatives,
     DigitCode,
     Expression,
     Part,
@@ -275,10 +275,10 @@ def _reactions(one: Part[Reaction], other: Part[Reaction], with_: Comparison) ->
     return None if None in verdicts else Equality(all(verdicts), "equation.arrow")
 
 
-def _chains(one: Part[AnyValue], other: Part[Any], with_: Comparison) -> Equality | None:
+def _chains(one: Part[Alternatives], other: Part[Any], with_: Comparison) -> Equality | None:
     """One of an exact and a rounded value that fits is enough."""
     ours = one.value.parts
-    theirs = other.value.parts if isinstance(other.value, AnyValue) else (other,)
+    theirs = other.value.parts if isinstance(other.value, Alternatives) else (other,)
     if with_.turned and with_.question.asks_roughly and isinstance(other.value, Quantity) and other.value.number.step:
         # Where a rounding is asked for, the rounded value is the answer.
         ours = ours[-1:]
@@ -302,7 +302,7 @@ NUMBERS: Table = {
     (ResidueClass, Quantity): _residue_and_number,
     (Reaction, Reaction): _reactions,
     (Region, Expression): compared_as_expressions,
-    (AnyValue, object): _chains,
+    (Alternatives, object): _chains,
     (Moment, object): _not_a_moment,
     (DigitCode, object): _codes,
 }

@@ -17,7 +17,7 @@ from workbench.verifiers.rules.compare_words import WORDS
 from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Symbolic, Table, undecided
 from workbench.verifiers.rules.reading import AnswerReader
 from workbench.verifiers.rules.records import (
-    AnyValue,
+    Alternatives,
     ChosenOptions,
     Collection,
     DigitCode,
@@ -132,5 +132,5 @@ def _rows_of(one: type, other: type) -> Iterator[tuple[type, type]]:
 COMPARERS: Table = {**NUMBERS, **MEMBERS, **WORDS}
 """The comparer of two types, for either order; ``object`` stands for any other type."""
 
-_WITH_ANY = (Huge, AnyValue, State, ChosenOptions, Text, Moment, DigitCode, Region, Collection)
+_WITH_ANY = (Huge, Alternatives, State, ChosenOptions, Text, Moment, DigitCode, Region, Collection)
 """The types with a row for any other, in the order these rows count."""

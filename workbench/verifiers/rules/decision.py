@@ -98,7 +98,7 @@ def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symb
     if text != found.candidate.text:
         found = found._replace(candidate=found.candidate._replace(text=text))
     try:
-        decision = _ItemToDecide(found, completion, reader, symbolic).decide()
+        decision = _Deciding(found, completion, reader, symbolic).decide()
     except TooComplex:
         return Decision(None, "too_complex")
     except Doubt as doubt:
@@ -122,7 +122,7 @@ def _identity(reference: str, answer: str) -> str | None:
     return "text.wording" if alike else None
 
 
-class _ItemToDecide:
+class _Deciding:
     """One item on its way to a verdict."""
 
     def __init__(self, found: Answers, completion: str, reader: AnswerReader, symbolic: Symbolic) -> None:

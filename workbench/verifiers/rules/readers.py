@@ -13,12 +13,12 @@ from workbench.verifiers.rules.logic import formula
 from workbench.verifiers.rules.piecewise import pieces
 from workbench.verifiers.rules.quantities import Quantity, marked, quantity, ratio
 from workbench.verifiers.rules.records import (
-    AnyValue,
+    Alternatives,
     Collection,
     DigitCode,
     Expression,
-    MatrixOfValues,
-    OneInterval,
+    IntervalPiece,
+    MatrixValue,
     Piecewise,
     Reaction,
     Region,
@@ -64,7 +64,7 @@ _DOMAIN = re.compile(r"[A-Za-z](?:_\w)?\s*∈\s*(?:\\mathbb\s*\{?\s*)?([A-Zℝ�
 _DEEPEST, _MOST_CHAINED, _MOST_KEPT = 3, 4, 512
 
 
-class TextToRead(NamedTuple):
+class AnswerText(NamedTuple):
     """A text to read.
 
     Attributes:
@@ -78,15 +78,15 @@ class TextToRead(NamedTuple):
     depth: int
 
 
-Reader = Callable[["TextToRead", "AnswerReader"], Value | None]
+Reader = Callable[["AnswerText", "AnswerReader"], Value | None]
 
 
-def _term(source: TextToRead, reader: AnswerReader) -> Value | None:
+def _term(source: AnswerText, reader: AnswerReader) -> Value | None:
     found = term(source.text)
     return None if found is None else Term(found)
 
 
-def _chain(source: TextToRead, reader: AnswerReader) -> Value | None:
+def _chain(source: AnswerText, reader: AnswerReader) -> Value | None:
     """``a ≈ b`` gives an exact and a rounded value."""
     if not ("\\approx" in source.text or "≈" in source.text or "\\simeq" in source.text):
         return None
@@ -95,36 +95,36 @@ def _chain(source: TextToRead, reader: AnswerReader) -> Value | None:
         raise TooComplex("a long chain of roundings")
     parts = [reader.typed(piece, source.depth) for piece in pieces]
     known = tuple(part for part in parts if part is not None)
-    return AnyValue(known) if len(known) == len(parts) else None
+    return Alternatives(known) if len(known) == len(parts) else None
 
 
-def _moment(source: TextToRead, reader: AnswerReader) -> Value | None:
+def _moment(source: AnswerText, reader: AnswerReader) -> Value | None:
     if ":" in source.text and (reader.question.asked.ratio or not (is_clock(source.text) or "-" in source.text)):
         return None
     return moment(source.text)
 
 
-def _formula(source: TextToRead, reader: AnswerReader) -> Value | None:
+def _formula(source: AnswerText, reader: AnswerReader) -> Value | None:
     return formula(source.text, lambda: reader.question.logic)
 
 
-def _residue(source: TextToRead, reader: AnswerReader) -> Value | None:
+def _residue(source: AnswerText, reader: AnswerReader) -> Value | None:
     found = _RESIDUE.fullmatch(source.text) if "mod" in source.text else None
     if found is None or int(found[3]) == 0:
         return None
     return ResidueClass(int(found[2]) % int(found[3]), int(found[3]))
 
 
-def _chemical(source: TextToRead, reader: AnswerReader) -> Value | None:
+def _chemical(source: AnswerText, reader: AnswerReader) -> Value | None:
     found = chemical(source.raw)
     return found if found is not None and (is_sure(found) or reader.question.chemistry) else None
 
 
-def _code(source: TextToRead, reader: AnswerReader) -> Value | None:
+def _code(source: AnswerText, reader: AnswerReader) -> Value | None:
     return DigitCode(source.text) if reader.question.codes and _LEADING_ZERO.fullmatch(source.text) else None
 
 
-def _decimal_comma(source: TextToRead, reader: AnswerReader) -> Value | None:
+def _decimal_comma(source: AnswerText, reader: AnswerReader) -> Value | None:
     """``3,05`` as a decimal: no list has 05 in it."""
     text = source.text.replace("{,}", ",")
     if source.depth or "," not in text or not _ZERO_MEMBER.fullmatch(text):
@@ -132,7 +132,7 @@ def _decimal_comma(source: TextToRead, reader: AnswerReader) -> Value | None:
     return quantity(text.replace(",", "."))
 
 
-def _piecewise(source: TextToRead, reader: AnswerReader) -> Value | None:
+def _piecewise(source: AnswerText, reader: AnswerReader) -> Value | None:
     found = pieces(source.text) if not source.depth and ("case" in source.text or " " in source.text) else None
     if found is None:
         return None
@@ -142,7 +142,7 @@ def _piecewise(source: TextToRead, reader: AnswerReader) -> Value | None:
     return Piecewise(tuple(parts)) if known and values else None
 
 
-def _region(source: TextToRead, reader: AnswerReader) -> Value | None:
+def _region(source: AnswerText, reader: AnswerReader) -> Value | None:
     text = source.text
     if not _RELATION.search(text) or (reader.question.points and _PAIR.fullmatch(text)):
         return None
@@ -158,13 +158,13 @@ def region(text: str, reader: AnswerReader, depth: int = 0) -> Region | None:
     return Region(tuple(pieces), found[0] or "")
 
 
-def _piece(form: IntervalForm, reader: AnswerReader, depth: int) -> OneInterval:
+def _piece(form: IntervalForm, reader: AnswerReader, depth: int) -> IntervalPiece:
     low = None if form.low == LOWEST else reader.part(form.low, depth + 1)
     high = None if form.high == HIGHEST else reader.part(form.high, depth + 1)
-    return OneInterval(low, high, form.has_low, form.has_high)
+    return IntervalPiece(low, high, form.has_low, form.has_high)
 
 
-def _collection(source: TextToRead, reader: AnswerReader) -> Value | None:
+def _collection(source: AnswerText, reader: AnswerReader) -> Value | None:
     text = source.text
     if source.depth >= _DEEPEST:
         return None
@@ -191,25 +191,25 @@ def _of_shape(found: Shape, text: str, reader: AnswerReader, depth: int) -> Valu
         )
     parts = tuple(reader.part(part, depth + 1) for part in found.parts)
     if found.kind == "matrix":
-        return MatrixOfValues(parts, found.width)
+        return MatrixValue(parts, found.width)
     joined = "or" if _OR.search(text) else "and" if _AND.search(text) else ""
     kind = found.kind if found.kind in ("set", "tuple") else "list"
     return Collection(kind, parts, found.closed, joined)
 
 
-def _ratio(source: TextToRead, reader: AnswerReader) -> Value | None:
+def _ratio(source: AnswerText, reader: AnswerReader) -> Value | None:
     return ratio(source.raw)
 
 
-def _based(source: TextToRead, reader: AnswerReader) -> Value | None:
+def _based(source: AnswerText, reader: AnswerReader) -> Value | None:
     return marked(source.raw)
 
 
-def _quantity(source: TextToRead, reader: AnswerReader) -> Value | None:
+def _quantity(source: AnswerText, reader: AnswerReader) -> Value | None:
     return quantity(source.raw)
 
 
-def _expression(source: TextToRead, reader: AnswerReader) -> Value | None:
+def _expression(source: AnswerText, reader: AnswerReader) -> Value | None:
     """Something to work out: not the letters of a word, nor the numbers of a string."""
     text, question = source.text, reader.question
     if question.type == "D" and "\\" not in text:

@@ -16,9 +16,9 @@ from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.logic import Formula, formula
 from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, quantity
 from workbench.verifiers.rules.question import TypedQuestion, has_label, letters
-from workbench.verifiers.rules.readers import OF_A_NAME, READERS, TextToRead, letter_of
+from workbench.verifiers.rules.readers import OF_A_NAME, READERS, AnswerText, letter_of
 from workbench.verifiers.rules.records import (
-    AnyValue,
+    Alternatives,
     Brackets,
     ChosenOptions,
     Collection,
@@ -163,7 +163,7 @@ class AnswerReader:
         if not 1 < len(pieces) <= _MOST_ALTERNATIVES or (not listed and formula(tidy(text), lambda: False)):
             return None
         parts = [self._reference(piece.strip(" \"'")) for piece in pieces if piece.strip(" \"'")]
-        return Part(tidy(text), AnyValue(tuple(parts))) if len(parts) > 1 else None
+        return Part(tidy(text), Alternatives(tuple(parts))) if len(parts) > 1 else None
 
     def _same_parts(self, one: Part[Any], other: Part[Any]) -> bool:
         from workbench.verifiers.rules.comparing import Comparison
@@ -316,7 +316,7 @@ class AnswerReader:
         if not text:
             return None
         try:
-            value, name = self._value(TextToRead(raw, text, depth))
+            value, name = self._value(AnswerText(raw, text, depth))
         except TooComplex:
             value, name = Huge(), ""
         sense = NOTHING
@@ -324,13 +324,13 @@ class AnswerReader:
             sense = sense_of_figure(raw if "~" in raw else text) | directions(text)
             if isinstance(value, Quantity) and value.word:
                 sense |= sense_of_noun(value.word)
-        elif isinstance(value, AnyValue) and len(value.parts) == 1:
+        elif isinstance(value, Alternatives) and len(value.parts) == 1:
             sense = frozenset({ROUGH})
         elif isinstance(value, Collection):
             sense = NOTHING.union(*(part.sense for part in value.parts))
         return Part(text, value, name, given, sense)
 
-    def _value(self, source: TextToRead) -> tuple[Value, str]:
+    def _value(self, source: AnswerText) -> tuple[Value, str]:
         if source.raw.isdigit() and source.raw[0] != "0" and (whole := quantity(source.raw)) is not None:
             return whole, ""
         named, written = names_and_value(source.text), names_and_value(source.raw)
@@ -339,7 +339,7 @@ class AnswerReader:
             if value is not None:
                 return value, ""
             if named and reader in OF_A_NAME:
-                behind = TextToRead(written[1] if written else named[1], named[1], source.depth)
+                behind = AnswerText(written[1] if written else named[1], named[1], source.depth)
                 if (value := reader(behind, self)) is not None:
                     return value, named[0].replace(" ", "")
         return Text(is_prose(source.text)), ""

@@ -30,7 +30,7 @@ class Reaction(NamedTuple):
     sides: tuple[Part[Value], Part[Value]]
 
 
-class OneInterval(NamedTuple):
+class IntervalPiece(NamedTuple):
     """One interval: its ends, None for an infinite one, and whether they belong to it."""
 
     low: Part[Value] | None
@@ -42,7 +42,7 @@ class OneInterval(NamedTuple):
 class Region(NamedTuple):
     """A set of real numbers as intervals, and the variable it bounds if it names one."""
 
-    pieces: tuple[OneInterval, ...]
+    pieces: tuple[IntervalPiece, ...]
     name: str = ""
 
 
@@ -82,7 +82,7 @@ class SetBuilder(NamedTuple):
     domain: str = ""
 
 
-class MatrixOfValues(NamedTuple):
+class MatrixValue(NamedTuple):
     """Cells row by row."""
 
     parts: tuple[Part[Value], ...]
@@ -96,7 +96,7 @@ class ResidueClass(NamedTuple):
     modulus: int
 
 
-class AnyValue(NamedTuple):
+class Alternatives(NamedTuple):
     """An exact value and what it is about: one that fits is enough."""
 
     parts: tuple[Part[Value], ...]
@@ -160,9 +160,9 @@ Value: TypeAlias = (
     | Collection
     | Piecewise
     | SetBuilder
-    | MatrixOfValues
+    | MatrixValue
     | ResidueClass
-    | AnyValue
+    | Alternatives
     | ChosenOptions
     | State
     | Term

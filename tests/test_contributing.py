@@ -16,6 +16,9 @@ from tests.commands import in_process
 from tests.helpers import make_project, numbered
 from workbench.app import cli
 from workbench.app.cli import data
+from workbench.verifiers.rules import answer_types, comparing, reading
+from workbench.verifiers.rules.question import TypedQuestion
+from workbench.verifiers.rules.reading import AnswerReader
 
 TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
@@ -71,3 +74,23 @@ def test_a_command_is_added_as_told(
     assert json.loads(said)["dataset"]
     assert call(name, project.path, "--limit", "0")[0] == 2
     assert "--limit" in call(name, "--help")[1]
+
+
+def test_an_answer_type_is_added_as_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "`ROMAN` joins `TYPES`" in TEXT
+    year, other = TypedQuestion("In which year was the house built?"), TypedQuestion("Which letters are on the door?")
+    assert _same(year, "MCMXLIV", "1944") is not True
+    roman = ModuleType("workbench.verifiers.rules.roman")
+    monkeypatch.setitem(sys.modules, roman.__name__, roman)
+    exec(compile(recipe("Adding an answer type to `rules`"), "roman.py", "exec", dont_inherit=True), vars(roman))
+    monkeypatch.setattr(reading, "READERS", ((roman.ROMAN.read, roman.ROMAN.of_a_name), *answer_types.READERS))
+    monkeypatch.setattr(comparing, "COMPARERS", answer_types.COMPARERS | roman.ROMAN.comparers)
+    assert _same(year, "MCMXLIV", "1944") is True
+    assert _same(year, "MCMXLIV", "1946") is False
+    assert _same(year, "MCMXLIV", "MCMXLVI") is False
+    assert _same(other, "MIX", "1009") is not True
+
+
+def _same(question: TypedQuestion, reference: str, candidate: str) -> bool | None:
+    reader = AnswerReader(question)
+    return comparing.Comparison(reader).same(reader.part(reference), reader.part(candidate))

@@ -6,19 +6,18 @@ An item's way, and where each step lives:
 2. `answers`, `envelopes`: both final answers, out of boxes, tags, JSON, ``####``, polite last lines; and what never
    counts as one: an echoed question, words to a judge, a verdict line. `question`: what it says of its answer's form.
 3. `reading`: each answer is read once, into a `records.Part`: a value of a type, its name, and what words beside it do
-   (`sense`: bounds, denials, shares, rough figures, sides). `readers` has its types, one reader each:
-   `quantities` with `numbers`, `numberwords`, `units`   exact numbers and what stands around: units, bases, ratios
+   (`sense`: bounds, denials, shares, rough figures, sides). `answer_types` lists the types: each has a record, a reader
+   and its rows of the table of comparers, whose refusals are final (`equality`: what they say):
+   `figures`               with `quantities`, `numbers`, `numberwords`, `units`: numbers and what stands around them
    `calendar`              dates and times
-   `structure`, `regions`  lists, sets, tuples, matrices, taken apart; intervals, inequalities, unions
-   `tokens`, `expression`, `nodes`, `statements`  text to tokens to tree; trees with ``=`` or ``<`` between
-   `choices`, `states`     options by letter or by text; yes or no, valid or invalid ...
-   `logic`, `chemistry`    formulas
+   `members`               with `structure`, `regions`: lists, sets, tuples, matrices; intervals and their unions
+   `algebra`               with `tokens`, `expression`, `nodes`, `statements`: text to tokens to tree
    `piecewise`             functions given in pieces
-   `strings`               what is left: names, phrases, words
-4. `comparing`: `COMPARERS`, the table of the comparers of two types, from `compare_numbers`, `compare_members` and
-   `compare_words`; each is symmetric in the values it compares, and its refusal is final. `equality`: what they say.
-   Values are equal where their trees have equal values: `equations`, with `evaluate` and `arithmetic`
-   in a prime field, in doubles, in many digits; sums, integrals and limits by `symbolic`, only in worker processes.
+   `logic`, `chemistry`    formulas
+   `wordings`              with `choices`, `states`, `strings`: options; yes or no, valid or invalid; names, phrases
+4. `comparing`: two answers, by the row of their types. Values are equal where their trees have equal values:
+   `equations`, with `evaluate` and `arithmetic` in a prime field, in doubles, in many digits; sums, integrals and
+   limits by `symbolic`, only in worker processes.
 5. `decision`: the verdict. It abstains on an equal answer that is not solved (`solving`), or that its completion denies
    or makes part of a larger formula (`surroundings`).
 

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import datetime
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from workbench.verifiers.rules.equality import Equality
+from workbench.verifiers.rules.records import AnswerText, AnswerType, Part, Value
 from workbench.verifiers.rules.spelling import plain
+
+if TYPE_CHECKING:
+    from workbench.verifiers.rules.comparing import Comparison
+    from workbench.verifiers.rules.reading import AnswerReader
 
 _MAX_MOMENT = 80
 _MONTHS = "january february march april may june july august september october november december"
@@ -246,3 +252,21 @@ def _same_time(a: Moment, b: Moment) -> bool | None:
         plain_hour = b.time[0] if a.twelve else a.time[0]
         return None if plain_hour <= 12 else False
     return False
+
+
+def _read(source: AnswerText, reader: AnswerReader) -> Value | None:
+    if ":" in source.text and (reader.question.asked.ratio or not (is_clock(source.text) or "-" in source.text)):
+        return None
+    return moment(source.text)
+
+
+def _same(one: Part[Moment], other: Part[Moment], with_: Comparison) -> Equality | None:
+    found = same_moment(one.value, other.value)
+    return None if found is None else Equality(*found)
+
+
+def _not_a_moment(one: Part[Moment], other: Part[Any], with_: Comparison) -> Equality | None:
+    return Equality(False, "date.other")
+
+
+MOMENT = AnswerType(_read, {(Moment, Moment): _same, (Moment, object): _not_a_moment}, of_a_name=True)

@@ -7,7 +7,14 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.verifiers.rules.equality import Equality
+from workbench.verifiers.rules.records import AnswerText, AnswerType, Part, Value
+
+if TYPE_CHECKING:
+    from workbench.verifiers.rules.comparing import Comparison
+    from workbench.verifiers.rules.reading import AnswerReader
 
 _ELEMENTS = """
     H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo
@@ -87,3 +94,15 @@ def _substance(text: str) -> tuple[str, Fraction] | None:
             formula, size = formula[:-1], formula[-1]
     charge = f"^{size if size != '1' else ''}{sign}" if sign else ""
     return (formula + charge, amount) if amount else None
+
+
+def _read(source: AnswerText, reader: AnswerReader) -> Value | None:
+    found = chemical(source.raw)
+    return found if found is not None and (is_sure(found) or reader.question.chemistry) else None
+
+
+def _same(one: Part[Chemical], other: Part[Chemical], with_: Comparison) -> Equality | None:
+    return Equality(one.value == other.value, "chemical")
+
+
+CHEMICAL = AnswerType(_read, {(Chemical, Chemical): _same})

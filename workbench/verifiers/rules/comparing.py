@@ -10,22 +10,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.verifiers.rules.calendar import Moment
-from workbench.verifiers.rules.compare_members import MEMBERS
-from workbench.verifiers.rules.compare_numbers import NUMBERS
-from workbench.verifiers.rules.compare_words import WORDS
-from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Symbolic, Table, undecided
+from workbench.verifiers.rules.answer_types import COMPARERS, WITH_ANY
+from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Symbolic, undecided
 from workbench.verifiers.rules.reading import AnswerReader
 from workbench.verifiers.rules.records import (
-    Alternatives,
-    ChosenOptions,
-    Collection,
-    DigitCode,
-    Huge,
     Part,
-    Region,
-    State,
-    Text,
 )
 from workbench.verifiers.rules.sense import (
     PLACE,
@@ -124,13 +113,6 @@ class Comparison:
 def _rows_of(one: type, other: type) -> Iterator[tuple[type, type]]:
     """The rows two types may have besides their own, in the order they count."""
     yield other, one
-    for known in _WITH_ANY:
+    for known in WITH_ANY:
         if known in (one, other):
             yield known, object
-
-
-COMPARERS: Table = {**NUMBERS, **MEMBERS, **WORDS}
-"""The comparer of two types, for either order; ``object`` stands for any other type."""
-
-_WITH_ANY = (Huge, Alternatives, State, ChosenOptions, Text, Moment, DigitCode, Region, Collection)
-"""The types with a row for any other, in the order these rows count."""

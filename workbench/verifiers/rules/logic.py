@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.verifiers.rules.equality import Doubt, Equality
+from workbench.verifiers.rules.records import AnswerText, AnswerType, Part, Value
+
+if TYPE_CHECKING:
+    from workbench.verifiers.rules.comparing import Comparison
+    from workbench.verifiers.rules.reading import AnswerReader
 
 _CONNECTIVES = (
     (r"\\(?:lnot|neg)(?![A-Za-z])|[¬~!]|\bnot\b", "¬"),
@@ -242,3 +249,17 @@ def _true(tree: FormulaTree, row: dict[str, bool]) -> bool:
         case "⊕":
             return sum(values) % 2 == 1
     return all(value == values[0] for value in values)
+
+
+def _read_formula(source: AnswerText, reader: AnswerReader) -> Value | None:
+    return formula(source.text, lambda: reader.question.logic)
+
+
+def _same_formulas(one: Part[Formula], other: Part[Formula], with_: Comparison) -> Equality | None:
+    same = same_formula(one.value, other.value, with_.question.by_form)
+    if same is None:
+        raise Doubt("semantic")
+    return Equality(same, "expression.logic")
+
+
+FORMULA = AnswerType(_read_formula, {(Formula, Formula): _same_formulas})

@@ -8,17 +8,19 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from workbench.verifiers.rules.answer_types import READERS
 from workbench.verifiers.rules.calendar import Moment
 from workbench.verifiers.rules.chemistry import Chemical, chemical
 from workbench.verifiers.rules.choices import choice_of, closing_of, option_of
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.logic import Formula, formula
+from workbench.verifiers.rules.members import letter_of
 from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, quantity
 from workbench.verifiers.rules.question import TypedQuestion, has_label, letters
-from workbench.verifiers.rules.readers import OF_A_NAME, READERS, AnswerText, letter_of
 from workbench.verifiers.rules.records import (
     Alternatives,
+    AnswerText,
     Brackets,
     ChosenOptions,
     Collection,
@@ -101,7 +103,7 @@ _EQUALS = re.compile(r"(?<![<>!:=])=(?!=)")
 _LEADING_WORDS = re.compile(r"\A(?:[A-Za-z]{2,}\s+)+(?=[A-Za-z](?:\(\w\))?\s*=|\\(?!text|math))")
 _APPLIED = re.compile(r"[A-Za-zΑ-Ωα-ω∘()⁻¹']{1,12}(?:\^\{?-1\}?)?\s?\([^()=]{1,20}\)|\\?d\w?/d\w|\\frac\{d\w?\}\{d\w\}")
 _RESULTS = (Quantity, Expression, Ratio, Moment, Based)
-_DEEPEST, _MOST_CHAINED, _MOST_KEPT = 3, 4, 512
+_MOST_KEPT = 512
 
 
 class AnswerReader:
@@ -334,13 +336,13 @@ class AnswerReader:
         if source.raw.isdigit() and source.raw[0] != "0" and (whole := quantity(source.raw)) is not None:
             return whole, ""
         named, written = names_and_value(source.text), names_and_value(source.raw)
-        for reader in READERS:
-            value = reader(source, self)
+        for read, of_a_name in READERS:
+            value = read(source, self)
             if value is not None:
                 return value, ""
-            if named and reader in OF_A_NAME:
+            if named and of_a_name:
                 behind = AnswerText(written[1] if written else named[1], named[1], source.depth)
-                if (value := reader(behind, self)) is not None:
+                if (value := read(behind, self)) is not None:
                     return value, named[0].replace(" ", "")
         return Text(is_prose(source.text)), ""
 

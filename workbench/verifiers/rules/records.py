@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
-from workbench.verifiers.rules.calendar import Moment
-from workbench.verifiers.rules.chemistry import Chemical
-from workbench.verifiers.rules.logic import Formula
-from workbench.verifiers.rules.quantities import Based, Quantity, Ratio
+from workbench.verifiers.rules.equality import Table
 from workbench.verifiers.rules.statements import Statement
 from workbench.verifiers.rules.units import Unit
+
+if TYPE_CHECKING:
+    from workbench.verifiers.rules.reading import AnswerReader
 
 
 class Expression(NamedTuple):
@@ -60,12 +61,6 @@ class Collection(NamedTuple):
     parts: tuple[Part[Value], ...]
     closed: tuple[bool, bool] = (False, False)
     joined: str = ""
-
-
-class Piecewise(NamedTuple):
-    """A function in pieces: each value and where it holds, None for any other place."""
-
-    pieces: tuple[tuple[Part[Value], Part[Value] | None], ...]
 
 
 class SetBuilder(NamedTuple):
@@ -149,30 +144,8 @@ class Huge(NamedTuple):
     """What takes too much work to read."""
 
 
-Value: TypeAlias = (
-    Quantity
-    | Based
-    | Ratio
-    | Moment
-    | Expression
-    | Reaction
-    | Region
-    | Collection
-    | Piecewise
-    | SetBuilder
-    | MatrixValue
-    | ResidueClass
-    | Alternatives
-    | ChosenOptions
-    | State
-    | Term
-    | Formula
-    | Chemical
-    | Brackets
-    | DigitCode
-    | Text
-    | Huge
-)
+Value: TypeAlias = tuple[Any, ...]
+"""What an answer is: a record of its type, such as `Text`."""
 
 
 Known = TypeVar("Known", covariant=True)
@@ -194,3 +167,35 @@ class Part(NamedTuple, Generic[Known]):
     name: str = ""
     given: str = ""
     sense: frozenset[str] = frozenset()
+
+
+class AnswerText(NamedTuple):
+    """A text to read.
+
+    Attributes:
+        raw: As written, without math delimiters.
+        text: Tidy.
+        depth: How many lists, sets and the like it stands in.
+    """
+
+    raw: str
+    text: str
+    depth: int
+
+
+Reader = Callable[[AnswerText, "AnswerReader"], Value | None]
+"""Says what a text is; None where it is nothing of its type."""
+
+
+class AnswerType(NamedTuple):
+    """A type of answers: how one is read, and how it compares.
+
+    Attributes:
+        read: Its reader; None for a type that only the question or a sentence tells.
+        comparers: Its rows of the table of comparers.
+        of_a_name: Whether what stands behind a name and an equals sign may be of this type as well: ``x = 5``.
+    """
+
+    read: Reader | None
+    comparers: Table
+    of_a_name: bool = False

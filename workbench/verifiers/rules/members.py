@@ -1,4 +1,4 @@
-"""Comparers of answers with members: lists, sets, tuples, matrices, intervals."""
+"""Answers with members: lists, sets, tuples, matrices, intervals and their unions."""
 
 from __future__ import annotations
 
@@ -6,27 +6,107 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.verifiers.rules.equality import Doubt, Equality, Table
-from workbench.verifiers.rules.readers import region
+from workbench.verifiers.rules.algebra import compared_as_expressions
+from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.records import (
+    AnswerText,
+    AnswerType,
     Collection,
     Expression,
     IntervalPiece,
     MatrixValue,
     Part,
-    Piecewise,
     Region,
     SetBuilder,
     Term,
+    Value,
 )
-from workbench.verifiers.rules.structure import name_without_index
+from workbench.verifiers.rules.regions import HIGHEST, LOWEST, IntervalForm, intervals, merged
+from workbench.verifiers.rules.structure import Shape, name_without_index, shape, unit_vectors
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
+    from workbench.verifiers.rules.reading import AnswerReader
 
+_SHAPE_BEHIND = re.compile(r"[^=(\[{,]{1,40}=\s*((?:\\\{|[{(\[]|\\begin).*)", re.DOTALL)
+_RELATION = re.compile(r"[<>≤≥≠∖]|\\[lg](?:e|eq|eqslant|t)(?![A-Za-z])|∈|ℝ|\\mathbb|∪|\\infty|∞")
+_PAIR = re.compile(r"\([^()<>]*,[^()<>]*\)")
+_POINT = re.compile(r"\A(?:[A-Z]\s?)?\(([^()|,;]{1,40})[|,;]([^()|,;]{1,40})\)\Z")
+"""A point as some write it: ``P(1, 2)``, ``(1|2)``."""
+_OR = re.compile(r"\bor\b|\boder\b|\bou\b|或|\\l?or(?![A-Za-z])|\\vee(?![A-Za-z])|∨|\\pm|±", re.IGNORECASE)
+_AND = re.compile(r"\band\b|\bund\b|\bet\b|和", re.IGNORECASE)
+_CASES = re.compile(
+    r"\\begin\{(?:cases|aligned|array)\}(?:\{[lcr| ]*\})?(.*)\\end\{(?:cases|aligned|array)\}", re.DOTALL
+)
+_DOMAIN = re.compile(r"[A-Za-z](?:_\w)?\s*∈\s*(?:\\mathbb\s*\{?\s*)?([A-Zℝℤℕℚℂ])\s*\}?")
+_DEEPEST = 3
+_LETTERS_OF_SETS = {"ℤ": "Z", "ℝ": "R", "ℕ": "N", "ℚ": "Q", "ℂ": "C"}
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _UNEQUAL = re.compile(r"[<>≠]|!=")
 _NUMERIC = re.compile(r"[\d=<>≤≥]|\\[a-z]")
+
+
+def _region(source: AnswerText, reader: AnswerReader) -> Value | None:
+    text = source.text
+    if not _RELATION.search(text) or (reader.question.points and _PAIR.fullmatch(text)):
+        return None
+    return region(text, reader, source.depth)
+
+
+def region(text: str, reader: AnswerReader, depth: int = 0) -> Region | None:
+    """The intervals a text describes, whether or not it might be read otherwise."""
+    found = intervals(text)
+    if found is None:
+        return None
+    pieces = [_piece(one, reader, depth) for one in merged(found[1])]
+    return Region(tuple(pieces), found[0] or "")
+
+
+def _piece(form: IntervalForm, reader: AnswerReader, depth: int) -> IntervalPiece:
+    low = None if form.low == LOWEST else reader.part(form.low, depth + 1)
+    high = None if form.high == HIGHEST else reader.part(form.high, depth + 1)
+    return IntervalPiece(low, high, form.has_low, form.has_high)
+
+
+def _collection(source: AnswerText, reader: AnswerReader) -> Value | None:
+    text = source.text
+    if source.depth >= _DEEPEST:
+        return None
+    if (cases := _CASES.fullmatch(text)) is not None and "&" not in cases[1]:
+        text = ", ".join(part.strip() for part in re.split(r"\\\\|\n", cases[1]) if part.strip())
+    if not source.depth and _POINT.match(text) and reader.question.points:
+        text = _POINT.sub(r"(\1,\2)", text)
+    if (behind := _SHAPE_BEHIND.fullmatch(text)) is not None:
+        text = behind[1].rstrip(" .")
+    found = shape(text)
+    if found is None and (found := unit_vectors(text)) is not None and not reader.question.vectors:
+        found = None
+    return None if found is None else _of_shape(found, text, reader, source.depth)
+
+
+def _of_shape(found: Shape, text: str, reader: AnswerReader, depth: int) -> Value | None:
+    if found.kind in ("interval", "union"):
+        return region(text, reader, depth)
+    if found.kind == "builder":
+        member, condition = found.parts
+        domain = _DOMAIN.fullmatch(condition)
+        return SetBuilder(
+            reader.part(member, depth + 1), "".join(condition.split()), letter_of(domain[1]) if domain else ""
+        )
+    parts = tuple(reader.part(part, depth + 1) for part in found.parts)
+    if found.kind == "matrix":
+        return MatrixValue(parts, found.width)
+    joined = "or" if _OR.search(text) else "and" if _AND.search(text) else ""
+    kind = found.kind if found.kind in ("set", "tuple") else "list"
+    return Collection(kind, parts, found.closed, joined)
+
+
+_LETTERS_OF_SETS = {"ℤ": "Z", "ℝ": "R", "ℕ": "N", "ℚ": "Q", "ℂ": "C"}
+
+
+def letter_of(domain: str) -> str:
+    """The letter of a set of numbers: Z for ℤ."""
+    return _LETTERS_OF_SETS.get(domain, domain)
 
 
 def _collections(one: Part[Collection], other: Part[Collection], with_: Comparison) -> Equality | None:
@@ -164,23 +244,6 @@ def _matrix_and_tuple(one: Part[MatrixValue], other: Part[Collection], with_: Co
     return _members(matrix.parts, members.parts, "matrix", with_, ordered=True)
 
 
-def _piecewise(one: Part[Piecewise], other: Part[Piecewise], with_: Comparison) -> Equality | None:
-    """Pieces in any order."""
-    ours, left = one.value.pieces, list(other.value.pieces)
-    if len(ours) != len(left):
-        return None
-    for value, place in ours:
-        fits = [piece for piece in left if with_.within.same(value, piece[0]) and _same_place(place, piece[1], with_)]
-        if not fits:
-            return Equality(False, "piecewise")
-        left.remove(fits[0])
-    return Equality(True, "piecewise")
-
-
-def _same_place(one: Part[Any] | None, other: Part[Any] | None, with_: Comparison) -> bool | None:
-    return one is other if one is None or other is None else with_.within.same(one, other)
-
-
 def _builders(one: Part[SetBuilder], other: Part[SetBuilder], with_: Comparison) -> Equality | None:
     """Set-builders with the same condition on equal members; else only their meaning could tell."""
     ours, theirs = one.value, other.value
@@ -264,16 +327,25 @@ def _region_alone(one: Part[Region], other: Part[Any], with_: Comparison) -> Equ
     return Equality(False, "interval")
 
 
-MEMBERS: Table = {
-    (Collection, Collection): _collections,
-    (MatrixValue, MatrixValue): _matrices,
-    (MatrixValue, Collection): _matrix_and_tuple,
-    (Piecewise, Piecewise): _piecewise,
-    (SetBuilder, SetBuilder): _builders,
-    (SetBuilder, Expression): _builder_and_expression,
-    (Region, Region): _regions,
-    (Region, Collection): _region_and_pair,
-    (Region, Term): _region_and_term,
-    (Region, object): _region_alone,
-    (Collection, object): _member_alone,
-}
+REGION = AnswerType(
+    _region,
+    {
+        (Region, Region): _regions,
+        (Region, Collection): _region_and_pair,
+        (Region, Term): _region_and_term,
+        (Region, Expression): compared_as_expressions,
+        (Region, object): _region_alone,
+    },
+)
+COLLECTION = AnswerType(
+    _collection,
+    {
+        (Collection, Collection): _collections,
+        (MatrixValue, MatrixValue): _matrices,
+        (MatrixValue, Collection): _matrix_and_tuple,
+        (SetBuilder, SetBuilder): _builders,
+        (SetBuilder, Expression): _builder_and_expression,
+        (Collection, object): _member_alone,
+    },
+)
+"""Its reader also gives matrices and set-builders."""

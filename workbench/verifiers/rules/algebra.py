@@ -1,4 +1,4 @@
-"""Comparers of numbers and what stands behind them, and of what is to be worked out."""
+"""What is to be worked out: expressions, equations, reactions of any kind."""
 
 from __future__ import annotations
 
@@ -6,37 +6,31 @@ import re
 from math import gcd, isqrt
 from typing import TYPE_CHECKING, Any
 
-from workbench.verifiers.rules.calendar import Moment, same_moment
-from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Table
+from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.equations import constant_of, same_statements
 from workbench.verifiers.rules.nodes import Name, Node, Number, product
 from workbench.verifiers.rules.numbers import is_printed
-from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, ratio, same_based, same_quantity, same_ratio
-from workbench.verifiers.rules.records import (
-    Alternatives,
-    DigitCode,
-    Expression,
-    Part,
-    Reaction,
-    Region,
-    ResidueClass,
-    Text,
-)
-from workbench.verifiers.rules.sense import (
-    words,
-)
+from workbench.verifiers.rules.quantities import Quantity
+from workbench.verifiers.rules.records import AnswerText, AnswerType, Expression, Part, Reaction, Value
+from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.statements import Statement, statements
 from workbench.verifiers.rules.tokens import NotUnderstood
-from workbench.verifiers.rules.units import Unit
-
-_TOKEN = re.compile(r"\\[A-Za-z]+|\d+(?:\.\d+)?|[^\s{}]")
-_UNEVALUATED = re.compile(r"\\(?:int|iint|iiint|oint|sum|prod|lim|limsup|liminf)(?![A-Za-z])|[∫∑∏]|\blim\b")
-_FRACTION = re.compile(
-    r"\\[dt]?frac\s*\{?\s*(\d{1,9})\s*\}?\s*\{?\s*(\d{1,9})\s*\}?|(?<![\d.])(\d{1,9})\s*[/:]\s*(\d{1,9})(?![\d.])"
-)
+from workbench.verifiers.rules.units import Unit, split
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
+    from workbench.verifiers.rules.reading import AnswerReader
+
+_UNEVALUATED = re.compile(r"\\(?:int|iint|iiint|oint|sum|prod|lim|limsup|liminf)(?![A-Za-z])|[∫∑∏]|\blim\b")
+_WORDS = re.compile(r"(?<![^\W\d_])[^\W\d_]{4,}\s+[^\W\d_]{2}")
+_A_WORD = re.compile(r"[A-Za-z][A-Za-z' -]*[A-Za-z]")
+_LONG_WORD = re.compile(r"(?<![\\A-Za-z])(?!(?:arc)?(?:sinh?|cosh?|tanh?|sqrt)(?![A-Za-z]))[A-Za-z]{4,}")
+_OPERATOR = re.compile(r"[\\^_+*/=()!-]")
+_ARROW = re.compile(r"\\(?:[lL]ong)?rightarrow(?![A-Za-z])|\\to(?![A-Za-z])|\\rightleftharpoons|→|⟶|⇌|->")
+_TOKEN = re.compile(r"\\[A-Za-z]+|\d+(?:\.\d+)?|[^\s{}]")
+_FRACTION = re.compile(
+    r"\\[dt]?frac\s*\{?\s*(\d{1,9})\s*\}?\s*\{?\s*(\d{1,9})\s*\}?|(?<![\d.])(\d{1,9})\s*[/:]\s*(\d{1,9})(?![\d.])"
+)
 _ROOT = re.compile(r"(?:\\sqrt\s*|√)(?:\{\s*(\d{1,9})\s*\}|(\d{1,9}))")
 _ROOT_BELOW = re.compile(r"\\[dt]?frac\s*(?:\{[^{}]*\}|\d)\s*\{[^{}]*\\sqrt|/\s*\(?[^()]{0,6}(?:\\sqrt|√)")
 _TIMES = re.compile(r"\\cdot|\\times|[*·×{}\s]")
@@ -44,88 +38,38 @@ _CAPITALS = re.compile("[A-Z]")
 _LARGEST_FACTOR = 1_000
 _MANTISSA = re.compile(r"\A[-−]?[1-9](?:\.\d+)?(?![\d.])")
 _IS_FRACTION = re.compile(r"\\[dt]?frac|\d\s?/\s?\d|[½¼¾⅐-⅞]")
-_DECIMALS = re.compile(r"\d+\.\d+")
 _MUCH_LONGER, _MARGIN = 2, 3
 
 
-def _quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -> Equality | None:
-    first, second = one.value, other.value
-    question = with_.question
-    if one.name and other.name and one.name != other.name:
-        return compared_as_expressions(one, other, with_)
-    if question.type == "D" and _DECIMALS.fullmatch(one.text) and _DECIMALS.fullmatch(other.text):
-        # Of strings, 1.10 is not 1.1.
-        return DIFFERENT
-    found = same_quantity(first, second, question.asked)
-    if found is None:
-        if first.word or second.word:
-            return Equality(False, "quantity.differs")
-        if first.doubtful or second.doubtful:
-            return None
-        return compared_as_expressions(one, other, with_)
-    equality = Equality(*found)
-    if equality.equal and not _in_form(one.text, other.text, with_):
-        return Equality(False, "expression.form")
-    if equality.rule == "number.rounding" and question.exact:
-        return Equality(False, "number.differs")
-    if equality.equal:
-        return _same_thing(one, other, first, second, equality, with_)
-    return equality
+def _expression(source: AnswerText, reader: AnswerReader) -> Value | None:
+    """Something to work out: not the letters of a word, nor the numbers of a string."""
+    text, question = source.text, reader.question
+    if question.type == "D" and "\\" not in text:
+        return None
+    if question.type not in ("A", "B") and (_A_WORD.fullmatch(text) or _LONG_WORD.search(text)):
+        return None
+    head, _, result = text.rpartition("=")
+    if result.strip() and result.count("{") == result.count("}") and _UNEVALUATED.search(head):
+        text = result.strip()
+    if len(sides := _ARROW.split(text)) == 2 and all(side.strip() for side in sides):
+        one, other = (reader.part(side.strip(), source.depth + 1) for side in sides)
+        return Reaction((one, other))
+    measured = split(source.raw)
+    if measured is not None and measured[1].dropped:
+        text = tidy(measured[0])
+        return _said(text, measured[1])
+    return _said(text)
 
 
-def _same_thing(
-    one: Part[Any], other: Part[Any], first: Quantity, second: Quantity, equality: Equality, with_: Comparison
-) -> Equality:
-    """Two equal amounts, unless they are of other things: cents for dollars, girls for boys, minutes for metres."""
-    question = with_.question
-    if equality.rule == "quantity.unit_dropped":
-        only = first if second.is_number else second
-        if only.unit is not None and (question.asked.percent or not question.may_be_in(only.unit)):
-            return Equality(False, "quantity.differs")
-        if only.name.startswith("per ") and "per" not in words(question.text):
-            raise Doubt("alike")
-        if only.unit is None and question.type in (None, "A") and question.counts_other(only.word):
-            raise Doubt("alike")
-    about = {first.name: second.name, second.name: first.name}
-    either = first.unit and second.unit and first.unit != second.unit and "m" in about
-    if either and about["m"][:3] == "min" and not question.of_time:
-        raise Doubt("alike")
-    return equality
-
-
-def _based_numbers(one: Part[Based], other: Part[Based], with_: Comparison) -> Equality | None:
-    return Equality(one.value.value == other.value.value, "base")
-
-
-def _based_and_bare(one: Part[Based], other: Part[Any], with_: Comparison) -> Equality | None:
-    same = same_based(one.value, other.text, with_.question.asked.base)
-    return None if same is None else Equality(same, "base")
-
-
-def _ratios(one: Part[Ratio], other: Part[Any], with_: Comparison) -> Equality | None:
-    second = other.value if isinstance(other.value, Ratio) else ratio(other.text, in_words=True)
-    if second is None:
-        return DIFFERENT
-    same = same_ratio(one.value, second)
-    if same and not _in_form(one.text, other.text, with_):
-        return Equality(False, "expression.form")
-    return Equality(same, "number.ratio")
-
-
-def _moments(one: Part[Moment], other: Part[Moment], with_: Comparison) -> Equality | None:
-    found = same_moment(one.value, other.value)
-    return None if found is None else Equality(*found)
-
-
-def _not_a_moment(one: Part[Moment], other: Part[Any], with_: Comparison) -> Equality | None:
-    return Equality(False, "date.other")
-
-
-def _codes(one: Part[DigitCode], other: Part[Any], with_: Comparison) -> Equality | None:
-    return Equality(False, "number.code") if other.text.isdigit() else DIFFERENT
-
-
-# -- What is to be worked out.
+def _said(text: str, its: object = None) -> Expression | None:
+    said: tuple[Statement, ...] | None
+    try:
+        said = statements(text)
+    except NotUnderstood:
+        said = None
+    if said is None and (_WORDS.search(text) or not _OPERATOR.search(text)):
+        return None
+    return Expression(said, its)  # type: ignore[arg-type]
 
 
 def compared_as_expressions(one: Part[Any], other: Part[Any], with_: Comparison) -> Equality | None:
@@ -140,7 +84,7 @@ def compared_as_expressions(one: Part[Any], other: Part[Any], with_: Comparison)
     if equal is False and (_is_printed(one, theirs) or _is_printed(other, ours)):
         exact = with_.question.exact
         return Equality(not exact, "number.differs" if exact else "number.rounding")
-    if equal and not _in_form(one.text, other.text, with_):
+    if equal and not in_form(one.text, other.text, with_):
         return Equality(False, "expression.form")
     if equal and with_.question.matrices and not _same_order(one.text, other.text):
         raise Doubt("alike")
@@ -208,7 +152,7 @@ def _is_printed(part: Part[Any], theirs: tuple[Statement, ...]) -> bool:
     return value is not None and is_printed(part.value.number, value)
 
 
-def _in_form(ours: str, theirs: str, with_: Comparison) -> bool:
+def in_form(ours: str, theirs: str, with_: Comparison) -> bool:
     """Whether two equal expressions both have, or both lack, the form the question asks for.
 
     A question to simplify is not answered by what is much longer, one to factor not by a sum.
@@ -258,51 +202,16 @@ def _by_algebra(one: Part[Any], other: Part[Any], with_: Comparison) -> Equality
     return None if equal is None else Equality(equal, "symbolic")
 
 
-def _residues(one: Part[ResidueClass], other: Part[ResidueClass], with_: Comparison) -> Equality | None:
-    return Equality(one.value == other.value, "equation")
-
-
-def _residue_and_number(one: Part[ResidueClass], other: Part[Quantity], with_: Comparison) -> Equality | None:
-    """A remainder is the number that what it is congruent to has; where all solutions are asked for, it is only one."""
-    equal = other.value.is_number and other.value.number.value == one.value.remainder
-    if equal and not with_.question.remainder:
-        raise Doubt("semantic")
-    return Equality(equal, "number.exact" if equal else "number.differs")
-
-
 def _reactions(one: Part[Reaction], other: Part[Reaction], with_: Comparison) -> Equality | None:
     verdicts = [with_.same(a, b) for a, b in zip(one.value.sides, other.value.sides, strict=True)]
     return None if None in verdicts else Equality(all(verdicts), "equation.arrow")
 
 
-def _chains(one: Part[Alternatives], other: Part[Any], with_: Comparison) -> Equality | None:
-    """One of an exact and a rounded value that fits is enough."""
-    ours = one.value.parts
-    theirs = other.value.parts if isinstance(other.value, Alternatives) else (other,)
-    if with_.turned and with_.question.asks_roughly and isinstance(other.value, Quantity) and other.value.number.step:
-        # Where a rounding is asked for, the rounded value is the answer.
-        ours = ours[-1:]
-    verdicts = [with_.compare(mine, yours) for mine in ours for yours in theirs]
-    return next((verdict for verdict in verdicts if verdict and verdict.equal), verdicts[0] if verdicts else None)
-
-
-NUMBERS: Table = {
-    (Quantity, Quantity): _quantities,
-    (Quantity, Expression): compared_as_expressions,
-    (Expression, Expression): compared_as_expressions,
-    (Based, Based): _based_numbers,
-    (Based, Quantity): _based_and_bare,
-    (Based, Expression): _based_and_bare,
-    (Based, Text): _based_and_bare,
-    (Ratio, Ratio): _ratios,
-    (Ratio, Quantity): _ratios,
-    (Ratio, Text): _ratios,
-    (Moment, Moment): _moments,
-    (ResidueClass, ResidueClass): _residues,
-    (ResidueClass, Quantity): _residue_and_number,
-    (Reaction, Reaction): _reactions,
-    (Region, Expression): compared_as_expressions,
-    (Alternatives, object): _chains,
-    (Moment, object): _not_a_moment,
-    (DigitCode, object): _codes,
-}
+EXPRESSION = AnswerType(
+    _expression,
+    {
+        (Expression, Expression): compared_as_expressions,
+        (Reaction, Reaction): _reactions,
+    },
+)
+"""Its reader also gives reactions."""

@@ -1,16 +1,16 @@
-"""Comparers of answers that are words or signs: names, states, options, formulas of logic and chemistry."""
+"""Answers that are words: terms, states, options, texts."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
-from workbench.verifiers.rules.chemistry import Chemical
 from workbench.verifiers.rules.choices import contrasts, holds_label, names_another
 from workbench.verifiers.rules.danger import TooComplex
-from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Table
-from workbench.verifiers.rules.logic import Formula, same_formula
+from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality
 from workbench.verifiers.rules.records import (
+    AnswerText,
+    AnswerType,
     Brackets,
     ChosenOptions,
     Huge,
@@ -18,41 +18,26 @@ from workbench.verifiers.rules.records import (
     State,
     Term,
     Text,
+    Value,
 )
-from workbench.verifiers.rules.sense import (
-    sense_of_phrase,
-    value_in,
-    word_count,
-)
-from workbench.verifiers.rules.states import completes
-from workbench.verifiers.rules.strings import (
-    contains,
-    goes_on,
-    leads,
-    other_case,
-    same_wording,
-    same_words_of,
-)
+from workbench.verifiers.rules.sense import sense_of_phrase, value_in, word_count
+from workbench.verifiers.rules.states import completes, term
+from workbench.verifiers.rules.strings import contains, goes_on, leads, other_case, same_wording, same_words_of
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
+    from workbench.verifiers.rules.reading import AnswerReader
 
 _VALUE = re.compile(r"[\d\\^=]")
 
 
+def _term(source: AnswerText, reader: AnswerReader) -> Value | None:
+    found = term(source.text)
+    return None if found is None else Term(found)
+
+
 def _terms(one: Part[Term], other: Part[Term], with_: Comparison) -> Equality | None:
     return Equality(one.value.term == other.value.term, "state.term")
-
-
-def _formulas(one: Part[Formula], other: Part[Formula], with_: Comparison) -> Equality | None:
-    same = same_formula(one.value, other.value, with_.question.by_form)
-    if same is None:
-        raise Doubt("semantic")
-    return Equality(same, "expression.logic")
-
-
-def _chemicals(one: Part[Chemical], other: Part[Chemical], with_: Comparison) -> Equality | None:
-    return Equality(one.value == other.value, "chemical")
 
 
 def _choices(one: Part[ChosenOptions], other: Part[ChosenOptions], with_: Comparison) -> Equality | None:
@@ -130,15 +115,9 @@ def _huge(one: Part[Huge], other: Part[Any], with_: Comparison) -> Equality | No
     raise TooComplex("an answer that takes too much work to read")
 
 
-WORDS: Table = {
-    (Term, Term): _terms,
-    (Formula, Formula): _formulas,
-    (Chemical, Chemical): _chemicals,
-    (ChosenOptions, ChosenOptions): _choices,
-    (State, State): _states,
-    (Brackets, Brackets): _brackets,
-    (Huge, object): _huge,
-    (State, object): _not_a_state,
-    (ChosenOptions, object): _not_a_choice,
-    (Text, object): _texts,
-}
+HUGE = AnswerType(None, {(Huge, object): _huge})
+TERM = AnswerType(_term, {(Term, Term): _terms}, of_a_name=True)
+STATE = AnswerType(None, {(State, State): _states, (State, object): _not_a_state})
+OPTIONS = AnswerType(None, {(ChosenOptions, ChosenOptions): _choices, (ChosenOptions, object): _not_a_choice})
+BRACKETS = AnswerType(None, {(Brackets, Brackets): _brackets})
+TEXT = AnswerType(None, {(Text, object): _texts})

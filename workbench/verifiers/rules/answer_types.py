@@ -1,0 +1,50 @@
+"""All types of answers, in the order in which their readers are asked; a new type joins `TYPES`."""
+
+from __future__ import annotations
+
+from workbench.verifiers.rules.algebra import EXPRESSION
+from workbench.verifiers.rules.calendar import MOMENT
+from workbench.verifiers.rules.chemistry import CHEMICAL
+from workbench.verifiers.rules.figures import (
+    ALTERNATIVES,
+    BASED,
+    DECIMAL_COMMA,
+    DIGIT_CODE,
+    QUANTITY,
+    RATIO,
+    RESIDUE_CLASS,
+)
+from workbench.verifiers.rules.logic import FORMULA
+from workbench.verifiers.rules.members import COLLECTION, REGION
+from workbench.verifiers.rules.piecewise import PIECEWISE
+from workbench.verifiers.rules.records import AnswerType
+from workbench.verifiers.rules.wordings import BRACKETS, HUGE, OPTIONS, STATE, TERM, TEXT
+
+TYPES: tuple[AnswerType, ...] = (
+    HUGE,
+    TERM,
+    ALTERNATIVES,
+    STATE,
+    OPTIONS,
+    TEXT,
+    BRACKETS,
+    RESIDUE_CLASS,
+    FORMULA,
+    CHEMICAL,
+    DIGIT_CODE,
+    DECIMAL_COMMA,
+    MOMENT,
+    BASED,
+    QUANTITY,
+    PIECEWISE,
+    REGION,
+    COLLECTION,
+    RATIO,
+    EXPRESSION,
+)
+"""A row for any other type counts before those of the types behind it."""
+READERS = tuple((known.read, known.of_a_name) for known in TYPES if known.read is not None)
+COMPARERS = {types: comparer for known in TYPES for types, comparer in known.comparers.items()}
+"""The comparer of two types, for either order; ``object`` stands for any other type."""
+WITH_ANY = tuple(one for one, other in COMPARERS if other is object)
+"""The types with a row for any other, in the order these rows count."""

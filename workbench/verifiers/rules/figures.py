@@ -1,0 +1,204 @@
+"""Numbers, with what stands behind them: quantities, bases, ratios, classes of residues, codes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from workbench.verifiers.rules.algebra import compared_as_expressions, in_form
+from workbench.verifiers.rules.danger import TooComplex
+from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality
+from workbench.verifiers.rules.quantities import (
+    Based,
+    Quantity,
+    Ratio,
+    marked,
+    quantity,
+    ratio,
+    same_based,
+    same_quantity,
+    same_ratio,
+)
+from workbench.verifiers.rules.records import (
+    Alternatives,
+    AnswerText,
+    AnswerType,
+    DigitCode,
+    Expression,
+    Part,
+    ResidueClass,
+    Text,
+    Value,
+)
+from workbench.verifiers.rules.sense import words
+
+if TYPE_CHECKING:
+    from workbench.verifiers.rules.comparing import Comparison
+    from workbench.verifiers.rules.reading import AnswerReader
+
+_APPROXIMATELY = re.compile(r"\s*(?:\\approx|≈|\\simeq|≃|\\doteq)\s*")
+_LEADING_ZERO = re.compile(r"0\d+")
+_ZERO_MEMBER = re.compile(r"-?\d{1,3},0\d?|-?0,0\d*(?:\s?[A-Za-z]{1,3})?|0\d+,\d+")
+_RESIDUE = re.compile(
+    r"(?:([A-Za-z]\w?|.{0,40}?)\s*(?:\\equiv|≡)\s*)?(-?\d{1,12})\s*[(,]?\s*(?:\\[pb]?mod|mod)\s*\{?\s*(\d{1,12})\s*\}?\s*\)?"
+)
+_MOST_CHAINED = 4
+_DECIMALS = re.compile(r"\d+\.\d+")
+
+
+def _chain(source: AnswerText, reader: AnswerReader) -> Value | None:
+    """``a ≈ b`` gives an exact and a rounded value."""
+    if not ("\\approx" in source.text or "≈" in source.text or "\\simeq" in source.text):
+        return None
+    pieces = [piece for piece in _APPROXIMATELY.split(source.text) if piece.strip()]
+    if len(pieces) > _MOST_CHAINED:
+        raise TooComplex("a long chain of roundings")
+    parts = [reader.typed(piece, source.depth) for piece in pieces]
+    known = tuple(part for part in parts if part is not None)
+    return Alternatives(known) if len(known) == len(parts) else None
+
+
+def _residue(source: AnswerText, reader: AnswerReader) -> Value | None:
+    found = _RESIDUE.fullmatch(source.text) if "mod" in source.text else None
+    if found is None or int(found[3]) == 0:
+        return None
+    return ResidueClass(int(found[2]) % int(found[3]), int(found[3]))
+
+
+def _code(source: AnswerText, reader: AnswerReader) -> Value | None:
+    return DigitCode(source.text) if reader.question.codes and _LEADING_ZERO.fullmatch(source.text) else None
+
+
+def _decimal_comma(source: AnswerText, reader: AnswerReader) -> Value | None:
+    """``3,05`` as a decimal: no list has 05 in it."""
+    text = source.text.replace("{,}", ",")
+    if source.depth or "," not in text or not _ZERO_MEMBER.fullmatch(text):
+        return None
+    return quantity(text.replace(",", "."))
+
+
+def _ratio(source: AnswerText, reader: AnswerReader) -> Value | None:
+    return ratio(source.raw)
+
+
+def _based(source: AnswerText, reader: AnswerReader) -> Value | None:
+    return marked(source.raw)
+
+
+def _quantity(source: AnswerText, reader: AnswerReader) -> Value | None:
+    return quantity(source.raw)
+
+
+def _quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -> Equality | None:
+    first, second = one.value, other.value
+    question = with_.question
+    if one.name and other.name and one.name != other.name:
+        return compared_as_expressions(one, other, with_)
+    if question.type == "D" and _DECIMALS.fullmatch(one.text) and _DECIMALS.fullmatch(other.text):
+        # Of strings, 1.10 is not 1.1.
+        return DIFFERENT
+    found = same_quantity(first, second, question.asked)
+    if found is None:
+        if first.word or second.word:
+            return Equality(False, "quantity.differs")
+        if first.doubtful or second.doubtful:
+            return None
+        return compared_as_expressions(one, other, with_)
+    equality = Equality(*found)
+    if equality.equal and not in_form(one.text, other.text, with_):
+        return Equality(False, "expression.form")
+    if equality.rule == "number.rounding" and question.exact:
+        return Equality(False, "number.differs")
+    if equality.equal:
+        return _same_thing(one, other, first, second, equality, with_)
+    return equality
+
+
+def _same_thing(
+    one: Part[Any], other: Part[Any], first: Quantity, second: Quantity, equality: Equality, with_: Comparison
+) -> Equality:
+    """Two equal amounts, unless they are of other things: cents for dollars, girls for boys, minutes for metres."""
+    question = with_.question
+    if equality.rule == "quantity.unit_dropped":
+        only = first if second.is_number else second
+        if only.unit is not None and (question.asked.percent or not question.may_be_in(only.unit)):
+            return Equality(False, "quantity.differs")
+        if only.name.startswith("per ") and "per" not in words(question.text):
+            raise Doubt("alike")
+        if only.unit is None and question.type in (None, "A") and question.counts_other(only.word):
+            raise Doubt("alike")
+    about = {first.name: second.name, second.name: first.name}
+    either = first.unit and second.unit and first.unit != second.unit and "m" in about
+    if either and about["m"][:3] == "min" and not question.of_time:
+        raise Doubt("alike")
+    return equality
+
+
+def _based_numbers(one: Part[Based], other: Part[Based], with_: Comparison) -> Equality | None:
+    return Equality(one.value.value == other.value.value, "base")
+
+
+def _based_and_bare(one: Part[Based], other: Part[Any], with_: Comparison) -> Equality | None:
+    same = same_based(one.value, other.text, with_.question.asked.base)
+    return None if same is None else Equality(same, "base")
+
+
+def _ratios(one: Part[Ratio], other: Part[Any], with_: Comparison) -> Equality | None:
+    second = other.value if isinstance(other.value, Ratio) else ratio(other.text, in_words=True)
+    if second is None:
+        return DIFFERENT
+    same = same_ratio(one.value, second)
+    if same and not in_form(one.text, other.text, with_):
+        return Equality(False, "expression.form")
+    return Equality(same, "number.ratio")
+
+
+def _codes(one: Part[DigitCode], other: Part[Any], with_: Comparison) -> Equality | None:
+    return Equality(False, "number.code") if other.text.isdigit() else DIFFERENT
+
+
+def _residues(one: Part[ResidueClass], other: Part[ResidueClass], with_: Comparison) -> Equality | None:
+    return Equality(one.value == other.value, "equation")
+
+
+def _residue_and_number(one: Part[ResidueClass], other: Part[Quantity], with_: Comparison) -> Equality | None:
+    """A remainder is the number that what it is congruent to has; where all solutions are asked for, it is only one."""
+    equal = other.value.is_number and other.value.number.value == one.value.remainder
+    if equal and not with_.question.remainder:
+        raise Doubt("semantic")
+    return Equality(equal, "number.exact" if equal else "number.differs")
+
+
+def _chains(one: Part[Alternatives], other: Part[Any], with_: Comparison) -> Equality | None:
+    """One of an exact and a rounded value that fits is enough."""
+    ours = one.value.parts
+    theirs = other.value.parts if isinstance(other.value, Alternatives) else (other,)
+    if with_.turned and with_.question.asks_roughly and isinstance(other.value, Quantity) and other.value.number.step:
+        # Where a rounding is asked for, the rounded value is the answer.
+        ours = ours[-1:]
+    verdicts = [with_.compare(mine, yours) for mine in ours for yours in theirs]
+    return next((verdict for verdict in verdicts if verdict and verdict.equal), verdicts[0] if verdicts else None)
+
+
+ALTERNATIVES = AnswerType(_chain, {(Alternatives, object): _chains}, of_a_name=True)
+RESIDUE_CLASS = AnswerType(
+    _residue, {(ResidueClass, ResidueClass): _residues, (ResidueClass, Quantity): _residue_and_number}
+)
+DIGIT_CODE = AnswerType(_code, {(DigitCode, object): _codes}, of_a_name=True)
+DECIMAL_COMMA = AnswerType(_decimal_comma, {}, of_a_name=True)
+BASED = AnswerType(
+    _based,
+    {
+        (Based, Based): _based_numbers,
+        (Based, Quantity): _based_and_bare,
+        (Based, Expression): _based_and_bare,
+        (Based, Text): _based_and_bare,
+    },
+    of_a_name=True,
+)
+QUANTITY = AnswerType(
+    _quantity, {(Quantity, Quantity): _quantities, (Quantity, Expression): compared_as_expressions}, of_a_name=True
+)
+RATIO = AnswerType(
+    _ratio, {(Ratio, Ratio): _ratios, (Ratio, Quantity): _ratios, (Ratio, Text): _ratios}, of_a_name=True
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.core.final_answer import FinalAnswer, How, boxed_spans, completion_answer, reference_answer, reply_start
@@ -102,11 +103,16 @@ class Answers(NamedTuple):
 
 def answers(question: str, reference: str, completion: str, subtype: str | None) -> Answers:
     """Find both final answers."""
-    expected = reference_answer(reference, subtype)
-    if not expected.found:
-        expected = _plain_line(reference)
+    expected = _expected(reference, subtype)
     given = _candidate(question, completion)
     return Answers(expected, _reference_parts(question, reference, expected), given, _line(completion, given))
+
+
+@lru_cache(maxsize=256)
+def _expected(reference: str, subtype: str | None) -> FinalAnswer:
+    """A reference's final answer; many completions share one, which may be long."""
+    found = reference_answer(reference, subtype)
+    return found if found.found else _plain_line(reference)
 
 
 def revised(completion: str, answer: FinalAnswer) -> bool:

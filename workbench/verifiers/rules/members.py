@@ -79,8 +79,8 @@ def _collection(source: AnswerText, reader: AnswerReader) -> Value | None:
     if (behind := _SHAPE_BEHIND.fullmatch(text)) is not None:
         text = behind[1].rstrip(" .")
     found = shape(text)
-    if found is None and (found := unit_vectors(text)) is not None and not reader.question.vectors:
-        found = None
+    if found is None and "i" in text and ("j" in text or "k" in text) and reader.question.vectors:
+        found = unit_vectors(text)
     return None if found is None else _of_shape(found, text, reader, source.depth)
 
 

@@ -28,6 +28,7 @@ _BASES |= {"decimal": 10, "dec": 10, "hexadecimal": 16, "hex": 16}
 _NAMES = "|".join(sorted(_BASES, key=len, reverse=True))
 _MARK = re.compile(r"_|[₀-₉]|0[xXbBoO][0-9A-Fa-f]|base|binary|octal|hex|decimal", re.IGNORECASE)
 _SIGNS = ("_", "0x", "0b", "0o", "base", "binary", "octal", "hex", "decimal")
+_BASE_WORDS = ("base", "binary", "octal", "hexadecimal")
 _MARKED = re.compile(
     rf"""(?P<sign>-?)\ ?(?P<open>\()?\ ?
     (?P<digits>[0-9A-Za-z]+(?:[\ ,][0-9A-Za-z]{{3,4}})*(?:\.[0-9A-Za-z]+)?)\ ?(?(open)\)\ ?)
@@ -118,9 +119,8 @@ def _based(written: str, base: int) -> Based | None:
 
 def asked_base(question: str) -> int | None:
     """The base a question asks its answer in, or None."""
-    if not _MARK.search(question):
-        return None
-    found = list(_ASKED.finditer(question))
+    lower = question.lower()
+    found = list(_ASKED.finditer(question)) if any(word in lower for word in _BASE_WORDS) else []
     if not found:
         return None
     name = str(found[-1][1] or found[-1][2]).lower()

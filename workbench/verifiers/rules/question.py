@@ -124,7 +124,7 @@ def options(question: str, numbered: bool = False) -> dict[str, str]:
     if "\\t" in text or "\\m" in text or "\\bf" in text:
         text = _WRAPPER.sub(r" \1 ", text)
     for style in (*_STYLES, _NUMBERED) if numbered else _STYLES:
-        if style.probe.search(text) and (run := _last_run(style.marks(text), style.labels)):
+        if style.labels[1] in text and style.probe.search(text) and (run := _last_run(style.marks(text), style.labels)):
             ends = [mark.start() for mark in run[1:]] + [len(text)]
             return {mark[1]: _option_text(text[mark.end() : end]) for mark, end in zip(run, ends, strict=True)}
     return {}

@@ -310,7 +310,7 @@ class AnswerReader:
             text = tidy(raw)
         if self.question.imaginary and not depth:
             raw = text = _IMAGINARY.sub(_turned, text)
-        if self.question.decimal_commas and not depth and ("," in text or "." in text):
+        if not depth and ("," in text or "." in text) and self.question.decimal_commas:
             raw, text = _localised(raw), _localised(text)
         text, given = _without_condition(text)
         if given:
@@ -335,7 +335,8 @@ class AnswerReader:
     def _value(self, source: AnswerText) -> tuple[Value, str]:
         if source.raw.isdigit() and source.raw[0] != "0" and (whole := quantity(source.raw)) is not None:
             return whole, ""
-        named, written = names_and_value(source.text), names_and_value(source.raw)
+        named = names_and_value(source.text)
+        written = named if source.raw == source.text else names_and_value(source.raw)
         for read, of_a_name in READERS:
             value = read(source, self)
             if value is not None:

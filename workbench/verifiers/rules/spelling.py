@@ -153,6 +153,7 @@ def _braces_match(text: str) -> bool:
     return depth == 0
 
 
+@lru_cache(maxsize=512)
 def plain(text: str) -> str:
     r"""The answer as one line of plain characters.
 

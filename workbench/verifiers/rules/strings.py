@@ -166,6 +166,7 @@ def _same_sequence(reference: str, candidate: str) -> bool:
     return len(ours) > 1 and ours == theirs
 
 
+@lru_cache(maxsize=512)
 def spelled(text: str) -> str:
     """The characters an answer shows: accents, escapes, typewriter and indices resolved, quotation marks taken off."""
     text = tidy(text)

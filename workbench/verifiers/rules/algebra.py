@@ -56,12 +56,11 @@ def _expression(source: AnswerText, reader: AnswerReader) -> Value | None:
         return Reaction((one, other))
     measured = split(source.raw)
     if measured is not None and measured[1].dropped:
-        text = tidy(measured[0])
-        return _said(text, measured[1])
+        return _said(tidy(measured[0]), measured[1])
     return _said(text)
 
 
-def _said(text: str, its: object = None) -> Expression | None:
+def _said(text: str, its: Unit | None = None) -> Expression | None:
     said: tuple[Statement, ...] | None
     try:
         said = statements(text)
@@ -69,7 +68,7 @@ def _said(text: str, its: object = None) -> Expression | None:
         said = None
     if said is None and (_WORDS.search(text) or not _OPERATOR.search(text)):
         return None
-    return Expression(said, its)  # type: ignore[arg-type]
+    return Expression(said, its, text if its else "")
 
 
 def compared_as_expressions(one: Part[Any], other: Part[Any], with_: Comparison) -> Equality | None:
@@ -109,6 +108,11 @@ def _unit_of(part: Part[Any]) -> Unit | None:
     return value.unit if isinstance(value, Expression) else None
 
 
+def is_bare(part: Part[Any]) -> bool:
+    """Whether a number or an expression has nothing behind it."""
+    return part.value.is_number if isinstance(part.value, Quantity) else _unit_of(part) is None
+
+
 def _scale_between(one: Unit | None, other: Unit | None, with_: Comparison) -> Node | None:
     """What the second value is multiplied by to be in the first one's unit; None where the units don't go together."""
     if one is None or other is None:
@@ -137,10 +141,11 @@ def _statements(part: Part[Any], scale: Node) -> tuple[Statement, ...] | None:
             return None
     if said is None or scale == Number(1):
         return said
-    if any(statement.signs for statement in said):
+    if any(statement.signs and not statement.assigned for statement in said):
         return None
     return tuple(
-        statement._replace(parts=(tuple(product([scale, tree]) for tree in statement.parts[0]),)) for statement in said
+        statement._replace(parts=(*statement.parts[:-1], tuple(product([scale, tree]) for tree in statement.parts[-1])))
+        for statement in said
     )
 
 

@@ -36,7 +36,7 @@ _MAY_BE = re.compile(r"[A-Z](?:[^a-z]|[a-z](?![a-z])|\Z)")
 """An element's symbol, and no word, begins so."""
 _APART = re.compile(r"[A-Za-z]\s+\d")
 _TERM = re.compile(
-    r"(?P<above>\d+)?(?:/(?P<below>[1-9]\d*))?(?P<formula>(?:[A-Z][a-z]?\d*|[(\[]|[)\]]\d*|[·.]\d*(?=[A-Z(]))+|e)"
+    r"(?P<above>\d+)?(?:/(?P<below>[1-9]\d*))?(?P<formula>(?![·.])(?:[A-Z][a-z]?\d*|[(\[]|[)\]]\d*|[·.]\d*(?=[A-Z(]))+|e)"
     r"(?:\^\(?(?P<size>\d*)(?P<sign>[+-])(?P<behind>\d*)\)?|(?P<plain>[+-]))?"
 )
 _SYMBOL = re.compile(r"[A-Z][a-z]?|e")

@@ -6,6 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from workbench.core.final_answer import boxed_spans, completion_answer
+from workbench.verifiers.rules.algebra import is_bare
 from workbench.verifiers.rules.answers import (
     Answers,
     boxes_of,
@@ -37,11 +38,11 @@ from workbench.verifiers.rules.sense import (
     words,
 )
 from workbench.verifiers.rules.solving import has_no_value, restates, unworked
-from workbench.verifiers.rules.spelling import tidy
+from workbench.verifiers.rules.spelling import plain, tidy
 from workbench.verifiers.rules.strings import goes_on, holds, other_case, same_text, same_wording
 from workbench.verifiers.rules.structure import MOST_PARTS
 from workbench.verifiers.rules.surroundings import Surroundings, changed, denied, surroundings, taken_back
-from workbench.verifiers.rules.units import unit
+from workbench.verifiers.rules.units import MAX_UNIT, leading_unit, unit
 
 _BEGINS_AS_VALUE = re.compile(r"[\s$*({]*(?:\\[(\[]\s*)?[-+−]?[.\d]")
 _WORKED_OUT = ("expression", "equation", "symbolic")
@@ -50,6 +51,7 @@ _RELATED = (*_CALCULATED, "interval", "degrees", "percent")
 _BY_FORM = ("text.differs", "list", "set", "builder", "choice.none")
 _MARKED = ("boxed", "cue", "math", "bold")
 _FIRST_WORDS = re.compile(r"[\s$*\\)}\]~,]{0,8}(?P<sign>\\?[%€£¥₹¢]|\\\$)?\s?(?P<noun>[^\W\d_]+(?:\s[^\W\d_]+)?)?")
+_ENDS_VALUE = re.compile(r"\A[\s$*)}\]~,]{0,8}(?:\\[)\]])?\s?")
 _SIGN_BEFORE = re.compile(r"(?:\\\$|[€£¥₹¢]|\b(?:EUR|USD|GBP|CHF)|US\$)[\s$]*\Z")
 _PRIMED = re.compile(r"(?<![A-Za-z'])[A-HJ-Z]'")
 _CORRECTS = re.compile(
@@ -193,7 +195,8 @@ class _Deciding:
         """The verdict on equal answers, where neither is an unsolved form of the other."""
         question, reference = self._reader.question, self._found.parts[0]
         kind = found.rule.partition(".")[0]
-        answer = theirs.text if isinstance(theirs.value, (Quantity, Expression, Collection)) else answer
+        if isinstance(theirs.value, (Quantity, Expression, Collection)):
+            answer = (isinstance(theirs.value, Expression) and theirs.value.measured) or theirs.text
         if kind in _RELATED:
             if (kind in _CALCULATED and has_no_value(reference, answer)) or restates(reference, answer, question.text):
                 raise Doubt("unsolved")
@@ -325,17 +328,19 @@ class _Deciding:
         """Doubt a value of which a unit, currency or noun outside its box makes another thing: ``€\\boxed{5}``."""
         sign, found = _SIGN_BEFORE.search(around.left), _FIRST_WORDS.match(around.behind)
         behind, noun = (found["sign"] or "", (found["noun"] or "").split()[:1]) if found else ("", [])
+        if measured := _unit_behind(around.behind):
+            noun = [measured]
         if not (sign or behind or noun):
             return
         if not (sign or behind) and (noun[0].casefold() in _NO_UNITS or (unit(noun[0]) is None and len(noun[0]) < 2)):
             return
         theirs = self._reader.part(answer)
-        if not isinstance(theirs.value, Quantity):
+        if not is_bare(theirs):
             return
         ours = self._reader.reference(self._found.parts[0])
-        outside = " ".join([sign[0].strip(" $") if sign else "", answer, behind, *noun]).strip()
-        whole = self._reader.part(outside)
-        if not isinstance(whole.value, Quantity) or whole.value.is_number or not theirs.value.is_number:
+        named = f"\\text{{ {noun[0]}}}" if noun else ""
+        whole = self._reader.part(" ".join([sign[0].strip(" $") if sign else "", answer, behind]).strip() + named)
+        if not isinstance(whole.value, (Quantity, Expression)) or is_bare(whole):
             return
         if (
             isinstance(ours.value, Quantity)
@@ -377,9 +382,13 @@ class _Deciding:
         return _BEGINS_AS_VALUE.match(later.text) is not None and self._same(reference, later.text) is False
 
 
-_NO_UNITS = frozenset(
-    ["in", "a", "as", "at", "is", "and", "or", "so", "by", "per", "d", "b", "u", "t", "m", "s", "h", "c"]
-)
+def _unit_behind(text: str) -> str:
+    """The unit a text behind a value begins with: ``$ kg/m$^3$ in summer``."""
+    rest = _ENDS_VALUE.sub("", text[:MAX_UNIT], count=1).replace("$", "")
+    return leading_unit(plain(rest)) if rest.count("{") == rest.count("}") else ""
+
+
+_NO_UNITS = frozenset(["in", "a", "as", "at", "is", "and", "or", "so", "by", "per", "d", "b", "u", "t", "h", "c"])
 _ALTERNATIVES_WORDS = """
     or either maybe perhaps possibly probably anything except but other unless might may could guess half partly
     partially almost nearly mostly barely sometimes occasionally seldom rarely only

@@ -34,6 +34,7 @@ from workbench.verifiers.rules.sense import words
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
+    from workbench.verifiers.rules.question import TypedQuestion
     from workbench.verifiers.rules.reading import AnswerReader
 
 _APPROXIMATELY = re.compile(r"\s*(?:\\approx|≈|\\simeq|≃|\\doteq)\s*")
@@ -43,7 +44,6 @@ _RESIDUE = re.compile(
     r"(?:([A-Za-z]\w?|.{0,40}?)\s*(?:\\equiv|≡)\s*)?(-?\d{1,12})\s*[(,]?\s*(?:\\[pb]?mod|mod)\s*\{?\s*(\d{1,12})\s*\}?\s*\)?"
 )
 _MOST_CHAINED = 4
-_DECIMALS = re.compile(r"\d+\.\d+")
 
 
 def _chain(source: AnswerText, reader: AnswerReader) -> Value | None:
@@ -90,11 +90,15 @@ def _quantity(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 
 def _quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -> Equality | None:
-    first, second = one.value, other.value
     question = with_.question
+    first, second = _as_asked(one.value, other.value, question), _as_asked(other.value, one.value, question)
     if one.name and other.name and one.name != other.name:
         return compared_as_expressions(one, other, with_)
-    if question.type == "D" and _DECIMALS.fullmatch(one.text) and _DECIMALS.fullmatch(other.text):
+    if (
+        question.type == "D"
+        and first.number.places != second.number.places
+        and (question.of_code or (first.is_number and second.is_number and first.number.step and second.number.step))
+    ):
         # Of strings, 1.10 is not 1.1.
         return DIFFERENT
     found = same_quantity(first, second, question.asked)
@@ -112,6 +116,12 @@ def _quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -
     if equality.equal:
         return _same_thing(one, other, first, second, equality, with_)
     return equality
+
+
+def _as_asked(number: Quantity, other: Quantity, question: TypedQuestion) -> Quantity:
+    """A number in the one unit its question asks for, where the other one's unit is of that dimension."""
+    asked = question.asked_units(other.unit) if number.is_number and other.unit and other.unit.dimensions else []
+    return number._replace(unit=asked[0]) if len(asked) == 1 else number
 
 
 def _same_thing(

@@ -416,9 +416,8 @@ def _sum(amount: Quantity, name: str, rest: str, parts: int) -> Quantity | None:
     second = _read(rest, parts)
     if first is None or second is None or second.unit is None or not first.dimensions or first == second.unit:
         return None
-    smaller = second.unit
-    if name.strip() in ("h", "hr") and second.name == "m":
-        smaller = unit("min") or smaller
+    smaller = _meant_beside(second.unit, first)
+    first = _meant_beside(first, smaller)
     if first.dimensions != smaller.dimensions or first.offset or amount.number.step or amount.pi or second.pi:
         return None
     part = second.number.times(smaller.factor / first.factor)
@@ -426,6 +425,12 @@ def _sum(amount: Quantity, name: str, rest: str, parts: int) -> Quantity | None:
         return None
     whole = WrittenNumber(amount.number.value + part.value, part.digits + 1 if part.step else 0, part.places, part.step)
     return Quantity(whole, unit=first, name=name)
+
+
+def _meant_beside(one: Unit, other: Unit) -> Unit:
+    """What a name of two units means beside another: pounds beside pence, m beside hours."""
+    meant = (unit(that) for this, that in _NAMED_TWICE if one == unit(this))
+    return next((known for known in meant if known and known.dimensions == other.dimensions), one)
 
 
 def _angle(angle: re.Match[str]) -> Quantity:

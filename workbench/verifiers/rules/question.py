@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from workbench.verifiers.rules.quantities import WantedForm, asked
 from workbench.verifiers.rules.sense import stem, unknown_words, words
-from workbench.verifiers.rules.spelling import tidy, unquoted
-from workbench.verifiers.rules.units import Unit, unit
+from workbench.verifiers.rules.spelling import plain, tidy, unquoted
+from workbench.verifiers.rules.units import Unit, leading_unit, unit
 
 # -- The options of a multiple-choice question, and the labels an answer names.
 
@@ -246,6 +246,8 @@ _MEASURED = re.compile(
     re.IGNORECASE,
 )
 """A unit, or what may be one: behind "how many", behind a number, a currency sign before one."""
+_ASKED_UNIT = re.compile(r"\b(?:in|into|to|how\s+many)\s+(?:units\s+of\s+)?(?=[$\\({]{0,2}[^\W\d_]|°)", re.IGNORECASE)
+_LONGEST_UNIT = 60
 _MOST_UNITS = 20
 _IMAGINARY = re.compile(r"\b(?:imaginary\s+unit|complex\s+(?:number|form|impedance))", re.IGNORECASE)
 _CODE = re.compile(r"\b(?:code|password|passcode|pin|digits?|string|serial|number\s+plate|zip)\b", re.IGNORECASE)
@@ -261,6 +263,7 @@ _DECIMAL_COMMAS = re.compile(
     r"|combien|calculer?|quel(?:le)?s?|hoeveel|bereken|hvor|hur|cuánto|calcula|ile|oblicz)\b",
     re.IGNORECASE,
 )
+_A_DECIMAL_COMMA = re.compile(r"(?<![\w,;({\[.])\d+(?:,|\{,\})\d+(?![\w,;)}\].])")
 _COUNTED = re.compile(
     r"\bhow\s+many\s+(.{2,60}?)(?=[?.,;]|\s(?:are|is|were|was|does|do|did|can|could|will|would|has|have|had|in|on|at|for|that|which|who|must|should|there)\b|\Z)",
     re.IGNORECASE | re.DOTALL,
@@ -383,18 +386,33 @@ class TypedQuestion:
         Not so where the question measures the same thing, but only in other units: where it speaks of dollars, 84
         are not 84 cents; and where it asks for another measure: an area is no volume.
         """
+        if asked := self.asked_units(its_unit):
+            return its_unit in asked
         powers = dict(its_unit.dimensions)
         if powers.keys() == {"m"} and self._powers_of_length and powers["m"] not in self._powers_of_length:
             return False
         named = [known for known in self._units if powers.keys() == dict(known.dimensions).keys()]
         return not named or any(_scale(known, powers) == its_unit.factor for known in named)
 
+    def asked_units(self, like: Unit) -> list[Unit]:
+        """The units of one dimension that it asks its answer in: metres where it ends "in metres"."""
+        return [known for known in self._asked_units if known.dimensions == like.dimensions]
+
+    @cached_property
+    def _asked_units(self) -> list[Unit]:
+        tail = self.text[-_TAIL:]
+        ends = [found.end() for found in _ASKED_UNIT.finditer(tail)][-_MOST_UNITS:]
+        names = (leading_unit(plain(tail[end : end + _LONGEST_UNIT].replace("$", "").strip("({"))) for end in ends)
+        known = (unit(name) for name in names if name and not (len(name) == 1 and name.isupper()))
+        return list(dict.fromkeys(found for found in known if found is not None and found.dimensions))
+
     @cached_property
     def decimal_commas(self) -> bool:
         """Whether it is in a language that writes 3,5 for three and a half, and asks for one number."""
-        if self.subtype == "A8" or (self.type not in (None, "A")):
+        tail = self.text[-_TAIL:]
+        if self.type not in (None, "A") or not _DECIMAL_COMMAS.search(tail):
             return False
-        return _DECIMAL_COMMAS.search(self.text[-_TAIL:]) is not None
+        return self.subtype != "A8" or _A_DECIMAL_COMMA.search(tail) is not None
 
     @cached_property
     def _units(self) -> list[Unit]:

@@ -48,10 +48,11 @@ from workbench.verifiers.rules.sense import (
     words,
 )
 from workbench.verifiers.rules.solving import has_unknown
-from workbench.verifiers.rules.spelling import tidy
+from workbench.verifiers.rules.spelling import plain, tidy
 from workbench.verifiers.rules.states import Vocabulary, affirmed, state, stated, vocabulary_of
 from workbench.verifiers.rules.strings import same_wording
 from workbench.verifiers.rules.structure import is_name, names_and_value, split_list
+from workbench.verifiers.rules.units import MAX_UNIT, unit
 
 _IMAGINARY = re.compile(r"(?<![A-Za-z\\])[ij](?![A-Za-z])(?:\s?(\d+(?:\.\d+)?|\\sqrt\{\d+\}))?")
 _CONDITION = re.compile(
@@ -67,6 +68,7 @@ _CONDITION = re.compile(
 """What an answer says of its parameters at its end: ``, k ∈ ℤ``, ``for any integer n``, ``(C is a constant)``."""
 _MAY_BE_CONDITION = re.compile("∈|arbitrary|any|some|integer|real|constant|every")
 _LONE_DOLLAR = re.compile(r"(?<!\\)\$\s?-?[\d.]|\d\s?\$\s*\Z")
+_UNIT_OUTSIDE = re.compile(r"([^$]*)\$([^$]+)\$\s?([^\W\d_°%].*)")
 _DELIMITER, _BETWEEN_LETTERS = re.compile(r"(?<!\\)\$"), re.compile(r"(?<=[A-Za-z])\$(?=[A-Za-z])")
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d+)(?:,|\{,\})(\d+)(?![\d,]|\.\d)")
 _DOTTED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:\.\d{3})+(?![\d,]|\.\d)")
@@ -401,6 +403,10 @@ def _unmathed(text: str) -> str:
     """The text without math delimiters; a lone dollar sign before a number is a currency."""
     if text.count("$") == 1 and _LONE_DOLLAR.search(text):
         return text.replace("$", "\\$")
+    if "$" in text and (outside := _UNIT_OUTSIDE.fullmatch(text)):
+        behind = outside[3].replace("$", "")
+        if len(behind) <= MAX_UNIT and unit(plain(behind)):
+            return f"{outside[1]}{outside[2]}\\text{{ {behind}}}"
     text = text.strip(" $") if text.count("$") % 2 or text[:1] == text[-1:] == "$" else text
     return _DELIMITER.sub("", _BETWEEN_LETTERS.sub(" ", text)).strip() if "$" in text else text
 

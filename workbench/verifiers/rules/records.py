@@ -19,10 +19,12 @@ class Expression(NamedTuple):
     Attributes:
         said: What it says; None where only computer algebra may read it.
         unit: The known unit behind it, which ``said`` is free of.
+        measured: The text before that unit.
     """
 
     said: tuple[Statement, ...] | None
     unit: Unit | None = None
+    measured: str = ""
 
 
 class Reaction(NamedTuple):

@@ -231,7 +231,8 @@ for _symbols, _names, _definition, _prefixes in UNITS:
     _SYMBOLS.update(dict.fromkeys(_symbols.split(), _UnitEntry(_definition, _prefixes)))
     _NAMES.update(dict.fromkeys(_names.split(), _UnitEntry(_definition, _prefixes)))
 _TOKEN = re.compile(
-    r" ?(?:(?P<name>[^\W\d_]+|°[CFK]?|[%‰$€£¥¢₹])(?:\^?(?P<power>-?[0-9]))?\.?|(?P<sign>[*/()]|-(?=[a-z])))"
+    r" ?(?:(?P<name>[^\W\d_]+|°[CFK]?|[%‰$€£¥¢₹])(?:\^?(?P<power>-?[0-9]))?\.?|(?P<sign>[*/()]|-(?=[a-z]))"
+    r"|(?P<number>[1-9][0-9]{0,3})(?= ?[^\W\d_]))"
 )
 _FRACTION = re.compile(r"\\frac ?\{([^{}]*)\} ?\{([^{}]*)\}")
 _WORDS = {"per": "/", "a": "/", "an": "/"}
@@ -259,10 +260,19 @@ def unit(text: str) -> Unit | None:
     return _product(factors) if factors else None
 
 
+def leading_unit(text: str) -> str:
+    """The longest unit a ``plain`` text begins with: ``kg/m^3`` of "kg/m^3 in summer"; else nothing."""
+    at = longest = 0
+    while at < MAX_UNIT and (token := _TOKEN.match(text, at)) and token["name"] != "in":
+        at = token.end()
+        longest = at if unit(text[:at]) else longest
+    return text[:longest].strip()
+
+
 def _factors(text: str) -> list[tuple[Unit, int]] | None:
     """The named units of a compound with their powers; everything after a slash is below it, as in ``J/kg K``."""
     factors: list[tuple[Unit, int]] = []
-    side, at, pending = 1, 0, 1
+    side, at, pending, sign_before = 1, 0, 1, None
     while at < len(text):
         token = _TOKEN.match(text, at)
         if token is None or len(factors) > _MAX_FACTORS:
@@ -270,7 +280,11 @@ def _factors(text: str) -> list[tuple[Unit, int]] | None:
         at = token.end()
         name = token["name"] or ""
         sign = token["sign"] or (_WORDS.get(name) if factors or name == "per" else None)
-        if sign == "/":
+        if token["number"]:
+            if sign_before != "/":
+                return None
+            factors.append((Unit(Fraction(int(token["number"]))), side))
+        elif sign == "/":
             side = -1
         elif sign in ("(", ")", "*", "-"):
             continue
@@ -283,6 +297,7 @@ def _factors(text: str) -> list[tuple[Unit, int]] | None:
             pending = 1
         else:
             return None
+        sign_before = sign
     return factors if pending == 1 else None
 
 
@@ -346,7 +361,8 @@ def _scaled(base: Unit | None, power: int) -> Unit | None:
 
 _BEFORE_UNIT = re.compile(
     r"(?:\\[,;:! ]|~|\s)*(?=\\(?:text|textrm|mathrm|mbox|operatorname|rm)\b\s*\{)"  # set upright
-    r"|(?<=[0-9)}\]])(?:\\[,;:! ]|~|\s)+(?=[A-Za-z]{2}|[ΩμΩ])|(?<=[0-9)}\]])\s*(?=°)"  # or words after a space
+    r"|(?<=[0-9)}\]])(?:\\[,;:! ]|~|\s)+(?=[A-Za-z]{2}|[ΩμΩ]|\\Omega|\\mu)"  # or words after a space
+    r"|(?<=[0-9)}\]])\s*(?=°)"
 )
 _MAX_TRIES = 8
 

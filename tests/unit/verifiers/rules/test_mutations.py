@@ -107,8 +107,10 @@ def test_another_letter_is_another_word(seed: int) -> None:
             at = chance.randrange(len(one.final) - 1)
             letter = chance.choice([sign for sign in "bdfgklmpv" if sign != one.final[at].casefold()])
             changed.append(one.with_final(one.final[:at] + letter + one.final[at + 1 :]))
-    assert len(changed) > 10
-    assert [item.completion[-120:] for item in changed if is_accepted(item)] == []
+    assert len(changed) > 5
+    verdicts = [(item, verdict) for item in changed if (verdict := said(item)) and verdict.outcome is Outcome.CORRECT]
+    # What a reply says beside it may tell a state: "the conclusion does not follow" is invalid, too.
+    assert [item.completion[-120:] for item, verdict in verdicts if not (verdict.rule or "").startswith("state")] == []
 
 
 @pytest.mark.parametrize("seed", _SEEDS)

@@ -129,6 +129,11 @@ class ReaderProcess:
         """Its process id."""
         return self._process.pid
 
+    @property
+    def lives(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
     def ask(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         """What it says of each item; from any thread, by one at a time.
 
@@ -352,7 +357,7 @@ class AsyncReaders:
             VerifierError: The process ended before it said anything.
         """
         async with self._places:
-            reader = self._free.pop() if self._free else ReaderProcess(self._spec, NICENESS)
+            reader = self._idle() or ReaderProcess(self._spec, NICENESS)
             asking = asyncio.ensure_future(asyncio.to_thread(reader.ask, items))
             try:
                 answers = await asyncio.shield(asking)
@@ -368,6 +373,15 @@ class AsyncReaders:
             else:
                 reader.close()
             return answers
+
+    def _idle(self) -> ReaderProcess | None:
+        """A process that nobody waits for; those that ended meanwhile, killed for their memory say, are let go."""
+        while self._free:
+            reader = self._free.pop()
+            if reader.lives:
+                return reader
+            reader.close()
+        return None
 
     async def close(self) -> None:
         """End the processes that nobody waits for."""

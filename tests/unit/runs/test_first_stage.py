@@ -17,7 +17,7 @@ import psutil
 import pytest
 from msgspec import structs
 
-from tests.background import install_plugin, until
+from tests.background import install_plugin, kill, until
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs import first_stage as module
@@ -148,6 +148,21 @@ def test_processes_end_with_their_caller(readers: Readers) -> None:
     assert len(processes) == HELPERS
     readers.close()
     assert not any(process.is_running() for process in processes)
+
+
+def test_a_process_that_ended_while_nobody_asked_it_costs_no_answer() -> None:
+    async def asked_twice() -> list[int]:
+        readers, pids = AsyncReaders(("reading", {}), 1), list[int]()
+        for number in range(2):
+            [answer] = await readers.answers([item(number)])
+            assert isinstance(answer, Verdict)
+            pids.append(int(answer.detail or 0))
+            kill(pids[-1])
+        await readers.close()
+        return pids
+
+    first, second = asyncio.run(asked_twice())
+    assert first != second
 
 
 class _Kept:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-_QUOTED = re.compile(r"'([^']{1,100})'")
+_QUOTED = re.compile(r"(?<!\w)'([^']{1,100})'(?!\w)")
+_LEAD = re.compile("Use (?:one of )?")
 _LISTED = 20
 """Names of a vocabulary that a message spells out."""
 
@@ -35,7 +36,9 @@ def nearest(said: str, known: Iterable[str], title: str) -> str:
 def _offered(hint: str) -> list[str]:
     """The names that a hint lists: ``"Verifiers: exact, rules; without @ the newest."``."""
     _, colon, listed = hint.partition(": ")
-    names = (listed if colon else hint.removeprefix("Use ")).partition(";")[0].partition(". ")[0]
+    names = (
+        (listed if colon else hint.removeprefix("Use ").removeprefix("one of ")).partition(";")[0].partition(". ")[0]
+    )
     return [name.strip(" '\".") for name in names.split(",")]
 
 

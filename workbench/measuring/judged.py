@@ -85,7 +85,7 @@ def judges_of(
     if unknown:
         known = ", ".join(sorted(names)) or "none yet"
         raise UsageError(
-            f"No complete run of {', '.join(sorted(unknown))}.",
+            f"No complete run of {', '.join(map(repr, sorted(unknown)))}.",
             f"Complete: {known}. Start one: workbench verify DB NAME",
         )
     found = [judge for judge in there if not verifiers or judge.name in verifiers]

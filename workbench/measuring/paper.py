@@ -359,7 +359,7 @@ class PaperFigures:
         known = dataset_names(project.database.reader())
         if unknown := [name for name in datasets if name not in known]:
             there = ", ".join(known) or "none yet"
-            raise UsageError(f"There is no data set {', '.join(unknown)}.", f"Data sets: {there}.")
+            raise UsageError(f"There is no data set {', '.join(map(repr, unknown))}.", f"Data sets: {there}.")
         self.project, self.protocol, self.gold = project, protocol, gold
         self.datasets = tuple(datasets or known)
         judges_of(project, tuple(verifiers))

@@ -396,7 +396,7 @@ def _complete_runs(connection: people.Connection, verifiers: Sequence[str]) -> l
     if unknown or not complete:
         known = ", ".join(sorted(complete.values())) or "none yet"
         raise UsageError(
-            f"No complete run of {', '.join(sorted(unknown)) or 'any verifier'}.",
+            f"No complete run of {', '.join(map(repr, sorted(unknown))) or 'any verifier'}.",
             f"Complete: {known}. Start one: workbench verify DB NAME",
         )
     return [number for number, name in complete.items() if not verifiers or name in verifiers]

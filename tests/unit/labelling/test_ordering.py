@@ -144,7 +144,7 @@ def test_only_selected_items_are_taken(project: Project) -> None:
     ("order", "words"),
     [
         (BatchOrder(name="disagreement"), "can't disagree with itself"),
-        (BatchOrder(name="disagreement", verifiers=("one", "nobody")), "No complete run of nobody"),
+        (BatchOrder(name="disagreement", verifiers=("one", "nobody")), "No complete run of 'nobody'"),
         (BatchOrder(name="uncertainty"), "gives scores with a threshold"),
     ],
     ids=["alone", "unknown", "unscored"],

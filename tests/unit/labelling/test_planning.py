@@ -185,7 +185,7 @@ def test_excluded_items_are_not_available(project: Project) -> None:
         ({"within": 1e-9}, "at least 0.0001 and less than 0.5"),
         ({"per_item": 0}, "at least 1"),
         ({"per_item": 10**20}, "at most 1,000"),
-        ({"verifier": "nobody"}, "No complete run of nobody"),
+        ({"verifier": "nobody"}, "No complete run of 'nobody'"),
     ],
     ids=["none", "half", "nan", "too-fine", "unlabelled", "too-many", "unknown"],
 )

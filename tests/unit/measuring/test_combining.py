@@ -183,7 +183,7 @@ def test_a_baseline_votes_where_it_is_named(project: Project) -> None:
     [
         (("good",), {}, "2 to 39 verifiers, not 1"),
         (("good", "fair"), {"k": 3}, "3 of 2"),
-        (("good", "nobody"), {}, "No complete run of nobody"),
+        (("good", "nobody"), {}, "No complete run of 'nobody'"),
         (("good", "fair"), {"folds": 81}, "81 folds"),
         (("good", "fair"), {"by": "colour"}, "colour"),
         (("good", "fair"), {"gold": "people"}, "5 folds"),

@@ -95,7 +95,7 @@ def test_the_baseline_needs_no_run(project: Project) -> None:
 
 def test_a_run_that_was_never_complete_is_not_compared(project: Project) -> None:
     add_run(project, "begun", {1: Outcome.CORRECT}, complete=False)
-    with pytest.raises(UsageError, match="No complete run of begun"):
+    with pytest.raises(UsageError, match="No complete run of 'begun'"):
         compare(project, "begun", "some")
 
 

@@ -221,8 +221,8 @@ def test_a_baseline_can_be_estimated(project: Project) -> None:
     ("verifier", "predictors", "words"),
     [
         ("judge", ("judge",), "itself"),
-        ("nobody", ("rules",), "No complete run of nobody"),
-        ("judge", ("nobody",), "No complete run of nobody"),
+        ("nobody", ("rules",), "No complete run of 'nobody'"),
+        ("judge", ("nobody",), "No complete run of 'nobody'"),
     ],
 )
 def test_what_can_not_be_estimated_is_refused(

@@ -122,7 +122,7 @@ def test_what_can_not_be_compared_is_refused(project: Project, tmp_path: Path) -
         family(make_project(tmp_path / "empty", [{"gold": True}]))
     with pytest.raises(UsageError, match="no two verifiers"):
         family(project, ("good", "good"))
-    with pytest.raises(UsageError, match="No complete run of nobody"):
+    with pytest.raises(UsageError, match="No complete run of 'nobody'"):
         family(project, ("good", "fair"), against="nobody")
     with pytest.raises(UsageError, match="No two of these verifiers"):
         family(project, gold="people")

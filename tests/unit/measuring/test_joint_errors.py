@@ -129,7 +129,7 @@ def test_without_gold_agreement_remains_and_the_words_say_so(project: Project) -
 def test_fewer_than_two_are_refused(project: Project) -> None:
     with pytest.raises(UsageError, match="no two verifiers"):
         joint_errors(project, ("first",))
-    with pytest.raises(UsageError, match="No complete run of nobody"):
+    with pytest.raises(UsageError, match="No complete run of 'nobody'"):
         joint_errors(project, ("first", "nobody"))
 
 

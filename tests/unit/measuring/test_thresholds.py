@@ -94,7 +94,7 @@ def test_a_verifier_without_scores_is_refused(project: Project) -> None:
     for name in ("mute", "always-incorrect"):
         with pytest.raises(UsageError, match="gives no scores"):
             fit(project, name)
-    with pytest.raises(UsageError, match="No complete run of nobody"):
+    with pytest.raises(UsageError, match="No complete run of 'nobody'"):
         fit(project, "nobody")
 
 

@@ -180,7 +180,7 @@ def test_duels_that_can_not_be_are_refused(project: Project, server: ScriptedSer
     exact = verifying.start(project, "exact")
     verifying.wait(project, exact.run)
     options = {"base_url": server.url, "model": "arbiter"}
-    with pytest.raises(UsageError, match="No complete run of nobody"):
+    with pytest.raises(UsageError, match="No complete run of 'nobody'"):
         start_duel(project, "one", "nobody", options)
     with pytest.raises(UsageError, match="'exact' keeps no transcripts"):
         start_duel(project, "one", "exact", options)

@@ -4,13 +4,14 @@ verb: a command is a record of options and a function of them. common, writing: 
 write.
 data, completions, curate: items and pools. people, labels: who labels, and what they said. disagreements: reviews.
 verifiers, verdicts, judges: what is run, and what came of it. figures, combined: tables. sets: frozen ones. code: code.
-servers: for browsers, trainers and judges. care: backups, and what is hurt.
+servers: for browsers, trainers and judges. care: backups, and what is hurt. helping: help by topic.
 
 A command's module is imported only when the command runs, so that ``workbench --help`` stays fast.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import sys
@@ -28,30 +29,30 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "data": {
         "demo": ("data", "Load the sample data, run the rule verifiers, show the result."),
         "open": ("data", "Open the app on a database."),
-        "import": ("data", "Read question / reference / completion tuples from files."),
+        "import": ("data", "Read questions, references and completions from files."),
         "export": ("data", "Write items, labels or verdicts to a file."),
         "status": ("data", "Count items, questions, states and runs."),
         "exclude": ("data", "Take items out of every table, list them, find candidates."),
-        "curate": ("curate", "Curate a pool of questions: duplicates, exclusions, types, a draw."),
-        "complete": ("completions", "Have models write completions of a set's questions, by a plan."),
-        "selected-by": ("data", "Name the judges whose verdicts chose what belongs to a data set."),
+        "curate": ("curate", "Curate a pool of questions: duplicates, types, a draw."),
+        "complete": ("completions", "Have models write completions of a set's questions."),
+        "selected-by": ("data", "Name the judges whose verdicts chose a data set's items."),
         "types": ("data", "Answer types that a model suggests, beside those in force."),
     },
     "people": {
         "annotators": ("people", "Add, list, pause and resume the people who label."),
         "assign": ("people", "Open label slots for annotators."),
-        "checks": ("people", "Mix in items whose answer is known: add, list, remove, report."),
-        "plan": ("people", "Show how many more labels give ± x points of accuracy, group by group."),
+        "checks": ("people", "Mix in items whose answer is known, and what came of them."),
+        "plan": ("people", "Show how many more labels give ± x points of accuracy."),
         "serve": ("servers", "Serve the app to annotators in a browser."),
         "reopen": ("people", "Have items labelled anew, with a reason."),
-        "guidelines": ("people", "Show what annotators are asked to do, or put a new version in force."),
-        "flags": ("people", "Show what annotators have flagged for the coordinator, and answer them."),
+        "guidelines": ("people", "Show what annotators are asked to do, or change it."),
+        "flags": ("people", "Show what annotators have flagged, and answer them."),
         "history": ("people", "Show who did what when, by item or by person."),
         "labels": ("labels", "Read and write labels as JSON lines."),
         "conflicts": ("labels", "List conflicts by kind, and settle many alike."),
-        "agreement": ("labels", "Show how far the people who label agree, on items or in any file."),
-        "bundle": ("labels", "Write a person's items into a database of its own, to label offline."),
-        "merge": ("labels", "Take the labels of other databases, such as bundles that came back."),
+        "agreement": ("labels", "Show how far the people who label agree."),
+        "bundle": ("labels", "Write a person's items into a database, to label offline."),
+        "merge": ("labels", "Take the labels of other databases, such as bundles."),
     },
     "verifiers": {
         "verifiers": ("verifiers", "List the verifiers that can be run."),
@@ -59,51 +60,55 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "runs": ("verifiers", "List, show, pause, cancel and resume runs."),
         "verdicts": ("verdicts", "Print a verifier's verdicts, one JSON line an item."),
         "models": ("judges", "Check the model servers of a verifier."),
-        "transcripts": ("verdicts", "Print the requests and responses that verdicts rest on, as JSON lines."),
+        "transcripts": ("verdicts", "Print the requests and responses that verdicts rest on."),
         "preview": ("judges", "Show the exact requests a judge would send about an item."),
-        "replay": ("servers", "Serve recorded replies over HTTP, as a model server on this machine."),
+        "replay": ("servers", "Serve recorded replies over HTTP, as a model server."),
         "parse": ("judges", "Read recorded judge outputs again, under any parser."),
         "threshold": ("judges", "Fit the threshold that makes verdicts of a verifier's scores."),
         "sweep": ("judges", "Run a judge under many settings: accuracy and tokens."),
         "duel": ("judges", "Compare the reasoning of two judges, blind and in both orders."),
-        "probe": ("judges", "Try to hack a verifier: what does it accept that answers nothing?"),
+        "probe": ("judges", "Try to hack a verifier: what does it accept wrongly?"),
     },
     "figures": {
         "accuracy": ("figures", "Show how accurate verifiers are, by answer type and more."),
-        "tables": ("figures", "Show the tables of the VerifyBench paper for this project."),
-        "report": ("figures", "Write one self-contained page with tables, plots and examples."),
+        "tables": ("figures", "Show the tables of the VerifyBench paper."),
+        "report": ("figures", "Write a page with tables, plots and examples; figures, too."),
         "compare": ("figures", "Compare two verifiers on the items both have judged."),
-        "ensemble": ("combined", "Let verifiers vote: k of n, or weighted, against the best of them."),
-        "best-of": ("combined", "Let verifiers pick one of n completions: how often is it correct?"),
-        "validity": ("combined", "Check what verdicts follow besides correctness: length, authorship, form, chance."),
-        "estimate": ("combined", "Estimate a verifier's accuracy from few labels and other verifiers' verdicts."),
-        "disagreements": ("disagreements", "List items on which verifiers, gold or people disagree, and why."),
-        "review": ("disagreements", "Decide of disagreements: gold is right, label anew, or the verifier erred."),
+        "ensemble": ("combined", "Let verifiers vote, against the best of them."),
+        "best-of": ("combined", "Let verifiers pick one of n completions."),
+        "validity": ("combined", "Check what verdicts follow besides correctness."),
+        "estimate": ("combined", "Estimate accuracy from few labels and other verdicts."),
+        "disagreements": ("disagreements", "List items on which verifiers, gold or people disagree."),
+        "review": ("disagreements", "Decide who was wrong: gold, or the verifier, and why."),
         "correlate": ("combined", "Show how far a verifier's scores follow the gold labels."),
-        "pairs": ("combined", "How often the correct completion of a question scores above the incorrect one."),
-        "downstream": ("combined", "Set verifiers' accuracy against scores of models trained with them."),
+        "pairs": ("combined", "Show how often the correct of two completions scores higher."),
+        "downstream": ("combined", "Set accuracy against scores of models trained with it."),
     },
     "benchmarks": {
         "build": ("sets", "Build sets in the manner of VerifyBench: picks, balanced, hard."),
         "sets": ("sets", "List, show and compare frozen sets."),
-        "publish": ("sets", "Write frozen sets into a folder with data card and leaderboard, for others to load."),
+        "publish": ("sets", "Write frozen sets for others to load, with a data card."),
     },
     "code": {
-        "code": ("code", "Code: outcomes of tests, selections, rankings, and tests that evolve."),
+        "code": ("code", "Outcomes of tests, rankings, and tests that evolve."),
     },
     "training": {
-        "reward-server": ("servers", "Serve a verifier's verdicts as rewards over HTTP, for training."),
+        "reward-server": ("servers", "Serve verdicts as rewards over HTTP, for training."),
     },
     "care": {
         "backup": ("care", "Write a checked copy of the database."),
         "restore": ("care", "Go back to a backup, or make a database of an archive."),
         "doctor": ("care", "Check a database and this machine."),
         "rescue": ("care", "Write what can be read of a hurt database into a new one."),
+        "help": ("helping", "Show every command in a line, or one group's, or its own."),
     },
 }
 """What commands are about -> command name -> (module in this package, one line of help)."""
 
 COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
+
+FIRST = ("demo", "import", "verify", "accuracy", "open")
+"""What a person does first, in this order."""
 
 
 _ENDINGS = (".db", ".sqlite", ".sqlite3")
@@ -117,7 +122,6 @@ class LazyGroup(click.Group):
         package: Where the modules are.
         commands: Command name -> (module in the package, one line of help), in the order of a day's work.
         default: The command that takes a file named in a command's place.
-        groups: The same commands by what they are about, if they are many.
     """
 
     def __init__(
@@ -126,14 +130,12 @@ class LazyGroup(click.Group):
         package: str,
         commands: Mapping[str, tuple[str, str]],
         default: str | None = None,
-        groups: Mapping[str, Mapping[str, tuple[str, str]]] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self._default = default
         self._package = package
         self._commands = commands
-        self._groups = groups or {"commands": commands}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in their order."""
@@ -176,17 +178,28 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
-        widest = max(map(len, self._commands))
-        for group, commands in self._groups.items():
-            with formatter.section(group.capitalize()):
-                formatter.write_dl([(name.ljust(widest), text) for name, (_, text) in commands.items()])
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self._commands.items()])
+
+
+class Overview(LazyGroup):
+    """All commands, in help that fits a terminal of 24 lines: what comes first, then names by what they are about."""
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write it; `workbench help` has a line for each command."""
+        formatter.write(f"{inspect.cleandoc(self.help or '')}\n\nFirst:\n")
+        with formatter.indentation():
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in FIRST])
+        formatter.write("\nThen (workbench help GROUP: a line each; workbench COMMAND --help: options):\n")
+        with formatter.indentation():
+            names = ((group, " ".join(name for name in there if name not in FIRST)) for group, there in GROUPS.items())
+            formatter.write_dl(list(names))
 
 
 @click.group(
-    cls=LazyGroup,
+    cls=Overview,
     package=__name__,
     commands=COMMANDS,
-    groups=GROUPS,
     default="open",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -194,10 +207,9 @@ class LazyGroup(click.Group):
 @click.version_option(__version__, prog_name="workbench")
 @click.pass_context
 def root(ctx: click.Context) -> None:
-    """Annotate verifier data and measure verifiers, in the terminal.
+    """Usage: workbench COMMAND DB …      workbench DB opens the app on a database
 
-    The database comes first: workbench COMMAND DB …; workbench DB opens the app on it, and workbench alone on the
-    database opened last.
+    Annotate verifier data and measure verifiers, in the terminal.
     """
     if ctx.invoked_subcommand is None:
         ctx.invoke(import_module("workbench.app.cli.data").open_command)

@@ -17,7 +17,7 @@ import click
 import msgspec
 
 from workbench.core.errors import UsageError
-from workbench.core.options import option, pair
+from workbench.core.options import LARGEST, option, pair
 from workbench.core.progress import BYTES, Listener, Step, heard_by
 from workbench.core.project import Project, opened_project
 from workbench.core.run import Amount, Estimate, RunInfo, RunUsage
@@ -134,6 +134,24 @@ class NumberRange(click.FloatRange):
         number: float = super().convert(value, param, ctx)
         if isnan(number):
             self.fail(f"{value!r} is no number.", param, ctx)
+        return number
+
+
+class WholeRange(click.IntRange):
+    """A whole number within bounds; one that a database can't hold is refused, which help doesn't go into."""
+
+    def __init__(self, least: int | None, most: int | None) -> None:
+        super().__init__(least, None if most == LARGEST else most)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number.
+
+        Raises:
+            click.BadParameter: It is none, or out of bounds.
+        """
+        number: int = super().convert(value, param, ctx)
+        if number > LARGEST:
+            self.fail(f"{value} is too large a number.", param, ctx)
         return number
 
 

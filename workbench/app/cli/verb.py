@@ -22,6 +22,7 @@ from workbench.app.cli.common import (
     REFUSED_SOME,
     NotTaken,
     NumberRange,
+    WholeRange,
     print_json,
     project_at,
     refusal_lines,
@@ -232,7 +233,7 @@ def _number(type_: Any, bounds: Mapping[str, Any]) -> Any:
     if not bounds:
         return type_
     least, most = bounds.get("ge", bounds.get("gt")), bounds.get("le")
-    return click.IntRange(least, most) if type_ is int else NumberRange(least, most, min_open="gt" in bounds)
+    return WholeRange(least, most) if type_ is int else NumberRange(least, most, min_open="gt" in bounds)
 
 
 def _reading(read: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, str | None], object]:

@@ -122,7 +122,7 @@ def test_estimate(database: str) -> None:
 def test_what_can_not_be_done_is_said(database: str) -> None:
     for arguments, words in (
         (("ensemble", database, "--verifier", "rules"), "2 to 39 verifiers"),
-        (("best-of", database, "--verifier", "nobody"), "No complete run of nobody"),
+        (("best-of", database, "--verifier", "nobody"), "No complete run of 'nobody'"),
         (("estimate", database, "rules", "--predictor", "rules"), "itself"),
         (("estimate", database, "rules", "--where", "gold=none"), "has gold"),
         (("ensemble", database, "--by", "colour"), "colour"),

@@ -11,6 +11,7 @@ from textual.widgets import Static
 
 from tests.commands import Call, in_process
 from tests.helpers import make_project, numbered
+from workbench.app.cli import COMMANDS
 from workbench.app.tui.start import StartApp, here
 from workbench.config.settings import RecentProject, recent, remember
 from workbench.config.trust import FOLDER_VARIABLE
@@ -97,6 +98,9 @@ NEARLY = {
     "an option of a verifier": (["verify", "DB", "llm-judge", "-o", "modle=x"], "'model'"),
     "a verifier's verdicts": (["verdicts", "DB", "--verifier", "exat"], "'exact'"),
     "a field": (["export", "DB", "x.csv", "--where", "subtyp=A1"], "'subtype'"),
+    "a verifier's figures": (["accuracy", "DB", "--verifier", "exat"], "'exact'"),
+    "what figures are broken down by": (["accuracy", "DB", "--by", "type,subtpe"], "'subtype'"),
+    "what there is help for": (["help", "peopel"], "'people'"),
     "a data set": (["export", "DB", "x.csv", "--dataset", "sampel"], "'sample'"),
 }
 
@@ -104,11 +108,35 @@ NEARLY = {
 @pytest.mark.parametrize("name", NEARLY)
 def test_what_is_like_a_wrong_name_is_said(call: Call, database: str, name: str) -> None:
     arguments, meant = NEARLY[name]
-    if name == "a verifier's verdicts":
+    if name in ("a verifier's verdicts", "a verifier's figures"):
         _with_run(database)
     code, out, error = call(*(database if word == "DB" else word for word in arguments))
     assert (code, out) == (2, "")
     assert f"Did you mean {meant}" in error
+
+
+def test_help_fits_a_terminal_and_names_every_command(call: Call) -> None:
+    said = call("--help")[1]
+    assert len(said.splitlines()) < 24
+    assert said.startswith("Usage: ")
+    assert set(COMMANDS) <= set(said.split())
+    assert all(len(line) <= 80 for line in said.splitlines())
+
+
+def test_help_has_a_line_for_each_command(call: Call) -> None:
+    said = call("help")[1].splitlines()
+    assert [line.split()[0] for line in said if line.startswith(" ")] == list(COMMANDS)
+    assert all(len(line) <= 80 for line in said)
+    assert "".join(call("help", group)[1] for group in ("data", "people")).splitlines() == said[:26]
+    assert call("help", "status")[1] == call("status", "--help")[1]
+    assert "passk" in call("help", "code")[1]
+
+
+def test_no_help_speaks_of_what_a_database_can_hold(call: Call) -> None:
+    said = call("verify", "--help")[1]
+    assert "--limit INTEGER RANGE     Only the first so many of these items.  [x>=1]" in said
+    assert "9223372036854775807" not in said
+    assert "too large" in call("verify", "p.db", "--limit", 2**63)[2]
 
 
 def test_what_is_like_nothing_is_not_guessed(call: Call, database: str) -> None:

@@ -229,7 +229,7 @@ def test_the_judges_are_marked_and_their_flips_counted(tmp_path: Path) -> None:
         (HardOptions(judges=("a",)), "1 judges can't be split"),
         (HardOptions(judges=("a", "a", "b")), "named twice"),
         (HardOptions(judges=("a", "b", "c"), minority=2), "2 of 3 judges are no minority"),
-        (HardOptions(judges=("a", "b", "x")), "No complete run of x"),
+        (HardOptions(judges=("a", "b", "x")), "No complete run of 'x'"),
         (HardOptions(judges=("a", "b", "c"), minority=1, runs={"d": 1}), "A run is given for d"),
         (HardOptions(judges=("a", "b", "c"), minority=1, runs={"a": 2}), "Run 2 is of 'b'"),
         (HardOptions(judges=("a", "b", "always-incorrect"), minority=1), "has no run"),

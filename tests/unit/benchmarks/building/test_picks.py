@@ -135,7 +135,7 @@ def test_a_plan_writes_nothing(project: Project) -> None:
 @pytest.mark.parametrize(
     ("judge", "condition", "told"),
     [
-        ("nobody", "state=unlabelled", "No complete run of nobody"),
+        ("nobody", "state=unlabelled", "No complete run of 'nobody'"),
         ("always-incorrect", "state=unlabelled", "has no run"),
         ("judge", "set=no", "There is no set 'no'"),
         ("judge", "question_id=q2", "Nothing is left for the set 'picks': too_few_incorrect 1"),

@@ -98,9 +98,9 @@ def test_only_paired_data_is_compared_pairwise(project: Project) -> None:
 
 
 def test_an_unknown_data_set_or_verifier_is_refused(project: Project) -> None:
-    with pytest.raises(UsageError, match="There is no data set x"):
+    with pytest.raises(UsageError, match="There is no data set 'x'"):
         PaperFigures(project, datasets=["x"])
-    with pytest.raises(UsageError, match="No complete run of nobody"):
+    with pytest.raises(UsageError, match="No complete run of 'nobody'"):
         PaperFigures(project, verifiers=["nobody"])
 
 

@@ -91,7 +91,7 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
         queue(project, "verifiers", k=1)
     with pytest.raises(UsageError, match="There is no queue"):
         queue(project, "nonsense")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="No complete run of nobody"):
+    with pytest.raises(UsageError, match="No complete run of 'nobody'"):
         queue(project, "verifiers", verifiers=("nobody",))
 
 

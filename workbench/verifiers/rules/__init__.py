@@ -11,6 +11,7 @@ An item's way, and where each step lives:
    `figures`               with `quantities`, `numbers`, `numberwords`, `units`: numbers and what stands around them
    `calendar`              dates and times
    `members`               with `structure`, `regions`: lists, sets, tuples, matrices; intervals and their unions
+   `named`                 values by name: what each person gets, which term goes with which definition
    `algebra`               with `tokens`, `expression`, `nodes`, `statements`: text to tokens to tree
    `piecewise`             functions given in pieces
    `logic`, `chemistry`    formulas

@@ -16,6 +16,7 @@ from workbench.verifiers.rules.figures import (
 )
 from workbench.verifiers.rules.logic import FORMULA
 from workbench.verifiers.rules.members import COLLECTION, REGION
+from workbench.verifiers.rules.named import NAMED
 from workbench.verifiers.rules.piecewise import PIECEWISE
 from workbench.verifiers.rules.records import AnswerType
 from workbench.verifiers.rules.wordings import BRACKETS, HUGE, OPTIONS, STATE, TERM, TEXT
@@ -24,6 +25,7 @@ TYPES: tuple[AnswerType, ...] = (
     HUGE,
     TERM,
     ALTERNATIVES,
+    NAMED,
     STATE,
     OPTIONS,
     TEXT,

@@ -186,6 +186,12 @@ def listed(completion: str) -> tuple[str, ...]:
     return tuple(reversed(items))
 
 
+def last_paragraph(completion: str) -> str:
+    """The lines a reply ends with: a list, a table, an object."""
+    reply = completion[max(reply_start(completion), len(completion) - _STATED_WITHIN) :]
+    return reply.strip("` \n").rpartition("\n\n")[2].strip("` \n").removeprefix("json\n")
+
+
 def stated_values(completion: str) -> Iterator[str]:
     """What the reply's end states outside its box: the last value of each chain of equations, latest first."""
     reply = completion[max(reply_start(completion), len(completion) - _STATED_WITHIN) :]

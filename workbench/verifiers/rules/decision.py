@@ -13,6 +13,7 @@ from workbench.verifiers.rules.answers import (
     hedged,
     is_told,
     last_boxes,
+    last_paragraph,
     listed,
     revised,
     stated_values,
@@ -22,6 +23,7 @@ from workbench.verifiers.rules.comparing import Comparison
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.envelopes import enveloped, unpacked
 from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Symbolic, undecided
+from workbench.verifiers.rules.named import NamedValues, named_answer
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.question import letters
 from workbench.verifiers.rules.reading import AnswerReader
@@ -297,8 +299,14 @@ class _Deciding:
 
     def _by_list(self) -> Decision | None:
         """A reference with members may be answered by a list, one item a line."""
+        ours = self._reader.reference(self._found.parts[0])
+        if isinstance(ours.value, (NamedValues, Collection)):
+            theirs = named_answer(last_paragraph(self._completion), ours, self._reader)
+            found = None if theirs is None else self._comparison.compare(ours, theirs)
+            if found is not None or isinstance(ours.value, NamedValues):
+                return Decision(found.equal, found.reason, found.rule) if found is not None else None
         items = ", ".join(listed(self._completion))
-        if "," not in items or not isinstance(self._reader.reference(self._found.parts[0]).value, (Collection, Text)):
+        if "," not in items or not isinstance(ours.value, (Collection, Text)):
             return None
         return Decision(True, "list", "list.items") if self._same(self._found.parts[0], items) else None
 

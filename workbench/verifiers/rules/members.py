@@ -167,7 +167,7 @@ def _members(
         whole = ours if all(named[0]) else theirs
         ordered = ordered or len({name_without_index(part.name) for part in whole}) > 1
     if ordered:
-        equal = _all([with_.same(a, b) for a, b in zip(ours, theirs, strict=True)])
+        equal = all_of([with_.same(a, b) for a, b in zip(ours, theirs, strict=True)])
     else:
         equal = _matched(ours, theirs, with_.same)
     return None if equal is None else Equality(equal, rule)
@@ -225,7 +225,7 @@ def _matched(
     return None if unsure else True
 
 
-def _all(verdicts: Sequence[bool | None]) -> bool | None:
+def all_of(verdicts: Sequence[bool | None]) -> bool | None:
     """True when all are, False when one is False, else None."""
     return False if False in verdicts else None if None in verdicts else True
 
@@ -295,7 +295,7 @@ def _regions(one: Part[Region], other: Part[Region], with_: Comparison) -> Equal
             verdicts.append(None if any(same is None for same, _ in found) else False)
         else:
             left.pop(fits)
-    equal = _all(verdicts)
+    equal = all_of(verdicts)
     return None if equal is None else Equality(equal, "interval")
 
 
@@ -303,7 +303,7 @@ def _same_piece(one: IntervalPiece, other: IntervalPiece, with_: Comparison) -> 
     ends = (one.has_low, one.has_high) == (other.has_low, other.has_high)
     if not ends and not with_.question.monotone:
         return False
-    return _all([_same_end(one.low, other.low, with_), _same_end(one.high, other.high, with_)])
+    return all_of([_same_end(one.low, other.low, with_), _same_end(one.high, other.high, with_)])
 
 
 def _same_end(one: Part[Any] | None, other: Part[Any] | None, with_: Comparison) -> bool | None:

@@ -270,6 +270,9 @@ _COUNTED = re.compile(
 )
 _COUNTS_WORDS = "pair pairs times digit digits percent square half third dozen dozens score couple factor"
 _COUNTS = re.compile(rf"\b(?:{'|'.join(_COUNTS_WORDS.split())})\b")
+_ITEM = re.compile(
+    r"(?:^|[\s(])([1-9]\d?|[A-Ja-j])[.)]\s+(\S.{0,80}?)(?=\s{2}|\n|[,;]?\s+\(?(?:[1-9]|[A-Ja-j])[.)]\s|\Z)"
+)
 _RESTATED = 3
 _TAIL = 1_500
 
@@ -297,11 +300,26 @@ class TypedQuestion:
     """
 
     ordered = _Says(
-        r"\b(?:in\s+(?:the\s+)?(?:\w+\s+)?order|respectively|ordered\s+(?:pair|triple|tuple|list)\b|sort(?:ed)?\b|\brank\b|arrange|traversal|ascending|descending|"
+        r"\b(?:in\s+(?:the\s+)?(?:\w+\s+)?order(?!\s+to\b)|order\s+(?:them|the|these)|ordene?|ordne|respectively|ordered\s+(?:pair|triple|tuple|list)\b|sort(?:ed)?\b|\brank\b|arrange|traversal|ascending|descending|"
         r"increasing\s+order|decreasing\s+order|from\s+(?:the\s+)?(?:\w+est|least|left|first|top|bottom)|(?:starting|beginning)\s+(?:at|from|with)|sequence|next\s+(?:\w+\s+)?terms?|"
         r"first\s+\w+\s+terms)"
     )
     """Whether the members of a list have an order."""
+    arranges = _Says(
+        r"\b(?:arrange|sort|rank|ordene?|ordena|ordne|sortiere|range[rz]|classe[rz]|order\s+(?:them|the|these|from|by|of)"
+        r"|in\s+(?:\w+\s+){0,2}order(?!\s+(?:to|that)\b))\b"
+    )
+    """Whether it asks to put things in an order."""
+    rising = _Says(
+        r"ascending|increasing\s+order|\b(?:low|least|small|weak|slow|short|light|cold|young|few|cheap|near|close|menor|klein|petit)\w*"
+        r"\s+(?:\w+\s+){0,2}?(?:to|first|a|au|bis|zum)\b"
+    )
+    """Whether it asks for an order from the least to the most."""
+    falling = _Says(
+        r"descending|decreasing\s+order|\b(?:high|great|large|big|strong|fast|long|heav|hot|old|most|mayor|größ|grand)\w*"
+        r"\s+(?:\w+\s+){0,2}?(?:to|first|a|au|bis|zum)\b"
+    )
+    """Whether it asks for an order from the most to the least."""
     roots = _Says(r"\b(?:roots?|zeros?|zeroes)\s+(?:of|for)\b")
     """Whether it asks for the roots of one function, so that its answers are values of one thing."""
     exact = _Says(
@@ -434,6 +452,16 @@ class TypedQuestion:
             return self.type == "D"
         tail = self.text[-_TAIL:].lower()
         return any(word in tail for word in _MAY_BE_CODE) and _CODE.search(tail) is not None
+
+    @cached_property
+    def items(self) -> dict[str, str]:
+        """What it lists to be matched, by label: ``1. goose``, ``c. cygnet``."""
+        return {found[1]: found[2].strip(" .,;") for found in _ITEM.finditer(self.text[-_TAIL:])}
+
+    def place_of(self, name: str) -> int:
+        """Where it last speaks of something by name; -1 where it does not."""
+        found = list(re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", self.text[-_TAIL:], re.IGNORECASE))
+        return found[-1].start() if found else -1
 
     @property
     def counted(self) -> str | None:

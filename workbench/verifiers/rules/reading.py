@@ -16,6 +16,7 @@ from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.logic import Formula, formula
 from workbench.verifiers.rules.members import letter_of
+from workbench.verifiers.rules.named import NamedValues, named_answer, named_reference
 from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, quantity
 from workbench.verifiers.rules.question import TypedQuestion, has_label, letters
 from workbench.verifiers.rules.records import (
@@ -86,6 +87,7 @@ _ANY_OF = re.compile(r"[Aa]ny\s+of\s*:\s*(.+)|\[(\s*\"[^\[\]]+\"\s*)\]", re.DOTA
 _LISTED = re.compile(r"\s*;\s*|\"\s*,\s*\"")
 _MOST_ALTERNATIVES = 12
 _THEN = re.compile(r"\s*(?:→|->|\\(?:to|rightarrow)(?![A-Za-z])|<|>)\s*")
+_AND_THEN = re.compile(r",?\s+(?:and\s+)?(?:then|next|finally|lastly|followed\s+by)\s+", re.IGNORECASE)
 _BOUNDS = (
     (r"(?:strictly\s+)?between\s+(\S+)\s+and\s+(\S+?)[.,]?\Z", r"\1 < {} < \2"),
     (r"(?:is\s+|be\s+)?(?:at\s+least|no\s+less\s+than|not\s+less\s+than|greater\s+than\s+or\s+equal\s+to)\s+", "{} ≥ "),
@@ -141,6 +143,8 @@ class AnswerReader:
         ) is not None:
             return Part(tidy(text), chosen)
         is_symbol = len(text) <= _SYMBOL and not text.islower()
+        if (named := named_reference(text, self)) is not None:
+            return named
         if self.vocabulary is not None and not (is_symbol and question.symbols):
             expected = stated(text, self.vocabulary, whole=True)
             return Part(tidy(text), _state(expected or "", self.vocabulary))
@@ -148,6 +152,8 @@ class AnswerReader:
             return Part(tidy(text), Brackets(sequence))
         if chemical(text) is not None and question.chemistry:
             return self.part(text)
+        if question.arranges and (chain := self._in_order(text)) is not None:
+            return chain
         if is_prose(text):
             value = value_in(sentences(text)[-1], question.counted) if question.type in (None, "A") else None
             found = self.typed(value) if value and _VALUE.search(value) else None
@@ -181,12 +187,18 @@ class AnswerReader:
     def chosen(self, text: str) -> ChosenOptions | None:
         """The options an answer names by letter, or the one whose text it is; None where it is no such answer."""
         question = self.question
-        expected = letters(text, question.options)
+        expected = self._letters(text)
         if expected is not None and (question.options or question.type == "C" or _ONLY_LABELS.fullmatch(text)):
             return ChosenOptions(expected, by_letter=True)
         if question.options and (named := option_of(text, question.options, self._same)) is not None:
             return ChosenOptions(named, by_letter=False)
         return None
+
+    def _letters(self, text: str) -> frozenset[str] | None:
+        """The labels an answer consists of; None where it puts all of them in an order."""
+        known = self.question.options
+        found = letters(text, known)
+        return None if found and len(found) > 1 and found >= known.keys() and self.question.ordered else found
 
     def _same(self, one: str, other: str) -> bool:
         """Whether two options' texts are the same value."""
@@ -207,13 +219,18 @@ class AnswerReader:
             text = text[: aside.start()] if aside and not denying(aside[0]) and "or" not in words(aside[0]) else text
             text = _THEREFORE.split(text)[-1] if isinstance(wanted.value, ChosenOptions) else text
         if isinstance(wanted.value, ChosenOptions) or (has_label(text) and self.question.options):
-            if (given := letters(text, self.question.options)) is not None:
+            if (given := self._letters(text)) is not None:
                 return Part(tidy(text), ChosenOptions(given, by_letter=True))
             if isinstance(wanted.value, ChosenOptions):
                 chosen = choice_of(text, self.question.options, self._same)
                 return Part(tidy(text), ChosenOptions(chosen or frozenset(), by_letter=False))
         if self.vocabulary is not None and isinstance(wanted.value, State):
             return Part(tidy(text), self._stated(text, sentence, how) or Text(is_prose(text)))
+        if (
+            isinstance(wanted.value, (NamedValues, Collection))
+            and (named := named_answer(text, wanted, self)) is not None
+        ):
+            return named
         if isinstance(wanted.value, Brackets):
             return Part(tidy(text), Brackets(closing_of(text, self.question.text, whole=True) or ""))
         if isinstance(wanted.value, Region):
@@ -250,13 +267,22 @@ class AnswerReader:
         return found
 
     def _steps(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
-        """A list whose members arrows or signs of order join: "4 → 2 → 6"."""
-        steps = _THEN.split(tidy(text))
-        if not isinstance(wanted.value, Collection) or wanted.value.kind != "list" or "," in text:
+        """A list whose members arrows, signs of order or words join: "4 → 2 → 6", "4, then 2, and finally 6"."""
+        if not isinstance(wanted.value, Collection) or wanted.value.kind != "list":
             return None
-        if len(steps) != len(wanted.value.parts) or len(steps) < 2:
+        found = self._in_order(text)
+        return found if found is not None and len(found.value.parts) == len(wanted.value.parts) else None
+
+    def _in_order(self, text: str) -> Part[Collection] | None:
+        """What signs or words put in an order; where the question names its direction, in that of the question."""
+        text = (_localised(tidy(text)) if self.question.decimal_commas else tidy(text)).rstrip(" .")
+        steps = split_list(_AND_THEN.sub(", ", text)) if _AND_THEN.search(text) else _THEN.split(text)
+        signs = {sign for sign in "<>" if sign in text}
+        if len(steps) < 2 or len(signs) > 1 or (signs and "," in text):
             return None
-        return Part(tidy(text), Collection("list", tuple(self.part(step, 1) for step in steps), joined="then"))
+        if signs == ({">"} if self.question.rising else {"<"} if self.question.falling else {""}):
+            steps.reverse()
+        return Part(text, Collection("list", tuple(self.part(step, 1) for step in steps), joined="then"))
 
     def _stated(self, text: str, sentence: str, how: str) -> State | None:
         vocabulary = self.vocabulary or {}

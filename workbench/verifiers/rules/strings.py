@@ -76,6 +76,8 @@ def same_words_of(reference: str, candidate: str, question: TypedQuestion) -> st
     """The rule by which two texts are the same words, if they are."""
     if same_wording(reference, candidate, raised=question.type == "D"):
         return "text.wording"
+    if (question.type == "D" or question.ordered) and _same_letters(reference, candidate):
+        return "text.words"
     if question.type not in (None, "D"):
         return None
     if _same_sequence(reference, candidate):
@@ -148,16 +150,24 @@ def _names_of(text: str) -> list[str]:
 def _same_noun(reference: str, candidate: str) -> bool:
     """Whether two answers are one noun, in the singular or the plural: mouse and mice, wolf and wolves."""
     ours, theirs = (spelled(text).casefold() for text in (reference, candidate))
-    return ours.isalpha() and theirs.isalpha() and len(ours) > 2 and _singular(ours) == _singular(theirs)
+    return ours.isalpha() and theirs.isalpha() and len(ours) > 2 and singular(ours) == singular(theirs)
 
 
-def _singular(noun: str) -> str:
+def singular(noun: str) -> str:
+    """A noun in the singular."""
     if noun in _PLURALS:
         return _PLURALS[noun]
     for ending, singular in (("ves", "f"), ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x")):
         if noun.endswith(ending):
             return noun.removesuffix(ending) + singular
     return noun.removesuffix("s") if not noun.endswith("ss") else noun
+
+
+def _same_letters(reference: str, candidate: str) -> bool:
+    """Whether one answer spells the other: ``F-D-W`` for ``FDW``."""
+    ours, theirs = (re.split(r"[\s,;-]+", spelled(text)) for text in (reference, candidate))
+    spelt = all(len(sign) == 1 for sign in max(ours, theirs, key=len))
+    return len(ours) != len(theirs) and spelt and 1 in (len(ours), len(theirs)) and "".join(ours) == "".join(theirs)
 
 
 def _same_sequence(reference: str, candidate: str) -> bool:

@@ -98,7 +98,8 @@ def _texts(one: Part[Text], other: Part[Any], with_: Comparison) -> Equality | N
             raise Doubt("qualified")
         return Equality(True, "text.contained")
     texts = [part.value for part in (one, other) if isinstance(part.value, Text)]
-    if any(text.prose for text in texts) or (question.subtype == "D2" and len(texts) == 2):
+    in_words = word_count(one.text) and word_count(other.text)
+    if any(text.prose for text in texts) or (question.subtype == "D2" and len(texts) == 2 and in_words):
         raise Doubt("semantic")
     return DIFFERENT
 

@@ -13,6 +13,7 @@ An item's way, and where each step lives:
    `members`               with `structure`, `regions`: lists, sets, tuples, matrices; intervals and their unions
    `named`                 values by name: what each person gets, which term goes with which definition
    `algebra`               with `tokens`, `expression`, `nodes`, `statements`: text to tokens to tree
+   `parameters`            residue classes, general solutions, values by an index
    `piecewise`             functions given in pieces
    `logic`, `chemistry`    formulas
    `wordings`              with `choices`, `states`, `strings`: options; yes or no, valid or invalid; names, phrases

@@ -12,11 +12,11 @@ from workbench.verifiers.rules.figures import (
     DIGIT_CODE,
     QUANTITY,
     RATIO,
-    RESIDUE_CLASS,
 )
 from workbench.verifiers.rules.logic import FORMULA
 from workbench.verifiers.rules.members import COLLECTION, REGION
 from workbench.verifiers.rules.named import NAMED
+from workbench.verifiers.rules.parameters import INDEXED, PROGRESSIONS
 from workbench.verifiers.rules.piecewise import PIECEWISE
 from workbench.verifiers.rules.records import AnswerType
 from workbench.verifiers.rules.wordings import BRACKETS, HUGE, OPTIONS, STATE, TERM, TEXT
@@ -30,7 +30,8 @@ TYPES: tuple[AnswerType, ...] = (
     OPTIONS,
     TEXT,
     BRACKETS,
-    RESIDUE_CLASS,
+    PROGRESSIONS,
+    INDEXED,
     FORMULA,
     CHEMICAL,
     DIGIT_CODE,

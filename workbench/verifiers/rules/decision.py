@@ -209,7 +209,8 @@ class _Deciding:
                     return Decision(False, "expression", "expression.restated")
         if isinstance(theirs.value, ChosenOptions) and self._left_open(answer):
             raise Doubt("qualified")
-        if not isinstance(ours.value, (ChosenOptions, State)) and self._leaves_out(reference, ours.text):
+        whole = isinstance(ours.value, (ChosenOptions, State)) or ours.given
+        if not whole and self._leaves_out(reference, ours.text):
             raise Doubt("alike")
         if isinstance(theirs.value, State):
             self._check_state(reference, answer)

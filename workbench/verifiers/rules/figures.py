@@ -26,7 +26,6 @@ from workbench.verifiers.rules.records import (
     DigitCode,
     Expression,
     Part,
-    ResidueClass,
     Text,
     Value,
 )
@@ -40,9 +39,6 @@ if TYPE_CHECKING:
 _APPROXIMATELY = re.compile(r"\s*(?:\\approx|≈|\\simeq|≃|\\doteq)\s*")
 _LEADING_ZERO = re.compile(r"0\d+")
 _ZERO_MEMBER = re.compile(r"-?\d{1,3},0\d?|-?0,0\d*(?:\s?[A-Za-z]{1,3})?|0\d+,\d+")
-_RESIDUE = re.compile(
-    r"(?:([A-Za-z]\w?|.{0,40}?)\s*(?:\\equiv|≡)\s*)?(-?\d{1,12})\s*[(,]?\s*(?:\\[pb]?mod|mod)\s*\{?\s*(\d{1,12})\s*\}?\s*\)?"
-)
 _MOST_CHAINED = 4
 
 
@@ -56,13 +52,6 @@ def _chain(source: AnswerText, reader: AnswerReader) -> Value | None:
     parts = [reader.typed(piece, source.depth) for piece in pieces]
     known = tuple(part for part in parts if part is not None)
     return Alternatives(known) if len(known) == len(parts) else None
-
-
-def _residue(source: AnswerText, reader: AnswerReader) -> Value | None:
-    found = _RESIDUE.fullmatch(source.text) if "mod" in source.text else None
-    if found is None or int(found[3]) == 0:
-        return None
-    return ResidueClass(int(found[2]) % int(found[3]), int(found[3]))
 
 
 def _code(source: AnswerText, reader: AnswerReader) -> Value | None:
@@ -167,18 +156,6 @@ def _codes(one: Part[DigitCode], other: Part[Any], with_: Comparison) -> Equalit
     return Equality(False, "number.code") if other.text.isdigit() else DIFFERENT
 
 
-def _residues(one: Part[ResidueClass], other: Part[ResidueClass], with_: Comparison) -> Equality | None:
-    return Equality(one.value == other.value, "equation")
-
-
-def _residue_and_number(one: Part[ResidueClass], other: Part[Quantity], with_: Comparison) -> Equality | None:
-    """A remainder is the number that what it is congruent to has; where all solutions are asked for, it is only one."""
-    equal = other.value.is_number and other.value.number.value == one.value.remainder
-    if equal and not with_.question.remainder:
-        raise Doubt("semantic")
-    return Equality(equal, "number.exact" if equal else "number.differs")
-
-
 def _chains(one: Part[Alternatives], other: Part[Any], with_: Comparison) -> Equality | None:
     """One of an exact and a rounded value that fits is enough."""
     ours = one.value.parts
@@ -191,9 +168,6 @@ def _chains(one: Part[Alternatives], other: Part[Any], with_: Comparison) -> Equ
 
 
 ALTERNATIVES = AnswerType(_chain, {(Alternatives, object): _chains}, of_a_name=True)
-RESIDUE_CLASS = AnswerType(
-    _residue, {(ResidueClass, ResidueClass): _residues, (ResidueClass, Quantity): _residue_and_number}
-)
 DIGIT_CODE = AnswerType(_code, {(DigitCode, object): _codes}, of_a_name=True)
 DECIMAL_COMMA = AnswerType(_decimal_comma, {}, of_a_name=True)
 BASED = AnswerType(

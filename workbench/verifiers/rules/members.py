@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.verifiers.rules.algebra import compared_as_expressions
 from workbench.verifiers.rules.equality import Doubt, Equality
+from workbench.verifiers.rules.parameters import letter_of
 from workbench.verifiers.rules.records import (
     AnswerText,
     AnswerType,
@@ -40,7 +41,6 @@ _CASES = re.compile(
 )
 _DOMAIN = re.compile(r"[A-Za-z](?:_\w)?\s*∈\s*(?:\\mathbb\s*\{?\s*)?([A-Zℝℤℕℚℂ])\s*\}?")
 _DEEPEST = 3
-_LETTERS_OF_SETS = {"ℤ": "Z", "ℝ": "R", "ℕ": "N", "ℚ": "Q", "ℂ": "C"}
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _UNEQUAL = re.compile(r"[<>≠]|!=")
 _NUMERIC = re.compile(r"[\d=<>≤≥]|\\[a-z]")
@@ -99,14 +99,6 @@ def _of_shape(found: Shape, text: str, reader: AnswerReader, depth: int) -> Valu
     joined = "or" if _OR.search(text) else "and" if _AND.search(text) else ""
     kind = found.kind if found.kind in ("set", "tuple") else "list"
     return Collection(kind, parts, found.closed, joined)
-
-
-_LETTERS_OF_SETS = {"ℤ": "Z", "ℝ": "R", "ℕ": "N", "ℚ": "Q", "ℂ": "C"}
-
-
-def letter_of(domain: str) -> str:
-    """The letter of a set of numbers: Z for ℤ."""
-    return _LETTERS_OF_SETS.get(domain, domain)
 
 
 def _collections(one: Part[Collection], other: Part[Collection], with_: Comparison) -> Equality | None:

@@ -15,8 +15,8 @@ from workbench.verifiers.rules.choices import choice_of, closing_of, option_of
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.logic import Formula, formula
-from workbench.verifiers.rules.members import letter_of
 from workbench.verifiers.rules.named import NamedValues, named_answer, named_reference
+from workbench.verifiers.rules.parameters import without_condition
 from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, quantity
 from workbench.verifiers.rules.question import TypedQuestion, has_label, letters
 from workbench.verifiers.rules.records import (
@@ -56,18 +56,6 @@ from workbench.verifiers.rules.structure import is_name, names_and_value, split_
 from workbench.verifiers.rules.units import MAX_UNIT, unit
 
 _IMAGINARY = re.compile(r"(?<![A-Za-z\\])[ij](?![A-Za-z])(?:\s?(\d+(?:\.\d+)?|\\sqrt\{\d+\}))?")
-_CONDITION = re.compile(
-    r"""(?<!\s)(?:\s*[,;(]\s*|\s+)(?:
-      (?:where\s+|with\s+|for\s+(?:(?:all|any|some|every)\s+)?)?[A-Za-z](?:_\{?\w\}?)?(?:\s*,\s*[A-Za-z](?:_\{?\w\}?)?){0,5}\s*
-      (?: ∈\s*(?:\\mathbb\s*\{?\s*)?([A-Zℝℤℕℚℂ])\s*\}?[+*^_0]{0,3}\s?\)?\.?
-        | (?:is\s+|are\s+)?(?:an?\s+)?(?:arbitrary|any|some|integers?|real|constants?)\b.{0,42})
-      | (?:where\s+|with\s+|for\s+)?(?:all|any|some|every|each)\s+(?:integers?|reals?|real\s+numbers?|constants?)
-        \s+[A-Za-z](?:_\w)?\)?\.?
-    )\Z""",
-    re.VERBOSE,
-)
-"""What an answer says of its parameters at its end: ``, k ∈ ℤ``, ``for any integer n``, ``(C is a constant)``."""
-_MAY_BE_CONDITION = re.compile("∈|arbitrary|any|some|integer|real|constant|every")
 _LONE_DOLLAR = re.compile(r"(?<!\\)\$\s?-?[\d.]|\d\s?\$\s*\Z")
 _UNIT_OUTSIDE = re.compile(r"([^$]*)\$([^$]+)\$\s?([^\W\d_°%].*)")
 _DELIMITER, _BETWEEN_LETTERS = re.compile(r"(?<!\\)\$"), re.compile(r"(?<=[A-Za-z])\$(?=[A-Za-z])")
@@ -340,13 +328,13 @@ class AnswerReader:
             raw = text = _IMAGINARY.sub(_turned, text)
         if not depth and ("," in text or "." in text) and self.question.decimal_commas:
             raw, text = _localised(raw), _localised(text)
-        text, given = _without_condition(text)
+        text, given = without_condition(text)
         if given:
             raw = text
         if not text:
             return None
         try:
-            value, name = self._value(AnswerText(raw, text, depth))
+            value, name = self._value(AnswerText(raw, text, depth, given))
         except TooComplex:
             value, name = Huge(), ""
         sense = NOTHING
@@ -370,7 +358,7 @@ class AnswerReader:
             if value is not None:
                 return value, ""
             if named and of_a_name:
-                behind = AnswerText(written[1] if written else named[1], named[1], source.depth)
+                behind = source._replace(raw=written[1] if written else named[1], text=named[1])
                 if (value := read(behind, self)) is not None:
                     return value, named[0].replace(" ", "")
         return Text(is_prose(source.text)), ""
@@ -441,13 +429,3 @@ def _localised(text: str) -> str:
     """A text with decimal commas and dotted thousands as ``1234.5``: ``1.234,5``."""
     text = _DECIMAL_COMMA.sub(lambda found: f"{found[1].replace('.', '')}.{found[2]}", text)
     return _DOTTED.sub(lambda found: found[0].replace(".", ""), text) if len(_DOTTED.findall(text)) else text
-
-
-def _without_condition(text: str) -> tuple[str, str]:
-    """The text without the condition on a parameter at its end, and the parameter's domain."""
-    if not _MAY_BE_CONDITION.search(text) or (found := _CONDITION.search(text)) is None:
-        return text, ""
-    domain = letter_of(found[1] or "")
-    if not domain:
-        domain = "Z" if "integer" in found[0] else "R" if "real" in found[0] else "?"
-    return text[: found.start()], domain

@@ -86,13 +86,6 @@ class MatrixValue(NamedTuple):
     width: int
 
 
-class ResidueClass(NamedTuple):
-    """A class of residues: ``x ≡ 3 (mod 7)``."""
-
-    remainder: int
-    modulus: int
-
-
 class Alternatives(NamedTuple):
     """An exact value and what it is about: one that fits is enough."""
 
@@ -178,11 +171,13 @@ class AnswerText(NamedTuple):
         raw: As written, without math delimiters.
         text: Tidy.
         depth: How many lists, sets and the like it stands in.
+        given: What was said of its parameters behind it: the domain of ``k`` in ``kπ, k ∈ ℤ``.
     """
 
     raw: str
     text: str
     depth: int
+    given: str = ""
 
 
 Reader = Callable[[AnswerText, "AnswerReader"], Value | None]

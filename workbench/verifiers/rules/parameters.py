@@ -1,0 +1,376 @@
+"""Answers that run through whole numbers: residue classes, general solutions, odd numbers, roots by their index."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from math import gcd, lcm
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from workbench.verifiers.rules.arithmetic import COMPLEX
+from workbench.verifiers.rules.equality import Doubt, Equality
+from workbench.verifiers.rules.evaluate import CONSTANTS, features, numeric_point, same_value
+from workbench.verifiers.rules.nodes import Node, Number, negative, product, quotient, substituted, total
+from workbench.verifiers.rules.quantities import Quantity
+from workbench.verifiers.rules.records import AnswerText, AnswerType, Collection, Expression, Part, Value
+from workbench.verifiers.rules.statements import Statement, statements
+from workbench.verifiers.rules.structure import shape, split_list
+from workbench.verifiers.rules.tokens import NotUnderstood
+
+if TYPE_CHECKING:
+    from workbench.verifiers.rules.comparing import Comparison
+    from workbench.verifiers.rules.reading import AnswerReader
+
+# -- What an answer says of its parameters at its end.
+
+_LETTER = r"[A-Za-zα-ω](?:_\{?\w\}?)?"
+_CONDITION = re.compile(
+    rf"""(?<!\s)(?:\s*[,;(]\s*(?:and\s+)?|\s+(?=where|with|for|and|any|all|some|arbitrary))
+      (?:(?:where|with|for|and)\s+(?:(?:all|any|some|every)\s+)?)?(?:
+      {_LETTER}(?:\s*(?:,|and)\s*{_LETTER}){{0,5}}\s*
+      (?: ∈\s*(?:\\math(?:bb|bf)\s*\{{?\s*)?([A-Zℝℤℕℚℂ])\s*\}}?[+*^_0]{{0,3}}\s?\)?\.?
+        | (?:is\s+|are\s+)?(?:an?\s+)?(?:arbitrary|any|some|integers?|whole|real|constants?)\b.{{0,42}})
+      | (?:all|any|some|every|each|arbitrary)?\s*(?:integers?|reals?|(?:real|whole)\s+numbers?|(?:real\s+)?constants?)
+        \s+{_LETTER}(?:\s*(?:,|and)\s*{_LETTER}){{0,5}}\)?\.?
+    )\Z""",
+    re.VERBOSE,
+)
+"""What an answer says of its parameters at its end: ``, k ∈ ℤ``, ``for any integer n``, ``(C is a constant)``."""
+_MAY_BE_CONDITION = re.compile("∈|arbitrary|any|some|integer|whole|real|constant|every")
+_LETTERS_OF_SETS = {"ℤ": "Z", "ℝ": "R", "ℕ": "N", "ℚ": "Q", "ℂ": "C"}
+
+
+def letter_of(domain: str) -> str:
+    """The letter of a set of numbers: Z for ℤ."""
+    return _LETTERS_OF_SETS.get(domain, domain)
+
+
+def without_condition(text: str) -> tuple[str, str]:
+    """The text without the condition on a parameter at its end, and the parameter's domain."""
+    if not _MAY_BE_CONDITION.search(text) or (found := _CONDITION.search(text)) is None:
+        return text, ""
+    domain = letter_of(found[1] or "")
+    if not domain:
+        domain = "Z" if "integer" in found[0] or "whole" in found[0] else "R" if "real" in found[0] else "?"
+    return text[: found.start()], domain
+
+
+# -- Arithmetic progressions.
+
+_CONGRUENT = re.compile(
+    r"(?:[^≡]{0,60}≡\s*)*?([^≡]{1,80}?)\s*[(,]?\s*(?:\\[pb]?mod|mod(?:ulo)?)(?![A-Za-z])\s*\{?\s*(\d{1,12})\s*\}?\s*\)?"
+)
+_REMAINDER = re.compile(
+    r"(?:.{0,40}\s)?remainder\s+(?:of\s+)?(\d{1,9})\s+(?:when|on|upon|after)\s+(?:being\s+)?(?:divided|division)\s+by\s+(\d{1,9})"
+)
+_PARITY = re.compile(
+    r"(?:.{0,40}\s)?(odd|even)(?:\s+(?:integers?|(?:whole\s+)?numbers?|(?:integer\s+)?values\s+of\s+\w))?"
+)
+_MULTIPLES = re.compile(
+    r"(?:all\s+|the\s+|(?:positive\s+|non-?negative\s+)?integers?\s+|positive\s+|non-?negative\s+)*(?:(odd|even)\s+)?(?:integer\s+)?multiples?\s+of\s+(.{1,30})|(?:.{0,40}\s)?divisible\s+by\s+(\d{1,9})"
+)
+_OF_THE_FORM = re.compile(r"(?:.{0,40}\s)?of\s+the\s+form\s+(.+)")
+_WORDED = re.compile(r"\b(?:odd|even|multiples?|divisible|form|remainder)\b")
+_SIGNED = re.compile(r"\b(?:positive|negative|natural|non-?\s?negative)\b")
+_NEGATED = re.compile(r"\b(?:not|no|non|except|other|but)\b|n't\b")
+_DOMAIN = re.compile(rf"{_LETTER}\s*∈\s*(?:\\mathbb\s*\{{?\s*|\\mathbf\s*\{{?\s*)?([ZℤNℕ])\s*\}}?")
+_SAYS_MEMBER = re.compile(rf"{_LETTER}\s*(?:∈\s*.{{1,14}})?")
+_PARAMETERS = frozenset("jklmnrst")
+_LONGEST_PERIOD = 4
+_FAR = 7
+_MOST_RESIDUES = 240
+_LARGEST_RATIO = 1_000
+_CLOSE = 1e-9
+
+
+class Progression(NamedTuple):
+    """All of ``start + k·step`` for whole numbers k."""
+
+    start: Node
+    step: Node
+
+
+class Progressions(NamedTuple):
+    """What lies in one of several progressions.
+
+    Attributes:
+        members: The progressions.
+        domain: The letter of the set of numbers the parameter runs through.
+    """
+
+    members: tuple[Progression, ...]
+    domain: str = "Z"
+
+
+def _progressions(source: AnswerText, reader: AnswerReader) -> Value | None:
+    text = source.text
+    if source.given in ("Z", "N"):
+        found = _listed(text)
+        return None if found is None else Progressions(found, source.given)
+    if (built := _built(text, reader, source.depth) if text[-1:] == "}" else None) is not None:
+        return built
+    found = _congruent(text) if "mod" in text else None
+    if found is None and _WORDED.search(text):
+        found = _worded(text, reader.question.text)
+    return None if found is None else Progressions(found)
+
+
+def _listed(text: str, names: frozenset[str] | None = None) -> tuple[Progression, ...] | None:
+    """A list of values, each with one parameter: ``x = kπ or x = ±π/3 + 2kπ``."""
+    if (built := shape(text)) is not None and built.kind in ("set", "list"):
+        parts: Sequence[str] = built.parts
+    else:
+        parts = split_list(text)
+    named = {part.partition("=")[0].strip() for part in parts if "=" in part}
+    found = [_valued(part, names) for part in parts] if len(named) < 2 else []
+    known = [one for several in found if several is not None for one in several]
+    return tuple(known) if known and None not in found else None
+
+
+def _valued(text: str, names: frozenset[str] | None = None) -> list[Progression] | None:
+    trees = _trees(text)
+    found = [] if trees is None else [_of_tree(tree, names) for tree in trees]
+    known = [one for several in found if several is not None for one in several]
+    return known if known and None not in found else None
+
+
+def _trees(text: str) -> list[Node] | None:
+    """The values a text gives, two where it has a plus-minus sign; None where it is no value or that of a name."""
+    try:
+        said = statements(text)
+    except NotUnderstood:
+        return None
+    if any(statement.signs and not statement.assigned for statement in said):
+        return None
+    return [statement.parts[-1][0] for statement in said]
+
+
+def _parameter(tree: Node, names: frozenset[str] | None = None) -> str | None:
+    """The one name an expression has, if it is one of these."""
+    found = features(tree).names - CONSTANTS
+    return next(iter(found)) if len(found) == 1 and (names is None or found <= names) else None
+
+
+def _of_tree(tree: Node, names: frozenset[str] | None = None) -> list[Progression] | None:
+    """The progressions that an expression of one whole number runs through: ``(-1)^n·π/6 + nπ`` has two."""
+    name = _parameter(tree, names)
+    if name is None:
+        return None
+
+    def at(index: int) -> Node:
+        return substituted(tree, {name: Number(index)})
+
+    for period in range(1, _LONGEST_PERIOD + 1):
+        step = total([at(period), negative(at(0))])
+        ends = [(start, turns) for start in range(period) for turns in (1, 2, _FAR)]
+        if all(
+            same_value(at(start + turns * period), total([at(start), product([Number(turns), step])]))
+            for start, turns in ends
+        ):
+            return [Progression(at(start), step) for start in range(period)] if _value(step) else None
+    return None
+
+
+def _congruent(text: str) -> tuple[Progression, ...] | None:
+    """``x ≡ 1, 3 (mod 8)``, "x ≡ 1 (mod 4) or x ≡ 2 (mod 6)"; of a chain of congruent numbers the last."""
+    if text.count("mod") > 1:
+        several = [_congruent(part) if part.count("mod") == 1 else None for part in split_list(text)]
+        return None if None in several else tuple(one for part in several if part is not None for one in part)
+    found = _CONGRUENT.fullmatch(text)
+    if found is None or not (modulus := int(found[2])):
+        return None
+    members = split_list(found[1].strip(" {}\\"))
+    trees = [_trees(member) for member in members]
+    starts = [tree for several in trees if several is not None for tree in several]
+    if not starts or None in trees or not all(isinstance(start, Number) for start in starts):
+        return None
+    return tuple(Progression(start, Number(modulus)) for start in starts)
+
+
+def _worded(text: str, question: str) -> tuple[Progression, ...] | None:
+    """``all odd integers``, ``odd multiples of π/2``, ``integers of the form 4k + 1``."""
+    if _NEGATED.search(text) or (set(_SIGNED.findall(text)) - set(_SIGNED.findall(question))):
+        return None
+    if (form := _OF_THE_FORM.fullmatch(text)) is not None:
+        return _listed(without_condition(form[1])[0])
+    if (left := _REMAINDER.fullmatch(text)) is not None and int(left[2]):
+        return (Progression(Number(int(left[1])), Number(int(left[2]))),)
+    if (parity := _PARITY.fullmatch(text)) is not None:
+        return (Progression(Number(int(parity[1] == "odd")), Number(2)),)
+    multiples = _MULTIPLES.fullmatch(text)
+    trees = _trees(multiples[2] or multiples[3]) if multiples else None
+    if multiples is None or trees is None or len(trees) != 1 or not _value(trees[0]):
+        return None
+    twice = product([Number(2), trees[0]])
+    start = trees[0] if multiples[1] == "odd" else Number(0)
+    return (Progression(start, twice if multiples[1] else trees[0]),)
+
+
+def _built(text: str, reader: AnswerReader, depth: int) -> Progressions | None:
+    """``{15m + 8 : m ∈ ℤ}`` and ``{n ∈ ℤ : n ≡ 2 (mod 5)}``."""
+    found = shape(text)
+    if found is None or found.kind != "builder":
+        return None
+    member, condition = found.parts
+    if (domain := _DOMAIN.fullmatch(condition)) is not None:
+        members = _listed(member)
+        return None if members is None else Progressions(members, letter_of(domain[1]))
+    if depth or not _SAYS_MEMBER.fullmatch(member):
+        return None
+    inner = reader.part(condition, depth + 1).value
+    return inner if isinstance(inner, Progressions) else None
+
+
+def _value(node: Node) -> complex | None:
+    """The value of an expression without variables; None where it has none."""
+    if features(node).names - CONSTANTS:
+        return None
+    try:
+        value = complex(COMPLEX.value(node, numeric_point(COMPLEX, frozenset(), 0)))
+    except (ValueError, ArithmeticError, TypeError):
+        return None
+    return value if abs(value) < float("inf") else None
+
+
+def _in_steps(node: Node, step: Node) -> Fraction | complex | None:
+    """A value as a multiple of a step: exact where both are rational."""
+    ratio = quotient(node, step)
+    return Fraction(ratio.value) if isinstance(ratio, Number) else _value(ratio)
+
+
+def _as_fraction(value: Fraction | complex | None) -> Fraction | None:
+    """The fraction of small terms that a value is, if it is one."""
+    if value is None or isinstance(value, Fraction):
+        return value
+    near = Fraction(value.real).limit_denominator(_LARGEST_RATIO)
+    return near if abs(value - complex(near)) < _CLOSE else None
+
+
+def _residues(members: Sequence[Progression], unit: Node, period: Fraction) -> list[complex | Fraction] | None:
+    """Where progressions meet one period, in units."""
+    found: list[complex | Fraction] = []
+    for start, step in members:
+        first, width = _in_steps(start, unit), _as_fraction(_in_steps(step, unit))
+        if first is None or width is None or len(found) + period / abs(width) > _MOST_RESIDUES:
+            return None
+        found += [first + turn * width for turn in range(int(period / abs(width)))]
+    return found
+
+
+def _period(ours: Sequence[Progression], theirs: Sequence[Progression], unit: Node) -> Fraction | None:
+    """The common period of all progressions, in units; None where they have none."""
+    steps = [_as_fraction(_in_steps(member.step, unit)) for member in (*ours, *theirs)]
+    if not all(steps):
+        return None
+    known = [abs(step) for step in steps if step is not None]
+    return Fraction(lcm(*(step.numerator for step in known)), gcd(*(step.denominator for step in known)))
+
+
+def _same_progressions(ours: Progressions, theirs: Progressions) -> bool | None:
+    """Whether the same values lie in both."""
+    if ours.domain != theirs.domain:
+        return False
+    if ours.domain != "Z":
+        return _all_among(ours, theirs) and _all_among(theirs, ours)
+    unit = ours.members[0].step
+    period = _period(ours.members, theirs.members, unit)
+    if period is None:
+        return False
+    one, other = (_residues(found.members, unit, period) for found in (ours, theirs))
+    if one is None or other is None:
+        return None
+    return _covered(one, other, period) and _covered(other, one, period)
+
+
+def _all_among(ours: Progressions, theirs: Progressions) -> bool:
+    return all(
+        any(same_value(one.start, other.start) and same_value(one.step, other.step) for other in theirs.members)
+        for one in ours.members
+    )
+
+
+def _covered(ours: Sequence[complex | Fraction], theirs: Sequence[complex | Fraction], period: Fraction) -> bool:
+    """Whether each of our residues is one of theirs."""
+    return all(any(_congruous(one, other, period) for other in theirs) for one in ours)
+
+
+def _congruous(one: complex | Fraction, other: complex | Fraction, period: Fraction) -> bool:
+    difference = one - other
+    if isinstance(difference, Fraction):
+        return difference % period == 0
+    turns = round(difference.real / float(period))
+    return abs(difference - turns * float(period)) < _CLOSE
+
+
+def _compared(one: Part[Progressions], other: Part[Progressions], with_: Comparison) -> Equality | None:
+    same = _same_progressions(one.value, other.value)
+    return None if same is None else Equality(same, "equation")
+
+
+def _and_unsaid(one: Part[Progressions], other: Part[Any], with_: Comparison) -> Equality | None:
+    """General solutions of which one does not say that its parameter is a whole number."""
+    members = None if other.given else _listed(other.text, _PARAMETERS)
+    if members is None:
+        return Equality(False, "equation")
+    same = _same_progressions(one.value, Progressions(members, one.value.domain))
+    return None if same is None else Equality(same, "equation")
+
+
+def _and_number(one: Part[Progressions], other: Part[Quantity], with_: Comparison) -> Equality | None:
+    """A remainder is the number that what it is congruent to has; where all solutions are asked for, it is only one."""
+    members, number = one.value.members, other.value
+    start = members[0].start if len(members) == 1 else None
+    equal = number.is_number and isinstance(start, Number) and number.number.value == start.value
+    if equal and not with_.question.remainder:
+        raise Doubt("semantic")
+    return Equality(equal, "number.exact" if equal else "number.differs")
+
+
+PROGRESSIONS = AnswerType(
+    _progressions,
+    {
+        (Progressions, Progressions): _compared,
+        (Progressions, Quantity): _and_number,
+        (Progressions, object): _and_unsaid,
+    },
+)
+
+# -- Values by an index: ``2e^{i(2k+1)π/3}, k = 0, 1, 2``.
+
+_INDEXED = re.compile(
+    rf"(?<![\s,;(])[\s,;(]{{1,4}}(?:(?:for|where|with)\s+)?({_LETTER})\s*(?:=|∈\s*\\?\{{)"
+    r"\s*(-?\d{1,3}(?:\s*(?:,|and)+\s*(?:-?\d{1,3}|\.\.\.|…|\\[cl]?dots)){1,24})\s*\\?\}?\s*\)?\Z"
+)
+_MOST_INDICES = 24
+
+
+def _indices(text: str) -> list[int] | None:
+    """``0, 1, …, 5`` in full."""
+    parts = re.findall(r"-?\d+|\.\.\.|…|\\[cl]?dots", text)
+    found: list[int] = []
+    for at, part in enumerate(parts):
+        if part[-1].isdecimal():
+            found.append(int(part))
+        elif not found or at + 2 != len(parts) or not 0 < int(parts[-1]) - found[-1] < _MOST_INDICES:
+            return None
+        else:
+            found += range(found[-1] + 1, int(parts[-1]))
+    return found if len(found) <= _MOST_INDICES else None
+
+
+def _by_index(source: AnswerText, reader: AnswerReader) -> Value | None:
+    found = None if source.depth or "," not in source.text else _INDEXED.search(source.text)
+    indices = _indices(found[2]) if found else None
+    trees = _trees(source.text[: found.start()]) if found else None
+    if found is None or not indices or trees is None or any(_parameter(tree) != found[1] for tree in trees):
+        return None
+    values = [substituted(tree, {found[1]: Number(index)}) for tree in trees for index in indices]
+    return Collection("set", tuple(_part(value, source.text) for value in values))
+
+
+def _part(value: Node, text: str) -> Part[Value]:
+    return Part(f"{text} {value}", Expression((Statement(((value,),), (), False),)))
+
+
+INDEXED = AnswerType(_by_index, {})

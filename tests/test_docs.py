@@ -20,9 +20,16 @@ from tests.documents import ROOT, in_background, on_free_ports, shown_commands
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("document", "least"),
-    [("README.md", 12), ("docs/annotation.md", 12), ("docs/analysis.md", 12), ("docs/care.md", 7)],
+    [
+        ("README.md", 12),
+        ("docs/commands.md", 40),
+        ("docs/annotation.md", 12),
+        ("docs/analysis.md", 12),
+        ("docs/care.md", 7),
+    ],
 )
 def test_every_shown_command_works(
     tmp_path: Path, document: str, least: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -42,7 +49,7 @@ def test_every_shown_command_works(
     assert not back.exists() or back.read_bytes() == (ROOT / "sample_data" / "tuples.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/annotation.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/commands.md", "docs/annotation.md"])
 def test_the_shown_settings_are_read(tmp_path: Path, document: str) -> None:
     from workbench.config import load
 
@@ -56,10 +63,26 @@ def test_the_shown_settings_are_read(tmp_path: Path, document: str) -> None:
 
 
 def test_the_pictures_are_there() -> None:
-    pictures = re.findall(r"!\[[^]]*\]\(([^)]+)\)", README)
     starts = {".svg": b"<svg", ".png": b"\x89PNG"}
-    assert len(pictures) > 4
-    assert all((ROOT / path).read_bytes().startswith(starts[Path(path).suffix]) for path in pictures)
+    for document, least in (("README.md", 4), ("docs/commands.md", 6)):
+        text = (ROOT / document).read_text(encoding="utf-8")
+        pictures = [(ROOT / document).parent / path for path in re.findall(r"!\[[^]]*\]\(([^)]+)\)", text)]
+        assert len(pictures) >= least
+        assert all(path.read_bytes().startswith(starts[path.suffix]) for path in pictures)
+
+
+def test_the_front_page_is_short_and_every_document_is_found_by_a_question() -> None:
+    assert len(README.splitlines()) <= 140
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\]\(([\w-]+\.md)(?:#[\w-]+)?\)", index))
+    assert named == {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
+def test_links_between_documents_lead_somewhere(path: Path) -> None:
+    for target, _, heading in re.findall(r"\]\(([\w-]+\.md)(#([\w-]+))?\)", path.read_text(encoding="utf-8")):
+        titles = re.findall(r"^#+ (.+)$", (path.parent / target).read_text(encoding="utf-8"), re.MULTILINE)
+        assert not heading or heading in [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles]
 
 
 @pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/annotation.md"])

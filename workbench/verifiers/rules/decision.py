@@ -36,6 +36,7 @@ from workbench.verifiers.rules.sense import (
     explained_by,
     is_rough_before,
     sense_of_figure,
+    sentences,
     unknown_words,
     words,
 )
@@ -228,7 +229,7 @@ class _Deciding:
         return bool(unknown_words(said[:at] + " " + said[at + len(value) :], known))
 
     def _check_state(self, reference: str, answer: str) -> None:
-        opening = words(re.split(r"[,.;:!?，。；：]", answer, maxsplit=1)[0])
+        opening = words(re.split(r"[,.;:!?，。；：]", sentences(answer)[-1], maxsplit=1)[0])
         if _OR_ANOTHER.search(answer) or _ALTERNATIVES.intersection(opening).difference(words(reference)):
             raise Doubt("qualified")
         if len(words(answer)) <= _FEW and goes_on(reference, answer, self._reader.question):

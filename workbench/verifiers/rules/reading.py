@@ -50,7 +50,7 @@ from workbench.verifiers.rules.sense import (
 )
 from workbench.verifiers.rules.solving import has_unknown
 from workbench.verifiers.rules.spelling import plain, tidy
-from workbench.verifiers.rules.states import Vocabulary, affirmed, state, stated, vocabulary_of
+from workbench.verifiers.rules.states import Vocabulary, limited, stated, vocabulary_of
 from workbench.verifiers.rules.strings import same_wording
 from workbench.verifiers.rules.structure import is_name, names_and_value, split_list
 from workbench.verifiers.rules.units import MAX_UNIT, unit
@@ -134,7 +134,7 @@ class AnswerReader:
         if (named := named_reference(text, self)) is not None:
             return named
         if self.vocabulary is not None and not (is_symbol and question.symbols):
-            expected = stated(text, self.vocabulary, whole=True)
+            expected = stated(text, self.vocabulary, question.text, whole=True)
             return Part(tidy(text), _state(expected or "", self.vocabulary))
         if (sequence := closing_of(text, question.text)) is not None:
             return Part(tidy(text), Brackets(sequence))
@@ -202,7 +202,7 @@ class AnswerReader:
             wanted: The reference's answer.
         """
         text = _NOT_BUT.sub("", _LABEL.sub("", text)).strip()
-        if isinstance(wanted.value, (Chemical, ChosenOptions)):
+        if isinstance(wanted.value, (Chemical, ChosenOptions, State)):
             aside = _ASIDE.search(text)
             text = text[: aside.start()] if aside and not denying(aside[0]) and "or" not in words(aside[0]) else text
             text = _THEREFORE.split(text)[-1] if isinstance(wanted.value, ChosenOptions) else text
@@ -273,14 +273,12 @@ class AnswerReader:
         return Part(text, Collection("list", tuple(self.part(step, 1) for step in steps), joined="then"))
 
     def _stated(self, text: str, sentence: str, how: str) -> State | None:
-        vocabulary = self.vocabulary or {}
-        text = _THEREFORE.split(text)[-1]
-        given = state(text, vocabulary)
-        if given is None:
-            given = stated(text, vocabulary, whole=how in ("boxed", "cue", "bold") or "yes" not in vocabulary)
-            if given is None and how not in ("cue", "bold"):
-                given = stated(sentence, vocabulary)
-            given = given or affirmed(self.question.text, sentence, vocabulary)
+        vocabulary, asked = self.vocabulary or {}, self.question.text
+        if limited(text, asked):
+            return None
+        given = stated(text, vocabulary, asked, whole=how in ("boxed", "cue", "bold") or "yes" not in vocabulary)
+        if given is None and how not in ("cue", "bold"):
+            given = stated(sentence, vocabulary, asked)
         return None if given is None else _state(given, vocabulary)
 
     def picked(self, text: str, wanted: Part[Any] | None = None) -> Part[Any] | None:

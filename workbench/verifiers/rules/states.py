@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from workbench.verifiers.rules.spelling import tidy
+from workbench.verifiers.rules.restating import NEGATIONS, affirms, clause_words, last_clauses
+from workbench.verifiers.rules.sense import stem
 
 Vocabulary = dict[str, str]
 """Every accepted word or phrase, lower case, and the state it stands for."""
@@ -16,27 +17,39 @@ def _vocabulary(*states: str) -> Vocabulary:
     return {word: state.split("|")[0] for state in states for word in state.split("|")}
 
 
-_YES = "yes|true|yeah|yep|affirmative|oui|sí|ja|是|是的|对|对的|正确|正确的|not false"
-_NO = "no|false|nope|negative|non|nein|untrue|not true|否|不|不是|不对|错误|错误的|错的|错"
+_YES = (
+    "yes|true|yeah|yep|affirmative|oui|sí|ja|vrai|vraie|verdadero|verdadera|vero|vera|wahr|richtig|верно|да|√|✓|✔|\\checkmark"
+    "|是|是的|对|对的|正确|正确的|not false"
+)
+_NO = (
+    "no|false|nope|negative|non|nein|untrue|faux|fausse|falso|falsa|falsch|неверно|нет|×|✗|✘|❌|\\times|not true"
+    "|否|不|不是|不对|不正确|错误|错误的|错的|错"
+)
 _OPEN = (
     "unknown|uncertain|undetermined|undecided|indeterminate|neither|can't be determined|cannot be determined|"
     "can not be determined|can't tell|cannot tell|not known|unsure|maybe|不确定|未知"
 )
 
+
+def _yes_or_no(yes: str, no: str, *others: str) -> Vocabulary:
+    """A vocabulary of which two states also answer a question with yes or no."""
+    return _vocabulary(f"{yes}|{_YES}", f"{no}|{_NO}", *others)
+
+
 VOCABULARIES: tuple[Vocabulary, ...] = (
     _vocabulary(_YES, _NO, _OPEN),
-    _vocabulary("proved|proven|yes|true", "disproved|disproven|refuted|no|false", _OPEN),
-    _vocabulary("valid|yes|deductively valid", "invalid|not valid|no|deductively invalid"),
+    _yes_or_no("proved|proven", "disproved|disproven|refuted", _OPEN),
+    _yes_or_no("valid|deductively valid", "invalid|not valid|deductively invalid"),
     _vocabulary(
         "entailment|entails|entailed|entail",
         "contradiction|contradicts|contradicted|contradictory",
         f"neutral|neither|{_OPEN}",
         "non-entailment|not entailment|not-entailment|not entailed|no entailment",
     ),
-    _vocabulary("plausible|yes", "implausible|not plausible|no"),
-    _vocabulary("sarcastic|yes", "not sarcastic|non-sarcastic|unsarcastic|no"),
-    _vocabulary("correct|yes|right", "incorrect|not correct|wrong|no"),
-    _vocabulary("possible|yes", "impossible|not possible|no"),
+    _yes_or_no("plausible", "implausible|not plausible"),
+    _yes_or_no("sarcastic", "not sarcastic|non-sarcastic|unsarcastic"),
+    _yes_or_no("correct|right", "incorrect|not correct|wrong"),
+    _yes_or_no("possible", "impossible|not possible"),
     _vocabulary("convergent|converges|converge|convergence", "divergent|diverges|diverge|divergence"),
     _vocabulary("positive", "negative", "neutral"),
     _vocabulary("always", "sometimes", "never"),
@@ -60,32 +73,61 @@ _TERMS = _vocabulary(
 )
 """Values that are written in words as often as in signs."""
 
-_READ = 1_500
-_SENTENCE = 160
+_READ, _SENTENCE, _LONGEST = 1_500, 160, 400
 _NEAR = 3
 """So many words before a state "not" may stand to deny it."""
 _OFFER = 300
-_ALTERNATIVES = re.compile(
-    r"((?:[\w'-]+(?: [\w'-]+)?, ){1,6}(?:or )?[\w'-]+(?: [\w'-]+)?,? or [\w'-]+(?: [\w'-]+)?"
-    r"|[\w'-]+ or (?:not )?[\w'-]+)\s*[?.\n]"
-)
-"""``acute, right or obtuse?``, ``valid or not valid?``: phrases of one word or two at the end of a sentence."""
 _YES_OR_NO = re.compile(r"(?:yes|no)\s*[,.;:—–](?!.*\b(?:yes|no|unknown|true|false)\b)")
-_DIGIT = re.compile(r"\d")
 _PHRASE = re.compile(r"[a-z'-]{2,30}(?: [a-z'-]{2,30}){0,3}")
-_OR = re.compile(r",? or |, ")
-_NEGATION = re.compile(r"\b(?:not|cannot|never|no longer)\b|n['’]t\b")
+_DIGIT = re.compile(r"\d")
+_SENTENCES = re.compile(r"[?？\n]|[.。](?=\s|\Z)|[)）]")
+_SEPARATOR = re.compile(r",?\s+or\s+|,\s+|(?<=[^\W\d_]{2})\s*/\s*(?=[^\W\d_]{2})|、|或|还是")
+_QUOTES = " '\"“”«»"
+_EITHER = re.compile(r"\bor\b|/|或|还是")
+_OFFERED = re.compile(r"[^\W\d_][^\W\d_'-]+(?: [^\W\d_'-]+){0,3}")
+"""A phrase of up to four words."""
+_ARTICLE = re.compile(r"(?:an?|the|either)\s+")
 _CLAUSE = re.compile(r"[,;.:—–]|\b(?:so|then|hence|therefore|and|but)\b")
 _OPPOSITE = re.compile(r"(?:un|in|im|ir|dis|non-?|not )")
-_SHELL = re.compile(r"^[\s\"'“”‘’`*_.,:;!]+|[\s\"'“”‘’`*_.,:;!]+$")
+_SHELL = re.compile(r"^[\s\"'“”‘’`*_.,:;!?。，：「」“”]+|[\s\"'“”‘’`*_.,:;!?。，：「」“”]+$")
 _FONT = re.compile(r"\\(?:text|mathrm|textbf|mathbf|textit|operatorname|boxed)\s*\{([^{}]*)\}")
-_OPENING = re.compile(r"(\w[\w' -]{0,40}?)(?:\s*[,.;:!—–]|\s+-\s|\s+because\b|\s+since\b|\n|$)")
-_CONCLUDING = re.compile(
-    r"^(?:so|thus|hence|therefore|∴|in conclusion|conclusion|answer|finally|overall|consequently"
-    r"|(?:that|this|it)(?=\s+(?:is|was)\b)|(?:the|that|this)\s+(?:final\s+|whole\s+)?(?:answer|value|result|verdict|statement|expression|claim|argument|sentence))\b"
-    r".{0,120}?\b(?:is|are|was|be|as|:)\s*:?\s*\W{0,4}([\w' -]{2,40})\W*$",
-    re.IGNORECASE | re.DOTALL,
+_LETTERS = {"t": "true", "f": "false", "y": "yes", "n": "no"}
+_STATEMENT_WORDS = """
+    statement claim assertion proposition sentence conclusion affirmation afirmación énoncé enunciado
+    proposición aussage behauptung
+"""
+_STATEMENTS = frozenset(_STATEMENT_WORDS.split())
+_OF_A_STATEMENT = re.compile(rf"\b(?:the|this|that)\s+(?:{'|'.join(_STATEMENTS)})\b[^,;]*\Z", re.IGNORECASE)
+_SPOKEN_OF_WORDS = """
+    the a an this that these it its is are was were be been does do did has have then also indeed clearly
+    certainly definitely must i.e. answer verdict label value result argument formula expression hypothesis
+    premise evidence final given above original whole entire overall following said in general case every here
+    there as by logically always la le l el les los las es est ist un une una die der das respuesta réponse
+    antwort lautet por tanto
+"""
+_SPOKEN_OF = _STATEMENTS | frozenset(_SPOKEN_OF_WORDS.split())
+"""Words that speak of what is judged, and say nothing of how."""
+_JUDGED = {"correct": "true", "right": "true", "hold": "true", "correcta": "true", "correcte": "true"} | {
+    "incorrect": "false",
+    "wrong": "false",
+    "fail": "false",
+    "incorrecta": "false",
+    "incorrecte": "false",
+}
+"""What is said of a statement that is true, and of one that is not."""
+_BESIDE = re.compile(
+    r"\bfor\s+(?:all|every|each|any)\b.*|\b(?:correct|right)\s+(?=answer|label|verdict)", re.DOTALL | re.I
 )
+_HAN = re.compile("[一-鿿]")
+_HAN_SPOKEN_OF = re.compile(
+    "因此|所以|故|综上|可知|这个|这种|这|该|此|上述|题目|原|说法|命题|结论|判断|答案|陈述|句话|是|为|的"
+)
+_LIMITING_WORDS = """
+    if unless only when whenever provided assuming suppose without except or perhaps maybe probably wenn falls nur si
+    solo seulement say says said think thinks believe believes would seems looks
+"""
+_LIMITS = frozenset(_LIMITING_WORDS.split())
+"""Words that limit what is said, or leave it open."""
 
 
 def vocabulary_of(reference: str, question: str) -> Vocabulary | None:
@@ -96,54 +138,68 @@ def vocabulary_of(reference: str, question: str) -> Vocabulary | None:
     """
     word = _word(reference) or ""
     asked = question[-_READ:].lower()
+    named = frozenset(clause_words(asked))
+    if word in _LETTERS and named.issuperset(("true", "false") if word in "tf" else ("yes", "no")):
+        return VOCABULARIES[0]
     fitting = [vocabulary for vocabulary in VOCABULARIES if word in vocabulary]
-    asked_for = any(_named(vocabulary, word, asked)[0] > 1 for vocabulary in fitting)
-    if not asked_for and _PHRASE.fullmatch(word) and " or " in asked and (offered := _offered(asked)):
+    is_asked_for = any(_named(vocabulary, word, named)[0] > 1 for vocabulary in fitting)
+    if not is_asked_for and len(offered := _offered(asked)) > 1:
         alternatives = {state: state for state in offered}
         known = any(all(state in vocabulary for state in offered) for vocabulary in VOCABULARIES)
-        if not known and _only_state(word, alternatives) is not None:
+        if not known and stated(reference, alternatives, whole=_PHRASE.fullmatch(word) is not None) in offered:
             return alternatives
     if not fitting and _YES_OR_NO.match(word):
         return VOCABULARIES[0]
     if not fitting and " " in word:
-        named = [vocabulary for vocabulary in VOCABULARIES if _named(vocabulary, "", asked)[0] > 1]
-        fitting = [vocabulary for vocabulary in named if _only_state(word, vocabulary) is not None]
+        asked_for = [vocabulary for vocabulary in VOCABULARIES if _named(vocabulary, "", named)[0] > 1]
+        fitting = [vocabulary for vocabulary in asked_for if stated(reference, vocabulary) is not None]
     if len(fitting) < 2:
         return fitting[0] if fitting else None
-    return max(fitting, key=lambda vocabulary: _named(vocabulary, word, asked))
+    return max(fitting, key=lambda vocabulary: _named(vocabulary, word, named))
 
 
 def _offered(question: str) -> list[str]:
     """The last alternatives a question offers, two or more short phrases."""
-    found = _ALTERNATIVES.findall(question[-_OFFER:])
-    if not found:
-        return []
-    parts = [part.strip(" '\"“”") for part in _OR.split(found[-1]) if part.strip()]
-    # "... and 8 acute, right or obtuse": single words behind the first mean that it is one, too.
-    return [parts[0].split()[-1], *parts[1:]] if all(" " not in part for part in parts[1:]) else parts
+    for sentence in reversed(_SENTENCES.split(question[-_OFFER:])):
+        if not _EITHER.search(sentence):
+            continue
+        first, *others = [_ARTICLE.sub("", part.strip(_QUOTES), count=1) for part in _SEPARATOR.split(sentence)]
+        while others and not all(map(_OFFERED.fullmatch, others)):
+            first, *others = others
+        # "... and 8 acute, right or obtuse": what stands before them goes with the first, and has no more words.
+        longest = max((len(part.split()) for part in others), default=0)
+        first = " ".join(re.split("[:：(（]", first)[-1].split()[-longest:])
+        first = _ARTICLE.sub("", first.strip(_QUOTES), count=1)
+        if others and _OFFERED.fullmatch(first):
+            return [first, *others]
+    return []
 
 
-def _named(vocabulary: Vocabulary, word: str, question: str) -> tuple[int, bool]:
-    """How many of a vocabulary's state names the question uses, and whether the word is one of these names."""
-    names = _names(tuple(vocabulary.items()))
-    return sum(name in question for name in names), word in names
-
-
-@lru_cache(maxsize=64)
-def _names(items: tuple[tuple[str, str], ...]) -> frozenset[str]:
-    return frozenset(state for _, state in items)
+def _named(vocabulary: Vocabulary, word: str, asked: frozenset[str]) -> tuple[int, bool]:
+    """How many of a vocabulary's states the question's words name, and whether the word is the name of one."""
+    return len({state for name, state in vocabulary.items() if name in asked}), word in vocabulary.values()
 
 
 def state(text: str, vocabulary: Vocabulary) -> str | None:
-    """The state an answer is, whole: ``**Yes.**``, ``\\text{not valid}``; None when it is something else.
+    """The state an answer is, whole: ``**Yes.**``, ``\\text{not valid}``, ``F``; None when it is something else.
 
     "not X" is the other state where there are two, else ``"not X"`` itself, which equals no state.
     """
     word = _word(text) or ""
+    return _state(_LETTERS.get(word, word), vocabulary)
+
+
+def _state(word: str, vocabulary: Vocabulary) -> str | None:
     found = vocabulary.get(word)
     if found is None and (negated := _OPPOSITE.match(word)):
         found = _negated(vocabulary.get(word[negated.end() :]), vocabulary)
-    return found
+    return found or (_stems(tuple(vocabulary.items())).get(stem(word)) if word.isalpha() else None)
+
+
+@lru_cache(maxsize=64)
+def _stems(items: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """The states by the stems of their words: "refuted" for "refutes"."""
+    return {stem(word): state for word, state in items if word.isalpha()}
 
 
 def _negated(found: str | None, vocabulary: Vocabulary) -> str | None:
@@ -159,25 +215,71 @@ def term(text: str) -> str | None:
     return None if _DIGIT.search(text) else _TERMS.get(_word(text) or "")
 
 
-def stated(sentence: str, vocabulary: Vocabulary, whole: bool = False) -> str | None:
-    """The state a sentence begins with ("No, because …") or concludes with ("Thus, the claim is disproved.").
+def stated(text: str, vocabulary: Vocabulary, question: str = "", whole: bool = False) -> str | None:
+    """The state a text begins with ("No, because …") or concludes with ("Thus, the claim is disproved.").
 
     Args:
-        sentence: One line.
+        text: An answer.
         vocabulary: Where the states come from.
-        whole: The sentence is all there is to the answer: the only state it names counts wherever it stands.
+        question: What is asked: the last sentence may affirm or deny it in its own words.
+        whole: The text is all there is to the answer: the only state it names counts wherever it stands.
     """
-    found = state(sentence, vocabulary)
+    found = state(text, vocabulary)
     if found is not None:
         return found
-    shown = _plain(sentence[:400])
-    if len({state(part, vocabulary) for part in shown.split(",")} - {None}) > 1:
+    shown = _plain(text)
+    named = {_bare(clause, vocabulary) for clause in (*last_clauses(shown[:_LONGEST], 0)[:1], *last_clauses(shown))}
+    named |= {_concluded(shown[-_LONGEST:], vocabulary, question)}
+    named -= {None}
+    if not named and whole:
+        return _only_state(shown.lower(), vocabulary)
+    return named.pop() if len(named) == 1 else None
+
+
+def limited(text: str, question: str) -> bool:
+    """Whether the end of an answer limits what it says, leaves it open or only reports it, other than the question."""
+    said = {word for clause in last_clauses(text[-_LONGEST:]) for word in clause_words(clause)}
+    return bool((_LIMITS & said).difference(clause_words(question[-_READ:])))
+
+
+def _bare(clause: str, vocabulary: Vocabulary) -> str | None:
+    word = _word(clause) or ""
+    return _state(word, vocabulary) if word in vocabulary else None
+
+
+def _concluded(text: str, vocabulary: Vocabulary, question: str) -> str | None:
+    """What the last clause of a text says of what is judged: "so the statement does not hold in general"."""
+    clauses = last_clauses(text) or [found[0] for found in _OF_A_STATEMENT.finditer(text)]
+    if not clauses:
         return None
-    if opening := _OPENING.match(shown):
-        found = state(opening[1], vocabulary)
-    if found is None and (concluding := _CONCLUDING.match(shown)):
-        found = state(concluding[1], vocabulary)
-    return _only_state(shown.lower(), vocabulary) if found is None and whole else found
+    clause = clauses[-1]
+    if _HAN.search(clause):
+        return vocabulary.get(_HAN_SPOKEN_OF.sub("", _word(clause) or ""))
+    tokens = clause_words(_BESIDE.sub("", clause))
+    said = [token for token in tokens if token in vocabulary or token not in _SPOKEN_OF | NEGATIONS]
+    denials = sum(token in NEGATIONS and token not in said for token in tokens)
+    if said[1:] and said[0] == "no":
+        said, denials = said[1:], denials + 1
+    found = _of_neither(said, vocabulary) or _state(" ".join(said), vocabulary)
+    if (
+        found is None
+        and "true" in vocabulary
+        and len(said) == 1
+        and (_STATEMENTS.intersection(tokens) or "hold" in said[0])
+    ):
+        found = vocabulary.get(_JUDGED.get(stem(said[0]), ""))
+    if found is None and "no" in vocabulary and (is_so := affirms(question, clause)) is not None:
+        return vocabulary["yes" if is_so else "no"]
+    return _negated(found, vocabulary) if denials % 2 else found
+
+
+def _of_neither(said: list[str], vocabulary: Vocabulary) -> str | None:
+    """The one state that is left where a clause denies the others: "neither entailed nor contradicted"."""
+    if said[:1] != ["neither"] or "nor" not in said:
+        return None
+    denied = {_state(word, vocabulary) for word in said[1:] if word != "nor"}
+    left = {one for one in vocabulary.values() if not one.startswith("non-") and one != "unknown"} - denied
+    return left.pop() if len(left) == 1 and None not in denied else None
 
 
 def _only_state(sentence: str, vocabulary: Vocabulary) -> str | None:
@@ -192,8 +294,8 @@ def _only_state(sentence: str, vocabulary: Vocabulary) -> str | None:
             return None
         named = {vocabulary[longest]: longest}
     [(found, word)] = named.items()
-    clause = " ".join(_CLAUSE.split(sentence[: sentence.find(word)])[-1].split()[-_NEAR:])
-    return _negated(found, vocabulary) if _NEGATION.search(clause) else found
+    clause = clause_words(_CLAUSE.split(sentence[: sentence.find(word)])[-1])[-_NEAR:]
+    return _negated(found, vocabulary) if NEGATIONS.intersection(clause) else found
 
 
 def _has_word(sentence: str, word: str) -> bool:
@@ -212,56 +314,3 @@ def _plain(text: str) -> str:
     if "\\" in text:
         text = _FONT.sub(r"\1", text).replace("\\ ", " ")
     return _SHELL.sub("", text)
-
-
-# -- Yes-or-no questions answered with their own statement: "Does the owl fly?", "The owl does not fly.".
-
-
-_ASKED = re.compile(
-    r"(?:^|[.,;:\\n]\s*|\bwhether\s+|\bif\s+)(?:does|do|did|is|are|was|were|can|could|will|would|has|have)\s+([^?.\n]{3,200})\?",
-    re.IGNORECASE,
-)
-_PLAIN_WORD = re.compile(r"[a-z0-9]+")
-_NEGATED = re.compile(r"\b(?:not|never|no longer|cannot)\b|n['’]t\b")
-_LITTLE = re.compile(
-    "number|the|an?|to|of|in|on|at|for|that|its?|there|any|some|going|does|do|did|is|are|was|were|been?|can|could|will|would"
-    "|has|have|had|not|never|cannot|so|therefore|thus|hence|t|doesn|don|didn|isn|aren|wasn|weren"
-)
-_LEAST = 8
-_SHORT = 40
-
-
-def affirmed(question: str, sentence: str, vocabulary: Vocabulary) -> str | None:
-    """The state a sentence stands for that affirms or denies just what the question asks; None for any other."""
-    found = _ASKED.findall(question[-_READ:])
-    if not found or "yes" not in vocabulary or "no" not in vocabulary:
-        return None
-    asked, said = found[-1].lower(), tidy(sentence[:400]).lower()
-    if len(_content(asked)) < _LEAST or _content(asked) != _content(said):
-        return None
-    affirmed = _is_negated(asked) == _is_negated(said)
-    return vocabulary["yes" if affirmed else "no"]
-
-
-def completes(question: str, sentence: str, answer: str) -> bool:
-    """Whether a sentence is the question's own words with a short answer put in: "Who sang?", "Ann sang."."""
-    said, wanted = tidy(sentence[:400]).lower(), tidy(answer).lower()
-    at = re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", said)
-    if at is None or not 1 < len(wanted) <= _SHORT or _is_negated(said):
-        return False
-    asked = {_stem(word) for word in _PLAIN_WORD.findall(question[-_READ:].lower())}
-    rest = _PLAIN_WORD.findall(said[: at.start()] + " " + said[at.end() :])
-    return bool(rest) and all(_LITTLE.fullmatch(word) or _stem(word) in asked for word in rest)
-
-
-def _stem(word: str) -> str:
-    return word.removesuffix("ed").rstrip("s").removesuffix("e")
-
-
-def _content(text: str) -> str:
-    """The words that carry the meaning, without their endings and run together: "gad wall" is "gadwall"."""
-    return "".join(_stem(word) for word in _PLAIN_WORD.findall(text) if not _LITTLE.fullmatch(word))
-
-
-def _is_negated(text: str) -> bool:
-    return len(_NEGATED.findall(text)) % 2 == 1

@@ -20,8 +20,9 @@ from workbench.verifiers.rules.records import (
     Text,
     Value,
 )
+from workbench.verifiers.rules.restating import completes
 from workbench.verifiers.rules.sense import sense_of_phrase, value_in, word_count
-from workbench.verifiers.rules.states import completes, term
+from workbench.verifiers.rules.states import term
 from workbench.verifiers.rules.strings import contains, goes_on, leads, other_case, same_wording, same_words_of
 
 if TYPE_CHECKING:

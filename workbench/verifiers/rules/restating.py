@@ -1,0 +1,214 @@
+"""Sentences that say in the question's own words what it asks: "Is 91 prime?", "So 91 is not prime."."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from workbench.verifiers.rules.sense import sentences, stem
+from workbench.verifiers.rules.spelling import tidy
+
+_TOKEN = re.compile(r"[^\W_]+|[-+*/^=<>≤≥≠≡∈⊂⊆∪∩|]")
+_CONTRACTED, _ELIDED = re.compile(r"n['’]t\b"), re.compile(r"\b(?:n|l|d|qu)['’](?=[^\W\d_])")
+_PARTS = re.compile(
+    r"\s*[,;:](?:\s+|\Z)|[，；：。]|\s*[—–]\s+|\s-\s|[,;]?\s*\b(?:so|hence|thus|therefore|but|luego|donc|daher|folglich)\b,?\s*"
+    r"|因此|所以|故|但是?|\s+(?=(?:because|since|weil|car|porque)\b)",
+    re.IGNORECASE,
+)
+_LINKED = re.compile(
+    r"\b((?:is|are|was|were|does|do|can|be)(?:n['’]t|\s+not)?)\s+(?:thus|hence|therefore|so)\b", re.IGNORECASE
+)
+_REASON = re.compile(
+    r"\W*(?:because|since|as|which|namely|for\s+(?:example|instance)|e\.g\.|i\.e\.|weil|denn|car|porque|pues|因为)\b|因为",
+    re.IGNORECASE,
+)
+_NEGATION_WORDS = "not never cannot no pas nicht kein keine niemals nunca jamás jamais"
+NEGATIONS = frozenset(_NEGATION_WORDS.split())
+"""Words that deny the clause they stand in."""
+_LITTLE_WORDS = """
+    number the an a to of in on at for that it its there any some going does do did is are was were be been
+    can could will would has have had so therefore thus hence must indeed still also then clearly certainly
+    this these he she they such tell tells telling told él ella un una el la los las es son número por tanto
+    ist sind die der das ein eine est sont le les ce il elle ne y
+"""
+_LITTLE = frozenset(_LITTLE_WORDS.split())
+_PRONOUN_WORDS = "it he she they this that these those él ella es son er sie il elle"
+_PRONOUNS = frozenset(_PRONOUN_WORDS.split())
+_PREPOSITIONS = "of in on at for to with by after during under from into within among between"
+_PHRASES = frozenset(_PREPOSITIONS.split())
+"""Prepositions of phrases that a sentence may leave out: "after 3 years"."""
+_LONGEST_PHRASE = 2
+_FUNCTIONS = frozenset(("sin", "cos", "tan", "log", "ln", "exp", "sqrt", "frac", "sum", "int", "infty"))
+_ROOTS = {
+    "truthful": "truth",
+    "lying": "lie",
+    "liar": "lie",
+    "lied": "lie",
+    "convergent": "converg",
+    "divergent": "diverg",
+}
+_OPPOSITES_WORDS = """
+    more/less more/fewer greater/less greater/smaller larger/smaller bigger/smaller higher/lower above/below
+    before/after longer/shorter taller/shorter older/younger faster/slower heavier/lighter earlier/later
+    same/different true/false truth/lie prime/composite even/odd invertible/singular converg/diverg
+    increas/decreas positiv/negativ
+"""
+_OPPOSITES = [{stem(word) for word in pair.split("/")} for pair in _OPPOSITES_WORDS.split()]
+"""Words of which one denies the other; to deny one does not affirm the other."""
+_PREFIX = re.compile(r"(?:un|in|im|ir|il|dis|non)(?=[^\W\d_]{4})")
+_POSSIBLE = {"can", "could", "possibl", "impossibl", "able"}
+_READ, _LONGEST = 1_500, 300
+_SENTENCE = r"((?:[^?？\n.!:;。]|[.:](?=\d)){3,300})"
+_ASKED = (
+    re.compile(rf"{_SENTENCE}[?？]"),
+    re.compile(rf"\btrue\s+or\s+false\W+{_SENTENCE}", re.IGNORECASE),
+    re.compile(rf"{_SENTENCE}\W+true\s+or\s+false\b", re.IGNORECASE),
+    re.compile(rf"\bwhether\s+{_SENTENCE}", re.IGNORECASE),
+)
+_OPEN = re.compile(
+    r"\W*(?:\w+n['’]t\b|(?:wh(?:at|ich|o|ose|om|en|ere|y)|how|qu[eé]|cuál|wie|was|quel)\b(?!\s+if\b))|.*\btrue\s+or\s+false\b",
+    re.IGNORECASE,
+)
+_VERB_FIRST = re.compile(
+    r"\W*(?:does|do|did|is|are|was|were|can|could|will|would|has|have|es|son|ist|sind|est)\b", re.I
+)
+_SHORT, _TELLING, _LAST = 40, 8, 2
+
+
+class _Clause(NamedTuple):
+    """What is asked or said.
+
+    Attributes:
+        words: Its words but for little ones, by their stems, in order.
+        omissible: Of each, whether a phrase begins with it that may be left out.
+        negated: Whether it denies.
+        tokens: All of its words and signs.
+    """
+
+    words: list[str]
+    omissible: list[bool]
+    negated: bool
+    tokens: list[str]
+
+    @property
+    def has_pronoun(self) -> bool:
+        """Whether a pronoun stands for the subject, or it is left out: "..., not prime"."""
+        said = [token for token in self.tokens if token not in NEGATIONS]
+        return bool(said) and (said[0] in _PRONOUNS or self.tokens[0] != said[0])
+
+
+def clause_words(text: str) -> list[str]:
+    """The words and signs of a clause in lower case, "not" on its own."""
+    return _TOKEN.findall(_ELIDED.sub("", _CONTRACTED.sub(" not", text.replace("can't", "cannot"))).lower())
+
+
+def last_clauses(text: str, at: int = -1) -> list[str]:
+    """The clauses of a text's last sentence, or of another one, but for those that only give reasons."""
+    last = re.split("。(?=.)", sentences(text)[at])[at] if text else ""
+    parts = [part for part in _PARTS.split(_LINKED.sub(r"\1", last)) if part.strip()]
+    first = next((place for place, part in enumerate(parts) if place and _REASON.match(part)), len(parts))
+    return [part for part in parts[:first] if not _REASON.match(part)]
+
+
+def affirms(question: str, clause: str) -> bool | None:
+    """Whether a clause affirms what a question asks, or denies it; None where it says something else."""
+    if len(clause) > _LONGEST:
+        return None
+    said = _clause(clause)
+    answers = (_compared(asked, said) for asked in _asked(question[-_READ:]))
+    return next((answer for answer in answers if answer is not None), None)
+
+
+def _asked(question: str) -> Iterator[_Clause]:
+    """What a question asks, as clauses: its last sentences that end in ``?``, what is true or false."""
+    for pattern in _ASKED:
+        for asked in pattern.findall(question)[: -_LAST - 1 : -1]:
+            main = asked.rpartition(",")[2]
+            if main != asked and _VERB_FIRST.match(main):
+                yield _clause(main)
+            if not _OPEN.match(asked):
+                yield _clause(asked)
+
+
+def _clause(text: str) -> _Clause:
+    tokens = clause_words(tidy(text))
+    content, omissible, in_phrase = [], [], False
+    for token in tokens:
+        if token in _LITTLE or token in NEGATIONS:
+            in_phrase = token in _PHRASES or (in_phrase and token in _LITTLE)
+            continue
+        content.append(_ROOTS.get(token, stem(token)))
+        omissible.append(in_phrase or token in _PHRASES)
+        in_phrase = False
+    return _Clause(content, omissible, sum(token in NEGATIONS for token in tokens) % 2 == 1, tokens)
+
+
+def _compared(asked: _Clause, said: _Clause) -> bool | None:
+    if len(together := "".join(said.words)) >= _TELLING and together == "".join(asked.words):
+        return asked.negated == said.negated
+    turned, contrary, found = False, False, []
+    for word in said.words:
+        if word in _POSSIBLE and _POSSIBLE.intersection(asked.tokens):
+            turned ^= word == "impossibl"
+            continue
+        if word not in asked.words:
+            opposite = _opposite(word, asked.words)
+            if opposite is None:
+                return None
+            turned, contrary = not turned, contrary or not _is_prefixed(word, opposite)
+            word = opposite
+        found.append(word)
+    if not _follows(asked, found, said) or (contrary and said.negated):
+        return None
+    return (asked.negated ^ said.negated ^ turned) is False
+
+
+def _opposite(word: str, asked: list[str]) -> str | None:
+    """The word of a question that another one denies."""
+    for other in asked:
+        if _is_prefixed(word, other) or {word, other} in _OPPOSITES:
+            return other
+    return None
+
+
+def _is_prefixed(one: str, other: str) -> bool:
+    shorter, longer = sorted((one, other), key=len)
+    return _PREFIX.sub("", longer, count=1) == shorter != longer
+
+
+def _follows(asked: _Clause, found: list[str], said: _Clause) -> bool:
+    """Whether words are the question's in its order, and only what a sentence may leave out is missing."""
+    if not found:
+        return False
+    if "such" in said.tokens:
+        return all(word in asked.words for word in found)
+    at = last = -1
+    for word in found:
+        if word not in asked.words[at + 1 :]:
+            return False
+        last, at = at, asked.words.index(word, at + 1)
+        if last < 0 and at and not said.has_pronoun:
+            return False
+        if last >= 0 and not _may_miss(asked, last + 1, at):
+            return False
+    return at + 1 == len(asked.words) or asked.omissible[at + 1]
+
+
+def _may_miss(asked: _Clause, start: int, end: int) -> bool:
+    """Whether words within a question may be left out: a short phrase, or the formula of a thing named before it."""
+    missing = asked.words[start:end]
+    formula = all(len(word) <= 1 or not word.isalpha() or word in _FUNCTIONS for word in missing)
+    is_named = asked.words[start - 1].isalpha()
+    return not missing or (formula and is_named) or (asked.omissible[start] and len(missing) <= _LONGEST_PHRASE)
+
+
+def completes(question: str, sentence: str, answer: str) -> bool:
+    """Whether a sentence is the question's own words with a short answer put in: "Who sang?", "Ann sang."."""
+    said, wanted = tidy(sentence[:400]).lower(), tidy(answer).lower()
+    at = re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", said)
+    if at is None or not 1 < len(wanted) <= _SHORT or _clause(said).negated:
+        return False
+    asked = {stem(word) for word in clause_words(question[-_READ:])}
+    rest = clause_words(said[: at.start()] + " " + said[at.end() :])
+    return bool(rest) and all(word in _LITTLE or stem(word) in asked for word in rest)

@@ -9,6 +9,7 @@ An item's way, and where each step lives:
    (`sense`: bounds, denials, shares, rough figures, sides). `answer_types` lists the types: each has a record, a reader
    and its rows of the table of comparers, whose refusals are final (`equality`: what they say):
    `figures`               with `quantities`, `numbers`, `numberwords`, `units`: numbers and what stands around them
+   `changes`               increases and decreases
    `calendar`              dates and times
    `members`               with `structure`, `regions`: lists, sets, tuples, matrices; intervals and their unions
    `named`                 values by name: what each person gets, which term goes with which definition

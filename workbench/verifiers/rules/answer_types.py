@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.verifiers.rules.algebra import EXPRESSION
 from workbench.verifiers.rules.calendar import MOMENT
+from workbench.verifiers.rules.changes import CHANGE
 from workbench.verifiers.rules.chemistry import CHEMICAL
 from workbench.verifiers.rules.figures import (
     ALTERNATIVES,
@@ -26,6 +27,7 @@ TYPES: tuple[AnswerType, ...] = (
     TERM,
     ALTERNATIVES,
     NAMED,
+    CHANGE,
     STATE,
     OPTIONS,
     TEXT,

@@ -21,6 +21,7 @@ REASONS = {
     "matrix": "matrix",
     "number": "number",
     "quantity": "quantity",
+    "change": "quantity",
     "percent": "quantity",
     "degrees": "quantity",
     "base": "number",

@@ -338,6 +338,11 @@ class TypedQuestion:
     """Whether it asks for a place in an order, so that "24th" is what 24 is."""
     reduced = _Says(r"lowest\s+terms|simplest\s+form|simplif|irreducible|reduced")
     """Whether it asks for simplest terms, so that 9/12 is no answer for 3/4."""
+    asks_change = _Says(
+        r"\bchang(?:e[sd]?|ing)\b|what\s+happens|\bpercent(?:age)?\s+(?:increase|decrease|gain|loss|profit)|\bby\s+what\s+(?:factor|per)"
+        r"|\bincrease\s+or\s+(?:a\s+)?decrease|\bprofit\s+or\s+loss"
+    )
+    """Whether it asks how something changes, so that a decrease by 25% is -25%."""
     asks_who = _Says(
         r"\b(?:who(?:se|m)?|(?:which|what|name\s+(?:of\s+)?the)\s+(?:\w+\s+){0,2}?(?:mathematician|physicist|author|scientist|composer|painter|poet|writer"
         r"|person|artist|president|philosopher|chemist|inventor|explorer|emperor|king|queen|actor|actress|director|player))\b|谁"

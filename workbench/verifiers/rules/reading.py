@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.verifiers.rules.answer_types import READERS
 from workbench.verifiers.rules.calendar import Moment
+from workbench.verifiers.rules.changes import Change, change
 from workbench.verifiers.rules.chemistry import Chemical, chemical
 from workbench.verifiers.rules.choices import choice_of, closing_of, option_of
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
@@ -126,6 +127,8 @@ class AnswerReader:
         question = self.question
         if (several := self._alternatives(text)) is not None:
             return several
+        if (changed := change(text, question)) is not None:
+            return Part(tidy(text), changed)
         if (question.type == "C" or has_label(text) or _LOWER_LABELS.fullmatch(text)) and (
             chosen := self.chosen(text)
         ) is not None:
@@ -219,6 +222,8 @@ class AnswerReader:
             and (named := named_answer(text, wanted, self)) is not None
         ):
             return named
+        if (changed := self._changed(text, wanted)) is not None:
+            return Part(tidy(text), changed)
         if isinstance(wanted.value, Brackets):
             return Part(tidy(text), Brackets(closing_of(text, self.question.text, whole=True) or ""))
         if isinstance(wanted.value, Region):
@@ -234,6 +239,11 @@ class AnswerReader:
             if found is not None and not (isinstance(found.value, Text) or _is_loose(found)):
                 return found
         return self.picked(text, wanted) or Part(tidy(text), Text(is_prose(text)))
+
+    def _changed(self, text: str, wanted: Part[Any]) -> Change | None:
+        """The change an answer describes, where one is wanted: in words, or as a number with a sign."""
+        signed = isinstance(wanted.value, Quantity) and wanted.text[:1] in "+-−"
+        return change(text, self.question) if signed or isinstance(wanted.value, Change) else None
 
     def _result(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
         """What a chain of equations or an argument comes to: 6 kWh of ``E = 2 kW · 3 h = 6 kWh``, of "so E = 6 kWh".

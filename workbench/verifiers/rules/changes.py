@@ -1,0 +1,192 @@
+"""Changes: "25% decrease", "It rose by 5 °C", "The pressure doubles", "one quarter of its original value"."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from workbench.verifiers.rules.equality import Doubt, Equality
+from workbench.verifiers.rules.quantities import Quantity, quantity, same_quantity
+from workbench.verifiers.rules.records import AnswerType, Part, Text
+from workbench.verifiers.rules.sense import changing, denying, sentences, unknown_words, words
+from workbench.verifiers.rules.spelling import plain
+from workbench.verifiers.rules.units import Unit
+
+if TYPE_CHECKING:
+    from workbench.verifiers.rules.comparing import Comparison
+    from workbench.verifiers.rules.question import TypedQuestion
+
+_LONGEST = 200
+_CLAUSE = re.compile(
+    r"[;:]|(?:\A|,? )(?:so|thus|hence|therefore|meaning|i\.e\.|that is|in other words)\b,?", re.IGNORECASE
+)
+_UP = (
+    r"increas(?:e[sd]?|ing)|ris(?:e[sn]?|ing)|rose|gr[eo]w[ns]?|growth|gain(?:s|ed)?|profit|went up|goes up"
+    r"|warm(?:s|ed)|up|more|higher"
+)
+_DOWN = (
+    r"decreas(?:e[sd]?|ing)|f[ae]ll(?:s|en|ing)?|drop(?:s|ped)?|declin(?:e[sd]?|ing)|reduc(?:e[sd]?|tion)|shr[aiu]nks?"
+    r"|loss|los[et]s?|went down|goes down|cool(?:s|ed)|down|less|fewer|lower|cheaper|discount"
+)
+_SIDE = re.compile(rf"\b(?:(?P<up>{_UP})|{_DOWN})\b(?: (?:up|down)\b)?", re.IGNORECASE)
+_LARGE = "large|great|big|strong|high|much|long|fast"
+_FORMER = rf"(?:its|the|what|as|their)\b(?: (?:original|former|initial|previous|old|starting|{_LARGE})\b)?.*"
+_MULTIPLE = re.compile(
+    rf"(?P<verb>\b(?:doubl|tripl|trebl|quadrupl|halv)(?:e[sd]?|ing)\b)|\b(?P<sign>multipli|divid)ed by (?P<by>.+)"
+    rf"|\b(?:to|becomes?|is|was|be|only|just) "
+    rf"(?P<share>twice|double|half|[\w.]+ times|[\w./-]+(?: \w+)? ?(?:of|% of)) {_FORMER}",
+    re.IGNORECASE,
+)
+_VERBS = {"doubl": Fraction(2), "tripl": Fraction(3), "trebl": Fraction(3), "quadrupl": Fraction(4)}
+_VERBS["halv"] = Fraction(1, 2)
+_SHARES = {"twice": Fraction(2), "double": Fraction(2), "half": Fraction(1, 2)}
+_BY = re.compile(r" ?(?P<way>overall |by |of |in total )?(?P<factor>an? factor of )?(?P<size>.+)")
+_GIVEN = re.compile(r"\b(?:when|if|as|after|while)\b[^,?.]*", re.IGNORECASE)
+"""What the question supposes to change."""
+_DIGIT = re.compile(r"\d")
+_DETERMINER = re.compile(r"(?<!\bof )\b(?:the|its|their)\b", re.IGNORECASE)
+_FILLING = """
+    new final whole original former initial old previous value values size amount change changes changed relative
+    percent degrees becomes become means being overall net end result what happens happen state describe happened
+"""
+_MOST_WORDS = 4
+
+
+class Change(NamedTuple):
+    """How much more or less something becomes: in a ratio, or by an amount.
+
+    Attributes:
+        factor: The new value over the old one.
+        amount: The new value less the old one.
+    """
+
+    factor: Fraction | None
+    amount: Quantity | None = None
+
+
+def change(text: str, question: TypedQuestion) -> Change | None:
+    """The change a text describes, where its question asks for one; None where it describes none or several."""
+    if not question.asks_change or len(text) > _LONGEST:
+        return None
+    clause = _CLAUSE.split(plain(sentences(text)[-1]))[-1].strip(" .*")
+    multiples, sides = list(_MULTIPLE.finditer(clause)), list(_SIDE.finditer(clause))
+    first = (multiples or sides)[:1]
+    if len(multiples) > 1 or len(sides) > 1 or not first or denying(clause):
+        return None
+    subject = _SIDE.sub(" ", clause[: first[0].start()])
+    if changing(subject) or _is_of_another(subject, question):
+        return None
+    return _multiple(first[0]) if multiples else _sided(first[0], clause)
+
+
+def _is_of_another(subject: str, question: TypedQuestion) -> bool:
+    """Whether something changes that is not what is asked for: the volume where the pressure is."""
+    asked = _GIVEN.sub("", sentences(question.text)[-1])
+    nouns = unknown_words(asked, _FILLING.split())
+    known = words(question.text) if "it" in words(asked) or not nouns else nouns
+    named = words(_DETERMINER.split(subject)[-1])
+    symbols = {word for word in named if len(word) == 1}.difference(
+        "a", (noun[0] for noun in nouns if len(noun) > 3), known
+    )
+    return bool(symbols or unknown_words(" ".join(named), [*known, *_FILLING.split()]))
+
+
+def _multiple(found: re.Match[str]) -> Change | None:
+    if found["verb"]:
+        return Change(next(size for stem, size in _VERBS.items() if found["verb"].lower().startswith(stem)))
+    if found["by"]:
+        size = quantity(found["by"])
+        if size is None or not size.is_number or size.number.value <= 0:
+            return None
+        return Change(size.number.value if found["sign"] == "multipli" else 1 / size.number.value)
+    share = found["share"].lower()
+    if share in _SHARES:
+        return Change(_SHARES[share])
+    size = quantity(share.removesuffix("of").removesuffix("times").strip())
+    if size is None or not (size.is_number or _is_share(size)):
+        return None
+    return Change(_share_of(size))
+
+
+def _is_share(size: Quantity) -> bool:
+    return size.unit is not None and not size.unit.dimensions and not size.unit.pi
+
+
+def _share_of(size: Quantity) -> Fraction:
+    return size.number.value * (size.unit.factor if size.unit else 1)
+
+
+def _sided(found: re.Match[str], clause: str) -> Change | None:
+    """A change up or down by the amount that stands behind its word, or right before it."""
+    sign = 1 if found["up"] else -1
+    behind = _BY.fullmatch(clause[found.end() :])
+    size = _leading_size(behind["size"]) if behind else None
+    if size is None:
+        before = clause[: found.start()].split()[-_MOST_WORDS:]
+        sizes = (quantity(" ".join(before[at:])) for at in range(len(before)))
+        size = next((size for size in sizes if size is not None), None)
+    if size is None or size.number.value <= 0 or size.word:
+        return None
+    if behind and behind["factor"]:
+        return Change(size.number.value**sign) if size.is_number else None
+    if _is_share(size):
+        return Change(1 + sign * _share_of(size))
+    return Change(None, size._replace(number=size.number.times(Fraction(sign))))
+
+
+def _leading_size(text: str) -> Quantity | None:
+    """The longest amount that the first words of a text are, where no words behind it make another of it."""
+    parts = text.split()
+    for end in range(min(len(parts), _MOST_WORDS), 0, -1):
+        size = quantity(" ".join(parts[:end]).strip(",."))
+        if size is not None and not size.word:
+            behind = parts[end : end + 2]
+            return None if changing(" ".join(parts[end:])) or _DIGIT.search(" ".join(behind)) else size
+    return None
+
+
+def _same(one: Part[Change], other: Part[Change], with_: Comparison) -> Equality | None:
+    first, second = one.value, other.value
+    if first.amount is not None and second.amount is not None:
+        return _same_amount(first.amount, second.amount, with_)
+    return Equality(first.factor is not None and first.factor == second.factor, "change")
+
+
+def _same_amount(one: Quantity, other: Quantity, with_: Comparison) -> Equality:
+    if one.unit and other.unit and one.unit.dimensions == other.unit.dimensions:
+        one, other = _difference(one, one.unit), _difference(other, other.unit)
+    found = same_quantity(one, other, with_.question.asked)
+    return Equality(found is not None and found[0], "change")
+
+
+def _difference(amount: Quantity, its: Unit) -> Quantity:
+    """Of temperatures, a difference has no zero point."""
+    return amount._replace(unit=its._replace(offset=Fraction(0)))
+
+
+def _signed(one: Part[Change], other: Part[Quantity], with_: Comparison) -> Equality | None:
+    """A change as a signed number: ``-25\\%``; without a sign nobody can tell which way it goes."""
+    number = other.value
+    is_equal = _is_changed_by(one.value, number, with_)
+    turned = number._replace(number=number.number.times(Fraction(-1)))
+    if plain(other.text)[:1] not in ("+", "-") and (is_equal or _is_changed_by(one.value, turned, with_)):
+        raise Doubt("alike")
+    return Equality(is_equal, "change")
+
+
+def _is_changed_by(changed: Change, number: Quantity, with_: Comparison) -> bool:
+    if changed.amount is not None:
+        return _same_amount(changed.amount, number, with_).equal
+    share = number.number.value / 100 if number.is_number and with_.question.asked.percent else _share_of(number)
+    return (number.is_number or _is_share(number)) and changed.factor == 1 + share
+
+
+def _other(one: Part[Change], other: Part[Any], with_: Comparison) -> Equality | None:
+    if isinstance(other.value, Text):
+        raise Doubt("semantic")
+    return None
+
+
+CHANGE = AnswerType(None, {(Change, Change): _same, (Change, Quantity): _signed, (Change, object): _other})
+"""Whether a text is one, its question says."""

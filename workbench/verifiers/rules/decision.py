@@ -27,7 +27,7 @@ from workbench.verifiers.rules.named import NamedValues, named_answer
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.question import letters
 from workbench.verifiers.rules.reading import AnswerReader
-from workbench.verifiers.rules.records import ChosenOptions, Collection, Expression, Part, State, Text
+from workbench.verifiers.rules.records import ChosenOptions, Collection, Expression, Part, Region, State, Text
 from workbench.verifiers.rules.sense import (
     ROUGH,
     Around,
@@ -198,9 +198,10 @@ class _Deciding:
         """The verdict on equal answers, where neither is an unsolved form of the other."""
         question, reference = self._reader.question, self._found.parts[0]
         kind = found.rule.partition(".")[0]
-        if isinstance(theirs.value, (Quantity, Expression, Collection)):
+        if isinstance(theirs.value, (Quantity, Expression, Collection, Region)):
             answer = (isinstance(theirs.value, Expression) and theirs.value.measured) or theirs.text
-        if kind in _RELATED:
+        bounds = isinstance(theirs.value, Region) and "|" not in answer
+        if kind in _RELATED and not bounds:
             if (kind in _CALCULATED and has_no_value(reference, answer)) or restates(reference, answer, question.text):
                 raise Doubt("unsolved")
             if kind in _WORKED_OUT or isinstance(theirs.value, Expression):

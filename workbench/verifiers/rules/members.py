@@ -22,7 +22,7 @@ from workbench.verifiers.rules.records import (
     Term,
     Value,
 )
-from workbench.verifiers.rules.regions import HIGHEST, LOWEST, IntervalForm, intervals, merged
+from workbench.verifiers.rules.regions import HIGHEST, LOWEST, IntervalForm, intervals
 from workbench.verifiers.rules.structure import Shape, name_without_index, shape, unit_vectors
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.reading import AnswerReader
 
 _SHAPE_BEHIND = re.compile(r"[^=(\[{,]{1,40}=\s*((?:\\\{|[{(\[]|\\begin).*)", re.DOTALL)
-_RELATION = re.compile(r"[<>≤≥≠∖]|\\[lg](?:e|eq|eqslant|t)(?![A-Za-z])|∈|ℝ|\\mathbb|∪|\\infty|∞")
+_RELATION = re.compile(r"[<>≤≥≠∖]|\\[lg](?:e|eq|eqslant|t)(?![A-Za-z])|∈|ℝ|\\mathbb|∪|\\infty|∞|\ball\s+real")
 _PAIR = re.compile(r"\([^()<>]*,[^()<>]*\)")
 _POINT = re.compile(r"\A(?:[A-Z]\s?)?\(([^()|,;]{1,40})[|,;]([^()|,;]{1,40})\)\Z")
 """A point as some write it: ``P(1, 2)``, ``(1|2)``."""
@@ -58,7 +58,7 @@ def region(text: str, reader: AnswerReader, depth: int = 0) -> Region | None:
     found = intervals(text)
     if found is None:
         return None
-    pieces = [_piece(one, reader, depth) for one in merged(found[1])]
+    pieces = [_piece(one, reader, depth) for one in found[1]]
     return Region(tuple(pieces), found[0] or "")
 
 
@@ -274,7 +274,7 @@ def _member_alone(one: Part[Collection], other: Part[Any], with_: Comparison) ->
 
 def _regions(one: Part[Region], other: Part[Region], with_: Comparison) -> Equality | None:
     ours, theirs = one.value, other.value
-    if ours.name and theirs.name and ours.name != theirs.name:
+    if not _same_variable(ours.name, theirs.name):
         return Equality(False, "interval")
     if len(ours.pieces) != len(theirs.pieces):
         return Equality(False, "interval")
@@ -289,6 +289,11 @@ def _regions(one: Part[Region], other: Part[Region], with_: Comparison) -> Equal
             left.pop(fits)
     equal = all_of(verdicts)
     return None if equal is None else Equality(equal, "interval")
+
+
+def _same_variable(one: str, other: str) -> bool:
+    """Whether two names may be of one variable; what a function's value is called is often y."""
+    return one == other or not (one and other) or ("y" in (one, other) and "(" in one + other)
 
 
 def _same_piece(one: IntervalPiece, other: IntervalPiece, with_: Comparison) -> bool | None:

@@ -34,6 +34,7 @@ from workbench.verifiers.rules.records import (
     Text,
     Value,
 )
+from workbench.verifiers.rules.regions import intervals
 from workbench.verifiers.rules.sense import (
     NOTHING,
     ROUGH,
@@ -374,6 +375,8 @@ class AnswerReader:
 
 def _in_signs(text: str, name: str) -> str:
     """A bound in words as an inequality: "k must be less than 4", "all real numbers except 2"."""
+    if intervals(tidy(text)) is not None:
+        return text
     stated = _INEQUALITY.findall(text)
     if word_count(text) > _FEW_WORDS and 1 <= len(stated) <= 2:
         return " or ".join(stated)

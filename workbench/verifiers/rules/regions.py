@@ -3,30 +3,55 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
-from workbench.verifiers.rules.structure import Shape, shape
+from workbench.verifiers.rules.arithmetic import REAL
+from workbench.verifiers.rules.evaluate import CONSTANTS, features
+from workbench.verifiers.rules.nodes import Name, Node, Number, substituted
+from workbench.verifiers.rules.statements import statements
+from workbench.verifiers.rules.structure import shape, split_list
+from workbench.verifiers.rules.tokens import NotUnderstood
 
 _COMPARE = re.compile(r"\\(?:leqslant|geqslant|leq|geq|le|ge|lt|gt)(?![A-Za-z])|<=|>=|[<>≤≥⩽⩾]")
 _LESS = {"<": False, "\\lt": False, "\\le": True, "\\leq": True, "\\leqslant": True, "≤": True, "⩽": True, "<=": True}
 _MORE = {">": False, "\\gt": False, "\\ge": True, "\\geq": True, "\\geqslant": True, "≥": True, "⩾": True, ">=": True}
-_VARIABLE = re.compile(r"\\?[A-Za-zα-ω](?:_\{?\w{1,4}\}?)?")
-_REALS = re.compile(r"(?:\\mathbb\s*\{?\s*R\s*\}?|ℝ|\\mathbf\s*\{?R\}?|\\R|R)")
-_WITHOUT = re.compile(r"(.+?)\s*(?:∖|\\backslash|\s-\s)\s*(.+)", re.DOTALL)
-_ABSOLUTE = re.compile(
-    r"(?:\||\\lvert\s?)\s*(\\?[A-Za-z])\s*(?:\||\\rvert)\s*(<=|>=|[<>≤≥]|\\[lg](?:eqslant|eq|e|t)(?![A-Za-z]))\s*([\w.\\/{}]{1,30})"
+_NAME = r"\\?[A-Za-zα-ω](?:_\{?\w{1,4}\}?)?(?:\(\w\))?"
+_VARIABLE = re.compile(_NAME)
+_REALS = re.compile(
+    r"\\math(?:bb|bf)\s*\{?\s*R\s*\}?|ℝ|\\?R|(?:the\s+set\s+of\s+)?(?:all\s+)?reals?(?:\s+numbers?)?(?:\s+[a-z])?"
 )
-_UNEQUAL = re.compile(r"(\\?[A-Za-z](?:_\w)?)\s*≠\s*(.{1,40})")
+_SUCH_THAT = re.compile(
+    r"(?:the\s+set\s+of\s+)?(?:all\s+)?(?:real\s+)?(?:numbers?\s+|values?\s+)?(?:of\s+)?(?:[A-Za-z]\s+)?"
+    r"(?:such\s+that|with|where|satisfying|for\s+which)\s+(.+)"
+)
+_ABSOLUTE = re.compile(r"(?:\||\\lvert\s?)([^|]{1,40}?)(?:\||\\rvert)")
+_POINTS = re.compile(
+    rf"({_NAME})\s*(=|≠|∉|\\notin(?![A-Za-z]))\s*(\S[^<>≤≥∈≠=∪]{{0,60}}(?:≠[^<>≤≥∈=∪]{{1,20}}){{0,3}})"
+)
 _INFINITY = re.compile(r"[+-]?\s*(?:\\infty|∞|\\infin|infinity|inf|oo)", re.IGNORECASE)
-_AROUND_REALS = re.compile(r"(?:\\text\{)?\s*all\s+real\s+numbers?\s*\}?", re.IGNORECASE)
-_ALL_OF = re.compile(r",|\band\b|\\land(?![A-Za-z])|∧")
-_DEEPEST = 4
+_ANY_OF = re.compile(
+    r"\s*(?:∪|\\bigcup(?![A-Za-z])|\\l?or(?![A-Za-z])|\\vee(?![A-Za-z])|∨)\s*|,?\s+(?:or|U|together\s+with)\s+"
+)
+_ALL_OF = re.compile(r"\s*(?:\\land(?![A-Za-z])|\\wedge(?![A-Za-z])|∧|∩)\s*|,?\s+and\s+")
+_PROVIDED = re.compile(
+    r",?\s+(?:(?:but|and)\s+)?(?:with|where|provided(?:\s+that)?|but)\s+(?!not\s)"
+    r"|,\s*(?:and\s+)?(?=[^,]{1,20}(?:≠|∉|\\notin))"
+)
+_WITHOUT = re.compile(
+    r"\s*(?:∖|\\backslash(?![A-Za-z])|\s[-\\]\s(?=\\?\{))\s*|,?\s+(?:except|excluding|other\s+than|apart\s+from|but\s+not|without)(?:\s+(?:for|at|when|the\s+(?:point|value)s?))?\s+"
+)
+_COMMA = re.compile(r"\s*[,;]\s*")
+_OPENING, _CLOSING = "([{⟨", ")]}⟩"
+_DEEPEST = 5
+_MOST_ENDS = 24
+_CLOSE = 1e-12
 LOWEST, HIGHEST = "-∞", "∞"
 
 
 class IntervalForm(NamedTuple):
-    """One interval: its ends as written and whether they belong to it."""
+    """One interval: its ends as written and whether they belong to it; a point has one end twice."""
 
     low: str
     high: str
@@ -34,118 +59,190 @@ class IntervalForm(NamedTuple):
     has_high: bool
 
 
-def intervals(text: str, depth: int = 0) -> tuple[str | None, list[IntervalForm]] | None:
-    """The intervals a text describes, and the variable it names if any; None when it describes none.
+Found = tuple[str | None, list[IntervalForm]]
+"""The variable a text bounds, if it names one, and the intervals."""
 
-    Takes ``(1, 2]``, ``[1, ∞)``, unions, ``x > 2``, ``1 < x \\le 2``, ``x ∈ (1, 2)``, ``\\{x \\mid x > 2\\}``,
-    ``x < 1 or x > 2``, ``ℝ``. ``(1, 2)`` and ``[1, 2]`` too: whether such a pair is an interval is for the caller.
+_EVERYTHING = [IntervalForm(LOWEST, HIGHEST, False, False)]
+
+
+def intervals(text: str) -> Found | None:
+    """The intervals a text describes, in order, and the variable it names if any; None when it describes none.
+
+    Takes ``(1, 2]``, ``[1, ∞)``, ``x > 2``, ``1 < x \\le 2``, ``|x - 1| < 2``, ``x ≠ 3``, ``x ∈ (1, 2)``, ``ℝ``,
+    ``\\{x \\mid x > 2\\}``, and what "or", "and", "except" and their signs make of these. ``(1, 2)`` and ``[1, 2]``
+    too: whether such a pair is an interval is for the caller.
     """
-    text = text.strip()
+    found = _region(text.strip(), 0)
+    return None if found is None or all(one.low == one.high for one in found[1]) else found
+
+
+def _region(text: str, depth: int) -> Found | None:
     if depth > _DEEPEST:
         return None
-    if _REALS.fullmatch(text) or _AROUND_REALS.fullmatch(text):
-        return None, [IntervalForm(LOWEST, HIGHEST, False, False)]
-    if (found := _without(text, depth) or _absolute(text)) is not None:
-        return found
+    if (such := _SUCH_THAT.fullmatch(text)) is not None:
+        text = such[1]
+    if _REALS.fullmatch(text):
+        return None, _EVERYTHING
+    if (points := _points(text)) is not None:
+        return points
+    for separator, holds in ((_PROVIDED, all), (_ANY_OF, any), (_WITHOUT, _only_first), (_ALL_OF, all)):
+        parts = _cut(separator, text)
+        if len(parts) > 1:
+            return _joined([_region(part, depth + 1) or _alone(part) for part in parts], holds)
+    if len(parts := _cut(_COMMA, text)) > 1:
+        return _by_commas([_region(part, depth + 1) for part in parts])
     head, member, tail = text.partition("∈")
     if member and _VARIABLE.fullmatch(head.strip()):
-        found = intervals(tail, depth + 1)
+        found = _region(tail.strip(), depth + 1)
         return None if found is None else (head.strip(), found[1])
-    found_shape = shape(text)
-    both = found_shape is None or found_shape.kind == "list"
-    if both and ("," not in text or "≠" in text) and len(_ALL_OF.split(text)) == 2:
-        return _all_conditions(text, depth + 1)
-    if found_shape is None:
-        return _inequality(text)
-    return _of_shape(found_shape, depth + 1)
+    return _of_shape(text, depth + 1) or _inequality(text)
 
 
-def _without(text: str, depth: int) -> tuple[str | None, list[IntervalForm]] | None:
-    """The reals without some points or one interval: ``ℝ ∖ {2}``, ``x ≠ 2``."""
-    if (unequal := _UNEQUAL.fullmatch(text)) is not None:
-        parts = [part for part in re.split(r",|\band\b", unequal[2]) if part.strip()]
-        parts = [part.rsplit("≠", 1)[-1] for part in parts]
-        return unequal[1], _between([part.strip() for part in parts])
-    found = _WITHOUT.fullmatch(text)
-    if found is None or not _REALS.fullmatch(found[1].strip()):
-        return None
-    taken = shape(found[2].strip())
-    if taken is not None and taken.kind == "set":
-        return None, _between(list(taken.parts))
-    inner = intervals(found[2], depth + 1)
-    if inner is None or len(inner[1]) != 1:
-        return None
-    one = inner[1][0]
-    return None, [
-        IntervalForm(LOWEST, one.low, False, not one.has_low),
-        IntervalForm(one.high, HIGHEST, not one.has_high, False),
-    ]
+def _only_first(held: list[bool]) -> bool:
+    return held[0] and not any(held[1:])
 
 
-def _all_conditions(text: str, depth: int) -> tuple[str | None, list[IntervalForm]] | None:
-    """Two conditions that hold together: a bound on either side, or an interval and a point within it left out."""
-    conditions = [part.strip() for part in _ALL_OF.split(text) if part.strip()]
-    if len(conditions) != 2:
-        return intervals(text, depth)
-    first, second = (intervals(condition, depth) for condition in conditions)
-    if first is None or second is None or first[0] != second[0]:
-        return None
-    if len(first[1]) == len(second[1]) == 1:
-        return _overlap(first[0], first[1][0], second[1][0])
-    whole, holed = (first[1], second[1]) if len(first[1]) == 1 else (second[1], first[1])
-    if len(whole) != 1 or len(holed) != 2 or holed[0].high != holed[1].low:
-        return None
-    point, around = holed[0].high, whole[0]
-    return first[0], [
-        IntervalForm(around.low, point, around.has_low, False),
-        IntervalForm(point, around.high, False, around.has_high),
-    ]
+def _cut(separator: re.Pattern[str], text: str) -> list[str]:
+    """The parts of a text between separators outside brackets."""
+    level = [0]
+    for sign in text:
+        level.append(level[-1] + (sign in _OPENING) - (sign in _CLOSING))
+    parts, start = [], 0
+    for found in separator.finditer(text):
+        if level[found.start()] == 0 and found.end() > found.start():
+            parts.append(text[start : found.start()].strip())
+            start = found.end()
+    return [*parts, text[start:].strip()]
 
 
-def _overlap(name: str | None, one: IntervalForm, other: IntervalForm) -> tuple[str | None, list[IntervalForm]] | None:
-    """What lies above one bound and below the other; None for two bounds on the same side."""
-    below, above = (one, other) if one.low == LOWEST else (other, one)
-    if below.low != LOWEST or above.high != HIGHEST:
-        return None
-    return name, [IntervalForm(above.low, below.high, above.has_low, below.has_high)]
-
-
-def _between(points: list[str]) -> list[IntervalForm]:
-    """The open intervals between points given in increasing order."""
-    ends = [LOWEST, *points, HIGHEST]
-    return [IntervalForm(low, high, False, False) for low, high in pairwise(ends)]
-
-
-def _absolute(text: str) -> tuple[str | None, list[IntervalForm]] | None:
-    """``|x| < a`` is between -a and a, ``|x| > a`` outside."""
-    found = _ABSOLUTE.fullmatch(text)
+def _points(text: str) -> Found | None:
+    """``x ≠ 2, 3``: all but these; ``x = 2``: these only."""
+    found = _POINTS.fullmatch(text)
     if found is None:
         return None
-    name, sign, end = found[1], found[2], found[3]
-    if sign in _LESS:
-        return name, [IntervalForm(f"-{end}", end, _LESS[sign], _LESS[sign])]
-    return name, [IntervalForm(LOWEST, f"-{end}", False, _MORE[sign]), IntervalForm(end, HIGHEST, _MORE[sign], False)]
+    inner = shape(found[3])
+    members = inner.parts if inner is not None and inner.kind == "set" else split_list(found[3])
+    found_ends = [part.rsplit("≠", 1)[-1].strip() for part in members]
+    kept = [IntervalForm(end, end, True, True) for end in found_ends]
+    if found[2] != "=":
+        outside = _combined([_EVERYTHING, kept], _only_first)
+        return None if outside is None else (found[1], outside)
+    return found[1], kept
 
 
-def _of_shape(found: Shape, depth: int) -> tuple[str | None, list[IntervalForm]] | None:
+def _alone(text: str) -> Found | None:
+    """Numbers beside other parts of a region: the ``{5}`` of ``ℝ ∖ {5}``, the 2 of "except 2"."""
+    found = shape(text)
+    members = list(found.parts) if found is not None and found.kind == "set" else split_list(text)
+    if any(_value(member) is None for member in members):
+        return None
+    return None, [IntervalForm(member, member, True, True) for member in members]
+
+
+def _joined(parts: Sequence[Found | None], holds: Callable[[list[bool]], bool]) -> Found | None:
+    known = [part for part in parts if part is not None]
+    names = {name for name, _ in known if name is not None}
+    if len(known) < len(parts) or len(names) > 1:
+        return None
+    forms = _combined([several for _, several in known], holds)
+    if forms is None and holds is any:
+        forms = [one for _, several in known for one in several]
+    return (next(iter(names), None), forms) if forms else None
+
+
+def _by_commas(parts: Sequence[Found | None]) -> Found | None:
+    """Conditions a list gives: all hold where they can, unless they would say nothing otherwise."""
+    if any(part is None or part[0] is None for part in parts):
+        return None
+    both, either = _joined(parts, all), _joined(parts, any)
+    if both is None:
+        return either
+    return both if either is not None and either[1] == _EVERYTHING else None
+
+
+def _combined(
+    operands: Sequence[Sequence[IntervalForm]], holds: Callable[[list[bool]], bool]
+) -> list[IntervalForm] | None:
+    """Where a condition on what lies in each operand holds; None where the order of the ends isn't known."""
+    texts = {end for forms in operands for one in forms for end in (one.low, one.high)} - {LOWEST, HIGHEST}
+    values = {text: _value(text) for text in texts}
+    if None in values.values() or len(texts) > _MOST_ENDS:
+        return None
+    places, ends = _placed({text: value for text, value in values.items() if value is not None})
+    last = 2 * len(ends)
+    places |= {LOWEST: -1, HIGHEST: last + 1}
+    if any(places[one.low] > places[one.high] for forms in operands for one in forms):
+        return None
+    inside = [
+        holds([any(_holds(one, cell, places) for one in forms) for forms in operands]) for cell in range(last + 1)
+    ]
+    return _runs(inside, ends)
+
+
+def _placed(values: dict[str, float]) -> tuple[dict[str, int], list[str]]:
+    """The cell of each end on the line, odd ones for ends and even ones for the gaps between, and the ends in order."""
+    places: dict[str, int] = {}
+    ends: list[str] = []
+    for text in sorted(values, key=lambda text: (values[text], text)):
+        if not ends or values[text] - values[ends[-1]] > _CLOSE * max(1, abs(values[text])):
+            ends.append(text)
+        places[text] = 2 * len(ends) - 1
+    return places, ends
+
+
+def _holds(one: IntervalForm, cell: int, places: dict[str, int]) -> bool:
+    low, high = places[one.low], places[one.high]
+    return low < cell < high or (cell == low and one.has_low) or (cell == high and one.has_high)
+
+
+def _runs(inside: list[bool], ends: list[str]) -> list[IntervalForm]:
+    """The intervals that neighbouring cells make."""
+    found = []
+    start: int | None = None
+    for cell, held in enumerate([*inside, False]):
+        if held and start is None:
+            start = cell
+        elif not held and start is not None:
+            low = ends[(start - 1) // 2] if start else LOWEST
+            high = ends[(cell - 1) // 2] if cell < len(inside) else HIGHEST
+            found.append(IntervalForm(low, high, start % 2 == 1, cell % 2 == 0 and cell < len(inside)))
+            start = None
+    return found
+
+
+def _value(text: str) -> float | None:
+    """A number by which ends are ordered; letters have fixed values that rise with the alphabet."""
+    tree = _tree(text)
+    if tree is None:
+        return None
+    names = {name: sum(ord(sign) / 100**at for at, sign in enumerate(name[:4])) for name in features(tree).names}
+    try:
+        value = float(REAL.value(tree, {**names, **REAL.constants}))
+    except (ValueError, ArithmeticError, TypeError, KeyError):
+        return None
+    return value if abs(value) < float("inf") else None
+
+
+def _tree(text: str) -> Node | None:
+    try:
+        said = statements(text)
+    except NotUnderstood:
+        return None
+    return said[0].parts[0][0] if len(said) == 1 and not said[0].signs else None
+
+
+def _of_shape(text: str, depth: int) -> Found | None:
+    found = shape(text)
+    if found is None or found.kind == "union":
+        inner = text[1:-1].strip() if text[:1] == "(" and text[-1:] == ")" else ""
+        return _region(inner, depth) if inner else None
     if found.kind in ("interval", "tuple") and len(found.parts) == 2:
         low, high = (_end(part) for part in found.parts)
         return None, [IntervalForm(low, high, found.closed[0], found.closed[1])]
-    if found.kind == "builder":
-        return _all_conditions(found.parts[1], depth)
-    if found.kind not in ("union", "list"):
-        return None
-    members = [intervals(part, depth) for part in found.parts]
-    known = [member for member in members if member is not None]
-    names = {name for name, _ in known if name is not None}
-    if len(known) < len(members) or len(names) > 1:
-        return None
-    if found.kind == "list" and not names:
-        return None
-    return next(iter(names), None), [one for _, several in known for one in several]
+    return _region(found.parts[1], depth) if found.kind == "builder" else None
 
 
-def _inequality(text: str) -> tuple[str | None, list[IntervalForm]] | None:
+def _inequality(text: str) -> Found | None:
     signs = _COMPARE.findall(text)
     if not signs or len(signs) > 2:
         return None
@@ -153,7 +250,7 @@ def _inequality(text: str) -> tuple[str | None, list[IntervalForm]] | None:
     if not all(terms):
         return None
     if len(signs) == 1:
-        return _one_sided(terms[0], signs[0], terms[1])
+        return _distance(terms[0], signs[0], terms[1]) or _one_sided(terms[0], signs[0], terms[1])
     if not _VARIABLE.fullmatch(terms[1]):
         return None
     if all(sign in _LESS for sign in signs):
@@ -163,14 +260,48 @@ def _inequality(text: str) -> tuple[str | None, list[IntervalForm]] | None:
     return None
 
 
-def _one_sided(left: str, sign: str, right: str) -> tuple[str | None, list[IntervalForm]] | None:
-    if not _VARIABLE.fullmatch(left):
-        if not _VARIABLE.fullmatch(right):
-            return None
-        left, right = right, left
-        less = sign in _MORE
+def _distance(left: str, sign: str, right: str) -> Found | None:
+    """``|x - a| < b`` is between a - b and a + b, ``|x - a| > b`` outside."""
+    found = _ABSOLUTE.fullmatch(left)
+    linear = _linear(found[1]) if found else None
+    if linear is None:
+        return None
+    name, factor, added = linear
+    bound = _tree(right)
+    if isinstance(bound, Number):
+        low, high = (str(Fraction(side * bound.value - added) / factor) for side in (-1, 1))
+        low, high = (low, high) if factor > 0 else (high, low)
+    elif factor == 1 and not added:
+        low, high = f"-{right}", right
     else:
-        less = sign in _LESS
+        return None
+    if sign in _LESS:
+        return name, [IntervalForm(low, high, _LESS[sign], _LESS[sign])]
+    return name, [IntervalForm(LOWEST, low, False, _MORE[sign]), IntervalForm(high, HIGHEST, _MORE[sign], False)]
+
+
+def _linear(text: str) -> tuple[str, Fraction, Fraction] | None:
+    """The name, its factor and what is added to it in ``2x - 5``; None for anything else."""
+    tree = _tree(text)
+    names = features(tree).names - CONSTANTS if tree is not None else frozenset()
+    if tree is None or len(names) != 1:
+        return None
+    [name] = names
+    values = [substituted(tree, {name: Number(at)}) for at in (0, 1, 2)]
+    known = [Fraction(value.value) for value in values if isinstance(value, Number)]
+    if len(known) < len(values) or known[2] - known[1] != known[1] - known[0] or known[1] == known[0]:
+        return None
+    if isinstance(tree, Name):
+        return text.strip(), Fraction(1), Fraction(0)
+    return name, known[1] - known[0], known[0]
+
+
+def _one_sided(left: str, sign: str, right: str) -> Found | None:
+    less = sign in _LESS
+    if not _VARIABLE.fullmatch(left):
+        left, right, less = right, left, not less
+    if not _VARIABLE.fullmatch(left):
+        return None
     closed = _LESS.get(sign, False) or _MORE.get(sign, False)
     end = _end(right)
     return left, [IntervalForm(LOWEST, end, False, closed) if less else IntervalForm(end, HIGHEST, closed, False)]
@@ -181,15 +312,3 @@ def _end(text: str) -> str:
     if _INFINITY.fullmatch(text):
         return LOWEST if text.startswith("-") else HIGHEST
     return text
-
-
-def merged(several: list[IntervalForm]) -> list[IntervalForm]:
-    """Intervals without those that only continue the one before them: ``[0, 3] ∪ [3, 6]``."""
-    joined: list[IntervalForm] = []
-    for one in several:
-        last = joined[-1] if joined else None
-        if last is not None and last.high == one.low and (last.has_high or one.has_low):
-            joined[-1] = IntervalForm(last.low, one.high, last.has_low, one.has_high)
-        else:
-            joined.append(one)
-    return joined

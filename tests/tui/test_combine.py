@@ -20,6 +20,7 @@ from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens import combine
 from workbench.app.tui.screens.combine import CombineScreen, read
+from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome
@@ -243,7 +244,9 @@ async def test_the_table_in_sight_is_saved(tmp_path: Path) -> None:
         await pilot.press("t", "e", "1")
         saved = tmp_path / "p-members-forced-final.csv"
         await until(pilot, saved.exists)
-        assert saved.read_text(encoding="utf-8") == combined_as(ensemble(project, weighted=True), 1, "csv")
+        assert saved.read_text(encoding="utf-8") == combined_as(
+            ensemble(project, weighted=True), 1, TableForm(format="csv")
+        )
 
 
 async def test_while_it_counts_no_other_figures_are_in_sight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

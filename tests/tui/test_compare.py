@@ -15,6 +15,7 @@ from workbench.app.tui.kit.compare_view import figures, group_columns, head
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.compare import DRAWS, CompareScreen, Pair
 from workbench.app.tui.screens.item import ItemScreen
+from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome
@@ -194,7 +195,7 @@ async def test_the_figures_are_saved(tmp_path: Path) -> None:
         assert report is not None
         for suffix, kind in ((".csv", "csv"), (".md", "markdown")):
             saved = (tmp_path / f"p-compare-forced-final{suffix}").read_text(encoding="utf-8")
-            assert saved == comparison_as(report, kind)  # type: ignore[arg-type]
+            assert saved == comparison_as(report, TableForm(format=kind))  # type: ignore[arg-type]
         assert sum("Written" in notice for notice in notices(app)) == 2
 
 

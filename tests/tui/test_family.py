@@ -14,6 +14,7 @@ from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.matrix import Matrix
 from workbench.app.tui.screens.compare import CompareScreen, Pair
 from workbench.app.tui.screens.family import FamilyQuery, FamilyScreen, FamilySheet, turned
+from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome
@@ -177,9 +178,9 @@ async def test_what_the_matrix_shows_is_saved(tmp_path: Path) -> None:
         sheet = screen_of(app).sheet
         assert sheet is not None
         saved = (tmp_path / "p-family-forced-final.csv").read_text(encoding="utf-8")
-        assert saved == comparison_as(sheet.family, "csv")
+        assert saved == comparison_as(sheet.family, TableForm(format="csv"))
         saved = (tmp_path / "p-errors-forced-final.md").read_text(encoding="utf-8")
-        assert saved == comparison_as(sheet.errors, "markdown")
+        assert saved == comparison_as(sheet.errors, TableForm(format="markdown"))
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -12,9 +12,10 @@ from tests.tui.stage import notices, opened, press
 from tests.tui.test_accuracy import judged_project, to_cell
 from workbench.app.tui import sharing
 from workbench.app.tui import sharing as clipboard
+from workbench.core.options import TableForm
 from workbench.core.selection import Condition, Selection
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.accuracy_tables import accuracy_table
+from workbench.measuring.accuracy_tables import accuracy_as
 
 SPEAKER = "#!/bin/sh\ncat > '{target}'\nexit {code}\n"
 
@@ -66,8 +67,8 @@ async def test_the_table_is_written_in_each_format(tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, "y", "e", "2", "e", "3")
         stem = "p-accuracy-type-forced-final"
-        assert (tmp_path / f"{stem}.md").read_text("utf-8") == accuracy_table(report, "markdown")
-        assert (tmp_path / f"{stem}.tex").read_text("utf-8") == accuracy_table(report, "latex")
+        assert (tmp_path / f"{stem}.md").read_text("utf-8") == accuracy_as(report, TableForm(format="markdown"))
+        assert (tmp_path / f"{stem}.tex").read_text("utf-8") == accuracy_as(report, TableForm(format="latex"))
         assert r"\toprule" in (tmp_path / f"{stem}.tex").read_text("utf-8")
         assert sum(str(tmp_path) in notice.replace("\n", "") for notice in notices(app)) == 2
 
@@ -87,7 +88,7 @@ async def test_what_is_shown_is_what_is_shared(tmp_path: Path, monkeypatch: pyte
         await press(pilot, "enter", "p", "e", "4", "e", "1")
         inner = Selection((Condition("type", "=", "A"),))
         report = accuracy(project, by="subtype", protocol="strict", selection=inner)
-        assert copied == [accuracy_table(report, "csv")]
+        assert copied == [accuracy_as(report, TableForm(format="csv"))]
         assert f"Copied {len(copied[0]):,} characters are in the clipboard." in notices(app)
         assert (tmp_path / "p-accuracy-A-subtype-strict-final.csv").read_text("utf-8") == copied[0]
 
@@ -97,7 +98,7 @@ async def test_the_terminal_does_not_say_whether_it_took_it(tmp_path: Path, monk
     monkeypatch.setattr(sharing, "copy", lambda text: None)
     async with opened(project) as (app, pilot):
         await press(pilot, "y", "e", "5")
-        assert app.clipboard == accuracy_table(accuracy(project, by="type"), "markdown")
+        assert app.clipboard == accuracy_as(accuracy(project, by="type"), TableForm(format="markdown"))
         (notice,) = notices(app)
         assert notice.startswith("Perhaps copied")
         assert "isn't known" in notice

@@ -12,6 +12,7 @@ as which problems are meant: front ends ask for that one's fields in its place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from types import NoneType, UnionType
 from typing import (
@@ -187,10 +188,6 @@ AllowUnsafe = Annotated[
         "--allow-unsafe-execution",
     ),
 ]
-TableFormat = Annotated[
-    Literal["text", "csv", "markdown", "latex"],
-    option("CSV has all figures in full; LaTeX needs the package booktabs.", "--format"),
-]
 MaxLine = Annotated[int, option("Longest line taken.", ge=1024, metavar="BYTES")]
 DatabaseOrFile = Annotated[str | None, argument("[DB]", names_file=True)]
 Database = Annotated[str, argument("DB", names_file=True)]
@@ -215,6 +212,47 @@ class Basis(Options, frozen=True, kw_only=True):
     def arguments(self) -> BasisArguments:
         """The same, for a verb."""
         return {"protocol": self.protocol, "gold": self.gold, "selection": selection_of(self.where)}
+
+
+TableFormat = Literal["text", "csv", "markdown", "latex"]
+_LABEL = re.compile(r"[\w:.+-]{1,100}", re.ASCII)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, text.split(","))))
+
+
+class TableForm(Options, frozen=True, kw_only=True):
+    """How tables are written, and what of them. CSV has all figures in full, and takes no choice.
+
+    Raises:
+        UsageError: What is asked for doesn't go with the format, or the label is none.
+    """
+
+    format: Annotated[TableFormat, option("CSV has all figures in full; LaTeX needs the package booktabs.")] = "text"
+    columns: Annotated[
+        tuple[str, ...],
+        option("Only these columns of tables, in this order, by heading.", metavar="NAME[,NAME…]", read=_names),
+    ] = ()
+    label: Annotated[str, option("What \\ref finds a LaTeX table by; tables after the first get -2, -3 …")] = ""
+    no_baselines: Annotated[bool, option("Leave rows of baselines out of tables.")] = False
+
+    def __post_init__(self) -> None:
+        if self.format == "csv" and self.is_choosing:
+            raise UsageError(
+                "CSV has all columns and rows.", "Leave --columns and --no-baselines out, or --format csv."
+            )
+        if self.label and self.format != "latex":
+            raise UsageError("Only LaTeX has labels.", "Add: --format latex")
+        if self.label and not _LABEL.fullmatch(self.label):
+            raise UsageError(
+                f"{inert(self.label)!r} is no label.", "Use letters, digits, and : . _ + -, such as tab:accuracy."
+            )
+
+    @property
+    def is_choosing(self) -> bool:
+        """Whether tables are written in part."""
+        return bool(self.columns) or self.no_baselines
 
 
 # -- A record as front ends read it.

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Final, Literal, TypeAlias, get_args
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from msgspec import structs
 
 from workbench.core import reasons
+from workbench.core.options import TableForm
 from workbench.core.selection import crossing, group_name
+from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.emphasis import CHOSE
-from workbench.core.text.figures import NONE, counted, interval, number, p_value
+from workbench.core.text.figures import NONE, counted, interval, number, p_value, percent, percent_interval
+from workbench.measuring.judged import BASELINE
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, TransferRow
-from workbench.tables.document import Table
-from workbench.tables.files import WRITERS, TableFormat, lines_csv
-from workbench.tables.table import Column, Columns, ends, figure, table, text, word
-from workbench.tables.table_text import plain_table
+from workbench.tables.document import Cell, Table
+from workbench.tables.files import lines_csv, written
+from workbench.tables.table import Column, Columns, count, ends, figure, table, text, word
 
 _Line: TypeAlias = AccuracyRow | AverageRow
 
 
 def accuracy_tables(report: AccuracyReport) -> tuple[Table, ...]:
     """The table, and one of the verifiers elsewhere where that was asked for; figures are fractions."""
-    return (_main(report), *([_transfer(report)] if report.transfer else []))
+    return (_main(report), *_transfers(report))
+
+
+def _transfers(report: AccuracyReport) -> tuple[Table, ...]:
+    return (_transfer(report),) if report.transfer else ()
 
 
 def _main(report: AccuracyReport) -> Table:
-    baselines = {row.verifier for row in report.rows if row.kind == "baseline"}
+    baselines = {row.verifier for row in report.rows if _is_baseline(row)}
     return table(
         _caption(report),
         _columns(report),
@@ -84,9 +91,9 @@ def _group(line: _Line, by: str | None) -> str:
     return "all (micro)" if line.group is None else group_name(line.group, by)
 
 
-def _caption(report: AccuracyReport) -> str:
+def _caption(report: AccuracyReport, what: str = "Accuracy") -> str:
     sources = ", ".join(f"{count:,} {name}" for name, count in report.gold.items())
-    return f"Accuracy: protocol {report.protocol}, gold {report.gold_choice} ({sources})."
+    return f"{what}: protocol {report.protocol}, gold {report.gold_choice} ({sources})."
 
 
 def _notes(report: AccuracyReport) -> tuple[str, ...]:
@@ -127,6 +134,91 @@ def _transfer(report: AccuracyReport) -> Table:
     return table(" ".join(said), columns, report.transfer, notes=(note,))
 
 
+# -- Verifiers down, answer types across: what a person asks first.
+
+
+_WEAKEST = "↓"
+"""Stands at a verifier's least accurate type."""
+
+
+class _Across(NamedTuple):
+    """A verifier's row.
+
+    Attributes:
+        whole: Its figures of all items.
+        weakest: Its least accurate type, where there are several.
+    """
+
+    whole: AccuracyRow
+    types: dict[str, AccuracyRow]
+    weakest: AccuracyRow | None
+
+
+def overview(report: AccuracyReport) -> Table:
+    """Accuracy of each verifier by answer type and on all items, and what to read in it."""
+    lines = [_across(report, row) for row in _everything(report)]
+    sizes: dict[str, int] = {}
+    for row in report.rows:
+        if row.group is not None:
+            sizes[row.group] = max(sizes.get(row.group, 0), row.n)
+    codes = [] if set(sizes) <= {UNTYPED} else list(sizes)
+    columns: Columns[_Across] = (
+        word("verifier", lambda line: line.whole.verifier + (f" {CHOSE}" if line.whole.selection_judge else "")),
+        *(text(code, partial(_cell, code)) for code in codes),
+        figure("all", lambda line: line.whole.accuracy),
+        ends(lambda line: line.whole.ci),
+        figure("MCC", lambda line: line.whole.mcc),
+        count("n", lambda line: line.whole.n),
+    )
+    return table(
+        _caption(report, "Accuracy by answer type" if codes else "Accuracy"),
+        columns,
+        lines,
+        notes=(*_legend(report, codes, sizes), *conclusion(report), *report.notes),
+        kind=lambda line: "aside" if _is_baseline(line.whole) else "",
+    )
+
+
+def _across(report: AccuracyReport, whole: AccuracyRow) -> _Across:
+    types = {row.group: row for row in report.rows if row.verifier == whole.verifier and row.group is not None}
+    return _Across(whole, types, _least(types.values()) if not _is_baseline(whole) else None)
+
+
+def _least(rows: Iterable[AccuracyRow]) -> AccuracyRow | None:
+    known = [row for row in rows if row.accuracy is not None]
+    return min(known, key=lambda row: row.accuracy or 0.0) if len(known) > 1 else None
+
+
+def _cell(code: str, line: _Across) -> Cell:
+    row = line.types.get(code)
+    return Cell(NONE) if row is None else Cell(number(row.accuracy), small=_WEAKEST if row is line.weakest else "")
+
+
+def _legend(report: AccuracyReport, codes: Sequence[str], sizes: Mapping[str, int]) -> tuple[str, ...]:
+    """What columns and marks are, and how many items each type has."""
+    made = "Intervals: 95 %, clustered by question."
+    if not codes:
+        return (made,)
+    names = ", ".join(f"{group_name(code, 'type')} ({sizes[code]:,})" for code in codes)
+    return (f"{names}; {_WEAKEST} a verifier's weakest. {made}",)
+
+
+def conclusion(report: AccuracyReport) -> tuple[str, ...]:
+    """Which verifier of a report by type is most accurate, and where it is weakest, in a sentence each."""
+    known = [row for row in _everything(report) if not _is_baseline(row) and row.accuracy is not None]
+    if not known:
+        return ()
+    best = max(known, key=lambda row: row.accuracy or 0.0)
+    said = [f"{best.verifier} is the most accurate: {_in_words(best)}."]
+    if weakest := _across(report, best).weakest:
+        said.append(f"It is weakest on {group_name(weakest.group or '', 'type')}: {_in_words(weakest)}.")
+    return tuple(said)
+
+
+def _in_words(row: AccuracyRow) -> str:
+    return f"{percent(row.accuracy)} % {percent_interval(row.ci)} of {counted(row.n, 'item')}"
+
+
 # -- Accuracy reports as text, CSV, Markdown and LaTeX.
 
 
@@ -134,19 +226,17 @@ SortKey = Literal["name", "accuracy", "balanced_accuracy", "mcc", "fpr", "fnr", 
 SORT_KEYS: Final[tuple[SortKey, ...]] = get_args(SortKey)
 
 
-def accuracy_table(report: AccuracyReport, as_: TableFormat) -> str:
-    """The report in a format; all but CSV round to three digits and name what the figures rest on."""
-    if as_ == "csv":
+def accuracy_as(report: AccuracyReport, form: TableForm) -> str:
+    """The report in a form; all but CSV round to three digits and name what the figures rest on."""
+    if form.format == "csv":
         return accuracy_csv(report)
-    if as_ == "text":
-        return accuracy_text(report)
-    return "\n".join(WRITERS[as_](table) for table in accuracy_tables(report))
+    tables = written(accuracy_tables(report), form)
+    return tables + _reasons_in_words(report) if form.format == "text" else tables
 
 
-def accuracy_text(report: AccuracyReport) -> str:
-    """The report as aligned tables for a terminal, with its protocol and gold named above."""
-    tables = "\n".join(map(plain_table, accuracy_tables(report)))
-    return f"{tables}{_reasons_in_words(report)}"
+def overview_as(report: AccuracyReport, form: TableForm) -> str:
+    """A report by type in a form that fits a page: a row a verifier, a column a type, then what it says."""
+    return written((overview(report), *_transfers(report)), form)
 
 
 def accuracy_csv(report: AccuracyReport) -> str:
@@ -225,6 +315,11 @@ def accuracy_name(report: AccuracyReport, part: str = "") -> str:
 
 def _everything(report: AccuracyReport) -> list[AccuracyRow]:
     return [row for row in report.rows if row.group is None]
+
+
+def _is_baseline(row: AccuracyRow) -> bool:
+    """Whether it looks at no completion, though it may have a run."""
+    return row.kind == "baseline" or row.verifier == BASELINE
 
 
 def _rank(row: AccuracyRow, key: SortKey) -> tuple[bool, bool, float, str]:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from workbench.core.database import people, states
 from workbench.core.database.selection import check_values, compile_selection
-from workbench.core.errors import StoreError, UsageError, nearest
+from workbench.core.errors import StoreError, UsageError, did_you_mean, nearest
 from workbench.core.files import require_own, whole_file
 from workbench.core.final_answer import HOW, FinalAnswer
 from workbench.core.final_answer.card import card_completion, card_reference
@@ -100,6 +100,19 @@ def read_conditions(text: str, verifiers: Sequence[str], project: Project | None
 def find(project: Project, key: str) -> list[int]:
     """Row ids of the completions whose own id this is; several where data sets or questions share ids."""
     return browsing.with_key(project.database.reader(), key)
+
+
+def meant(project: Project, said: str) -> list[int]:
+    """Row ids of the completions that are meant by a completion's id, a question's, or the end of either.
+
+    Raises:
+        UsageError: There is none; the hint says which id is like it.
+    """
+    reader = project.database.reader()
+    if found := browsing.meant(reader, said):
+        return found
+    near = did_you_mean(said, browsing.keys_near(reader, said), "Name a completion's id, a question's, or its end.")
+    raise UsageError(f"There is no item {said!r}.", near)
 
 
 def read(project: Project, completion: int) -> ItemDetail:

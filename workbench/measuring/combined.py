@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct, structs
 
+from workbench.core.options import TableForm
 from workbench.core.text.figures import p_value
 from workbench.measuring.combining import BEST, ensemble_head, headline_row, members_table, rules_table
 from workbench.measuring.comparing_tables import is_clear, told
@@ -29,7 +30,7 @@ from workbench.statistics.records.combined import (
 )
 from workbench.statistics.records.comparison import LEVEL, PairedFigures
 from workbench.tables.document import Table
-from workbench.tables.files import WRITERS, TableFormat, figures_csv, flat, with_counting
+from workbench.tables.files import figures_csv, flat, with_counting, written
 
 CombinedReport: TypeAlias = EnsembleReport | BestOfReport | EstimateReport | DownstreamReport
 Record = TypeVar("Record", bound=Struct)
@@ -199,13 +200,13 @@ def _of_nothing(_one: Struct) -> RowWords:
 # -- in every format -------------------------------------------------------------------------------
 
 
-def combined_as(report: CombinedReport, place: int, as_: TableFormat) -> str:
-    """One of a report's tables in a format; all but CSV round, and name protocol and gold; CSV has figures in full."""
+def combined_as(report: CombinedReport, place: int, form: TableForm) -> str:
+    """One of a report's tables in a form; all but CSV round, and name protocol and gold; CSV has figures in full."""
     part = parts(report)[place]
-    if as_ == "csv":
+    if form.format == "csv":
         lines = [dict(_cells(record)) for record in part.records]
         return figures_csv(lines, report.protocol, report.gold_choice)
-    return WRITERS[as_](with_counting(part.table, report.protocol, report.gold_choice))
+    return written([with_counting(part.table, report.protocol, report.gold_choice)], form)
 
 
 def combined_name(report: CombinedReport, place: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import structs
 
+from workbench.core.options import TableForm
 from workbench.core.selection import group_name
 from workbench.core.text.emphasis import what_marks_mean, with_mark
 from workbench.core.text.figures import counted, p_value, percent, signed, signed_interval
@@ -33,7 +34,7 @@ from workbench.statistics.records.comparison import (
     Quadrant,
 )
 from workbench.tables.document import Table, row
-from workbench.tables.files import WRITERS, TableFormat, figures_csv, flat, with_counting
+from workbench.tables.files import figures_csv, flat, with_counting, written
 from workbench.tables.table import Columns, column, count, ends, figure, table, text, word
 
 Report = CompareReport | FamilyReport | JointErrorReport
@@ -54,16 +55,16 @@ _KINDS: dict[Quadrant, str] = {
 # -- any comparison --------------------------------------------------------------------------------
 
 
-def comparison_as(report: Report, as_: TableFormat) -> str:
-    """A comparison in a format; all but CSV round, and name protocol and gold; CSV has undefined figures empty."""
-    if as_ == "text":
+def comparison_as(report: Report, form: TableForm) -> str:
+    """A comparison in a form; all but CSV round, and name protocol and gold; CSV has undefined figures empty."""
+    if form.format == "text" and not form.is_choosing:
         return comparison_text(report)
-    if as_ == "csv":
+    if form.format == "csv":
         # A line for all items and one a group; else a line a pair.
         lines = list(_pair_lines(report)) if isinstance(report, CompareReport) else list(_lines(report))
         return figures_csv(lines, report.protocol, report.gold_choice)
     named = (with_counting(one, report.protocol, report.gold_choice) for one in _tables(report))
-    return "\n".join(map(WRITERS[as_], named))
+    return written(named, form)
 
 
 def comparison_text(report: Report) -> str:

@@ -8,6 +8,7 @@ from itertools import chain
 
 from workbench.core.database.selection import dataset_names
 from workbench.core.errors import UsageError
+from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
 from workbench.core.taxonomy import UNTYPED, type_display, type_name
@@ -39,7 +40,7 @@ from workbench.statistics.accuracy import group_order
 from workbench.statistics.records.probe import PairRow
 from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.document import Cell, Table, difference, percentage
-from workbench.tables.files import WRITERS, TableFormat
+from workbench.tables.files import written
 from workbench.tables.table import Column, Columns, column, count, text, word
 from workbench.tables.table import table as declared
 
@@ -521,7 +522,6 @@ def _types_before_subtypes(by_type: list[AccuracyRow], by_subtype: list[Accuracy
     return rows
 
 
-def tables_text(found: PaperTables, format: TableFormat) -> str:
+def tables_text(found: PaperTables, form: TableForm) -> str:
     """All tables, one below the other."""
-    write = WRITERS[format]
-    return "\n".join(write(table) for one in found.tables for table in paper_table(one))
+    return written((table for one in found.tables for table in paper_table(one)), form)

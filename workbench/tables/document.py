@@ -70,6 +70,7 @@ class Table(Struct, frozen=True, kw_only=True):
         head: Its lines of headings; the last one has a heading a column.
         left: The first so many columns are words, all others figures.
         notes: What a reader must know, a sentence each.
+        label: What LaTeX's ``\\ref`` finds it by; empty for nothing.
     """
 
     caption: str
@@ -77,6 +78,7 @@ class Table(Struct, frozen=True, kw_only=True):
     rows: tuple[Row, ...]
     left: int = 1
     notes: tuple[str, ...] = ()
+    label: str = ""
 
     @property
     def columns(self) -> tuple[str, ...]:

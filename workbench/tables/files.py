@@ -7,18 +7,19 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, get_args
 
 from msgspec import Struct, structs
 
 from workbench.core.errors import FormatError
 from workbench.core.files import whole_file
+from workbench.core.options import TableForm, TableFormat
 from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.tables.choosing import chosen
 from workbench.tables.document import Table
 from workbench.tables.markdown import markdown_table
 from workbench.tables.table_text import csv_table, harmless, latex_table, plain_table
 
-TableFormat = Literal["text", "csv", "markdown", "latex"]
 FORMATS: Final[tuple[TableFormat, ...]] = get_args(TableFormat)
 
 SUFFIXES: Final[dict[TableFormat, str]] = {"text": ".txt", "csv": ".csv", "markdown": ".md", "latex": ".tex"}
@@ -31,6 +32,17 @@ WRITERS: Final[dict[TableFormat, Callable[[Table], str]]] = {
     "latex": latex_table,
 }
 """What writes a table as it is shown; where CSV has figures in full it is made of the records instead."""
+
+
+def written(tables: Iterable[Table], form: TableForm) -> str:
+    """Tables in a form, one below the other, with the columns and rows it asks for.
+
+    Raises:
+        UsageError: No table has a column that is asked for.
+    """
+    found = list(chosen(tables, form))
+    label = (f"{form.label}-{number}" if form.label and number > 1 else form.label for number in count(1))
+    return "\n".join(WRITERS[form.format](structs.replace(one, label=next(label))) for one in found)
 
 
 def with_counting(table: Table, protocol: Protocol3, gold: GoldChoice) -> Table:

@@ -105,6 +105,7 @@ def latex_table(table: Table) -> str:
     count = len(table.columns)
     aligned = "l" * table.left + "r" * (count - table.left)
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{_latex(table.caption)}}}"]
+    lines += [rf"\label{{{table.label}}}"] if table.label else []
     lines += [rf"\begin{{tabular}}{{{aligned}}}", r"\toprule"]
     for line in table.head:
         lines.append(_latex_row(map(_latex_head, line)))

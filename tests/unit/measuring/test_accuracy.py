@@ -12,12 +12,13 @@ import pytest
 
 from tests.helpers import make_project
 from workbench.core.errors import UsageError
+from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Protocol3
 from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.accuracy_tables import accuracy_csv, accuracy_text
+from workbench.measuring.accuracy_tables import accuracy_as, accuracy_csv
 
 SUBTYPES = ("A1", "A8", "B5", "C1", "D2", None)
 ITEMS = 400
@@ -208,6 +209,6 @@ def test_csv_and_text_carry_the_reports_figures(project: Project) -> None:
         assert (line["verifier"], line["group"], int(line["n"])) == (row.verifier, row.group or "", row.n)
         assert math.isclose(float(line["accuracy"]), row.accuracy or 0)
         assert float(line["mcc"]) == row.mcc
-    text = accuracy_text(report)
+    text = accuracy_as(report, TableForm())
     assert "protocol forced, gold final" in text
     assert "A - Numeric Values" in text

@@ -12,11 +12,12 @@ import pytest
 
 from tests.helpers import make_project
 from tests.tui.stage import add_run
+from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.accuracy_tables import accuracy_csv, accuracy_text
+from workbench.measuring.accuracy_tables import accuracy_as, accuracy_csv
 from workbench.statistics.records.report import AccuracyRow
 
 ITEMS = 120
@@ -80,14 +81,14 @@ def test_reasons_of_selected_items(project: Project) -> None:
 
 
 def test_reasons_are_explained_below_the_table(project: Project) -> None:
-    text = accuracy_text(accuracy(project, by="reason"))
+    text = accuracy_as(accuracy(project, by="reason"), TableForm())
     assert text.endswith("\n\nletter  compared as option letters\nnumber  compared as numbers\n")
-    assert "compared as" not in accuracy_text(accuracy(project, by="type"))
+    assert "compared as" not in accuracy_as(accuracy(project, by="type"), TableForm())
 
 
 def test_a_reason_is_not_taken_for_an_answer_type(project: Project) -> None:
-    assert "A1 -" not in accuracy_text(accuracy(project, by="reason"))
-    assert "A1 - " in accuracy_text(accuracy(project, by="subtype"))
+    assert "A1 -" not in accuracy_as(accuracy(project, by="reason"), TableForm())
+    assert "A1 - " in accuracy_as(accuracy(project, by="subtype"), TableForm())
 
 
 @pytest.mark.parametrize("by", [None, "subtype", "reason"])
@@ -114,8 +115,8 @@ def test_the_protocol_does_not_change_auroc(project: Project) -> None:
 
 def test_auroc_is_shown_where_there_is_one_and_always_in_csv(project: Project) -> None:
     with_scores = accuracy(project)
-    assert "AUROC" in accuracy_text(with_scores)
-    assert "AUROC" not in accuracy_text(accuracy(project, verifiers=("rules",)))
+    assert "AUROC" in accuracy_as(with_scores, TableForm())
+    assert "AUROC" not in accuracy_as(accuracy(project, verifiers=("rules",)), TableForm())
     lines = {line["verifier"]: line for line in csv.DictReader(io.StringIO(accuracy_csv(with_scores)))}
     area = next(row.auroc for row in with_scores.rows if row.verifier == "scored")
     assert area is not None

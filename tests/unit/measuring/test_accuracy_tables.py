@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from msgspec import structs
 from pylatexenc.latex2text import LatexNodes2Text
 
+from workbench.core.options import TableForm
 from workbench.core.text.inert import inert
-from workbench.measuring.accuracy_tables import accuracy_table, accuracy_tables, sorted_by
+from workbench.measuring.accuracy_tables import accuracy_as, accuracy_tables, sorted_by
 from workbench.statistics.records.comparison import Bootstrap
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, CellTests, TransferRow
 from workbench.tables.files import FORMATS
@@ -75,7 +76,9 @@ FULL = report(
 
 @pytest.mark.parametrize("as_", [format_ for format_ in FORMATS if format_ != "csv"])
 def test_every_format_names_its_protocol_its_averages_its_tests_and_its_marks(as_: Any) -> None:
-    text = " ".join(re.sub(r"\\([\[\]])", r"\1", accuracy_table(FULL, as_)).replace("{\\textdagger}", "†").split())
+    text = " ".join(
+        re.sub(r"\\([\[\]])", r"\1", accuracy_as(FULL, TableForm(format=as_))).replace("{\\textdagger}", "†").split()
+    )
     for said in (
         "protocol strict, gold final (1 adjudicated, 2 agreed, 1,000 imported, 0 none)",
         "all (micro)",
@@ -102,13 +105,13 @@ def test_deltas_and_q_stand_in_the_table_where_there_are_any() -> None:
 
 def test_resampled_intervals_stand_in_the_table_with_their_seed() -> None:
     drawn = report(row("rules", mcc_ci=(0.4, 0.6)), bootstrap=Bootstrap(samples=2_000, seed=7))
-    text = accuracy_table(drawn, "text")
+    text = accuracy_as(drawn, TableForm())
     assert "[0.400, 0.600]" in text
     assert "2,000 draws of questions, seed 7" in text
 
 
 def test_csv_has_full_precision_and_empty_cells_for_what_is_undefined() -> None:
-    (everything, cell, _) = csv.DictReader(io.StringIO(accuracy_table(FULL, "csv")))
+    (everything, cell, _) = csv.DictReader(io.StringIO(accuracy_as(FULL, TableForm(format="csv"))))
     assert (everything["macro"], everything["macro_over"], everything["selection_judge"]) == ("0.4", "subtype", "1")
     assert (cell["delta"], cell["q"], cell["macro"], cell["fnr"]) == ("-0.03125", "1e-05", "", "")
     assert float(cell["ci_low"]) == 0.78
@@ -116,13 +119,15 @@ def test_csv_has_full_precision_and_empty_cells_for_what_is_undefined() -> None:
 
 @pytest.mark.parametrize("name", ['=HYPERLINK("x")', "+1", "-1+1", "@SUM(A1)", " =1", "\t=1", "\uff1d1"])
 def test_a_name_that_a_spreadsheet_would_run_is_text_in_the_csv(name: str) -> None:
-    (_, line) = csv.DictReader(io.StringIO(accuracy_table(report(row(name), row(name, name)), "csv"), newline=""))
+    (_, line) = csv.DictReader(
+        io.StringIO(accuracy_as(report(row(name), row(name, name)), TableForm(format="csv")), newline="")
+    )
     assert line["verifier"] == line["group"] == f"'{inert(name)}"
 
 
 @given(NAMES | SPECIAL, NAMES | SPECIAL)
 def test_names_come_back_from_the_csv_as_they_are_shown(verifier: str, group: str) -> None:
-    text = accuracy_table(report(row(verifier), row(verifier, group)), "csv")
+    text = accuracy_as(report(row(verifier), row(verifier, group)), TableForm(format="csv"))
     (_, line) = csv.DictReader(io.StringIO(text, newline=""))
     assert line["verifier"] in (inert(verifier), f"'{inert(verifier)}")
     assert line["group"] in (inert(group), f"'{inert(group)}")
@@ -131,7 +136,7 @@ def test_names_come_back_from_the_csv_as_they_are_shown(verifier: str, group: st
 
 @given(NAMES | SPECIAL, NAMES | SPECIAL)
 def test_names_cannot_break_out_of_a_markdown_table(verifier: str, group: str) -> None:
-    text = accuracy_table(report(row(verifier), row(verifier, group)), "markdown")
+    text = accuracy_as(report(row(verifier), row(verifier, group)), TableForm(format="markdown"))
     lines = [line for line in text.split("\n") if line.startswith("|")]
     columns = {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines}
     assert len(lines) == 5
@@ -143,7 +148,7 @@ def test_names_cannot_break_out_of_a_markdown_table(verifier: str, group: str) -
 @example("[1cm]", "*")
 @example("*", "[1cm]")
 def test_names_cannot_break_out_of_a_latex_table(verifier: str, group: str) -> None:
-    text = accuracy_table(report(row(verifier), row(verifier, group)), "latex")
+    text = accuracy_as(report(row(verifier), row(verifier, group)), TableForm(format="latex"))
     body = text[text.index("\\midrule") : text.index("\\bottomrule")].split("\n")[1:-1]
     assert len(body) == 3
     for line in body:
@@ -161,7 +166,7 @@ def test_names_cannot_break_out_of_a_latex_table(verifier: str, group: str) -> N
 
 @given(st.text(st.sampled_from("\\{}$&#%_^~<>|[]*-=+@!()aéß0 "), min_size=1).filter(lambda text: text.strip() == text))
 def test_latex_reads_back_as_the_name(name: str) -> None:
-    text = accuracy_table(report(row(name)), "latex")
+    text = accuracy_as(report(row(name)), TableForm(format="latex"))
     line = text[text.index("\\midrule\n") + len("\\midrule\n") :].split("\n")[0]
     read = LatexNodes2Text(keep_comments=True).latex_to_text(line.split(" & all (micro)")[0])
     assert str(read).replace(" ", "").replace("ˆ", "^") == name.replace(" ", "")

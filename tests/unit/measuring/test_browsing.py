@@ -60,6 +60,36 @@ def reveals(project: Project) -> list[tuple[str, int]]:
     return sorted(rows.fetchall())
 
 
+# -- an id as a person types it ----------------------------------------------------------------------
+
+
+def test_an_item_is_named_by_its_id_its_question_s_or_the_end_of_either(project: Project) -> None:
+    rows = list(
+        project.database.reader().execute(
+            "SELECT c.id, c.key, q.key FROM completions c JOIN questions q ON q.id = c.question_id"
+        )
+    )
+    for item, completion, question in (rows[0], rows[137]):
+        assert browsing.meant(project, completion)[0] == item
+        assert item in browsing.meant(project, question)
+    folder = project.path.parent / "odd"
+    folder.mkdir()
+    odd = make_project(folder, numbered(1, completion_id="a%_'7f3c9"))
+    for said in ("a%_'7f3c9", "7f3c9", "f3c9"):
+        assert browsing.meant(odd, said) == [1]
+    for said in ("3c9", "%", "_7f3c9", ""):
+        with pytest.raises(UsageError, match="There is no item"):
+            browsing.meant(odd, said)
+
+
+def test_an_id_that_is_nearly_right_is_told(project: Project) -> None:
+    key = project.database.reader().execute("SELECT key FROM completions WHERE id = 200").fetchone()[0]
+    with pytest.raises(UsageError, match="Did you mean"):
+        browsing.meant(project, f"{key[:-1]}x{key[-1]}")
+    with pytest.raises(UsageError, match="Name a completion"):
+        browsing.meant(project, "ü" * 2_000)
+
+
 # -- the table ---------------------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from tests.helpers import make_project
 from tests.tui.stage import add_run
+from workbench.core.options import TableForm, TableFormat
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.measuring.combined import (
@@ -30,7 +31,6 @@ from workbench.measuring.combining import ensemble, ensemble_text
 from workbench.measuring.downstream import downstream, downstream_text
 from workbench.measuring.estimating import estimate
 from workbench.measuring.selecting import best_of
-from workbench.tables.files import TableFormat
 
 HOSTILE = "=1+1|`<script>\x1b[31m_x_"
 ITEMS = 160
@@ -190,7 +190,7 @@ def test_scores_stand_beside_accuracy_and_refused_lines_are_named(project: Proje
 
 def test_csv_has_figures_in_full_and_no_formula(project: Project, tmp_path: Path) -> None:
     found = reports(project, tmp_path)
-    rules = list(csv.DictReader(io.StringIO(combined_as(found["ensembles"], 0, "csv"))))
+    rules = list(csv.DictReader(io.StringIO(combined_as(found["ensembles"], 0, TableForm(format="csv")))))
     (row,) = [row for row in ensemble(project).rows if row.rule == "2 of 3"]
     (line,) = [line for line in rules if line["rule"] == "2 of 3" and not line["group"]]
     assert float(line["accuracy"]) == row.accuracy
@@ -198,7 +198,7 @@ def test_csv_has_figures_in_full_and_no_formula(project: Project, tmp_path: Path
     assert float(line["against_ci_low"]) == row.against.ci[0]
     assert (line["protocol"], line["gold"]) == ("forced", "final")
     assert {line["rule"] for line in rules if "script" in line["rule"]} == {"'=1+1|`<script>␛[31m_x_"}
-    assert "steps" in combined_as(found["scores"], 1, "csv")
+    assert "steps" in combined_as(found["scores"], 1, TableForm(format="csv"))
 
 
 @pytest.mark.parametrize("as_", get_args(TableFormat))
@@ -208,7 +208,7 @@ def test_every_table_has_every_format_and_a_name_for_its_file(
     named = []
     for report in reports(project, tmp_path).values():
         for place in range(len(parts(report))):
-            text = combined_as(report, place, as_)
+            text = combined_as(report, place, TableForm(format=as_))
             assert "\x1b" not in text
             assert "nan" not in text
             assert as_ == "csv" or "(protocol forced, gold final)" in " ".join(text.split())

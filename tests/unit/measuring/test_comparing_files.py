@@ -11,13 +11,13 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import add_run
+from workbench.core.options import TableForm, TableFormat
 from workbench.core.project import Project
 from workbench.core.text.inert import inert
 from workbench.core.verdict import Outcome
 from workbench.measuring.comparing import compare, joint_errors
 from workbench.measuring.comparing_tables import Report, comparison_as, comparison_name
 from workbench.measuring.family import family
-from workbench.tables.files import TableFormat
 
 HOSTILE = "=a|b`<script>\x1b[31m_x_"
 
@@ -44,7 +44,7 @@ def lines(text: str) -> list[dict[str, str]]:
 
 def test_csv_has_a_line_for_all_items_and_one_a_group(project: Project) -> None:
     report = compare(project, HOSTILE, "other", by="type", samples=50)
-    total, group = lines(comparison_as(report, "csv"))
+    total, group = lines(comparison_as(report, TableForm(format="csv")))
     assert (total["a"], total["b"], total["group"], group["group"]) == (f"'{inert(HOSTILE)}", "other", "", "A")
     assert float(total["difference"]) == report.difference
     assert (float(total["ci_low"]), float(total["ci_high"])) == report.ci
@@ -56,9 +56,9 @@ def test_csv_has_a_line_for_all_items_and_one_a_group(project: Project) -> None:
 
 def test_csv_of_several_has_a_line_a_pair(project: Project) -> None:
     found = reports(project)
-    pairs = lines(comparison_as(found["family"], "csv"))
+    pairs = lines(comparison_as(found["family"], TableForm(format="csv")))
     assert [float(line["holm_p"]) for line in pairs] == [pair.holm_p for pair in found["family"].family]  # type: ignore[union-attr]
-    (joint,) = lines(comparison_as(found["errors"], "csv"))
+    (joint,) = lines(comparison_as(found["errors"], TableForm(format="csv")))
     pair = found["errors"].errors[0]  # type: ignore[union-attr]
     assert (float(joint["kappa"]), int(joint["errors_both_wrong"])) == (pair.kappa, pair.errors.both_wrong)
     assert float(joint["on_correct_n"]) == pair.on_correct.n
@@ -67,7 +67,7 @@ def test_csv_of_several_has_a_line_a_pair(project: Project) -> None:
 @pytest.mark.parametrize("as_", get_args(TableFormat))
 def test_no_format_lets_a_name_do_anything(project: Project, as_: TableFormat) -> None:
     for report in reports(project).values():
-        text = comparison_as(report, as_)
+        text = comparison_as(report, TableForm(format=as_))
         assert "nan" not in text
         assert "\x1b" not in text
         if as_ == "markdown":

@@ -7,12 +7,13 @@ from pathlib import Path
 from tests.helpers import make_project
 from tests.tui.stage import add_run
 from tests.unit.measuring.scored_runs import add_complete_run
+from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, Verdict
 from workbench.labelling.agreement.measuring import agreement
 from workbench.labelling.agreement.text import agreement_text
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.accuracy_tables import accuracy_table
+from workbench.measuring.accuracy_tables import accuracy_as
 from workbench.measuring.paper import PaperFigures, paper_tables, tables_text
 
 
@@ -28,8 +29,8 @@ def project_of(path: Path, subtypes: tuple[str, ...]) -> Project:
 
 
 def test_the_macro_average_is_explained_where_it_stands(tmp_path: Path) -> None:
-    one = accuracy_table(accuracy(project_of(tmp_path / "one", ("A1",))), "text")
-    two = accuracy_table(accuracy(project_of(tmp_path / "two", ("A1", "B1"))), "text")
+    one = accuracy_as(accuracy(project_of(tmp_path / "one", ("A1",))), TableForm())
+    two = accuracy_as(accuracy(project_of(tmp_path / "two", ("A1", "B1"))), TableForm())
     assert ("macro over" in one, "macro the mean" in one) == (False, False)
     assert ("macro over" in two, "macro the mean" in two) == (True, True)
 
@@ -45,7 +46,7 @@ def test_a_constant_that_was_run_is_a_baseline_all_the_same(tmp_path: Path) -> N
     project = project_of(tmp_path, ("A1",))
     said = [(item, Verdict(outcome=Outcome.INCORRECT)) for item in range(1, 9)]
     add_complete_run(project, "always-incorrect", said, kind="always-incorrect")
-    text = tables_text(paper_tables(PaperFigures(project)), "text")
+    text = tables_text(paper_tables(PaperFigures(project)), TableForm())
     rules, _, baselines = text.partition("Baselines")
     assert "always-incorrect" not in rules.partition("Table 2")[2]
     assert "always-incorrect" in baselines.partition("Table 3")[0]

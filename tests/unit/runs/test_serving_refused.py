@@ -10,8 +10,9 @@ import pytest
 
 from tests.served_runs import HereRunner, check_sums, here
 from tests.servers.scripted import Received, Scripted, scripted
+from workbench.core.options import TableForm
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.accuracy_tables import accuracy_table
+from workbench.measuring.accuracy_tables import accuracy_as
 
 ITEMS = 12
 WRONG = Scripted(400, body={"error": {"message": "top_k: extra fields not permitted"}})
@@ -105,7 +106,7 @@ def test_who_failed_on_everything_is_not_measured(runs: HereRunner, protocol: An
     (average,) = (one for one in report.averages if one.verifier == "asker")
     assert (average.micro, average.macro) == (None, None)
     assert f"asker failed on all {ITEMS} items it was asked about: nothing is measured." in report.notes[0]
-    line = next(line for line in accuracy_table(report, "text").splitlines() if line.strip().startswith("asker"))
+    line = next(line for line in accuracy_as(report, TableForm()).splitlines() if line.strip().startswith("asker"))
     assert "0.000" not in line.partition("–")[0]
 
 

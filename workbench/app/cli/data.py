@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from workbench.app.cli.common import (
     REFUSED_SOME,
@@ -62,6 +64,7 @@ from workbench.interchange.records import ExportReport, PairsReport, SftReport
 
 if TYPE_CHECKING:
     from workbench.labelling.excluded import CandidateItem
+    from workbench.statistics.records.report import AccuracyReport
 
 
 class ImportOptions(Options, frozen=True, kw_only=True):
@@ -400,11 +403,11 @@ class DemoOptions(Options, frozen=True, kw_only=True):
 def demo_command(options: DemoOptions, as_json: bool) -> Output | None:
     """Load the sample data into DB, run the rule verifiers, and open the app on it.
 
-    Without a terminal, or with --json, the accuracy table by answer subtype is printed instead.
+    Without a terminal the accuracy of each by answer type is printed instead, and what to do next; with --json the
+    accuracy table by answer subtype.
     """
     from workbench.app.demo import VERIFIERS, load_sample, verify_sample
     from workbench.measuring.accuracy import accuracy
-    from workbench.measuring.accuracy_tables import accuracy_text
 
     terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
     with project_at(options.database, create=True) as project:
@@ -419,8 +422,25 @@ def demo_command(options: DemoOptions, as_json: bool) -> Output | None:
             remember(project.path, None)
             run(project, None, settings_of(project))
             return None
-        report = accuracy(project, verifiers=VERIFIERS, by="subtype")
-    return Output(report, accuracy_text, code=0 if all(one.state == "complete" for one in ended) else 1)
+        report = accuracy(project, verifiers=VERIFIERS, by="subtype" if as_json else "type")
+    return Output(
+        report, partial(_demo_text, options.database), code=0 if all(one.state == "complete" for one in ended) else 1
+    )
+
+
+def _demo_text(database: str, report: AccuracyReport) -> str:
+    """Who is best and where it is weak, in a page with what to do next."""
+    from workbench.measuring.accuracy_tables import conclusion, overview
+    from workbench.tables.table_text import plain_table
+
+    name = shlex.quote(database)
+    then = (
+        f"See why, item by item:     workbench open {name}",
+        f"Every figure by subtype:   workbench accuracy {name} --by subtype",
+        "The same for your data:    workbench import p.db FILE, then workbench verify p.db",
+    )
+    shown = plain_table(structs.replace(overview(report), notes=()))
+    return "\n".join((shown, fill(" ".join(conclusion(report)), 79), "", *then)) + "\n"
 
 
 def _narrate(run: RunInfo) -> None:
@@ -433,6 +453,7 @@ def _narrate(run: RunInfo) -> None:
 
 class OpenOptions(Options, frozen=True, kw_only=True):
     database: DatabaseOrFile = None
+    item: Annotated[str | None, argument("[ITEM]")] = None
     annotator: Annotated[str | None, option("Open it as this annotator, blind.", "--as", metavar="NAME")] = None
     screen: Annotated[
         str,
@@ -450,6 +471,7 @@ def open_command(options: OpenOptions) -> None:
     """Open the app on a database; without one on the database opened last, as whom it was.
 
     `workbench DB` is short for `workbench open DB`. Where none was opened yet, a screen offers those of this folder.
+    With ITEM, a completion's id, a question's, or the end of either, it begins there.
 
     With --as it is an annotator's app: own queue, conflicts to settle, own history. Without it, it is the
     coordinator's: looks at an item's gold, verdicts and labels are recorded, and labels given in it count as not
@@ -465,6 +487,8 @@ def open_command(options: OpenOptions) -> None:
                 "Which database?", "Write: workbench open DB. New here? workbench demo, or workbench import DB FILE…"
             )
         database, annotator = _chosen(annotator)
+    if options.item is not None and annotator is not None:
+        raise UsageError("Items are the coordinator's to look at.", "Leave --as out, or the item.")
     if not terminal:
         raise UsageError("The app needs a terminal.", "In scripts use the commands: workbench --help")
     from workbench.config import settings_of
@@ -482,10 +506,12 @@ def open_command(options: OpenOptions) -> None:
                 screen = begins_at(project, annotator)
         settings = settings_of(project)
         from workbench.app.tui.app import run
+        from workbench.measuring.browsing import meant
 
+        items = () if options.item is None else meant(project, options.item)
         if not served:
             remember(project.path, annotator)
-        run(project, annotator, settings, screen)
+        run(project, annotator, settings, screen, items)
 
 
 def _chosen(annotator: str | None) -> tuple[str, str | None]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import click
+from msgspec import structs
 
 from workbench.app.cli.common import key_and_value, say
 from workbench.app.cli.verb import Output, ToStdout, verb
@@ -19,7 +20,7 @@ from workbench.core.options import (
     Options,
     Protocol,
     Run,
-    TableFormat,
+    TableForm,
     Verifiers,
     Where,
     argument,
@@ -77,13 +78,17 @@ class AccuracyOptions(Options, frozen=True, kw_only=True):
         Literal["name", "accuracy", "balanced_accuracy", "mcc", "fpr", "fnr", "coverage", "auroc"] | None,
         option("Order verifiers by name, or the best first by this figure of all items; baselines stay last."),
     ] = None
-    format: TableFormat = "text"
+    form: TableForm = TableForm()
+    long: Annotated[bool, option("Every figure, a row a verifier, instead of accuracy by answer type.")] = False
     as_csv: Annotated[bool, option("The same as --format csv.", "--csv")] = False
 
 
 @verb
-def accuracy_command(project: Project, options: AccuracyOptions) -> Output:
+def accuracy_command(project: Project, options: AccuracyOptions, as_json: bool) -> Output:
     """Show how accurate verifiers are, with intervals clustered by question.
+
+    First comes a table of verifiers by answer type, and what it says. With --by, --long or --bootstrap every figure is
+    shown, a row a verifier and group.
 
     Accuracy alone misleads where most rows are incorrect: read it beside MCC, balanced accuracy, both error rates and
     the baselines, which need no run: always-incorrect, always-correct, and majority-by-type, which says of each type
@@ -93,13 +98,15 @@ def accuracy_command(project: Project, options: AccuracyOptions) -> Output:
     permutation test by question against the rest, and a q-value over all cells of the table (Benjamini and Hochberg).
     Micro is the mean over items, macro the unweighted mean over groups.
     """
-    from workbench.measuring.accuracy_tables import accuracy_table, sorted_by
+    from workbench.measuring.accuracy_tables import accuracy_as, overview_as, sorted_by
 
+    form = structs.replace(options.form, format="csv") if options.as_csv else options.form
+    in_full = as_json or options.long or options.by or options.bootstrap is not None or form.format == "csv"
     selection = selection_of(options.where)
     report = accuracy(
         project,
         verifiers=options.verifiers,
-        by=options.by,
+        by=options.by if in_full else "type",
         protocol=options.protocol,
         gold=options.gold,
         selection=selection,
@@ -113,7 +120,7 @@ def accuracy_command(project: Project, options: AccuracyOptions) -> Output:
         )
     if options.sort is not None:
         report = sorted_by(report, options.sort)
-    return Output(report, lambda found: accuracy_table(found, "csv" if options.as_csv else options.format))
+    return Output(report, lambda found: (accuracy_as if in_full else overview_as)(found, form))
 
 
 # -- ``workbench tables DB --paper``
@@ -136,7 +143,7 @@ class TablesOptions(Options, frozen=True, kw_only=True):
     ] = ()
     protocol: Protocol = "strict"
     gold: Gold = "final"
-    format: Annotated[Literal["text", "markdown", "latex", "csv"], option("LaTeX needs the package booktabs.")] = "text"
+    form: TableForm = TableForm()
 
 
 @verb
@@ -160,7 +167,7 @@ def tables_command(project: Project, options: TablesOptions) -> Output:
         gold=options.gold,
     )
     found = paper_tables(figures, cast("tuple[PaperNumber, ...]", options.numbers) or PAPER_NUMBERS)
-    return Output(found, lambda found: tables_text(found, options.format))
+    return Output(found, lambda found: tables_text(found, options.form))
 
 
 # -- ``workbench report DB -o FILE``
@@ -242,7 +249,7 @@ class CompareOptions(Options, frozen=True, kw_only=True):
             shows_default=False,
         ),
     ] = 0
-    format: TableFormat = "text"
+    form: TableForm = TableForm()
 
 
 @verb
@@ -275,7 +282,7 @@ def compare_command(project: Project, options: CompareOptions) -> Output:
         report = comparing.joint_errors(project, options.verifiers, samples=samples, seed=seed, **how)
     else:
         report = family.family(project, options.verifiers, against=options.against, **how)
-    return Output(report, lambda found: comparison_as(found, options.format))
+    return Output(report, lambda found: comparison_as(found, options.form))
 
 
 def _kind(options: CompareOptions) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from itertools import count
@@ -102,6 +102,7 @@ class WorkbenchApp(App[None]):
         annotator: str | None = None,
         settings: Settings | None = None,
         begin_at: str = "home",
+        items: Sequence[int] = (),
     ) -> None:
         super().__init__()
         self.project = project
@@ -114,6 +115,7 @@ class WorkbenchApp(App[None]):
         self.told_away = ""
         self.unstored_lines: dict[tuple[str, Hashable], str] = {}
         self._begin_at = begin_at
+        self._first_items = items
         self.garbage: Garbage | None = None
         # Over a network each frame of an animation is felt.
         self.animation_level = "none"
@@ -155,6 +157,10 @@ class WorkbenchApp(App[None]):
         self.open_screen("home")
         if self._begin_at != "home":
             self.open_screen(self._begin_at)
+        if self._first_items:
+            from workbench.app.tui.screens.item import ItemScreen
+
+            self.push_screen(ItemScreen(self._first_items[0], self._first_items))
 
     async def on_event(self, event: events.Event) -> None:
         """Every key and mouse event comes here first, whichever screen or widget it is for."""
@@ -335,13 +341,22 @@ class WorkbenchApp(App[None]):
         self.panic(Text(f"The app has met an error and ended. What happened stands in {app_log(self.project)}"))
 
 
-def run(project: Project, annotator: str | None, settings: Settings, begin_at: str = "home") -> None:
+def run(
+    project: Project,
+    annotator: str | None,
+    settings: Settings,
+    begin_at: str = "home",
+    items: Sequence[int] = (),
+) -> None:
     """Run the app until the person leaves; problems are logged beside the database.
+
+    Args:
+        items: Row ids of the items to begin with, on top of the screen ``begin_at``.
 
     Raises:
         UsageError: There is no screen ``begin_at``, or it is not this person's.
     """
-    app = WorkbenchApp(project, annotator, settings, begin_at)
+    app = WorkbenchApp(project, annotator, settings, begin_at, items)
     if begin_at not in app.screen_names:
         raise UsageError(f"There is no screen {begin_at!r}.", f"Screens: {', '.join(app.screen_names)}.")
     log = logging.FileHandler(app_log(project), encoding="utf-8", delay=True)

@@ -17,7 +17,8 @@ from typing import Final, TypeVar
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.core.errors import WorkbenchError
-from workbench.tables.files import SUFFIXES, TableFormat, write_beside
+from workbench.core.options import TableForm, TableFormat
+from workbench.tables.files import SUFFIXES, write_beside
 
 _PATIENCE_S = 5.0
 
@@ -29,7 +30,7 @@ Result = TypeVar("Result")
 _NAMES: Final[dict[TableFormat, str]] = {"csv": "CSV", "markdown": "Markdown", "latex": "LaTeX (booktabs)"}
 
 
-def share(screen: WorkbenchScreen, name: str, text: Callable[[TableFormat], str]) -> None:
+def share(screen: WorkbenchScreen, name: str, text: Callable[[TableForm], str]) -> None:
     """Ask what to do with a table, and do it.
 
     Args:
@@ -39,7 +40,7 @@ def share(screen: WorkbenchScreen, name: str, text: Callable[[TableFormat], str]
     """
 
     def save(kind: TableFormat) -> Path:
-        return write_beside(screen.project.path, name, SUFFIXES[kind], text(kind))
+        return write_beside(screen.project.path, name, SUFFIXES[kind], text(TableForm(format=kind)))
 
     def chosen(value: str | None) -> None:
         for kind in _NAMES:
@@ -71,9 +72,9 @@ def _in_background(screen: WorkbenchScreen, work: Callable[[], Result], then: Ca
     screen.in_background(attempt, end, group="share")
 
 
-def _copy(text: Callable[[TableFormat], str], kind: TableFormat) -> tuple[str, str | None]:
+def _copy(text: Callable[[TableForm], str], kind: TableFormat) -> tuple[str, str | None]:
     """The text, and where it is now; None where no program took it. Runs in a thread."""
-    table = text(kind)
+    table = text(TableForm(format=kind))
     return table, copy(table)
 
 

@@ -16,11 +16,12 @@ from workbench.coding.records.figures import (
     SaturationRow,
     SharesOfTests,
 )
+from workbench.core.options import TableForm
 from workbench.core.text.figures import aligned, bar, counted, interval, interval_bar, number, percent, percent_interval
 from workbench.core.text.inert import inert
 from workbench.statistics.records.ranking import Ends, ProblemRow, RankingReport, RankingRow
 from workbench.tables.document import Cell, Table
-from workbench.tables.files import WRITERS, TableFormat, records_csv
+from workbench.tables.files import records_csv, written
 from workbench.tables.table import Columns, column, count, ends, figure, listed, table, text, word
 
 _BAR = 40
@@ -30,15 +31,15 @@ _INTERVAL_BAR = 30
 # -- rankings --------------------------------------------------------------------------------------
 
 
-def ranking_as(report: RankingReport, as_: TableFormat, *, by_problem: bool) -> str:
-    """The report in a format; CSV has figures in full.
+def ranking_as(report: RankingReport, form: TableForm, *, by_problem: bool) -> str:
+    """The report in a form; CSV has figures in full.
 
     Args:
         by_problem: A line a problem instead of one a data set.
     """
-    if as_ == "csv":
+    if form.format == "csv":
         return records_csv(report.problems if by_problem else report.rows, {"truth": report.truth})
-    return WRITERS[as_](_problem_table(report) if by_problem else _ranking_table(report))
+    return written([_problem_table(report) if by_problem else _ranking_table(report)], form)
 
 
 def _ranking_table(report: RankingReport) -> Table:
@@ -127,11 +128,11 @@ def scores_missing(report: RankingReport) -> Iterator[str]:
 # -- pass@k ----------------------------------------------------------------------------------------
 
 
-def passes_as(report: PassReport, as_: TableFormat) -> str:
-    """The report in a format; CSV has figures in full."""
-    if as_ == "csv":
+def passes_as(report: PassReport, form: TableForm) -> str:
+    """The report in a form; CSV has figures in full."""
+    if form.format == "csv":
         return records_csv(report.rows, {"judge": report.judge})
-    return WRITERS[as_](_passes_table(report))
+    return written([_passes_table(report)], form)
 
 
 def _passes_table(report: PassReport) -> Table:
@@ -160,12 +161,12 @@ def _passes_notes(report: PassReport) -> Iterator[str]:
 # -- how many tests are enough ---------------------------------------------------------------------
 
 
-def saturation_as(report: SaturationReport, as_: TableFormat) -> str:
-    """The report in a format; CSV has figures in full."""
-    if as_ == "csv":
+def saturation_as(report: SaturationReport, form: TableForm) -> str:
+    """The report in a form; CSV has figures in full."""
+    if form.format == "csv":
         every = {"definition": report.definition, "resamples": report.resamples, "seed": report.seed}
         return records_csv(report.rows, every)
-    return WRITERS[as_](_saturation_table(report))
+    return written([_saturation_table(report)], form)
 
 
 def _saturation_table(report: SaturationReport) -> Table:

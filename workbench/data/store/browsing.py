@@ -27,6 +27,11 @@ from workbench.core.verdict import Outcome
 from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail, ItemLabel, ItemVerdict
 
 QUESTION_CHARACTERS = 160
+_MEANT = 1_000
+"""Rows and ids at most of what an id may mean."""
+_END = 4
+"""Characters of the shortest end of an id that means it."""
+_LAST = "\U0010ffff"
 
 
 def ids(connection: sqlite3.Connection, query: BrowseQuery) -> array[int]:
@@ -227,6 +232,37 @@ def with_key(connection: sqlite3.Connection, key: str) -> list[int]:
     """Row ids of the completions with this id of their own (one a question at most)."""
     rows = connection.execute(f"SELECT c.id FROM completions AS c WHERE c.key = ? AND {VISIBLE} ORDER BY c.id", (key,))
     return [row[0] for row in rows]
+
+
+def meant(connection: sqlite3.Connection, key: str) -> list[int]:
+    """Row ids of the completions that an id may mean: a completion's own, else a question's, else one's end.
+
+    Where what it is the end of is no one question's, these are the first of them.
+    """
+    if found := with_key(connection, key):
+        return found
+    of_question = (
+        f"SELECT c.id FROM questions AS q JOIN completions AS c ON c.question_id = q.id WHERE {VISIBLE} AND "
+        "{} ORDER BY c.id LIMIT ?"
+    )
+    found = [row[0] for row in connection.execute(of_question.format("q.key = ?"), (key, _MEANT))]
+    if found or len(key) < _END:
+        return found
+    ends = "(substr(c.key, -length(?1)) = ?1 OR substr(q.key, -length(?1)) = ?1)"
+    return [row[0] for row in connection.execute(of_question.format(ends), (key, _MEANT))]
+
+
+def keys_near(connection: sqlite3.Connection, key: str) -> list[str]:
+    """Ids of completions and questions that begin as this one does, as far as any do."""
+    for length in range(len(key), 0, -1):
+        begin = key[:length]
+        both = " UNION ".join(
+            f"SELECT * FROM (SELECT key FROM {table} WHERE key >= ?1 AND key < ?2 LIMIT ?3)"
+            for table in ("completions", "questions")
+        )
+        if found := [row[0] for row in connection.execute(both, (begin, begin + _LAST, _MEANT))]:
+            return found
+    return []
 
 
 def names(connection: sqlite3.Connection) -> dict[str, list[str]]:

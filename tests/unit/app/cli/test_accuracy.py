@@ -111,8 +111,42 @@ def test_csv_is_one_format_among_others(database: str) -> None:
     short, long = printed(database, "--csv"), printed(database, "--format", "csv")
     assert short == long
     assert len(list(csv.DictReader(io.StringIO(long)))) == 5
-    assert "\\begin{tabular}{llrrr" in printed(database, "--format", "latex")
-    assert "| verifier | group |" in printed(database, "--format", "markdown")
+    assert "\\begin{tabular}{llrrr" in printed(database, "--long", "--format", "latex")
+    assert "| verifier | group |" in printed(database, "--long", "--format", "markdown")
+
+
+def test_verifiers_by_type_come_first_with_the_weakest_and_what_that_says(database: str) -> None:
+    said = printed(database, "--sort", "accuracy")
+    head, first, second, *_ = said.split("\n\n")[1].splitlines()
+    assert head.split() == ["verifier", "A", "B", "all", "95", "%", "interval", "MCC", "n"]
+    rows = document(database, "--by", "type", "--verifier", "often")["rows"]
+    figures = {row["group"]: f"{row['accuracy']:.3f}" for row in rows if row["verifier"] == "often"}
+    weakest = min(("A", "B"), key=lambda code: figures[code])
+    assert first.startswith("seldom")
+    assert second.split()[:5] == ["often", *sorted([figures["A"], figures["B"], "↓"], key=second.index), figures[None]]
+    assert f"{figures[weakest]} ↓" in second
+    assert "seldom is the most accurate: " in said
+    assert "It is weakest on " in said
+    assert max(map(len, said.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("asked", [("--long",), ("--by", "domain"), ("--bootstrap", "50")])
+def test_every_figure_is_shown_where_more_is_asked_for(database: str, asked: tuple[str, ...]) -> None:
+    said = printed(database, *asked)
+    assert "all (micro)" in said
+    assert "↓" not in said
+    assert [row["group"] for row in document(database)["rows"]] == [None] * 5
+
+
+def test_a_table_for_a_paper_has_chosen_columns_no_baselines_and_a_label(database: str) -> None:
+    form = ("--format", "latex", "--label", "tab:acc", "--no-baselines", "--columns", "verifier,all,ci,mcc")
+    said = printed(database, *form)
+    assert r"\label{tab:acc}" in said
+    assert r"verifier & all & 95 \% interval & MCC \\" in said
+    assert "always-" not in said.split(r"\end{tabular}")[0]
+    for command in (["compare", database, "often", "seldom"], ["tables", database, "--paper", "--table", "2"]):
+        done = CliRunner().invoke(root, [*command, "--format", "latex", "--label", "tab:b"], catch_exceptions=False)
+        assert r"\label{tab:b}" in done.stdout
 
 
 def test_verifiers_can_be_sorted(database: str) -> None:

@@ -16,11 +16,12 @@ from workbench.app.tui.start import StartApp, here
 from workbench.config.settings import RecentProject, recent, remember
 from workbench.config.trust import FOLDER_VARIABLE
 from workbench.core.errors import UsageError
+from workbench.core.options import TableForm
 from workbench.core.project import Project, open_project
 from workbench.core.verdict import Outcome, Verdict
 from workbench.interchange.exporting import format_of
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.accuracy_tables import accuracy_text
+from workbench.measuring.accuracy_tables import accuracy_as
 from workbench.runs.run_status import delete
 from workbench.runs.store import runs, verdicts
 
@@ -288,10 +289,10 @@ def test_figures_do_without_a_deleted_run(tmp_path: Path) -> None:
     """Columns that are kept in memory hear of it."""
     project: Project = make_project(tmp_path, numbered(4))
     _with_run(str(project.path), ("exact", "other"))
-    assert "exact" in accuracy_text(accuracy(project))
+    assert "exact" in accuracy_as(accuracy(project), TableForm())
     delete(project, 1)
-    assert "exact" not in accuracy_text(accuracy(project))
-    assert "other" in accuracy_text(accuracy(project))
+    assert "exact" not in accuracy_as(accuracy(project), TableForm())
+    assert "other" in accuracy_as(accuracy(project), TableForm())
     project.close()
 
 

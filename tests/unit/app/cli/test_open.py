@@ -91,6 +91,19 @@ def test_a_file_alone_and_nothing_at_all_open_the_app_too(
         assert ended(child)[1] == 0
 
 
+def test_it_begins_on_an_item_that_is_named(database: Path) -> None:
+    child = on_terminal("open", database, "q1")
+    child.expect("1 of 2 · c2")
+    child.send("\x1b")
+    child.expect("unlabelled")
+    child.send("q")
+    assert ended(child)[1] == 0
+    for arguments, said in ((("q9",), "Did you mean"), (("q1", "--as", "amira"), "coordinator")):
+        text, code = ended(on_terminal("open", database, *arguments))
+        assert code == 2
+        assert said in text
+
+
 @pytest.mark.parametrize("person", ["", "amira"])
 def test_the_app_opens_and_quits(database: Path, person: str) -> None:
     child = on_terminal("open", database, *(["--as", person] if person else []))

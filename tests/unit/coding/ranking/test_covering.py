@@ -10,6 +10,7 @@ from tests.scored_code import put_scores, scored_project
 from workbench.coding.ranking.measuring import compared, ranking
 from workbench.coding.ranking.tables import ranking_as
 from workbench.coding.ranking.truth import truth_of
+from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.statistics.records.ranking import Missing, RankingReport
@@ -54,7 +55,7 @@ def test_a_verifier_that_has_judged_too_little_is_left_out_by_name(project: Proj
     report = report_of(project)
     (one,) = report.partial
     assert (one.verifier, one.judged, one.solutions) == ("small", 3, 12)
-    text = ranking_as(report, "text", by_problem=False)
+    text = ranking_as(report, TableForm(), by_problem=False)
     assert "small has judged 3 of 12 solutions" in " ".join(text.split())
     assert "coverage" in text
 

@@ -20,6 +20,7 @@ from workbench.coding.ranking.selecting import How, select_stored
 from workbench.coding.ranking.tables import histograms_text, passes_as, saturation_as
 from workbench.coding.ranking.truth import truth_of
 from workbench.coding.records.figures import HistogramsReport
+from workbench.core.options import TableForm
 
 LADDER = {f"s{passed}": "p" * passed + "f" * (16 - passed) + "|" for passed in range(0, 17, 4)}
 
@@ -31,17 +32,17 @@ def test_saturation_leaves_out_what_cannot_tell(tmp_path: Path) -> None:
     assert (found.problems, found.few_tests, found.one_score) == (1, 1, 1)
     assert [row.k for row in found.rows] == [1, 15]
     assert (found.enough, found.rows[1].undefined) == (15, 0)
-    text = saturation_as(found, "text")
+    text = saturation_as(found, TableForm())
     assert "Enough: k = 15" in text
-    assert saturation_as(found, "csv").count("\n") == 3
+    assert saturation_as(found, TableForm(format="csv")).count("\n") == 3
 
 
 def test_saturation_of_nothing_is_said(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": {"a": "pp", "b": "pf"}})
     found = saturation(project, truth_of(project))
     assert (found.rows, found.enough) == ([], None)
-    assert "Nothing is measured: no problem is left." in saturation_as(found, "text")
-    assert "No k shown" not in saturation_as(found, "text")
+    assert "Nothing is measured: no problem is left." in saturation_as(found, TableForm())
+    assert "No k shown" not in saturation_as(found, TableForm())
 
 
 def test_saturation_of_the_real_outcomes_is_where_it_was_measured(shared_data: Path, tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ def test_pass_at_k_by_tests_counts_problems_with_enough_solutions(tmp_path: Path
         1,
         None,
     ]
-    assert "Problems with fewer than k solutions don't count" in passes_as(found, "text")
+    assert "Problems with fewer than k solutions don't count" in passes_as(found, TableForm())
 
 
 def test_pass_at_k_by_a_verifier_counts_its_verdicts(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from workbench.coding.ranking.measuring import ranking
 from workbench.coding.ranking.tables import ranking_as
 from workbench.coding.ranking.truth import truth_of
 from workbench.core.errors import UsageError
+from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.statistics.records.ranking import RankingReport, RankingRow
 
@@ -76,7 +77,7 @@ def test_a_problem_counts_where_everyone_has_all_scores_and_the_others_are_said(
     assert [(row.verifier, row.problems) for row in found.rows] == [("all", 1), ("some", 1)]
     assert (found.left_out, found.lacking) == (1, {"some": 1})
     assert report(project, "all").left_out == 0
-    assert "Left out: 1 problem in which a score is missing" in ranking_as(found, "text", by_problem=False)
+    assert "Left out: 1 problem in which a score is missing" in ranking_as(found, TableForm(), by_problem=False)
 
 
 def test_a_missing_true_score_leaves_the_problem_out(tmp_path: Path) -> None:
@@ -107,10 +108,10 @@ def test_without_scores_there_is_nothing_to_measure(project: Project, verifiers:
 def test_every_format_has_a_line_a_verifier_or_a_problem(project: Project) -> None:
     put_scores(project, "=judge[bold]", TRUE)
     found = report(project)
-    rows = list(csv.DictReader(io.StringIO(ranking_as(found, "csv", by_problem=False))))
+    rows = list(csv.DictReader(io.StringIO(ranking_as(found, TableForm(format="csv"), by_problem=False))))
     assert [(row["verifier"], row["top1"], row["truth"]) for row in rows] == [("'=judge[bold]", "1.0", "execution")]
-    by_problem = list(csv.DictReader(io.StringIO(ranking_as(found, "csv", by_problem=True))))
+    by_problem = list(csv.DictReader(io.StringIO(ranking_as(found, TableForm(format="csv"), by_problem=True))))
     assert [row["task_id"] for row in by_problem] == ["t", "u"]
-    assert "100.0" in ranking_as(found, "text", by_problem=True)
-    assert "=judge" in ranking_as(found, "markdown", by_problem=False)
-    assert r"\toprule" in ranking_as(found, "latex", by_problem=False)
+    assert "100.0" in ranking_as(found, TableForm(), by_problem=True)
+    assert "=judge" in ranking_as(found, TableForm(format="markdown"), by_problem=False)
+    assert r"\toprule" in ranking_as(found, TableForm(format="latex"), by_problem=False)

@@ -21,7 +21,7 @@ from workbench.core.options import (
     Force,
     Options,
     SeedNumber,
-    TableFormat,
+    TableForm,
     Verifiers,
     Where,
     option,
@@ -148,7 +148,7 @@ class CodeMetricsOptions(Options, frozen=True, kw_only=True):
     ] = 2_000
     seed: BootstrapSeed = 0
     where: Where = ()
-    format: TableFormat = "text"
+    form: TableForm = TableForm()
 
 
 @verb
@@ -201,7 +201,7 @@ def _output(report: RankingReport, options: CodeMetricsOptions, refused: Sequenc
     by_problem = options.by is not None
     return Output(
         report if by_problem else structs.replace(report, problems=[]),
-        lambda _: ranking_as(report, options.format, by_problem=by_problem),
+        lambda _: ranking_as(report, options.form, by_problem=by_problem),
     ).refusing(options.source, refused)
 
 
@@ -256,7 +256,7 @@ class CodeSaturationOptions(Options, frozen=True, kw_only=True):
     resamples: Annotated[int, option("How often tests are drawn.", ge=2, le=100_000)] = 100
     seed: Annotated[SeedNumber, option("Seed of the draws.")] = 0
     where: Where = ()
-    format: TableFormat = "text"
+    form: TableForm = TableForm()
 
 
 @verb
@@ -276,7 +276,7 @@ def saturation_command(project: Project, options: CodeSaturationOptions) -> Outp
     report = saturation(
         project, meant, selection=chosen, sizes=options.sizes, resamples=options.resamples, seed=options.seed
     )
-    return Output(report, lambda found: saturation_as(found, options.format))
+    return Output(report, lambda found: saturation_as(found, options.form))
 
 
 # -- ``workbench code passk DB|--from FILE``
@@ -294,7 +294,7 @@ class CodePasskOptions(Options, frozen=True, kw_only=True):
     truth: Truth = None
     suites: Suites = ()
     where: Where = ()
-    format: TableFormat = "text"
+    form: TableForm = TableForm()
 
 
 @verb
@@ -337,4 +337,4 @@ def _stored(options: CodePasskOptions) -> PassReport:
 def _pass_output(report: PassReport, options: CodePasskOptions, refused: Sequence[Refusal] = ()) -> Output:
     from workbench.coding.ranking.tables import passes_as
 
-    return Output(report, lambda found: passes_as(found, options.format)).refusing(options.source, refused)
+    return Output(report, lambda found: passes_as(found, options.form)).refusing(options.source, refused)

@@ -29,7 +29,7 @@ from workbench.app.tui.switches import following
 from workbench.core.selection import GROUPS, Condition, Selection
 from workbench.measuring.accuracy import accuracy, refined
 from workbench.measuring.accuracy_items import AccuracyCell
-from workbench.measuring.accuracy_tables import accuracy_name, accuracy_table
+from workbench.measuring.accuracy_tables import accuracy_as, accuracy_name
 from workbench.measuring.judged import BASELINE
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
@@ -441,4 +441,4 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         """Copy or save the shown table."""
         if self.report is not None:
             part = "".join(filter(str.isalnum, "".join(one.value for one in self.asked.conditions)))
-            share(self, accuracy_name(self.report, part), partial(accuracy_table, self.report))
+            share(self, accuracy_name(self.report, part), partial(accuracy_as, self.report))

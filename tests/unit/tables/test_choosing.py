@@ -1,0 +1,75 @@
+"""Tables in part: columns by their headings, rows without baselines, labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from workbench.core.errors import UsageError
+from workbench.core.options import TableForm
+from workbench.tables.document import Cell, Head, Row, Table, heads, row
+from workbench.tables.files import written
+
+TABLE = Table(
+    caption="All.",
+    head=((Head(""), Head("set_1", 2), Head("")), heads("Verifier", "n", "95 % interval", "MCC")),
+    rows=(
+        Row((Cell("Rules"),), "section"),
+        row("exact", "10", "[0, 1]", "0.5"),
+        Row((Cell("Baselines"),), "section"),
+        row("constant", "10", "[0, 0]", "0.0", kind="aside"),
+    ),
+)
+OTHER = Table(caption="Other.", head=(heads("A", "p"),), rows=(row("x", "0.1"),))
+
+
+def test_columns_stand_in_the_order_they_are_asked_for_under_their_own_headings() -> None:
+    said = written([TABLE], TableForm(columns=("verifier", "mcc", "set_1 N"), format="latex"))
+    assert "Verifier & MCC & n" in said
+    assert "exact & 0.5 & 10" in said
+    assert r"\begin{tabular}{lrr}" in said
+    assert r"\multicolumn{3}{l}{\textit{Rules}}" in said
+
+
+def test_neighbours_keep_the_heading_over_both() -> None:
+    said = written([TABLE], TableForm(columns=("verifier", "set_1 n", "set 1 95 interval"), format="latex"))
+    assert r"\multicolumn{2}{c}{set\_1}" in said
+
+
+def test_an_interval_has_a_short_name() -> None:
+    plain = Table(caption="", head=(heads("A", "95 % interval"),), rows=(row("x", "[0, 1]"),))
+    assert "[0, 1]" in written([plain], TableForm(columns=("ci",)))
+
+
+def test_rows_of_baselines_go_with_what_they_stand_under() -> None:
+    said = written([TABLE], TableForm(no_baselines=True))
+    assert "exact" in said
+    assert "constant" not in said
+    assert "Baselines" not in said
+
+
+def test_a_table_without_the_columns_is_left_out_and_labels_are_numbered() -> None:
+    assert "Other." not in written([TABLE, OTHER], TableForm(columns=("MCC",)))
+    said = written([TABLE, OTHER], TableForm(format="latex", label="tab:a"))
+    assert said.index(r"\label{tab:a}") < said.index(r"\label{tab:a-2}")
+
+
+def test_an_unknown_column_is_told_with_what_is_like_it() -> None:
+    with pytest.raises(UsageError, match=r"no column 'verifer'.*Did you mean 'Verifier'"):
+        written([TABLE, OTHER], TableForm(columns=("p", "verifer")))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"format": "csv", "columns": ("a",)},
+        {"format": "csv", "no_baselines": True},
+        {"label": "tab:a"},
+        {"format": "latex", "label": "a}\\input{x"},
+        {"format": "latex", "label": "ä"},
+    ],
+)
+def test_what_does_not_go_together_is_refused(said: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        TableForm(**said)

@@ -1,0 +1,72 @@
+"""Tables in part: some columns by their headings, and rows without baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, takewhile
+
+from msgspec import structs
+
+from workbench.core.errors import UsageError, nearest
+from workbench.core.options import TableForm
+from workbench.tables.document import Head, Row, Table
+
+_SHORT = {"ci": "95interval", "interval": "95interval"}
+"""What the heading "95 % interval" may be called as well."""
+
+
+def chosen(tables: Iterable[Table], form: TableForm) -> Iterator[Table]:
+    """What a form asks for of tables; one that has none of its columns is left out.
+
+    Raises:
+        UsageError: No table has a column that is asked for.
+    """
+    found = [_without_baselines(one) if form.no_baselines else one for one in tables]
+    if not form.columns:
+        yield from found
+        return
+    there = {_plain(name): name for one in found for name in one.columns}
+    wanted = [_SHORT.get(plain, plain) for plain in map(_plain, form.columns)]
+    for said, plain in zip(form.columns, wanted, strict=True):
+        if plain not in there:
+            raise UsageError(f"There is no column {said!r}.", nearest(said, filter(None, there.values()), "Columns"))
+    for one in found:
+        names = [_plain(name) for name in one.columns]
+        if places := [place for plain in wanted for place, name in enumerate(names) if name == plain]:
+            yield _with_columns(one, places)
+
+
+def _plain(name: str) -> str:
+    """A heading as a person may type it: neither case nor signs count, as long as there is a letter or digit."""
+    return "".join(filter(str.isalnum, name)).casefold() or name.strip()
+
+
+def _without_baselines(table: Table) -> Table:
+    kept = [row for row in table.rows if row.kind != "aside"]
+    after = [*kept[1:], None]
+    rows = (
+        row
+        for row, then in zip(kept, after, strict=False)
+        if row.kind != "section" or (then is not None and then.kind != "section")
+    )
+    return structs.replace(table, rows=tuple(rows))
+
+
+def _with_columns(table: Table, places: Sequence[int]) -> Table:
+    return structs.replace(
+        table,
+        head=tuple(_with_heads(line, places) for line in table.head),
+        rows=tuple(
+            row if row.kind == "section" else Row(tuple(row.cells[place] for place in places), row.kind)
+            for row in table.rows
+        ),
+        left=len(list(takewhile(lambda place: place < table.left, places))),
+    )
+
+
+def _with_heads(line: Sequence[Head], places: Sequence[int]) -> tuple[Head, ...]:
+    """The headings over some columns; one over several stays one over those of its columns that are neighbours."""
+    over = [number for number, heading in enumerate(line) for _ in range(heading.span)]
+    return tuple(
+        Head(line[number].text, len(list(group))) for number, group in groupby(over[place] for place in places)
+    )

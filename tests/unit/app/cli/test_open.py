@@ -94,9 +94,7 @@ def test_a_file_alone_and_nothing_at_all_open_the_app_too(
 def test_it_begins_on_an_item_that_is_named(database: Path) -> None:
     child = on_terminal("open", database, "q1")
     child.expect("1 of 2 · c2")
-    child.send("\x1b")
-    child.expect("unlabelled")
-    child.send("q")
+    child.send("\x11")
     assert ended(child)[1] == 0
     for arguments, said in ((("q9",), "Did you mean"), (("q1", "--as", "amira"), "coordinator")):
         text, code = ended(on_terminal("open", database, *arguments))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -26,11 +26,12 @@ from workbench.data.formats.logs import kinds as logs
 from workbench.data.formats.logs.logged import Grade
 from workbench.data.formats.reading import AUTO, FORMATS, FilePlan, first_task_ids, plan_file, read_grades, read_records
 from workbench.data.formats.source import QUESTIONS, Progress, file_hash, path_text
+from workbench.data.formats.verdict_words import GraderColumns, VerdictColumn, parse_verdicts, summed
 from workbench.data.store import import_rows
 from workbench.data.store import importing as store
 from workbench.data.store.importing import SHOWN, ImportCounts
 from workbench.data.store.problems import UNKNOWN_PROBLEM, holding
-from workbench.runs.verdict_files import store_verdicts
+from workbench.runs.verdict_files import require_names, store_verdicts
 
 __all__ = [
     "DEFAULT_MAX_LINE",
@@ -38,14 +39,18 @@ __all__ = [
     "QUESTIONS",
     "FilePlan",
     "ImportReport",
+    "VerdictColumn",
     "import_files",
     "parse_map",
+    "parse_verdicts",
     "plan_import",
     "preview_import",
 ]
 
 
 _LONGEST_NAME = 200
+_MAY_MISS = ("gold", "model", "source", "type_text", "subtype_text")
+"""Fields of an item that a row may leave empty."""
 _LATER = logs.LATER | {UNKNOWN_PROBLEM}
 """Why rows were refused that can be taken once more is there: their file is read again."""
 
@@ -55,6 +60,7 @@ def plan_import(
     *,
     format: str = AUTO,
     columns: Mapping[str, str] | None = None,
+    graders: Mapping[str, str] = {},
     source: str | None = None,
     licence: str | None = None,
     max_line: int = DEFAULT_MAX_LINE,
@@ -63,18 +69,24 @@ def plan_import(
 
     Args:
         columns: Our field -> their column (see ``parse_map``).
+        graders: Verifier -> the column that has its verdicts (see ``parse_verdicts``).
         source: Where rows are from that name no source, as ``domain/name``.
         licence: Their source's licence, where a row names none.
         max_line: Longest line taken, in bytes.
 
     Raises:
         FormatError: A file can't be read, or a required field has no column.
-        UsageError: No file, or ``columns`` names a column that is not there, or a source or licence is no name.
+        UsageError: No file, or ``columns`` or ``graders`` names a column that is not there, or a verifier's, source's
+            or licence's name is none.
     """
     if not files:
         raise UsageError("There is no file to import.")
     usual = _usual(source, licence)
-    return [plan_file(path, format=format, columns=columns, usual=usual, max_line=max_line) for path in files]
+    require_names(graders)
+    return [
+        plan_file(path, format=format, columns=columns, graders=graders, usual=usual, max_line=max_line)
+        for path in files
+    ]
 
 
 def _usual(source: str | None, licence: str | None) -> dict[str, str]:
@@ -105,11 +117,13 @@ def import_files(
 
     Raises:
         FormatError: A file can't be read as what it is.
-        UsageError: The data set's name is none, or it can't be told which one holds the solutions' problems.
+        UsageError: The data set's name is none, or it can't be told which one holds the solutions' problems, or a
+            verifier runs here whose verdicts a column would be.
         StoreError: Another import is running.
     """
     plans = _problems_first(plans)
     name = _name(dataset, plans, project.database)
+    require_names({grader for plan in plans for grader in plan.graders}, project)
     imports: list[tuple[int, FileReport]] = []
     with store.import_session(project.database, name) as session:
         for plan in plans:
@@ -151,8 +165,16 @@ def preview_import(
             store.count(counts, matched, len(refused))
             return [*refused, *matched.refused]
 
-        reports.append(_read(plan, store.CHUNK, counts, add, None, progress))
+        reports.append(_with_columns(_read(plan, store.CHUNK, counts, add, None, progress), _looked_over(plan)))
     return together(name, reports)
+
+
+def _looked_over(plan: FilePlan) -> GraderColumns | None:
+    """What the columns of verdicts hold."""
+    columns = plan.grader_columns()
+    if columns is not None:
+        deque(read_grades(plan, columns), maxlen=0)
+    return columns
 
 
 def default_dataset(plans: Sequence[FilePlan]) -> str:
@@ -227,8 +249,9 @@ def _graded(
             reports.append(report)
             continue
         refused = import_rows.lines(project.database.reader(), import_id)
-        done.append(store_grades(project, plan, dataset, refused, version=version))
-        reports.append(with_verdicts(report, done[-1:]))
+        columns = plan.grader_columns()
+        done.append(store_grades(project, plan, dataset, refused, version=version, columns=columns))
+        reports.append(_with_columns(with_verdicts(report, done[-1:]), columns))
     whole = together(dataset, reports)
     return with_verdicts(whole, done) if done else whole
 
@@ -246,6 +269,7 @@ def _read(
     items: list[Record] = []
     refused: list[Refusal] = []
     broken: list[BrokenTest] = []
+    missing = Counter[str]()
 
     def hand_over() -> None:
         for row in add(items, refused):
@@ -262,13 +286,21 @@ def _read(
                 refused.append(row)
             else:
                 items.append(row)
+                missing.update(_missing(row, plan.columns))
                 broken += broken_in(row.problem) if isinstance(row, ProblemRecord) else []
             if len(items) + len(refused) >= batch:
                 hand_over()
         hand_over()
         if complete is not None:
             complete(digest())
-    return of_file(plan, counts, dict(sorted(reasons.items())), shown, broken)
+    return of_file(plan, counts, dict(sorted(reasons.items())), shown, broken, missing)
+
+
+def _missing(record: Record, columns: Mapping[str, str]) -> list[str]:
+    """The columns of fields in which a row says nothing."""
+    if not isinstance(record, ItemRecord):
+        return []
+    return [columns[field] for field in _MAY_MISS if field in columns and getattr(record, field) is None]
 
 
 def _skip(plan: FilePlan, progress: Progress | None) -> None:
@@ -280,24 +312,36 @@ def _skip(plan: FilePlan, progress: Progress | None) -> None:
 
 
 def store_grades(
-    project: Project, plan: FilePlan, dataset: str, refused: Collection[int], *, version: str
+    project: Project,
+    plan: FilePlan,
+    dataset: str,
+    refused: Collection[int],
+    *,
+    version: str,
+    columns: GraderColumns | None = None,
 ) -> VerdictsImported:
-    """Store the grades of a log whose items stand; those that are there already stay.
+    """Store the grades of a file whose items stand; those that are there already stay.
 
     Args:
         refused: Lines in quarantine. Their ids may be those of other items: their grades are refused, too.
         version: Of the graders.
+        columns: Reads the columns of verdicts.
 
     Raises:
         FormatError: The file can't be read as what it is.
     """
-    return store_verdicts(project, _rows(plan, dataset, refused), version=version)
+    return store_verdicts(project, _rows(plan, dataset, refused, columns), version=version)
 
 
-def _rows(plan: FilePlan, dataset: str, refused: Collection[int]) -> Iterator[tuple[int, VerdictRow | Refusal]]:
-    for item, grades in read_grades(plan):
+def _rows(
+    plan: FilePlan, dataset: str, refused: Collection[int], columns: GraderColumns | None
+) -> Iterator[tuple[int, VerdictRow | Refusal]]:
+    for item, grades in read_grades(plan, columns):
         for grade in grades:
-            yield item.line, _refusal(item, grade) if item.line in refused else _row(item, dataset, grade)
+            if isinstance(grade, Refusal):
+                yield item.line, grade
+            else:
+                yield item.line, _refusal(item, grade) if item.line in refused else _row(item, dataset, grade)
 
 
 def _row(item: ItemRecord, dataset: str, grade: Grade) -> VerdictRow:
@@ -337,6 +381,9 @@ class _RowCounts(Struct, frozen=True, kw_only=True):
             a file may hold what graders said.
         verdicts: How many were stored now.
         refused_verdicts: The first 20 of those that could not be stored, by line.
+        verdict_columns: What the columns hold that were read as verdicts; only where some were.
+        kept: Columns that are no field of ours; their values are kept with the items.
+        missing: Column of a field -> rows that have no value there.
     """
 
     format: str
@@ -356,6 +403,9 @@ class _RowCounts(Struct, frozen=True, kw_only=True):
     verdicts_unchanged: int | UnsetType = UNSET
     verdicts_refused: int | UnsetType = UNSET
     refused_verdicts: list[RefusedLine] | UnsetType = UNSET
+    verdict_columns: list[VerdictColumn] | UnsetType = UNSET
+    kept: list[str] | UnsetType = UNSET
+    missing: dict[str, int] | UnsetType = UNSET
 
 
 class FileReport(_RowCounts, frozen=True, kw_only=True):
@@ -380,6 +430,7 @@ def of_file(
     reasons: dict[str, int],
     quarantine: list[QuarantinedRow],
     broken: Sequence[BrokenTest] = (),
+    missing: Mapping[str, int] = {},
 ) -> FileReport:
     """The report of one file."""
     return FileReport(
@@ -396,7 +447,13 @@ def of_file(
         mended=counts.mended or UNSET,
         broken=len(broken) or UNSET,
         broken_tests=list(broken[:SHOWN]) or UNSET,
+        kept=list(plan.kept) or UNSET,
+        missing=dict(missing) or UNSET,
     )
+
+
+def _with_columns(report: FileReport, columns: GraderColumns | None) -> FileReport:
+    return report if columns is None else replace(report, verdict_columns=list(columns.counts.values()))
 
 
 def together(dataset: str, reports: list[FileReport]) -> ImportReport:
@@ -405,6 +462,10 @@ def together(dataset: str, reports: list[FileReport]) -> ImportReport:
     for report in reports:
         reasons.update(report.reasons)
     broken = [test for report in reports for test in report.broken_tests or []]
+    missing: Counter[str] = Counter()
+    for report in reports:
+        missing.update(report.missing or {})
+    columns = [column for report in reports for column in report.verdict_columns or []]
     return ImportReport(
         dataset=dataset,
         format=reports[0].format,
@@ -419,6 +480,9 @@ def together(dataset: str, reports: list[FileReport]) -> ImportReport:
         mended=sum(report.mended or 0 for report in reports) or UNSET,
         broken=sum(report.broken or 0 for report in reports) or UNSET,
         broken_tests=broken[:SHOWN] or UNSET,
+        verdict_columns=summed(columns) or UNSET,
+        kept=list(dict.fromkeys(column for report in reports for column in report.kept or [])) or UNSET,
+        missing=dict(missing) or UNSET,
         files=reports if len(reports) > 1 else UNSET,
     )
 

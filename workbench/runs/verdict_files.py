@@ -55,6 +55,7 @@ def _fault(line: VerdictRow) -> tuple[str, str] | None:
 
 
 _CONFIG_HASH = "imported"
+_RUNS_HERE = "is a verifier that runs here; its verdicts can't come from a file"
 
 
 def _unlike(name: str, there: set[str]) -> str:
@@ -63,6 +64,27 @@ def _unlike(name: str, there: set[str]) -> str:
         return f"{name!r} mixes letters of several alphabets that look alike"
     other = looks_like(name, there)
     return "" if other is None else f"{name!r} looks like {other!r}, which is there"
+
+
+def require_names(names: Iterable[str], project: Project | None = None) -> None:
+    """Refuse names that can't be imported verifiers'.
+
+    Args:
+        project: The project; None: what any would refuse.
+
+    Raises:
+        UsageError: One can't.
+    """
+    for name in names:
+        fault = _Runs(project, "").fault(name) if project is not None else _fault_of_name(name, Registry())
+        if fault:
+            raise UsageError(f"{fault[0].upper()}{fault[1:]}.", "Give another name: --verdict NAME=COLUMN.")
+
+
+def _fault_of_name(name: str, registry: Registry) -> str:
+    if not NAME.fullmatch(name):
+        return f"{name!r} is no name for a verifier: use up to 100 letters, digits and . _ + @ / -"
+    return f"{name!r} {_RUNS_HERE}" if registry.knows(name) else ""
 
 
 class _PlacedVerdict(Struct, frozen=True):
@@ -146,7 +168,7 @@ class _Runs:
         """
         if name not in self.by_name:
             if name not in self._wrong:
-                self._wrong[name] = self._fault(name)
+                self._wrong[name] = self.fault(name)
             if self._wrong[name]:
                 raise LineRefusedError("verifier", self._wrong[name])
             self.by_name[name] = self._make(connection, name)
@@ -158,16 +180,17 @@ class _Runs:
         Raises:
             UsageError: It can't.
         """
-        if fault := self._fault(name):
+        if fault := self.fault(name):
             raise UsageError(f"{fault[0].upper()}{fault[1:]}.", "Give another name with --verifier.")
 
-    def _fault(self, name: str) -> str:
-        if not NAME.fullmatch(name):
-            return f"{name!r} is no name for a verifier: use up to 100 letters, digits and . _ + @ / -"
+    def fault(self, name: str) -> str:
+        """Why a name can't be an imported verifier's; empty where it can."""
+        if fault := _fault_of_name(name, self._registry):
+            return fault
         reader = self._project.database.reader()
         stored = stored_runs.verifier_named(reader, name)
-        if self._registry.knows(name) or (stored is not None and stored.kind != IMPORTED):
-            return f"{name!r} is a verifier that runs here; its verdicts can't come from a file"
+        if stored is not None and stored.kind != IMPORTED:
+            return f"{name!r} {_RUNS_HERE}"
         if stored is None:
             there = {*self._registry.names, *self.by_name, *(one.name for one in stored_runs.verifiers(reader))}
             return _unlike(name, there)

@@ -55,8 +55,10 @@ from workbench.interchange.importing import (
     QUESTIONS,
     FilePlan,
     ImportReport,
+    VerdictColumn,
     import_files,
     parse_map,
+    parse_verdicts,
     plan_import,
     preview_import,
 )
@@ -75,9 +77,19 @@ class ImportOptions(Options, frozen=True, kw_only=True):
     maps: Annotated[
         tuple[str, ...],
         option(
-            "Take our FIELD from their COLUMN, such as question=prompt; FIELD= leaves it out (repeatable).",
+            "Take our FIELD from their COLUMN, such as question=prompt or completion=choices.0.message.content; "
+            "FIELD= leaves it out (repeatable).",
             "--map",
             metavar="FIELD=COLUMN",
+        ),
+    ] = ()
+    verdicts: Annotated[
+        tuple[str, ...],
+        option(
+            "Take COLUMN as the verdicts of a verifier NAME: true, false, yes, no, 1, 0, correct, incorrect, abstain, "
+            "or scores (repeatable).",
+            "--verdict",
+            metavar="NAME=COLUMN",
         ),
     ] = ()
     source: Annotated[str | None, option("Where rows are from that name no source.", metavar="DOMAIN/NAME")] = None
@@ -93,7 +105,7 @@ class ImportOptions(Options, frozen=True, kw_only=True):
 def import_command(options: ImportOptions) -> Output:
     """Read question / reference / completion tuples, or problems and solutions of code, from files.
 
-    Formats: released VerifyBench JSON lines, other JSON lines, JSON, CSV, TSV, Parquet, Label Studio's JSON and
+    Formats: released VerifyBench JSON lines, other JSON lines, JSON, CSV, TSV, XLSX, Parquet, Label Studio's JSON and
     Argilla's records (their labels come with: workbench labels DB import FILE), and gzip of these.
     Questions with a reference answer and no completion are a pool of questions (docs/curation.md).
     Files of code are told by their keys: our own problems and solutions, HumanEval, MBPP, EvalPlus, APPS, TACO,
@@ -111,6 +123,7 @@ def import_command(options: ImportOptions) -> Output:
         options.files,
         format=options.format,
         columns=columns,
+        graders=parse_verdicts(options.verdicts),
         source=options.source,
         licence=options.licence,
         max_line=options.max_line,
@@ -143,6 +156,12 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         show(f"Columns: {columns}")
     if any(plan.format == QUESTIONS for plan in plans):
         show("Questions without completions: a pool to curate and draw from.")
+    if report.missing:
+        show("Without a value: " + ", ".join(f"{column} {many:,}" for column, many in report.missing.items()))
+    if report.kept:
+        show(f"Other columns, kept with the items: {', '.join(report.kept)}")
+    for one in report.verdict_columns or []:
+        show(f"Verdicts of {one.verifier} in {one.column}: {_counts(one)}")
     if report.swapped_types:
         show("The two type fields were the wrong way round, as in the released file; taken the right way.")
     for code, number in report.reasons.items():
@@ -166,6 +185,21 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         _say_broken(str(plans[0].path), report.broken_tests or [])
     if report.verifiers is not UNSET:
         _print_verdicts(report)
+
+
+def _counts(found: VerdictColumn) -> str:
+    numbers = {
+        "correct": found.correct,
+        "incorrect": found.incorrect,
+        "abstain": found.abstain,
+        "error": found.error,
+        "scores": found.scored,
+        "missing": found.missing,
+        "unknown": found.unknown,
+    }
+    said = ", ".join(f"{many:,} {what}" for what, many in numbers.items() if many) or "none"
+    words = ", ".join(f"{word!r} {many:,}" for word, many in found.words.items())
+    return f"{said} ({words})" if words else said
 
 
 def _print_verdicts(report: ImportReport) -> None:

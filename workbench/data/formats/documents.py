@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
+import warnings
 import zlib
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Generator, Iterator
+from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 import msgspec
 from msgspec import Struct
@@ -26,7 +29,9 @@ if TYPE_CHECKING:
 
 MISSING_PARQUET = "Install the reader: pip install 'verifier-workbench[parquet]'"
 
-TABLES: tuple[FileFormat, ...] = ("csv", "tsv")
+MISSING_XLSX = "Install the reader: pip install 'verifier-workbench[xlsx]'. Or save the sheet as CSV."
+
+TABLES: tuple[FileFormat, ...] = ("csv", "tsv", "xlsx")
 """Formats with a header row."""
 
 LISTS: tuple[FileFormat, ...] = ("json", "label-studio", "argilla")
@@ -37,6 +42,9 @@ _HELD = 1 << 30
 """Bytes that rows read together may come to, if each were as long as all of its group."""
 
 _LONGEST_JSON = 512 << 20
+_NAN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)|\bNaN\b', re.DOTALL)
+"""A text, or what stands outside of texts."""
+_EXACT = 1 << 53
 _RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -68,6 +76,8 @@ def documents(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> It
     """
     if kind == "parquet":
         return _parquet(path)
+    if kind == "xlsx":
+        return _sheet(path)
     if kind in LISTS:
         return json_rows(stream, path)
     if kind in TABLES:
@@ -85,6 +95,13 @@ def _json_lines(stream: Stream, max_line: int) -> Iterator[Row]:
             yield SourceDocument(line.number, raw, raw, True)
         else:
             yield _refused_line(line, max_line)
+
+
+def without_nan(document: bytes) -> bytes:
+    """JSON with null where Python wrote the NaN of a missing value, which JSON lacks."""
+    if b"NaN" not in document:
+        return document
+    return _NAN.sub(lambda found: b"null" if found[0] == b"NaN" else found[0], document)
 
 
 def _refused_line(line: NumberedLine, max_line: int) -> Refusal:
@@ -105,7 +122,7 @@ def json_rows(stream: Stream, path: Path, names: tuple[str, ...] = ("rows", "dat
     Raises:
         FormatError: It is neither.
     """
-    for number, element in enumerate(_elements(whole(stream, path), path, names), 1):
+    for number, element in enumerate(_elements(without_nan(whole(stream, path)), path, names), 1):
         raw = bytes(element)
         yield SourceDocument(number, raw, raw)
 
@@ -183,11 +200,14 @@ class _RecordedLines:
 
 
 def header_of(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> list[str]:
-    """The columns of an open CSV or TSV file.
+    """The columns of an open file that is a table.
 
     Raises:
         FormatError: There is no usable header row.
     """
+    if kind == "xlsx":
+        with closing(_sheet_rows(path)) as rows:
+            return _sheet_header(rows, path)
     reader, _ = _cells(stream, kind, max_line)
     return _header(reader, path)
 
@@ -226,6 +246,10 @@ def _header(reader: Iterator[list[str]], path: Path) -> list[str]:
         "".join(cells).encode()
     except UnicodeEncodeError:
         raise FormatError(f"{path}:1: the header is not UTF-8.", "Save the file as UTF-8.") from None
+    return _distinct(cells, path)
+
+
+def _distinct(cells: list[str], path: Path) -> list[str]:
     double = next((name for name, times in Counter(cells).items() if times > 1), None)
     if double is not None:
         raise FormatError(f"{path}:1: two columns are called {double!r}.", "Rename one of them.")
@@ -249,6 +273,73 @@ def _row_of(header: list[str], cells: list[str], line: int, raw: bytes, *, ended
         return SourceDocument(line, _object(dict(zip(header, cells, strict=True))), raw)
     except UnicodeEncodeError:
         return refusal(line, raw, explain_document(raw))
+
+
+# -- Spreadsheets: the first sheet, its cells as texts, as they are in a CSV file.
+
+
+def _sheet(path: Path) -> Iterator[Row]:
+    with closing(_sheet_rows(path)) as rows:
+        header = _sheet_header(rows, path)
+        for number, cells in enumerate(rows, 2):
+            given = _without_blanks(cells)
+            if not given:
+                continue
+            raw = _object(dict(zip(header, given, strict=False)))
+            if len(given) > len(header):
+                message = f"The row has {len(given)} cells, the header {len(header)}. Name every column."
+                yield refusal(number, raw, RefusedError("bad_csv", None, message))
+            else:
+                given += [""] * (len(header) - len(given))
+                yield SourceDocument(number, _object(dict(zip(header, given, strict=True))), raw)
+
+
+def _sheet_header(rows: Iterator[list[str]], path: Path) -> list[str]:
+    cells = _without_blanks(next(rows, []))
+    if not cells:
+        raise FormatError(f"{path}: the first sheet has no header row.", "Name the columns in its first row.")
+    return _distinct([cell or f"column {place}" for place, cell in enumerate(cells, 1)], path)
+
+
+def _sheet_rows(path: Path) -> Generator[list[str]]:
+    try:
+        from openpyxl import load_workbook
+    except ImportError:
+        raise FormatError(f"{path}: spreadsheets need openpyxl.", MISSING_XLSX) from None
+    try:
+        with ZipFile(path) as packed:
+            parts = packed.infolist()
+        refuse_bomb(path, sum(part.file_size for part in parts), sum(part.compress_size for part in parts))
+        with warnings.catch_warnings():
+            # It tells of charts and styles that it leaves out.
+            warnings.simplefilter("ignore")
+            book = load_workbook(path, read_only=True, data_only=True, keep_links=False)
+            with closing(book):
+                for row in book.worksheets[0].iter_rows(values_only=True):
+                    yield [_cell_text(value) for value in row]
+    except FormatError:
+        raise
+    # What a damaged file makes the library raise is anything.
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}".rstrip(".")
+        raise FormatError(f"{path}: not a readable spreadsheet: {reason}.", "Save it again, or as CSV.") from error
+
+
+def _cell_text(value: object) -> str:
+    """A cell's text as a sheet shows it: no fraction where a number is whole, true and false in small letters."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
+        return str(int(value))
+    return str(value)
+
+
+def _without_blanks(cells: list[str]) -> list[str]:
+    """A row up to its last cell that says something."""
+    said = [place for place, cell in enumerate(cells, 1) if cell]
+    return cells[: said[-1]] if said else []
 
 
 def _parquet(path: Path) -> Iterator[Row]:

@@ -125,11 +125,10 @@ def resolve_columns(
         UsageError: ``--map`` names a column that the file does not have, or a field that such a file hasn't.
         FormatError: A required field has no column.
     """
-    for field, column in explicit.items():
+    for field in explicit:
         if field not in fields:
             raise UsageError(f"{place}: --map {field}: such a file has no {field}.", f"It has: {', '.join(fields)}.")
-        if column and column not in found:
-            raise UsageError(f"{place}: --map {field}={column}: there is no column {column!r}.", _columns_there(found))
+    require_columns(found, {f"--map {field}": column for field, column in explicit.items() if column}, place)
     taken = set(explicit.values())
     columns = dict(explicit)
     by_name = {_fold(column): column for column in reversed(found) if column not in taken}
@@ -146,6 +145,22 @@ def resolve_columns(
     columns = {field: columns[field] for field in fields if columns.get(field)}
     _require(columns, found, place, [field for field in REQUIRED if field in fields])
     return columns
+
+
+def require_columns(found: Sequence[str], asked: Mapping[str, str], place: str) -> None:
+    """Refuse columns that a file does not have.
+
+    Args:
+        found: The file's columns.
+        asked: The option that names a column -> the column.
+        place: The file's name.
+
+    Raises:
+        UsageError: It has no such column.
+    """
+    for option, column in asked.items():
+        if column not in found:
+            raise UsageError(f"{place}: {option}={column}: there is no column {column!r}.", _columns_there(found))
 
 
 def _require(columns: Mapping[str, str], found: Sequence[str], place: str, required: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -16,7 +16,7 @@ from workbench.core.errors import FormatError, UsageError
 from workbench.core.item import ItemRecord, QuestionRecord, Refusal
 from workbench.data.formats import label_studio, peers
 from workbench.data.formats.code import kinds
-from workbench.data.formats.documents import TABLES, Row, SourceDocument, documents, header_of, keys_of
+from workbench.data.formats.documents import TABLES, Row, SourceDocument, documents, header_of, keys_of, without_nan
 from workbench.data.formats.fields import (
     FIELDS,
     QUESTION_FIELDS,
@@ -25,11 +25,13 @@ from workbench.data.formats.fields import (
     holds_questions,
     is_released,
     looks_swapped,
+    require_columns,
     resolve_columns,
 )
 from workbench.data.formats.lines import DEFAULT_MAX_LINE, Stream
 from workbench.data.formats.logs import kinds as logs
 from workbench.data.formats.logs.logged import Grade, LogKind
+from workbench.data.formats.places import Place, chats_in, laid_out, places_in
 from workbench.data.formats.rows import QuestionBuilder, RowBuilder
 from workbench.data.formats.source import (
     CODE_FORMATS,
@@ -43,6 +45,7 @@ from workbench.data.formats.source import (
     first_bytes,
     open_stream,
 )
+from workbench.data.formats.verdict_words import GraderColumns, is_scale
 
 AUTO: Final = "auto"
 """For a format: the one the file's content tells."""
@@ -72,6 +75,10 @@ class FilePlan(Struct, frozen=True, kw_only=True):
         swapped_types: The type column held subtypes and the subtype column types.
         max_line: Longest line taken, in bytes.
         usual: The source and the licence of rows that name none.
+        places: What is read from deeper in a row: its name as a column -> where it stands.
+        graders: Verifier -> the column that has its verdicts, as was asked for.
+        scales: Those verifiers whose columns hold scores.
+        kept: All other columns; their values stay with the items.
     """
 
     path: Path
@@ -81,6 +88,15 @@ class FilePlan(Struct, frozen=True, kw_only=True):
     swapped_types: bool
     max_line: int
     usual: dict[str, str] = {}
+    places: dict[str, Place] = {}
+    graders: dict[str, str] = {}
+    scales: frozenset[str] = frozenset()
+    kept: tuple[str, ...] = ()
+
+    def grader_columns(self) -> GraderColumns | None:
+        """What reads the columns of verdicts; None where there is none."""
+        places = {name: self.places.get(column) or Place(column) for name, column in self.graders.items()}
+        return GraderColumns(self.graders, places, self.scales) if self.graders else None
 
     @property
     def needs_problems(self) -> bool:
@@ -100,7 +116,7 @@ class FilePlan(Struct, frozen=True, kw_only=True):
     @property
     def is_graded(self) -> bool:
         """Whether graders may have said something of its items."""
-        return self.log is not None or self.format == "label-studio"
+        return self.log is not None or self.format == "label-studio" or bool(self.graders)
 
 
 def plan_file(
@@ -108,6 +124,7 @@ def plan_file(
     *,
     format: str = AUTO,
     columns: Mapping[str, str] | None = None,
+    graders: Mapping[str, str] = {},
     usual: Mapping[str, str] = {},
     max_line: int = DEFAULT_MAX_LINE,
 ) -> FilePlan:
@@ -115,23 +132,25 @@ def plan_file(
 
     Args:
         format: One of `FORMATS`, or ``auto``: as the content says. A file of code, or a log, is told by its keys,
-            unless ``columns`` says that it holds items.
-        columns: Our field -> their column, where they are not recognised.
+            unless ``columns`` or ``graders`` say that it holds items.
+        columns: Our field -> their column or a path from it, where they are not recognised.
+        graders: Verifier -> the column, or a path from it, that has its verdicts.
         usual: The source and the licence of rows that name none.
 
     Raises:
         FormatError: It can't be read, or a required field has no column.
-        UsageError: ``columns`` names a column that is not there, or names one in a file of code or in a log; or
-            ``usual`` is given for a file of code.
+        UsageError: ``columns`` or ``graders`` names a column that is not there, or names one in a file of code or in a
+            log; or ``usual`` is given for a file of code.
     """
-    guess = format == AUTO and not columns
+    guess = format == AUTO and not columns and not graders
     container = PLAIN_FORMATS.get(format) or _detected(path)
     own = format if format in _OWN_FIELDS else logs.of_document(path) if guess else None
     if own is not None:
-        if columns:
-            raise UsageError(f"--map doesn't go with --format {format}.", "Its fields have names of their own.")
+        if columns or graders:
+            flag = "--map" if columns else "--verdict"
+            raise UsageError(f"{flag} doesn't go with --format {format}.", "Its fields have names of their own.")
         return _own_plan(path, own, container, max_line, usual)
-    if first_bytes(path).startswith(ZIP):
+    if container != "xlsx" and first_bytes(path).startswith(ZIP):
         raise FormatError(f"{path}: it is a zip file.", "An archive: workbench restore NEW.db FILE. Unpack any other.")
     with open_stream(path) as (stream, _):
         keys, sample = keys_of(_rows(stream, container, path, max_line), SAMPLE_ROWS, _SAMPLE_BYTES)
@@ -142,11 +161,19 @@ def plan_file(
         with open_stream(path) as (stream, _):
             keys = header_of(stream, container, path, max_line)
     explicit = dict(columns or {})
+    places = places_in({**explicit, **{f"--verdict {name}": column for name, column in graders.items()}}, keys, sample)
+    there = [*keys, *places]
     questions = format == QUESTIONS or (format == AUTO and holds_questions(keys, explicit))
     released = not questions and container in ("jsonl", "verifybench") and (is_released(keys) or not sample)
-    found, swapped = _columns(path, keys, sample, explicit, released=released, questions=questions)
+    found, swapped = _columns(path, there, sample, explicit, released=released, questions=questions)
+    require_columns(there, {f"--verdict {name}": column for name, column in graders.items()}, str(path))
+    if questions and graders:
+        raise UsageError(f"{path} holds questions without completions: --verdict has nothing to judge there.")
+    found, places = chats_in(found, places, sample)
     if "licence" in usual and "source" not in usual and "source" not in found:
         raise UsageError(f"{path}: --licence is a source's, and rows name none.", "Say --source domain/name too.")
+    read = {*found.values(), *graders.values()}
+    scales = (name for name, column in graders.items() if is_scale(sample, places.get(column) or Place(column)))
     return FilePlan(
         path=path,
         format=QUESTIONS if questions else "verifybench" if released and container == "jsonl" and sample else container,
@@ -155,6 +182,10 @@ def plan_file(
         swapped_types=swapped,
         max_line=max_line,
         usual=dict(usual),
+        places=places,
+        graders=dict(graders),
+        scales=frozenset(scales),
+        kept=tuple(key for key in keys if key not in read),
     )
 
 
@@ -196,8 +227,19 @@ def _detected(path: Path) -> FileFormat:
 
 
 def _rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
-    rows = documents(stream, kind, path, max_line)
+    rows = map(_mended, documents(stream, kind, path, max_line))
     return peers.items(rows, kind) if kind in peers.TOOLS else rows
+
+
+def _mended(row: Row) -> Row:
+    if isinstance(row, Refusal) or b"NaN" not in row.json:
+        return row
+    return SourceDocument(row.line, without_nan(row.json), row.raw, row.unterminated)
+
+
+def _rows_of(plan: FilePlan, stream: Stream) -> Iterable[Row]:
+    read = {name: place for name, place in plan.places.items() if name in plan.columns.values()}
+    return laid_out(_rows(stream, plan.container, plan.path, plan.max_line), read)
 
 
 @contextmanager
@@ -243,8 +285,13 @@ def read_items(plan: FilePlan) -> Iterator[tuple[Iterator[ItemRecord | Refusal],
         yield _items(plan, stream), digest
 
 
-def read_grades(plan: FilePlan) -> Iterator[tuple[ItemRecord, tuple[Grade, ...]]]:
-    """The items of a log that graders said something of, in order, each with what they said.
+def read_grades(
+    plan: FilePlan, columns: GraderColumns | None = None
+) -> Iterator[tuple[ItemRecord, tuple[Grade | Refusal, ...]]]:
+    """The items of a file that graders said something of, in order, each with what they said.
+
+    Args:
+        columns: Reads those columns that are verifiers' verdicts, and counts what they hold.
 
     Raises:
         FormatError: The file can't be read as what it is.
@@ -252,7 +299,7 @@ def read_grades(plan: FilePlan) -> Iterator[tuple[ItemRecord, tuple[Grade, ...]]
     if not plan.is_graded:
         return
     with open_stream(plan.path) as (stream, _):
-        for item, grades in _logged(plan, plan.log, stream) if plan.log else _predicted(plan, stream):
+        for item, grades in _logged(plan, plan.log, stream) if plan.log else _judged(plan, stream, columns):
             if grades and isinstance(item, ItemRecord):
                 yield item, grades
 
@@ -262,7 +309,7 @@ def _items(plan: FilePlan, stream: Stream) -> Iterator[ItemRecord | Refusal]:
         yield from (item for item, _ in _logged(plan, plan.log, stream))
         return
     build = _builder(plan, plan.columns)
-    for row in _rows(stream, plan.container, plan.path, plan.max_line):
+    for row in _rows_of(plan, stream):
         yield _built(build, row)
 
 
@@ -276,7 +323,7 @@ def _questions(plan: FilePlan, stream: Stream) -> Iterator[QuestionRecord | Refu
         usual=plan.usual,
     )
     of_log = plan.log and logs.items(stream, plan.log, plan.container, plan.path, plan.max_line)
-    rows = (row for row, _ in of_log) if of_log else _rows(stream, plan.container, plan.path, plan.max_line)
+    rows = (row for row, _ in of_log) if of_log else _rows_of(plan, stream)
     for row in rows:
         yield _built(builder.build, row)
 
@@ -287,11 +334,18 @@ def _logged(plan: FilePlan, log: LogKind, stream: Stream) -> Iterator[tuple[Item
         yield _built(build, row), grades
 
 
-def _predicted(plan: FilePlan, stream: Stream) -> Iterator[tuple[ItemRecord | Refusal, tuple[Grade, ...]]]:
-    """The items of a Label Studio file with what models have said of them."""
+def _judged(
+    plan: FilePlan, stream: Stream, columns: GraderColumns | None
+) -> Iterator[tuple[ItemRecord | Refusal, tuple[Grade | Refusal, ...]]]:
+    """The items of a file with what its columns say of them, and models in one of Label Studio."""
     build = _builder(plan, plan.columns)
-    for row in _rows(stream, plan.container, plan.path, plan.max_line):
-        yield _built(build, row), () if isinstance(row, Refusal) else label_studio.grades_in(row.raw)
+    for row in _rows_of(plan, stream):
+        item = _built(build, row)
+        if isinstance(row, Refusal) or isinstance(item, Refusal):
+            yield item, ()
+            continue
+        predicted = label_studio.grades_in(row.raw) if plan.container == "label-studio" else ()
+        yield item, (*predicted, *(columns.read(row.line, row.json) if columns else ()))
 
 
 def _builder(plan: FilePlan, columns: Mapping[str, str]) -> _Build:
@@ -300,7 +354,7 @@ def _builder(plan: FilePlan, columns: Mapping[str, str]) -> _Build:
         TypeReader(one_column=not {"type", "subtype"} <= columns.keys()),
         place=plan.path,
         number_ids=plan.format != "verifybench",
-        blank_is_none=plan.format in ("csv", "tsv"),
+        blank_is_none=plan.container in TABLES,
         usual=plan.usual,
     )
     return builder.build

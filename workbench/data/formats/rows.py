@@ -18,6 +18,7 @@ import msgspec
 
 from workbench.core.errors import FormatError
 from workbench.core.item import ItemRecord, QuestionRecord, Refusal
+from workbench.core.verdict import OutcomeWord
 from workbench.data.formats.documents import documents
 from workbench.data.formats.fields import (
     FIELDS,
@@ -41,6 +42,7 @@ from workbench.data.formats.lines import (
     refusal,
 )
 from workbench.data.formats.source import open_stream
+from workbench.data.formats.verdict_words import MISSING, WORDS
 
 FIXED_KEY = "schema_version"
 FIXED_VERSION = "verifybench-fixed-1"
@@ -55,12 +57,15 @@ GOLD: dict[bool | int | str | None, bool | None] = {
     **dict.fromkeys(("true", "True", "TRUE", "1", "correct"), True),
     **dict.fromkeys(("false", "False", "FALSE", "0", "incorrect"), False),
 }
-"""How files spell a label."""
+"""How files spell a label; `WORDS` has what they seldom write."""
+_GOLD_OF: Final[dict[OutcomeWord | None, bool | None]] = {"correct": True, "incorrect": False, None: None}
 R = TypeVar("R")
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _hashed = msgspec.msgpack.Encoder()
 
 
+_OPTIONAL = tuple(field for field in FIELDS if field not in REQUIRED)
+_NAMES = ("model", "source", "type", "subtype")
 _TEXTS = ("question", "reference", "completion", "question_id", "completion_id")
 
 
@@ -229,7 +234,7 @@ class RowBuilder(Builder[ItemRecord]):
         try:
             gold = GOLD[row.gold]
         except KeyError:
-            raise self._bad_gold(row.gold) from None
+            gold = self._gold_in_words(row.gold)
         kind, subtype, type_text, subtype_text = self._types.read(row.type, row.subtype)
         return ItemRecord(
             line=line,
@@ -263,9 +268,13 @@ class RowBuilder(Builder[ItemRecord]):
     def _nul_in(self, row: Any) -> RefusedError:
         return self._nul(next(field for field in self._columns if "\0" in str(getattr(row, field))))
 
-    def _bad_gold(self, value: object) -> RefusedError:
-        column = self._columns["gold"]
-        return RefusedError("wrong_type", column, f"{column} is {str(value)[:40]!r}. Write true or false (or 1 or 0).")
+    def _gold_in_words(self, value: object) -> bool | None:
+        verdict = WORDS.get(str(value).strip().casefold(), "abstain")
+        if verdict not in _GOLD_OF:
+            column = self._columns["gold"]
+            message = f"{column} is {str(value)[:40]!r}. Write true or false (or 1 or 0)."
+            raise RefusedError("wrong_type", column, message)
+        return _GOLD_OF[verdict]
 
 
 def _field_types(number_ids: bool) -> dict[str, Any]:
@@ -293,8 +302,9 @@ def _typed_decoder(
 
 
 def _clear_blanks(row: Any) -> None:
-    for field in FIELDS:
-        if field not in REQUIRED and getattr(row, field) == "":
+    for field in _OPTIONAL:
+        value = getattr(row, field)
+        if value == "" or (field in _NAMES and isinstance(value, str) and value.strip().casefold() in MISSING):
             setattr(row, field, None)
 
 

@@ -15,7 +15,7 @@ from typing import IO, Final, Literal, get_args
 from workbench.core.errors import FormatError
 from workbench.data.formats.lines import BLOCK, Stream
 
-FileFormat = Literal["verifybench", "jsonl", "json", "csv", "tsv", "parquet", "label-studio", "argilla"]
+FileFormat = Literal["verifybench", "jsonl", "json", "csv", "tsv", "xlsx", "parquet", "label-studio", "argilla"]
 CodeFormat = Literal[
     "problems",
     "solutions",
@@ -63,6 +63,8 @@ _SUFFIXES: dict[str, FileFormat] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".parquet": "parquet",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
 }
 
 
@@ -79,6 +81,8 @@ def detect_format(path: Path) -> FileFormat:
     if head.startswith(_PARQUET):
         return "parquet"
     by_name = _SUFFIXES.get(_suffix(path))
+    if head.startswith(ZIP) and (by_name == "xlsx" or b"xl/workbook.xml" in head):
+        return "xlsx"
     text = head.lstrip()
     # Some tools call one list, laid out over many lines, JSON Lines.
     if by_name in ("csv", "tsv") or (by_name == "jsonl" and text.split(b"\n", 1)[0].rstrip() != b"["):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.unit.data.formats.logs.documented_logs import EXAMPLES
 from workbench.core.item import Refusal
+from workbench.data.formats.logs.logged import Grade
 from workbench.data.formats.reading import plan_file, read_grades, read_records
 
 REQUEST = {
@@ -58,7 +59,8 @@ def sorted_out(path: Path, format: str) -> tuple[list[Any], list[Refusal]]:
     plan = plan_file(path, format=format)
     for item, grades in read_grades(plan):
         assert item.completion_key
-        assert all(grade.score is None or abs(grade.score) < float("inf") for grade in grades)
+        scores = [grade.score for grade in grades if isinstance(grade, Grade)]
+        assert all(score is None or abs(score) < float("inf") for score in scores)
     with read_records(plan) as (records, _):
         found = list(records)
     refused = [one for one in found if isinstance(one, Refusal)]

@@ -116,4 +116,4 @@ def test_a_new_format_is_a_kind_in_the_table(tmp_path: Path, monkeypatch: pytest
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps({"ask": "Q", "key": "1", "say": "It is 1."}) + "\n")
     ((found, grades),) = read_grades(plan_file(file))
-    assert (found.question, found.completion, [grade.verifier for grade in grades]) == ("Q", "It is 1.", ["new"])
+    assert (found.question, found.completion, grades) == ("Q", "It is 1.", (Grade(verifier="new", verdict="correct"),))

@@ -1,0 +1,265 @@
+"""Own data in one step: columns that are verdicts, paths and chats, spreadsheets, missing values, what is kept."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl import Workbook
+
+from workbench.core.errors import FormatError, UsageError
+from workbench.core.project import Project, open_project
+from workbench.interchange.importing import (
+    ImportReport,
+    VerdictColumn,
+    import_files,
+    parse_map,
+    parse_verdicts,
+    plan_import,
+    preview_import,
+)
+from workbench.runs.verdict_files import verdict_lines
+
+HEADER = ["id", "question", "answer", "response", "human", "grader_says", "hint"]
+ROWS = [
+    ["a", "1+1?", "2", "It is 2.", "yes", "TRUE", "easy"],
+    ["b", "1+2?", "3", "It is 4.", "no", "0", "easy"],
+    ["c", "1+3?", "4", "It is 4.", "", "maybe", "hard"],
+    ["d", "1+4?", "5", "It is 5.", "NaN", "N/A", "hard"],
+]
+MAPS = ["completion_id=id", "gold=human"]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    opened = open_project(tmp_path / "p.db", create=True)
+    yield opened
+    opened.close()
+
+
+def table(folder: Path, rows: list[list[str]] = ROWS, header: list[str] = HEADER, name: str = "own.csv") -> Path:
+    file = folder / name
+    with file.open("w", newline="") as out:
+        csv.writer(out, delimiter="\t" if name.endswith(".tsv") else ",").writerows([header, *rows])
+    return file
+
+
+def sheet(folder: Path, rows: list[list[Any]], header: list[Any] = HEADER) -> Path:
+    book = Workbook()
+    page = book.active
+    assert page is not None
+    for row in [header, *rows]:
+        page.append(row)
+    book.save(folder / "own.xlsx")
+    return folder / "own.xlsx"
+
+
+def lines(folder: Path, *rows: dict[str, Any]) -> Path:
+    file = folder / "own.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+def taken(
+    project: Project, file: Path, maps: list[str] = MAPS, verdicts: tuple[str, ...] = (), **options: Any
+) -> ImportReport:
+    plans = plan_import([file], columns=parse_map(maps), graders=parse_verdicts(verdicts), **options)
+    return import_files(project, plans, dataset="d")
+
+
+def said(project: Project, verifier: str) -> dict[str, tuple[str, float | None]]:
+    return {one.completion_id: (one.verdict, one.score) for one in verdict_lines(project, verifier)}
+
+
+def texts(project: Project) -> list[tuple[str, str, str]]:
+    return (
+        project.database.reader().execute("SELECT question, reference, completion FROM item_texts ORDER BY item")
+    ).fetchall()
+
+
+@pytest.mark.parametrize("name", ["own.csv", "own.tsv"])
+def test_a_column_becomes_a_verifier_with_a_complete_run(project: Project, tmp_path: Path, name: str) -> None:
+    report = taken(project, table(tmp_path, name=name), verdicts=("regex=grader_says",))
+    assert said(project, "regex") == {"a": ("correct", None), "b": ("incorrect", None)}
+    assert (report.imported, report.verdicts, report.verdicts_refused) == (4, 2, 1)
+    assert report.verdict_columns == [
+        VerdictColumn(
+            verifier="regex",
+            column="grader_says",
+            correct=1,
+            incorrect=1,
+            missing=1,
+            unknown=1,
+            words={"maybe": 1},
+        )
+    ]
+    (refused,) = report.refused_verdicts or []
+    assert (refused.line, refused.field) == (4, "grader_says")
+    assert "'maybe'" in refused.message
+    again = taken(project, table(tmp_path, name=name), verdicts=("regex=grader_says",))
+    assert (again.imported, again.verdicts, again.verdicts_unchanged) == (0, 0, 2)
+
+
+WORDS: list[tuple[Any, str | None]] = [
+    *((value, "correct") for value in ("true", "Yes", " CORRECT ", "1", "1.0", "pass")),
+    *((value, "incorrect") for value in ("False", "no", "Incorrect", "0", "FAIL")),
+    *((value, "correct") for value in (True, 1, 1.0)),
+    *((value, "incorrect") for value in (False, 0, 0.0)),
+    ("abstain", "abstain"),
+    ("error", "error"),
+    (None, None),
+    *((value, None) for value in ("", "nan", "NaN", "NULL", "None", "n/a")),
+    (float("nan"), None),
+    *((value, "unknown") for value in ("maybe", "inf", "[]", "true false")),
+    ([], "unknown"),
+    ({"correct": True}, "unknown"),
+]
+
+
+@pytest.mark.parametrize(("value", "verdict"), WORDS)
+def test_one_table_says_what_words_mean(project: Project, tmp_path: Path, value: Any, verdict: str | None) -> None:
+    row = {"completion_id": "c", "question": "q", "answer": "a", "response": "r", "grade": value}
+    report = taken(project, lines(tmp_path, row), [], ("g=grade",))
+    (column,) = report.verdict_columns or []
+    assert getattr(column, "missing" if verdict is None else verdict) == 1
+    if verdict in (None, "unknown"):
+        assert report.verdicts == 0
+    else:
+        assert said(project, "g") == {"c": (verdict, None)}
+
+
+def test_numbers_beside_0_and_1_make_a_column_of_scores(project: Project, tmp_path: Path) -> None:
+    rows = [[*row[:5], score, ""] for row, score in zip(ROWS, ["0.9", "1", "-3e-1", "nan"], strict=True)]
+    report = taken(project, table(tmp_path, rows), verdicts=("rm=grader_says",))
+    assert said(project, "rm") == {"a": ("abstain", 0.9), "b": ("abstain", 1.0), "c": ("abstain", -0.3)}
+    (column,) = report.verdict_columns or []
+    assert (column.scored, column.missing) == (3, 1)
+
+
+def test_what_is_missing_is_counted_and_what_is_no_field_is_listed(project: Project, tmp_path: Path) -> None:
+    report = taken(project, table(tmp_path))
+    assert report.missing == {"human": 2}
+    assert report.kept == ["grader_says", "hint"]
+    gold = project.database.reader().execute("SELECT completion_id, gold FROM items ORDER BY item").fetchall()
+    assert gold == [("a", 1), ("b", 0), ("c", None), ("d", None)]
+
+
+def test_a_preview_counts_the_same_and_writes_nothing(tmp_path: Path) -> None:
+    plans = plan_import([table(tmp_path)], columns=parse_map(MAPS), graders={"regex": "grader_says"})
+    report = preview_import(None, plans)
+    (column,) = report.verdict_columns or []
+    assert (column.correct, column.words) == (1, {"maybe": 1})
+
+
+def test_a_verdict_needs_a_column_and_a_name_of_its_own(project: Project, tmp_path: Path) -> None:
+    file = table(tmp_path)
+    for verdicts, message in (
+        (("regex=nope",), "there is no column 'nope'"),
+        (("rules=grader_says",), "runs here"),
+        (("a b=grader_says",), "no name for a verifier"),
+        (("regex",), "is no pair"),
+        (("r=hint", "r=human"), "twice"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            taken(project, file, verdicts=verdicts)
+    assert texts(project) == []
+
+
+CHAT = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "2+2?"},
+    {"role": "assistant", "content": "5"},
+    {"role": "user", "content": "Sure? 2+2?"},
+    {"role": "assistant", "content": [{"type": "text", "text": "4"}]},
+]
+
+
+@pytest.mark.parametrize(
+    "maps",
+    [
+        ["question=prompt.0.content", "reference=meta.key.answer", "completion=choices.0.message.content"],
+        ["question=prompt[-1].content", "reference=meta.key.answer", "completion=messages[-1].content[0].text"],
+        ["question=prompt", "reference=meta.key.answer", "completion=messages"],
+    ],
+)
+def test_paths_and_chats_lead_to_texts(project: Project, tmp_path: Path, maps: list[str]) -> None:
+    row = {
+        "prompt": CHAT[1:2],
+        "meta.key": {"answer": "4", "ok": True},
+        "messages": CHAT,
+        "choices": [{"message": {"content": "4"}}],
+    }
+    report = taken(project, lines(tmp_path, row), maps, ("g=meta.key.ok",))
+    assert texts(project) == [("2+2?", "4", "4")]
+    assert [verdict for verdict, _ in said(project, "g").values()] == ["correct"]
+    assert report.kept == list(row)
+
+
+def test_a_chat_is_read_as_the_last_turn_of_its_speaker(project: Project, tmp_path: Path) -> None:
+    file = lines(tmp_path, {"m": CHAT, "answer": "4"}, {"m": CHAT[:2], "answer": "4"})
+    report = taken(project, file, ["question=m[3].content", "completion=m"])
+    assert texts(project) == [("Sure? 2+2?", "4", "4")]
+    (refused,) = report.quarantine
+    assert (refused.line, refused.code) == (2, "missing_field")
+    assert report.mapping["completion"] == "m (last assistant turn)"
+
+
+@pytest.mark.parametrize("path", ["m[99].content", "m.x", "m[", "m..0", ".m", "m[0]x", "m[99999999999].content"])
+def test_a_path_that_leads_nowhere_is_refused_in_words(project: Project, tmp_path: Path, path: str) -> None:
+    with pytest.raises(UsageError, match="there is no column"):
+        taken(project, lines(tmp_path, {"m": CHAT, "answer": "4", "q": "?"}), ["question=q", f"completion={path}"])
+
+
+def test_a_nan_of_python_is_a_missing_value(project: Project, tmp_path: Path) -> None:
+    row = {"question": 'NaN or "NaN"?', "answer": "a NaN", "response": "r", "gold": float("nan"), "loss": float("nan")}
+    report = taken(project, lines(tmp_path, row), [])
+    assert (report.imported, report.missing) == (1, {"gold": 1})
+    assert texts(project) == [('NaN or "NaN"?', "a NaN", "r")]
+
+
+def test_a_spreadsheet_says_what_its_cells_show(project: Project, tmp_path: Path) -> None:
+    rows: list[list[Any]] = [
+        [1, "1+1?", 2, "It is 2.", True, 1, "easy"],
+        [2, "1+2?", 0.5, "=1+1", False, "no"],
+        [],
+        [3, "1+3?", 4.0, "It is 4.", None, None, None],
+    ]
+    report = taken(project, sheet(tmp_path, rows), verdicts=("regex=grader_says",))
+    # A formula that no program has worked out yet shows nothing.
+    assert texts(project) == [("1+1?", "2", "It is 2."), ("1+2?", "0.5", ""), ("1+3?", "4", "It is 4.")]
+    assert report.format == "xlsx"
+    assert said(project, "regex") == {"1": ("correct", None), "2": ("incorrect", None)}
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "zip", "wide", "no header"])
+def test_a_spreadsheet_that_is_none_is_refused_in_words(project: Project, tmp_path: Path, damage: str) -> None:
+    header = [] if damage == "no header" else HEADER
+    file = sheet(tmp_path, [] if damage in ("empty", "no header") else [[*ROWS[0], "x"]], header)
+    if damage == "cut":
+        file.write_bytes(file.read_bytes()[:2000])
+    elif damage == "zip":
+        file.write_bytes(b"PK\x03\x04" + b"\0" * 100)
+    if damage == "empty":
+        assert taken(project, file).read == 0
+    elif damage == "wide":
+        (refused,) = taken(project, file).quarantine
+        assert (refused.line, refused.code) == (2, "bad_csv")
+    else:
+        with pytest.raises(FormatError, match=r"spreadsheet|header row"):
+            taken(project, file)
+
+
+def test_without_its_reader_a_spreadsheet_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(FormatError) as caught:
+        plan_import([sheet_file(tmp_path)])
+    assert "verifier-workbench[xlsx]" in str(caught.value)
+
+
+def sheet_file(folder: Path) -> Path:
+    return sheet(folder, [list(row) for row in ROWS])

@@ -1,0 +1,148 @@
+"""Values that stand deeper in a row than a column: ``choices.0.message.content``, ``messages[-1].content``, a chat."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import UNSET, Struct
+from msgspec.structs import replace
+
+from workbench.core.item import Refusal
+from workbench.data.formats.documents import Row, SourceDocument
+from workbench.data.formats.lines import RefusedError
+from workbench.data.formats.logs.logged import content
+
+Speaker = Literal["assistant", "user"]
+Cells = Mapping[str, msgspec.Raw]
+
+_STEPS = re.compile(r"(?:\.[^.\[\]]+|\[-?[0-9]{1,9}\])+")
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(-?[0-9]+)\]")
+_SPEAKERS: Final[dict[str, Speaker]] = {"question": "user", "reference": "assistant", "completion": "assistant"}
+"""Whose turn of a chat a field is read from."""
+_ABSENT: Final = object()
+_tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+class Place(Struct, frozen=True):
+    """Where a value stands in a row.
+
+    Attributes:
+        column: The row's own key.
+        steps: Keys of objects and positions in lists, from there on.
+        speaker: What stands there is a chat, and the value is the last turn of this speaker.
+    """
+
+    column: str
+    steps: tuple[str, ...] = ()
+    speaker: Speaker | None = None
+
+
+def place_of(text: str, columns: Iterable[str]) -> Place | None:
+    """The place that a path names, whose beginning is one of the columns (the longest, as they may have dots)."""
+    for column in sorted(columns, key=len, reverse=True):
+        rest = text.removeprefix(column)
+        if column and rest != text and _STEPS.fullmatch(rest):
+            return Place(column, tuple(key or position for key, position in _STEP.findall(rest)))
+    return None
+
+
+def places_in(columns: Mapping[str, str], keys: Sequence[str], sample: Sequence[Cells]) -> dict[str, Place]:
+    """The paths among columns that lead to something in the first rows, each with its place."""
+    found: dict[str, Place] = {}
+    for text in columns.values():
+        place = None if text in keys else place_of(text, keys)
+        if place is not None and any(_value(cells, place, {}) is not _ABSENT for cells in sample):
+            found[text] = place
+    return found
+
+
+def chats_in(
+    columns: Mapping[str, str], places: Mapping[str, Place], sample: Sequence[Cells]
+) -> tuple[dict[str, str], dict[str, Place]]:
+    """Columns and places again; of a text that is a chat in the first rows, the turn of its speaker."""
+    columns, places = dict(columns), dict(places)
+    for field, speaker in _SPEAKERS.items():
+        column = columns.get(field, "")
+        place = places.get(column) or Place(column)
+        if any(_is_chat(_value(cells, place, {})) for cells in sample):
+            name = f"{column} (last {speaker} turn)"
+            columns[field], places[name] = name, replace(place, speaker=speaker)
+    return columns, places
+
+
+def laid_out(rows: Iterable[Row], places: Mapping[str, Place]) -> Iterable[Row]:
+    """Rows that have, beside their own keys, each place's value under its name."""
+    return (_laid_out(row, places) for row in rows) if places else rows
+
+
+def value_at(cells: Cells, place: Place) -> Any:
+    """What stands at a place of a row; None where nothing does."""
+    value = _value(cells, place, {})
+    return None if value is _ABSENT else value
+
+
+def _laid_out(row: Row, places: Mapping[str, Place]) -> Row:
+    if isinstance(row, Refusal):
+        return row
+    # What can't be read is refused where its fields are.
+    with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+        cells = _tokens.decode(row.json)
+        read: dict[str, Any] = {}
+        for name, place in places.items():
+            value = _value(cells, place, read)
+            if value is not _ABSENT:
+                cells[name] = msgspec.Raw(msgspec.json.encode(value))
+        return SourceDocument(row.line, msgspec.json.encode(cells), row.raw, row.unterminated)
+    return row
+
+
+def _value(cells: Cells, place: Place, read: dict[str, Any]) -> Any:
+    """What stands at a place; `_ABSENT` where nothing does.
+
+    Args:
+        read: What has been decoded of the row's columns.
+    """
+    if place.column not in cells:
+        return _ABSENT
+    if place.column not in read:
+        try:
+            read[place.column] = msgspec.json.decode(cells[place.column])
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return _ABSENT
+    value = read[place.column]
+    for step in place.steps:
+        value = _inside(value, step)
+    return value if place.speaker is None else _turn(value, place.speaker)
+
+
+def _inside(value: Any, step: str) -> Any:
+    if isinstance(value, dict):
+        return value.get(step, _ABSENT)
+    if isinstance(value, list) and step.lstrip("-").isdecimal() and -len(value) <= int(step) < len(value):
+        return value[int(step)]
+    return _ABSENT
+
+
+def _is_chat(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(turn, dict) and {"role", "content"} <= turn.keys() for turn in value)
+    )
+
+
+def _turn(value: Any, speaker: Speaker) -> Any:
+    """The last turn of a speaker; what is no chat stays what it is."""
+    if not _is_chat(value):
+        return value
+    said = next((turn["content"] for turn in reversed(value) if turn["role"] == speaker), UNSET)
+    if said is UNSET:
+        return _ABSENT
+    try:
+        return content(said, speaker)
+    except RefusedError:
+        return said

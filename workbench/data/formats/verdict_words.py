@@ -1,0 +1,151 @@
+"""Words for verdicts in tables that other programs and people wrote: the one list that says what they mean."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from workbench.core.errors import UsageError
+from workbench.core.item import Refusal
+from workbench.core.options import pair
+from workbench.core.verdict import OutcomeWord
+from workbench.data.formats.logs.logged import Grade, number_of
+from workbench.data.formats.places import Place, value_at
+
+MISSING: Final = frozenset(("", "nan", "none", "null", "na", "n/a", "#n/a", "<na>", "nat"))
+"""How tables spell a value that is not there."""
+
+WORDS: Final[dict[str, OutcomeWord | None]] = {
+    **dict.fromkeys(("correct", "true", "t", "yes", "y", "1", "1.0", "right", "pass", "passed"), "correct"),
+    **dict.fromkeys(("incorrect", "false", "f", "no", "n", "0", "0.0", "wrong", "fail", "failed"), "incorrect"),
+    **dict.fromkeys(("abstain", "abstained", "undecided", "unsure"), "abstain"),
+    "error": "error",
+    **dict.fromkeys(MISSING, None),
+}
+"""A word, in small letters -> the verdict it is; None: nothing was said. Any other number is a score."""
+
+_NUMBERS: Final = ("correct", "incorrect", "abstain", "error", "scored", "missing", "unknown")
+_LONGEST: Final = 40
+_LISTED: Final = 20
+_CALLED: Final = "correct, incorrect, true, false, yes, no, 1, 0, pass, fail, abstain, error, or a number for a score"
+_tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+class VerdictColumn(Struct, kw_only=True):
+    """A column that was read as a verifier's verdicts, and what its values were.
+
+    Attributes:
+        scored: Values that are a number and no verdict.
+        missing: Rows without a value: empty, NaN, None, NULL.
+        unknown: Rows whose value is no word for a verdict; they have none.
+        words: The first 20 such values, each with how often it stands there.
+    """
+
+    verifier: str
+    column: str
+    correct: int = 0
+    incorrect: int = 0
+    abstain: int = 0
+    error: int = 0
+    scored: int = 0
+    missing: int = 0
+    unknown: int = 0
+    words: dict[str, int] = {}
+
+
+def parse_verdicts(texts: Iterable[str]) -> dict[str, str]:
+    """Read ``--verdict NAME=COLUMN`` options: verifier -> column.
+
+    Raises:
+        UsageError: One is no pair, or names a verifier a second time.
+    """
+    columns: dict[str, str] = {}
+    for text in texts:
+        try:
+            name, column = (side.strip() for side in pair(text))
+        except UsageError:
+            name = column = ""
+        if not name or not column:
+            raise UsageError(f"--verdict {text!r} is no pair.", "Write --verdict NAME=COLUMN.")
+        if name in columns:
+            raise UsageError(f"--verdict names {name!r} twice.", "Give each column a verifier of its own.")
+        columns[name] = column
+    return columns
+
+
+def is_scale(sample: Iterable[Mapping[str, msgspec.Raw]], place: Place) -> bool:
+    """Whether the first rows have numbers beside 0 and 1 there: 0 and 1 are scores then, too."""
+    return any(number_of(value_at(cells, place)) not in (None, 0, 1) for cells in sample)
+
+
+class GraderColumns:
+    """Reads columns of a file as what verifiers said, and counts what stands in them.
+
+    Args:
+        columns: Verifier -> column.
+        places: Verifier -> where in a row that is.
+        scales: Verifiers whose columns are scores.
+
+    Attributes:
+        counts: What has been read, by verifier.
+    """
+
+    def __init__(self, columns: Mapping[str, str], places: Mapping[str, Place], scales: frozenset[str]) -> None:
+        self.counts = {name: VerdictColumn(verifier=name, column=column, words={}) for name, column in columns.items()}
+        self._places, self._scales = places, scales
+
+    def read(self, line: int, document: bytes) -> tuple[Grade | Refusal, ...]:
+        """The verdicts in a row, and refusals of what is no verdict.
+
+        Args:
+            document: The row as a JSON object that can be read.
+        """
+        cells = _tokens.decode(document)
+        found = (self._read(line, count, value_at(cells, self._places[name])) for name, count in self.counts.items())
+        return tuple(one for one in found if one is not None)
+
+    def _read(self, line: int, count: VerdictColumn, value: Any) -> Grade | Refusal | None:
+        word, number = _word(value), number_of(value)
+        if number is not None and (count.verifier in self._scales or word not in WORDS):
+            count.scored += 1
+            return Grade(verifier=count.verifier, score=number)
+        if word not in WORDS:
+            return _unknown(line, count, value)
+        verdict = WORDS[word]
+        if verdict is None:
+            count.missing += 1
+            return None
+        setattr(count, verdict, getattr(count, verdict) + 1)
+        return Grade(verifier=count.verifier, verdict=verdict)
+
+
+def _word(value: Any) -> str:
+    if value is None or isinstance(value, list | dict):
+        return "" if value is None else json.dumps(value)
+    return str(value).strip().casefold()
+
+
+def _unknown(line: int, count: VerdictColumn, value: Any) -> Refusal:
+    count.unknown += 1
+    said = (value if isinstance(value, str) else json.dumps(value))[:_LONGEST]
+    if said in count.words or len(count.words) < _LISTED:
+        count.words[said] = count.words.get(said, 0) + 1
+    message = f"{said!r} is no word for a verdict of {count.verifier}. Write {_CALLED}."
+    return Refusal(line=line, code="wrong_type", field=count.column, message=message, raw=b"")
+
+
+def summed(columns: Iterable[VerdictColumn]) -> list[VerdictColumn]:
+    """What the columns of several files hold, one a verifier."""
+    found: dict[str, VerdictColumn] = {}
+    for one in columns:
+        whole = found.setdefault(one.verifier, VerdictColumn(verifier=one.verifier, column=one.column, words={}))
+        for name in _NUMBERS:
+            setattr(whole, name, getattr(whole, name) + getattr(one, name))
+        for word, times in one.words.items():
+            if word in whole.words or len(whole.words) < _LISTED:
+                whole.words[word] = whole.words.get(word, 0) + times
+    return list(found.values())

@@ -26,7 +26,7 @@ from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Symbo
 from workbench.verifiers.rules.named import NamedValues, named_answer
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.question import letters
-from workbench.verifiers.rules.reading import AnswerReader
+from workbench.verifiers.rules.reading import AnswerReader, conclusion
 from workbench.verifiers.rules.records import ChosenOptions, Collection, Expression, Part, Region, State, Text
 from workbench.verifiers.rules.sense import (
     ROUGH,
@@ -196,7 +196,7 @@ class _Deciding:
 
     def _checked(self, ours: Part[Any], theirs: Part[Any], answer: str, found: Equality) -> Decision:
         """The verdict on equal answers, where neither is an unsolved form of the other."""
-        question, reference = self._reader.question, self._found.parts[0]
+        question, reference = self._reader.question, conclusion(self._found.parts[0]) or self._found.parts[0]
         kind = found.rule.partition(".")[0]
         if isinstance(theirs.value, (Quantity, Expression, Collection, Region)):
             answer = (isinstance(theirs.value, Expression) and theirs.value.measured) or theirs.text

@@ -78,6 +78,13 @@ _LISTED = re.compile(r"\s*;\s*|\"\s*,\s*\"")
 _MOST_ALTERNATIVES = 12
 _THEN = re.compile(r"\s*(?:→|->|\\(?:to|rightarrow)(?![A-Za-z])|<|>)\s*")
 _AND_THEN = re.compile(r",?\s+(?:and\s+)?(?:then|next|finally|lastly|followed\s+by)\s+", re.IGNORECASE)
+_CONCLUDES = re.compile(
+    r"(?:\A|[.,;:]\s*|\s)(?:so|hence|thus|therefore|consequently|which\s+(?:gives|yields|means)"
+    r"|(?:this|it)\s+(?:gives|yields)|we\s+(?:get|obtain|find))(?:\s+that)?\b,?\s*",
+    re.IGNORECASE,
+)
+_ASSIGNED = re.compile(r"(?<![\w+*/^)-])([a-z])\s*=\s*[-−]?[\d√\\]")
+_SUBJECT = re.compile(r"\A[^=<>≤≥$\\]{0,60}\b(?:is|are|equals|becomes)\s+(?:given\s+by\s+)?")
 _BOUNDS = (
     (r"(?:strictly\s+)?between\s+(\S+)\s+and\s+(\S+?)[.,]?\Z", r"\1 < {} < \2"),
     (r"(?:is\s+|be\s+)?(?:at\s+least|no\s+less\s+than|not\s+less\s+than|greater\s+than\s+or\s+equal\s+to)\s+", "{} ≥ "),
@@ -135,6 +142,8 @@ class AnswerReader:
         ) is not None:
             return Part(tidy(text), chosen)
         is_symbol = len(text) <= _SYMBOL and not text.islower()
+        if (told := self._concluded(text)) is not None:
+            return told
         if (named := named_reference(text, self)) is not None:
             return named
         if self.vocabulary is not None and not (is_symbol and question.symbols):
@@ -153,6 +162,17 @@ class AnswerReader:
         found = self.part(text)
         picked = self.picked(text) if isinstance(found.value, Text) else None
         return found if picked is None or picked.sense else picked
+
+    def _concluded(self, text: str) -> Part[Any] | None:
+        """The formula that a worked solution comes to: "The slope is 3, so y = 3x - 1."."""
+        if self.question.type in ("C", "D") or self.vocabulary is not None or self.question.options:
+            return None
+        told = conclusion(text)
+        found = self.part(told) if told else None
+        if told is None or found is None or not isinstance(found.value, (Expression, Region)):
+            return None
+        others = {name for name in _ASSIGNED.findall(text) if name not in told}
+        return None if others and not has_unknown(told.rpartition("=")[2]) else found
 
     def _alternatives(self, text: str) -> Part[Any] | None:
         """Right answers a reference lists, ``a || b``, ``["a", "b"]``, or one value in several forms, "4 or four"."""
@@ -371,6 +391,19 @@ class AnswerReader:
                 if (value := read(behind, self)) is not None:
                     return value, named[0].replace(" ", "")
         return Text(is_prose(source.text)), ""
+
+
+def conclusion(text: str) -> str | None:
+    """What a worked solution says last: ``y = 3x - 1`` of "The slope is 3, so its equation is y = 3x - 1."."""
+    *before, last = sentences(text)
+    *working, told = _CONCLUDES.split(last)
+    if not (before or working) or not word_count(text):
+        return None
+    told = _SUBJECT.sub("", told).strip(" .")
+    head, joined, tail = told.rpartition(" and ")
+    if joined and "=" in tail and "=" in head and not is_name(head.partition("=")[0].strip(" $")):
+        told = tail
+    return None if is_prose(told) or not told else told
 
 
 def _in_signs(text: str, name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from workbench.core.code import Level, Provenance
 from workbench.core.verdict import OutcomeWord
@@ -254,12 +254,37 @@ class RefusedLine(Struct, frozen=True, kw_only=True):
     message: str
 
 
+class VerdictColumn(Struct, kw_only=True):
+    """A column that was read as a verifier's verdicts, and what its values were.
+
+    Attributes:
+        scored: Values that are a number and no verdict.
+        missing: Rows without a value: empty, NaN, None, NULL.
+        unknown: Rows whose value is no word for a verdict; they have none.
+        words: The first 20 such values, each with how often it stands there.
+    """
+
+    verifier: str
+    column: str
+    correct: int = 0
+    incorrect: int = 0
+    abstain: int = 0
+    error: int = 0
+    scored: int = 0
+    missing: int = 0
+    unknown: int = 0
+    words: dict[str, int] = {}
+
+
 class VerdictsImported(Struct, kw_only=True):
     """What an import of verdicts did, in lines.
 
     Attributes:
         verifiers: Names of the verifiers with a line that was taken or there already, each with its run.
         refusals: The lines that were refused, in their order.
+        columns: What each column of a table holds that is a verifier; this and what follows stands only where a table
+            was read.
+        ignored: Columns that are not read.
     """
 
     imported: int = 0
@@ -267,6 +292,8 @@ class VerdictsImported(Struct, kw_only=True):
     refused: int = 0
     verifiers: dict[str, int] = {}
     refusals: list[RefusedLine] = []
+    columns: list[VerdictColumn] | UnsetType = UNSET
+    ignored: list[str] | UnsetType = UNSET
 
 
 class VerdictEvidence(Struct, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ from workbench.core.database.connection import Database
 from workbench.core.errors import UsageError
 from workbench.core.item import ItemRecord, QuarantinedRow, Refusal
 from workbench.core.project import Project
-from workbench.core.run import RefusedLine, VerdictRow, VerdictsImported
+from workbench.core.run import RefusedLine, VerdictColumn, VerdictRow, VerdictsImported
 from workbench.data.formats import peers
 from workbench.data.formats.fields import parse_map
 from workbench.data.formats.lines import DEFAULT_MAX_LINE
@@ -26,7 +26,7 @@ from workbench.data.formats.logs import kinds as logs
 from workbench.data.formats.logs.logged import Grade
 from workbench.data.formats.reading import AUTO, FORMATS, FilePlan, first_task_ids, plan_file, read_grades, read_records
 from workbench.data.formats.source import QUESTIONS, Progress, file_hash, path_text
-from workbench.data.formats.verdict_words import GraderColumns, VerdictColumn, parse_verdicts, summed
+from workbench.data.formats.verdict_words import GraderColumns, parse_verdicts, summed
 from workbench.data.store import import_rows
 from workbench.data.store import importing as store
 from workbench.data.store.importing import SHOWN, ImportCounts
@@ -39,7 +39,6 @@ __all__ = [
     "QUESTIONS",
     "FilePlan",
     "ImportReport",
-    "VerdictColumn",
     "import_files",
     "parse_map",
     "parse_verdicts",

@@ -9,7 +9,7 @@ from pathlib import Path
 from uuid import UUID, uuid5
 
 import msgspec
-from msgspec import UNSET, Struct, structs
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from workbench.config import settings_of
 from workbench.core.database import events, people, states
@@ -25,7 +25,8 @@ from workbench.data.formats.documents import documents
 from workbench.data.formats.lines import DEFAULT_MAX_LINE, LineRefusedError, RefusedError, refusal
 from workbench.data.formats.peers import TOOLS
 from workbench.data.formats.reading import plan_file, read_items
-from workbench.data.formats.rows import read_records
+from workbench.data.formats.rows import decoded, read_records
+from workbench.data.formats.sheets import LabelSheet, label_sheet
 from workbench.data.formats.source import FileFormat, open_stream
 from workbench.data.store import label_lines
 from workbench.labelling import believing, checks, ledger
@@ -70,18 +71,35 @@ _SORTS = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0
 """Times that are kept as they are spelled."""
 
 
-def read(path: Path) -> Iterator[tuple[int, LabelLine | Refusal]]:
+def read(path: Path, sheet: LabelSheet | None = None) -> Iterator[tuple[int, LabelLine | Refusal]]:
     """Line numbers (from 1) with a label each, or why the line can't be taken.
 
-    Of another tool's file, the number is the element's, which may hold several people's labels.
+    Of another tool's file, the number is the element's, which may hold several people's labels; so may a table's row.
+
+    Args:
+        sheet: The file as a table, where it is one.
 
     Raises:
         FormatError: The file can't be opened.
     """
-    tool = peers.tool_of(path)
-    lines = read_records(path, _DECODER)
-    for number, raw, line in lines if tool is None else read_peer_labels(path, tool):
+    for number, raw, line in _lines(path) if sheet is None else _of_sheet(sheet):
         yield number, line if isinstance(line, Refusal) else _checked(number, raw, line)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes, LabelLine | Refusal]]:
+    tool = peers.tool_of(path)
+    if tool is not None:
+        return read_peer_labels(path, tool)
+    return read_records(path, _DECODER)
+
+
+def _of_sheet(sheet: LabelSheet) -> Iterator[tuple[int, bytes, LabelLine | Refusal]]:
+    for number, raw, line in sheet.lines():
+        if isinstance(line, Refusal):
+            yield number, raw, line
+        else:
+            label: LabelLine | Refusal = decoded(number, msgspec.json.encode(line), _DECODER)
+            yield number, raw, label
 
 
 def _checked(number: int, raw: bytes, line: LabelLine) -> LabelLine | Refusal:
@@ -174,6 +192,9 @@ class LabelsImported(Struct, kw_only=True):
         people: Who is believed to have given the new events, and how many.
         kinds: Of what kinds they are, such as adjudications.
         new_people: Who of them was not known here.
+        columns: The people that columns of a table are; this and what follows stands only where a table was read.
+        ignored: Columns that are not read.
+        missing: Person -> cells that say nothing.
     """
 
     imported: int = 0
@@ -184,6 +205,9 @@ class LabelsImported(Struct, kw_only=True):
     people: dict[str, int] = {}
     kinds: dict[str, int] = {}
     new_people: list[str] = []
+    columns: list[str] | UnsetType = UNSET
+    ignored: list[str] | UnsetType = UNSET
+    missing: dict[str, int] | UnsetType = UNSET
 
 
 def import_labels(project: Project, path: Path, only: str | None = None) -> LabelsImported:
@@ -207,7 +231,8 @@ def import_labels(project: Project, path: Path, only: str | None = None) -> Labe
     who = None if only is None else people.find(project.database, only).name
     known = {person.name for person in people.everyone(project.database)}
     lines = []
-    for number, line in read(path):
+    sheet = label_sheet(path)
+    for number, line in read(path, sheet):
         if isinstance(line, Refusal):
             _refuse(report, number, line.field, line.message)
         elif who is not None and (fault := fault_of_other(line, who)):
@@ -218,6 +243,8 @@ def import_labels(project: Project, path: Path, only: str | None = None) -> Labe
     lines.sort(key=lambda numbered: numbered[1].role == "adjudicator" and numbered[1].kind is UNSET)
     _take_all(project, report, lines, require_no_decision_back if who else None)
     report.new_people = sorted(report.people.keys() - known)
+    if sheet is not None:
+        report.columns, report.ignored, report.missing = sheet.columns, sheet.ignored, dict(sheet.missing)
     return report
 
 

@@ -20,7 +20,8 @@ from workbench.core.run import IMPORTED, RefusedLine, VerdictEvidence, VerdictLi
 from workbench.core.selection import Selection, is_figure
 from workbench.core.verdict import Outcome, OutcomeWord, Verdict
 from workbench.data.formats.lines import LineRefusedError
-from workbench.data.formats.rows import read_checked
+from workbench.data.formats.rows import decoded, read_checked
+from workbench.data.formats.sheets import VerdictSheet, verdict_sheet
 from workbench.data.store import label_lines
 from workbench.runs.run_status import run_row
 from workbench.runs.store import runs as stored_runs
@@ -34,13 +35,31 @@ from workbench.verifiers.registry import Registry
 _DECODER = msgspec.json.Decoder(VerdictRow)
 
 
-def read(path: Path) -> Iterator[tuple[int, VerdictRow | Refusal]]:
+def read(path: Path, sheet: VerdictSheet | None = None) -> Iterator[tuple[int, VerdictRow | Refusal]]:
     """Line numbers (from 1) with a verdict each, or why the line can't be taken.
+
+    Args:
+        sheet: The file as a table, where it is one: a row may hold several verdicts.
 
     Raises:
         FormatError: The file can't be opened.
     """
+    if sheet is not None:
+        return _of_sheet(sheet)
     return read_checked(path, _DECODER, _fault)
+
+
+def _of_sheet(sheet: VerdictSheet) -> Iterator[tuple[int, VerdictRow | Refusal]]:
+    for number, raw, line in sheet.lines():
+        if isinstance(line, Refusal):
+            yield number, line
+            continue
+        row: VerdictRow | Refusal = decoded(number, msgspec.json.encode(line), _DECODER)
+        fault = None if isinstance(row, Refusal) else _fault(row)
+        if fault is None:
+            yield number, row
+        else:
+            yield number, Refusal(line=number, code="wrong_type", message=fault[1], raw=raw, field=fault[0])
 
 
 def _fault(line: VerdictRow) -> tuple[str, str] | None:
@@ -112,7 +131,13 @@ def import_verdicts(
     """
     if name is not None:
         _Runs(project, version).check(name)
-    return store_verdicts(project, read(path), name=name, dataset=dataset, version=version)
+    sheet = verdict_sheet(path)
+    if sheet is not None and sheet.columns and name is not None:
+        raise UsageError(f"{path}: each column is a verifier there.", "Leave --verifier out.")
+    report = store_verdicts(project, read(path, sheet), name=name, dataset=dataset, version=version)
+    if sheet is not None:
+        report.columns, report.ignored = sheet.counts, sheet.ignored
+    return report
 
 
 def store_verdicts(

@@ -14,9 +14,9 @@ from openpyxl import Workbook
 
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import Project, open_project
+from workbench.core.run import VerdictColumn
 from workbench.interchange.importing import (
     ImportReport,
-    VerdictColumn,
     import_files,
     parse_map,
     parse_verdicts,

@@ -20,7 +20,7 @@ from workbench.core.errors import UsageError
 from workbench.core.options import LARGEST, option, pair
 from workbench.core.progress import BYTES, Listener, Step, heard_by
 from workbench.core.project import Project, opened_project
-from workbench.core.run import Amount, Estimate, RunInfo, RunUsage
+from workbench.core.run import Amount, Estimate, RunInfo, RunUsage, VerdictColumn
 from workbench.core.selection import Selection, selection_of
 from workbench.core.text.figures import compact_count, counted, dollars
 from workbench.core.text.inert import inert
@@ -290,6 +290,27 @@ class NotTaken(Protocol):
 def refusal_lines(place: object, refused: Iterable[NotTaken]) -> list[str]:
     """Lines of a file that were not taken, and why, each with where it is."""
     return [f"{place}:{one.line}:{one.field or 'line'}: {one.message}" for one in refused]
+
+
+def column_lines(columns: Iterable[VerdictColumn]) -> Iterator[str]:
+    """What columns of verdicts hold."""
+    for column in columns:
+        yield f"Verdicts of {column.verifier} in {column.column}: {_values(column)}"
+
+
+def _values(found: VerdictColumn) -> str:
+    numbers = {
+        "correct": found.correct,
+        "incorrect": found.incorrect,
+        "abstain": found.abstain,
+        "error": found.error,
+        "scores": found.scored,
+        "missing": found.missing,
+        "unknown": found.unknown,
+    }
+    said = ", ".join(f"{many:,} {what}" for what, many in numbers.items() if many) or "none"
+    words = ", ".join(f"{word!r} {many:,}" for word, many in found.words.items())
+    return f"{said} ({words})" if words else said
 
 
 @contextmanager

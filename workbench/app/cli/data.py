@@ -16,6 +16,7 @@ from msgspec import UNSET, structs
 
 from workbench.app.cli.common import (
     REFUSED_SOME,
+    column_lines,
     print_line,
     project_at,
     required_selection,
@@ -55,7 +56,6 @@ from workbench.interchange.importing import (
     QUESTIONS,
     FilePlan,
     ImportReport,
-    VerdictColumn,
     import_files,
     parse_map,
     parse_verdicts,
@@ -160,8 +160,8 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         show("Without a value: " + ", ".join(f"{column} {many:,}" for column, many in report.missing.items()))
     if report.kept:
         show(f"Other columns, kept with the items: {', '.join(report.kept)}")
-    for one in report.verdict_columns or []:
-        show(f"Verdicts of {one.verifier} in {one.column}: {_counts(one)}")
+    for line in column_lines(report.verdict_columns or []):
+        show(line)
     if report.swapped_types:
         show("The two type fields were the wrong way round, as in the released file; taken the right way.")
     for code, number in report.reasons.items():
@@ -185,21 +185,6 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         _say_broken(str(plans[0].path), report.broken_tests or [])
     if report.verifiers is not UNSET:
         _print_verdicts(report)
-
-
-def _counts(found: VerdictColumn) -> str:
-    numbers = {
-        "correct": found.correct,
-        "incorrect": found.incorrect,
-        "abstain": found.abstain,
-        "error": found.error,
-        "scores": found.scored,
-        "missing": found.missing,
-        "unknown": found.unknown,
-    }
-    said = ", ".join(f"{many:,} {what}" for what, many in numbers.items() if many) or "none"
-    words = ", ".join(f"{word!r} {many:,}" for word, many in found.words.items())
-    return f"{said} ({words})" if words else said
 
 
 def _print_verdicts(report: ImportReport) -> None:

@@ -47,12 +47,15 @@ class LabelsOptions(Options, frozen=True, kw_only=True):
 
 @verb(to_stdout=ToStdout("file", when=lambda options: options.verb == "export"))
 def labels_command(project: Project, options: LabelsOptions) -> Output:
-    """Read or write labels as JSON lines.
+    """Read labels, or write them as JSON lines.
 
     A line: {"completion_id": …, "annotator": …, "verdict": "correct" | "incorrect" | "unsuitable"}, optionally
     with dataset, question_id, reason, answer_subtype ("A1"), note, created_at, uuid, revision; adjudications
-    carry "role": "adjudicator". Importing a file twice changes nothing. A file is believed for everybody it names, and
-    it is said for whom and what; --only believes one person, and no decisions. Exit code 3: some lines were refused.
+    carry "role": "adjudicator". A table (CSV, TSV, XLSX) has these as columns, or one column a person, whose cells say
+    correct, incorrect, unsuitable: REASON or A1.
+
+    Importing a file twice changes nothing. A file is believed for everybody it names, and it is said for whom and what;
+    --only believes one person, and no decisions. Exit code 3: some lines were refused.
     """
     if options.verb == "export":
         from workbench.labelling.label_export import export_labels
@@ -72,6 +75,12 @@ def _lines(report: LabelsImported) -> Iterator[str]:
         yield f"taken as said by: {_counted(report.people)} ({_counted(report.kinds)})"
     if report.new_people:
         yield f"not known here before: {', '.join(report.new_people)}"
+    if report.columns:
+        yield f"Columns that are people: {', '.join(report.columns)}"
+    if report.ignored:
+        yield f"Columns that are not read: {', '.join(report.ignored)}"
+    if report.missing:
+        yield f"Without a label: {_counted(report.missing)}"
     if report.contradicting:
         yield f"{report.contradicting:,} verdicts with marks that contradict them or each other"
 

@@ -11,12 +11,12 @@ from typing import Annotated, Literal
 import click
 import msgspec
 
-from workbench.app.cli.common import print_line, project_at, show, tokens
+from workbench.app.cli.common import column_lines, print_line, project_at, show, tokens
 from workbench.app.cli.verb import Output, verb
 from workbench.core.options import Database, Options, Run, argument, option
 from workbench.core.project import Project
 from workbench.core.reasons import sentence
-from workbench.core.run import CallShown, Transcript, VerdictEvidence
+from workbench.core.run import CallShown, Transcript, VerdictEvidence, VerdictsImported
 from workbench.core.text.excerpt import excerpt, short_answer, shortened
 from workbench.core.text.figures import dollars
 
@@ -47,8 +47,8 @@ def verdicts_command(options: VerdictsOptions, as_json: bool) -> Output | None:
 
     workbench verdicts DB import FILE takes what verifiers said elsewhere. A line: {"completion_id": …, "verifier": …,
     "verdict": "correct" | "incorrect" | "abstain" | "error"}, with a score beside or in place of the verdict, and
-    optionally reason, question_id, dataset. Importing a file twice changes nothing. Exit code 3: some lines were
-    refused.
+    optionally reason, question_id, dataset. In a table (CSV, TSV, XLSX) each column of verdicts or scores is a
+    verifier, or each row has a verdict. Importing a file twice changes nothing. Exit code 3: some lines were refused.
     """
     if options.verb == "import":
         if options.file is None or options.run is not None or options.evidence or options.transcript is not None:
@@ -72,9 +72,14 @@ def _import(file: Path, options: VerdictsOptions) -> Output:
         report = import_verdicts(
             project, file, name=options.verifier, dataset=options.dataset, version=options.run_version
         )
-    return Output(
-        report, lambda found: [f"{found.imported} imported, {found.unchanged} unchanged, {found.refused} refused"]
-    ).refusing(file, report.refusals)
+    return Output(report, _taken).refusing(file, report.refusals)
+
+
+def _taken(report: VerdictsImported) -> Iterator[str]:
+    yield f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} refused"
+    yield from column_lines(report.columns or [])
+    if report.ignored:
+        yield f"Columns that are not read: {', '.join(report.ignored)}"
 
 
 def _print(verifier: str, options: VerdictsOptions) -> Output | None:

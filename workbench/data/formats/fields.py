@@ -99,7 +99,7 @@ def holds_questions(found: Sequence[str], explicit: Mapping[str, str]) -> bool:
     """
     if any(explicit.get(field) for field in _OF_COMPLETIONS):
         return False
-    folded = {_fold(column) for column in found if column not in explicit.values()}
+    folded = {fold(column) for column in found if column not in explicit.values()}
     named = {field for field in FIELDS if explicit.get(field) or (field not in explicit and folded & {*FIELDS[field]})}
     return {"question", "reference"} <= named and not named & {*_OF_COMPLETIONS}
 
@@ -131,7 +131,7 @@ def resolve_columns(
     require_columns(found, {f"--map {field}": column for field, column in explicit.items() if column}, place)
     taken = set(explicit.values())
     columns = dict(explicit)
-    by_name = {_fold(column): column for column in reversed(found) if column not in taken}
+    by_name = {fold(column): column for column in reversed(found) if column not in taken}
     for field, aliases in fields.items():
         if field in columns:
             continue
@@ -160,7 +160,7 @@ def require_columns(found: Sequence[str], asked: Mapping[str, str], place: str) 
     """
     for option, column in asked.items():
         if column not in found:
-            raise UsageError(f"{place}: {option}={column}: there is no column {column!r}.", _columns_there(found))
+            raise UsageError(f"{place}: {option}={column}: there is no column {column!r}.", columns_there(found))
 
 
 def _require(columns: Mapping[str, str], found: Sequence[str], place: str, required: Sequence[str]) -> None:
@@ -170,16 +170,18 @@ def _require(columns: Mapping[str, str], found: Sequence[str], place: str, requi
         if field not in columns:
             raise FormatError(
                 f"{place}: no column holds the {field}.",
-                f"{_columns_there(found)} Name it: --map {field}=COLUMN",
+                f"{columns_there(found)} Name it: --map {field}=COLUMN",
             )
 
 
-def _columns_there(found: Sequence[str]) -> str:
+def columns_there(found: Sequence[str]) -> str:
+    """The columns of a file, in words."""
     more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
     return f"Columns there: {', '.join(found[:_SHOWN]) or 'none'}{more}."
 
 
-def _fold(column: str) -> str:
+def fold(column: str) -> str:
+    """A column's name in the spelling that names are recognised in."""
     return column.strip().lower().replace(" ", "_").replace("-", "_")
 
 

@@ -97,6 +97,12 @@ def detect_format(path: Path) -> FileFormat:
     return "tsv" if b"\t" in first and b"," not in first else "csv"
 
 
+def table_of(path: Path) -> FileFormat | None:
+    """The kind of table that a file is by its name; None where it says nothing of one."""
+    by_name = _SUFFIXES.get(_suffix(path))
+    return by_name if by_name in ("csv", "tsv", "xlsx") else None
+
+
 def first_element(path: Path) -> object:
     """The first element of a JSON list; None where there is none, or it is very long.
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
 
 from workbench.core.errors import UsageError
 from workbench.core.item import Refusal
 from workbench.core.options import pair
+from workbench.core.run import VerdictColumn
 from workbench.core.verdict import OutcomeWord
 from workbench.data.formats.logs.logged import Grade, number_of
 from workbench.data.formats.places import Place, value_at
@@ -33,28 +33,6 @@ _LONGEST: Final = 40
 _LISTED: Final = 20
 _CALLED: Final = "correct, incorrect, true, false, yes, no, 1, 0, pass, fail, abstain, error, or a number for a score"
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
-
-
-class VerdictColumn(Struct, kw_only=True):
-    """A column that was read as a verifier's verdicts, and what its values were.
-
-    Attributes:
-        scored: Values that are a number and no verdict.
-        missing: Rows without a value: empty, NaN, None, NULL.
-        unknown: Rows whose value is no word for a verdict; they have none.
-        words: The first 20 such values, each with how often it stands there.
-    """
-
-    verifier: str
-    column: str
-    correct: int = 0
-    incorrect: int = 0
-    abstain: int = 0
-    error: int = 0
-    scored: int = 0
-    missing: int = 0
-    unknown: int = 0
-    words: dict[str, int] = {}
 
 
 def parse_verdicts(texts: Iterable[str]) -> dict[str, str]:

@@ -1,0 +1,232 @@
+"""Labels and verdicts in tables: one column a person or a verifier, or one row each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from workbench.core.errors import FormatError
+from workbench.core.item import Refusal
+from workbench.core.run import VerdictColumn
+from workbench.core.taxonomy import parse_type
+from workbench.data.formats.documents import documents, header_of, keys_of
+from workbench.data.formats.fields import FIELDS, KNOWN, columns_there, fold
+from workbench.data.formats.lines import DEFAULT_MAX_LINE
+from workbench.data.formats.logs.logged import number_of, verifier_name
+from workbench.data.formats.places import Place
+from workbench.data.formats.source import FileFormat, open_stream, table_of
+from workbench.data.formats.verdict_words import MISSING, WORDS, GraderColumns, is_scale
+
+_IDS: Final[dict[str, tuple[str, ...]]] = {
+    "completion_id": FIELDS["completion_id"],
+    "question_id": FIELDS["question_id"],
+    "dataset": ("dataset",),
+}
+_UNSUITABLE: Final = "unsuitable"
+_SAMPLE: Final = (1_000, 64 << 20)
+_LONGEST: Final = 40
+_texts = msgspec.json.Decoder(dict[str, str])
+Line = dict[str, Any]
+"""A label or a verdict, by the fields of its kind of line."""
+
+
+class Sheet:
+    """A table that names items in one column and says something of them in others.
+
+    Args:
+        long: Columns of a table whose rows are one label or one verdict each: all of the first, one of the second.
+        reads: Whether a value says something of an item; a column counts where at least half of its values do.
+
+    Attributes:
+        columns: Those that are read, where each has a person or a verifier of its own; none in a long table.
+        ignored: Those that are not read.
+
+    Raises:
+        FormatError: It can't be read, no column names items, or none says anything of them.
+    """
+
+    def __init__(
+        self, path: Path, kind: FileFormat, long: tuple[set[str], set[str]], reads: Callable[[str], bool]
+    ) -> None:
+        self._path, self._kind = path, kind
+        with open_stream(path) as (stream, _):
+            self.header = header_of(stream, kind, path, DEFAULT_MAX_LINE)
+        with open_stream(path) as (stream, _):
+            self.sample = keys_of(documents(stream, kind, path, DEFAULT_MAX_LINE), *_SAMPLE)[1]
+        named = {fold(column): column for column in reversed(self.header)}
+        self._ids = {
+            field: found for field, names in _IDS.items() if (found := next(filter(None, map(named.get, names)), None))
+        }
+        self._named = named
+        if not {"completion_id", "question_id"} & self._ids.keys():
+            raise FormatError(f"{path}: no column holds the completion_id.", columns_there(self.header))
+        self.is_long = long[0] <= named.keys() and bool(long[1] & named.keys())
+        free = [column for column in self.header if column not in self._ids.values()]
+        self.columns = (
+            [] if self.is_long else [one for one in free if fold(one) not in KNOWN and self._says(one, reads)]
+        )
+        self.ignored = [] if self.is_long else [column for column in free if column not in self.columns]
+        if not self.is_long and not self.columns:
+            raise FormatError(
+                f"{path}: no column says anything of the items in words that are known.", columns_there(self.header)
+            )
+
+    def rows(self) -> Iterator[tuple[int, bytes, bytes, dict[str, str] | Refusal]]:
+        """Line numbers (from 1) with the row as it stands, as an object, and its cells, or why it can't be taken."""
+        with open_stream(self._path) as (stream, _):
+            for row in documents(stream, self._kind, self._path, DEFAULT_MAX_LINE):
+                if isinstance(row, Refusal):
+                    yield row.line, row.raw, b"", row
+                else:
+                    yield row.line, row.raw, row.json, _texts.decode(row.json)
+
+    def item(self, cells: Mapping[str, str]) -> Line:
+        """What names the item of a row."""
+        return {field: cells[column] for field, column in self._ids.items() if cells[column]}
+
+    def by_field(self, cells: Mapping[str, str]) -> dict[str, str]:
+        """The cells of a row of a long table, those that say something, by their columns' names in small letters."""
+        return {name: cells[column] for name, column in self._named.items() if not is_missing(cells[column])}
+
+    def _says(self, column: str, reads: Callable[[str], bool]) -> bool:
+        values = [msgspec.json.decode(cells[column], type=str) for cells in self.sample]
+        said = [value for value in values if not is_missing(value)]
+        return bool(said) and sum(map(reads, said)) * 2 >= len(said)
+
+
+def is_missing(value: str) -> bool:
+    """Whether a cell is how tables spell a value that is not there."""
+    return value.strip().casefold() in MISSING
+
+
+class LabelSheet(Sheet):
+    """Labels in a table: one column a person, or a row each with ``annotator`` and ``verdict`` or ``answer_subtype``.
+
+    Attributes:
+        missing: Person -> cells that say nothing.
+    """
+
+    def __init__(self, path: Path, kind: FileFormat) -> None:
+        super().__init__(path, kind, ({"annotator"}, {"verdict", "answer_subtype"}), lambda text: bool(_label(text)))
+        self.missing = Counter[str]()
+
+    def lines(self) -> Iterator[tuple[int, bytes, Line | Refusal]]:
+        """Line numbers (from 1), each with its row and one person's label, or why there is none to be taken."""
+        for number, raw, _, cells in self.rows():
+            if isinstance(cells, Refusal):
+                yield number, raw, cells
+            elif self.is_long:
+                yield number, raw, _long_label(self.by_field(cells)) | self.item(cells)
+            else:
+                for person in self.columns:
+                    if is_missing(cells[person]):
+                        self.missing[person] += 1
+                    else:
+                        yield number, raw, self._said(number, person, cells)
+
+    def _said(self, number: int, person: str, cells: Mapping[str, str]) -> Line | Refusal:
+        label = _label(cells[person])
+        if not label:
+            message = (
+                f"{cells[person][:_LONGEST]!r} is no label of {person[:_LONGEST]}. Write correct, incorrect, true, "
+                "false, yes, no, 1, 0, unsuitable: REASON, or a subtype such as A1."
+            )
+            return Refusal(line=number, code="wrong_type", field=person, message=message, raw=b"")
+        return {**self.item(cells), "annotator": person, **label}
+
+
+def label_sheet(path: Path) -> LabelSheet | None:
+    """The labels of a file that is a table by its name; None for any other.
+
+    Raises:
+        FormatError: It can't be read as one.
+    """
+    kind = table_of(path)
+    return None if kind is None else LabelSheet(path, kind)
+
+
+def _label(text: str) -> Line:
+    """The fields of a label that a cell is; none where it is no label."""
+    word, _, reason = (part.strip() for part in text.partition(":"))
+    if word.casefold() == _UNSUITABLE:
+        return {"verdict": _UNSUITABLE, "reason": reason.casefold() or None}
+    verdict = WORDS.get(text.strip().casefold())
+    if verdict in ("correct", "incorrect"):
+        return {"verdict": verdict}
+    parsed = parse_type(text)
+    return {"answer_subtype": parsed.code} if parsed is not None and parsed.is_subtype else {}
+
+
+def _long_label(cells: dict[str, str]) -> Line:
+    line: Line = dict(cells)
+    if "verdict" in line:
+        line |= _label(cells["verdict"]) if _label(cells["verdict"]).get("verdict") else {}
+    if "revision" in line:
+        line["revision"] = number_of(cells["revision"])
+    if "unsure" in line:
+        line["unsure"] = WORDS.get(cells["unsure"].strip().casefold()) == "correct"
+    return line
+
+
+class VerdictSheet(Sheet):
+    """Verdicts in a table: one column a verifier, or a row each with ``verdict`` or ``score``."""
+
+    def __init__(self, path: Path, kind: FileFormat) -> None:
+        super().__init__(path, kind, (set(), {"verdict", "score"}), _is_verdict)
+        columns = {verifier_name(column): column for column in self.columns}
+        if len(columns) < len(self.columns):
+            raise FormatError(
+                f"{path}: two columns would be one verifier: {', '.join(columns)}.", "Rename one of them."
+            )
+        places = {name: Place(column) for name, column in columns.items()}
+        scales = frozenset(name for name, place in places.items() if is_scale(self.sample, place))
+        self._graders = GraderColumns(columns, places, scales)
+
+    @property
+    def counts(self) -> list[VerdictColumn]:
+        """What has been read of each column."""
+        return list(self._graders.counts.values())
+
+    def lines(self) -> Iterator[tuple[int, bytes, Line | Refusal]]:
+        """Line numbers (from 1), each with its row and one verdict, or why there is none to be taken."""
+        for number, raw, document, cells in self.rows():
+            if isinstance(cells, Refusal):
+                yield number, raw, cells
+            elif self.is_long:
+                yield number, raw, _long_verdict(self.by_field(cells)) | self.item(cells)
+            else:
+                for grade in self._graders.read(number, document):
+                    if isinstance(grade, Refusal):
+                        yield number, raw, grade
+                    else:
+                        said = {"verifier": grade.verifier, "verdict": grade.verdict, "score": grade.score}
+                        yield number, raw, {**self.item(cells), **said}
+
+
+def verdict_sheet(path: Path) -> VerdictSheet | None:
+    """The verdicts of a file that is a table by its name; None for any other.
+
+    Raises:
+        FormatError: It can't be read as one.
+    """
+    kind = table_of(path)
+    return None if kind is None else VerdictSheet(path, kind)
+
+
+def _is_verdict(text: str) -> bool:
+    return text.strip().casefold() in WORDS or number_of(text) is not None
+
+
+def _long_verdict(cells: dict[str, str]) -> Line:
+    line: Line = dict(cells)
+    if "verdict" in line:
+        line["verdict"] = WORDS.get(cells["verdict"].strip().casefold()) or cells["verdict"]
+    for field in ("score", "ms"):
+        if field in line:
+            number = number_of(cells[field])
+            line[field] = cells[field] if number is None else number
+    return line

@@ -38,7 +38,8 @@ _PRONOUNS = frozenset(_PRONOUN_WORDS.split())
 _PREPOSITIONS = "of in on at for to with by after during under from into within among between"
 _PHRASES = frozenset(_PREPOSITIONS.split())
 """Prepositions of phrases that a sentence may leave out: "after 3 years"."""
-_LONGEST_PHRASE = 2
+_LONGEST_PHRASE, _LONGEST_END = 2, 4
+"""Words of a phrase that may be left out within a sentence, and at its end."""
 _FUNCTIONS = frozenset(("sin", "cos", "tan", "log", "ln", "exp", "sqrt", "frac", "sum", "int", "infty"))
 _ROOTS = {
     "truthful": "truth",
@@ -192,7 +193,8 @@ def _follows(asked: _Clause, found: list[str], said: _Clause) -> bool:
             return False
         if last >= 0 and not _may_miss(asked, last + 1, at):
             return False
-    return at + 1 == len(asked.words) or asked.omissible[at + 1]
+    left = len(asked.words) - (at + 1)
+    return not left or (asked.omissible[at + 1] and left <= _LONGEST_END)
 
 
 def _may_miss(asked: _Clause, start: int, end: int) -> bool:

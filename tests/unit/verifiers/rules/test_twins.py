@@ -80,5 +80,5 @@ def test_the_table_is_large_enough() -> None:
     assert sum(len(item["accepted"]) for item in FREE_REWARDS) >= 200
     assert {item["kind"] for item in FREE_REWARDS} == {
         "equation echo", "words round a number", "denied box", "options", "connectives", "nouns", "currency", "symbols",
-        "trailing words", "structure", "functions",
+        "trailing words", "structure", "functions", "states",
     }  # fmt: skip

@@ -5,9 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.verifiers.rules.equality import Equality
+from workbench.verifiers.rules.arithmetic import REAL
+from workbench.verifiers.rules.equality import Doubt, Equality
+from workbench.verifiers.rules.evaluate import features
+from workbench.verifiers.rules.nodes import Node
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import AnswerText, AnswerType, Expression, Part, Region, Term, Value
+from workbench.verifiers.rules.regions import IntervalForm, at_letters, cells, place
+from workbench.verifiers.rules.statements import statements
+from workbench.verifiers.rules.tokens import NotUnderstood
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
@@ -21,12 +27,17 @@ _BETWEEN = re.compile(
     r"\s*(?:,\s*)?&\s*|\s*,?\s*(?:\\text\{\s*)?\b(?:if|for|when|where)\b(?:\s*\})?\s*|,\s+(?=[^,]*[<>≤≥=]|\\text)"
 )
 _PIECE_END = re.compile(
-    r"\s*;\s*|,\s*(?:and\s+)?(?=[^,;]{1,60}?\b(?:if|for|when|otherwise|else|elsewhere)\b)|\s+and\s+(?=[^,;]{1,60}?\b(?:if|for|when)\b)"
+    r"\s*;\s*|,\s*(?:and\s+)?(?=[^,;]{1,60}?\b(?:if|for|when|otherwise|else|elsewhere)\b)|\s+and\s+(?=[^,;]{1,60}?\b(?:if|for|when|otherwise|elsewhere)\b)"
 )
 _ELSE = re.compile(r"(?:\\text\{)?\s*(?:otherwise|else(?:where)?|in\s+all\s+other\s+cases)\s*\}?\.?", re.IGNORECASE)
 _ELSE_BEHIND = re.compile(r"(.*?)[,\s]*(?:\\text\{)?\s*\b(?:otherwise|elsewhere)\s*\}?", re.IGNORECASE | re.DOTALL)
 _ELSE_BEFORE = re.compile(r"(?:else|otherwise)\s+(.*)", re.IGNORECASE | re.DOTALL)
-_HEAD = re.compile(r"[A-Za-z]\w?(?:_\w)?(?:\([A-Za-z]\))?\s*=\s*")
+_HEAD = re.compile(r"\A[^=<>≤≥≠,]{1,30}=\s*")
+_RESTRICTED = re.compile(
+    r"([^<>≤≥≠∈]{1,80}?)(?:\s*[,;]\s*|\s+)(?:(?:where|with|provided(?:\s+that)?)\s+)?([a-z]\s*(?:[<>≤≥≠∈]|\\[gln]eq?(?![a-z])).{1,40})"
+)
+_CLOSE = 1e-9
+_BY_PIECES = re.compile(r"piece|\bcases\b|without|absolute|modulus", re.IGNORECASE)
 _MOST = 8
 
 
@@ -42,11 +53,13 @@ def _pieces(text: str) -> list[tuple[str, str]] | None:
         rows = [row for row in _ROW_END.split(cases[1].strip()) if row.strip()]
     elif re.search(r"\b(?:if|for|when)\b", text):
         rows = _PIECE_END.split(text)
+    elif (restricted := _RESTRICTED.fullmatch(text)) is not None:
+        return [(restricted[1], restricted[2])]
     else:
         return None
     found = [_piece(row.strip(" .,")) for row in rows]
     known = [piece for piece in found if piece is not None]
-    return known if 1 < len(known) <= _MOST and len(known) == len(found) else None
+    return known if len(known) <= _MOST and len(known) == len(found) else None
 
 
 def _piece(row: str) -> tuple[str, str] | None:
@@ -62,29 +75,118 @@ def _piece(row: str) -> tuple[str, str] | None:
 
 def _read(source: AnswerText, reader: AnswerReader) -> Value | None:
     found = _pieces(source.text) if not source.depth and ("case" in source.text or " " in source.text) else None
-    if found is None:
+    if not found or (len(found) == 1 and not _is_restricted(*found[0])):
         return None
-    parts = [(reader.part(value, 1), reader.part(place, 1) if place else None) for value, place in found]
-    known = all(place is None or isinstance(place.value, (Region, Expression)) for _, place in parts)
+    parts = [
+        (reader.part(value, 1), reader.part(where, 1)._replace(text=where) if where else None) for value, where in found
+    ]
+    known = all(where is None or isinstance(where.value, (Region, Expression, Quantity)) for _, where in parts)
     values = all(isinstance(value.value, (Quantity, Expression, Term)) for value, _ in parts)
     return Piecewise(tuple(parts)) if known and values else None
 
 
+def _is_restricted(value: str, where: str) -> bool:
+    """Whether these are a formula and where its variable may lie."""
+    formula, within = _formula(value), place(where) if where else None
+    return formula is not None and within is not None and within[0] in (None, *features(formula).names)
+
+
 def _same_pieces(one: Part[Piecewise], other: Part[Piecewise], with_: Comparison) -> Equality | None:
-    """Pieces in any order."""
+    """Pieces in any order, or the same values all along the line."""
     ours, left = one.value.pieces, list(other.value.pieces)
-    if len(ours) != len(left):
-        return None
-    for value, place in ours:
-        fits = [piece for piece in left if with_.within.same(value, piece[0]) and _same_place(place, piece[1], with_)]
+    for value, where in ours:
+        fits = [piece for piece in left if with_.within.same(value, piece[0]) and _same_place(where, piece[1], with_)]
         if not fits:
-            return Equality(False, "piecewise")
+            return Equality(_same_function(one.value, other.value), "piecewise")
         left.remove(fits[0])
-    return Equality(True, "piecewise")
+    return Equality(not left or _same_function(one.value, other.value), "piecewise")
 
 
 def _same_place(one: Part[Any] | None, other: Part[Any] | None, with_: Comparison) -> bool | None:
     return one is other if one is None or other is None else with_.within.same(one, other)
 
 
-PIECEWISE = AnswerType(_read, {(Piecewise, Piecewise): _same_pieces})
+def _and_formula(one: Part[Piecewise], other: Part[Expression], with_: Comparison) -> Equality | None:
+    """One formula for all places: ``|x|``. It is no answer where the question asks for pieces."""
+    equal = _same_function(one.value, Piecewise(((other, None),)))
+    if equal and not with_.turned and (len(one.value.pieces) > 1 and _BY_PIECES.search(with_.question.text)):
+        raise Doubt("unsolved")
+    return Equality(equal, "piecewise")
+
+
+class _Function(NamedTuple):
+    """A function's formulas, where each holds (None for all other places), and its variable."""
+
+    formulas: tuple[Node, ...]
+    places: tuple[list[IntervalForm] | None, ...]
+    names: frozenset[str]
+
+
+def _function(value: Piecewise) -> _Function | None:
+    formulas = [_formula(part.text) for part, _ in value.pieces]
+    places = [None if where is None else place(where.text) for _, where in value.pieces]
+    known = tuple(formula for formula in formulas if formula is not None)
+    if len(known) < len(formulas) or any(
+        found is None and where is not None for found, (_, where) in zip(places, value.pieces, strict=True)
+    ):
+        return None
+    names = frozenset(found[0] for found in places if found is not None and found[0] is not None)
+    return _Function(known, tuple(None if found is None else found[1] for found in places), names)
+
+
+def _formula(text: str) -> Node | None:
+    try:
+        said = statements(text)
+    except NotUnderstood:
+        return None
+    assigned = len(said) == 1 and (said[0].assigned or not said[0].signs)
+    return said[0].parts[-1][0] if assigned else None
+
+
+def _same_function(one: Piecewise, other: Piecewise) -> bool:
+    """Whether two functions of one variable agree at all ends of their pieces and at numbers between these."""
+    ours, theirs = _function(one), _function(other)
+    if ours is None or theirs is None or len(ours.names | theirs.names) != 1:
+        return False
+    line = cells([forms for forms in (*ours.places, *theirs.places) if forms is not None])
+    [name] = ours.names | theirs.names
+    if line is None:
+        return False
+    split = sum(forms is not None for forms in ours.places)
+    return all(
+        _agree(_at(ours, cell.held[:split]), _at(theirs, cell.held[split:]), name, number)
+        for cell in line
+        for number in cell.numbers
+    )
+
+
+def _at(function: _Function, held: list[bool]) -> Node | None:
+    """The formula that holds in a cell; None where the function has no value."""
+    holding = iter(held)
+    others = None
+    for formula, forms in zip(function.formulas, function.places, strict=True):
+        if forms is None:
+            others = formula
+        elif next(holding):
+            return formula
+    return others
+
+
+def _agree(one: Node | None, other: Node | None, name: str, number: float) -> bool:
+    ours, theirs = (_value(node, name, number) for node in (one, other))
+    if ours is None or theirs is None:
+        return ours is theirs
+    return abs(ours - theirs) <= _CLOSE * max(1, abs(ours), abs(theirs))
+
+
+def _value(node: Node | None, name: str, number: float) -> float | None:
+    if node is None:
+        return None
+    try:
+        value = float(REAL.value(node, {**at_letters(features(node).names), **REAL.constants, name: number}))
+    except (ValueError, ArithmeticError, TypeError, KeyError):
+        return None
+    return value if abs(value) < float("inf") else None
+
+
+PIECEWISE = AnswerType(_read, {(Piecewise, Piecewise): _same_pieces, (Piecewise, Expression): _and_formula})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ _NAME = r"\\?[A-Za-zα-ω](?:_\{?\w{1,4}\}?)?(?:\(\w\))?"
 _VARIABLE = re.compile(_NAME)
 _REALS = re.compile(
     r"\\math(?:bb|bf)\s*\{?\s*R\s*\}?|ℝ|\\?R|(?:the\s+set\s+of\s+)?(?:all\s+)?reals?(?:\s+numbers?)?(?:\s+[a-z])?"
+    r"|(?:all|every)\s+(?:real\s+)?[a-z]"
 )
 _SUCH_THAT = re.compile(
     r"(?:the\s+set\s+of\s+)?(?:all\s+)?(?:real\s+)?(?:numbers?\s+|values?\s+)?(?:of\s+)?(?:[A-Za-z]\s+)?"
@@ -47,6 +48,7 @@ _OPENING, _CLOSING = "([{⟨", ")]}⟩"
 _DEEPEST = 5
 _MOST_ENDS = 24
 _CLOSE = 1e-12
+_WITHIN = (0.137, 0.619, 0.871)
 LOWEST, HIGHEST = "-∞", "∞"
 
 
@@ -72,8 +74,46 @@ def intervals(text: str) -> Found | None:
     ``\\{x \\mid x > 2\\}``, and what "or", "and", "except" and their signs make of these. ``(1, 2)`` and ``[1, 2]``
     too: whether such a pair is an interval is for the caller.
     """
-    found = _region(text.strip(), 0)
+    found = place(text)
     return None if found is None or all(one.low == one.high for one in found[1]) else found
+
+
+def place(text: str) -> Found | None:
+    """The same, also for single points: ``x = 2``."""
+    return _region(text.strip(), 0)
+
+
+class Cell(NamedTuple):
+    """An end of some interval, or a gap between neighbouring ends.
+
+    Attributes:
+        numbers: Some that lie there.
+        held: Which operands hold there.
+    """
+
+    numbers: tuple[float, ...]
+    held: list[bool]
+
+
+def cells(operands: Sequence[Sequence[IntervalForm]]) -> list[Cell] | None:
+    """The line cut at all ends; None where the order of the ends isn't known."""
+    line = _line(operands)
+    if line is None:
+        return None
+    places, ends = line
+    values = [_value(end) or 0.0 for end in ends]
+    found = []
+    for cell in range(2 * len(ends) + 1):
+        low = values[(cell - 1) // 2] if cell else (values[0] - 9 if values else -9.0)
+        high = values[cell // 2] if cell < 2 * len(ends) else low + 9
+        within = (low,) if cell % 2 else tuple(low + (high - low) * part for part in _WITHIN)
+        found.append(Cell(within, [any(_holds(one, cell, places) for one in forms) for forms in operands]))
+    return found
+
+
+def at_letters(names: Iterable[str]) -> dict[str, float]:
+    """The values by which ends with letters are ordered: they rise with the alphabet."""
+    return {name: sum(ord(sign) / 100**at for at, sign in enumerate(name[:4])) for name in names}
 
 
 def _region(text: str, depth: int) -> Found | None:
@@ -164,19 +204,20 @@ def _combined(
     operands: Sequence[Sequence[IntervalForm]], holds: Callable[[list[bool]], bool]
 ) -> list[IntervalForm] | None:
     """Where a condition on what lies in each operand holds; None where the order of the ends isn't known."""
+    line, found = _line(operands), cells(operands)
+    return None if line is None or found is None else _runs([holds(cell.held) for cell in found], line[1])
+
+
+def _line(operands: Sequence[Sequence[IntervalForm]]) -> tuple[dict[str, int], list[str]] | None:
+    """The cell of each end, and the ends in order; None where that isn't known."""
     texts = {end for forms in operands for one in forms for end in (one.low, one.high)} - {LOWEST, HIGHEST}
     values = {text: _value(text) for text in texts}
     if None in values.values() or len(texts) > _MOST_ENDS:
         return None
     places, ends = _placed({text: value for text, value in values.items() if value is not None})
-    last = 2 * len(ends)
-    places |= {LOWEST: -1, HIGHEST: last + 1}
-    if any(places[one.low] > places[one.high] for forms in operands for one in forms):
-        return None
-    inside = [
-        holds([any(_holds(one, cell, places) for one in forms) for forms in operands]) for cell in range(last + 1)
-    ]
-    return _runs(inside, ends)
+    places |= {LOWEST: -1, HIGHEST: 2 * len(ends) + 1}
+    forwards = all(places[one.low] <= places[one.high] for forms in operands for one in forms)
+    return (places, ends) if forwards else None
 
 
 def _placed(values: dict[str, float]) -> tuple[dict[str, int], list[str]]:
@@ -211,13 +252,12 @@ def _runs(inside: list[bool], ends: list[str]) -> list[IntervalForm]:
 
 
 def _value(text: str) -> float | None:
-    """A number by which ends are ordered; letters have fixed values that rise with the alphabet."""
+    """A number by which ends are ordered."""
     tree = _tree(text)
     if tree is None:
         return None
-    names = {name: sum(ord(sign) / 100**at for at, sign in enumerate(name[:4])) for name in features(tree).names}
     try:
-        value = float(REAL.value(tree, {**names, **REAL.constants}))
+        value = float(REAL.value(tree, {**at_letters(features(tree).names), **REAL.constants}))
     except (ValueError, ArithmeticError, TypeError, KeyError):
         return None
     return value if abs(value) < float("inf") else None

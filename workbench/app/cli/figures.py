@@ -12,6 +12,7 @@ from msgspec import structs
 from workbench.app.cli.common import key_and_value, say
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
+from workbench.core.errors import UsageError
 from workbench.core.options import (
     Basis,
     BootstrapSeed,
@@ -28,6 +29,7 @@ from workbench.core.options import (
 )
 from workbench.core.project import Project
 from workbench.core.selection import GROUPS, selection_of
+from workbench.core.text.figures import counted
 from workbench.measuring.accuracy import SAMPLES, accuracy, refined
 
 if TYPE_CHECKING:
@@ -175,8 +177,18 @@ def tables_command(project: Project, options: TablesOptions) -> Output:
 
 class ReportOptions(Options, frozen=True, kw_only=True):
     file: Annotated[
-        Path, option("Where to write it; - is standard output.", "-o", "--output", metavar="FILE", output="stream")
-    ]
+        Path | None,
+        option("Where to write it; - is standard output.", "-o", "--output", metavar="FILE", output="stream"),
+    ] = None
+    figures: Annotated[
+        Path | None,
+        option(
+            "Write its plots there, each as SVG, PDF and PNG (needs the extra figures).",
+            metavar="FOLDER",
+            output="file",
+            folder=True,
+        ),
+    ] = None
     format: Annotated[
         Literal["html", "markdown"] | None,
         option("By default what the file's name says: .md is Markdown, all else HTML."),
@@ -196,23 +208,33 @@ def report_command(project: Project, options: ReportOptions) -> Output:
     The page needs no network and no script, and runs nothing of what the data holds. It shows questions, final
     answers and the ends of completions as examples; --examples 0 leaves them out. Apart from its date the same
     database gives the same bytes.
+
+    --figures writes its plots for a paper, with the report or without one: they can be read without colour, and the
+    same database gives the same bytes there, too.
     """
     from workbench.measuring.report.gathering import write_report
 
-    size = write_report(
+    file = options.file
+    if file is None and options.figures is None:
+        raise UsageError("Where to?", "Write: workbench report DB -o report.html, or --figures FOLDER, or both.")
+    done = write_report(
         project,
-        options.file,
-        format=options.format or ("markdown" if options.file.suffix == ".md" else "html"),
+        file,
+        figures=options.figures,
+        format=options.format or ("markdown" if file is not None and file.suffix == ".md" else "html"),
         verifiers=options.verifiers,
         examples=options.examples,
         generated_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         force=options.force,
         **options.basis.arguments,
     )
-    return Output(
-        {"written": click.format_filename(options.file), "bytes": size},
-        lambda _: say(f"{shown(options.file)}: {size:,} bytes"),
-    )
+    drawn = [click.format_filename(path) for path in done.figures]
+    value: dict[str, object] = {} if file is None else {"written": click.format_filename(file), "bytes": done.size}
+    said = [] if file is None else [f"{shown(file)}: {done.size:,} bytes"]
+    if options.figures is not None:
+        value |= {"figures": drawn}
+        said.append(f"{shown(options.figures)}: {counted(len(drawn), 'file')}")
+    return Output(value, lambda _: say("\n".join(said)))
 
 
 # -- ``workbench compare DB A B``, and the same of more verifiers than two.

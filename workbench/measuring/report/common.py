@@ -144,8 +144,8 @@ def summary_section(contents: Contents) -> Section:
     if not found:
         return Section("summary", "Summary", (Paragraph("No verifier has a complete run on these items yet."),))
     blocks: list[Block] = [Paragraph(_headline(found[0], contents.overall.notes)), _table(contents, rows)]
-    dots = tuple(Dot(row.verifier, row.fpr, row.fnr) for row in found if row.fpr is not None and row.fnr is not None)
-    drawn: list[Plot] = [_accuracy_plot(contents), *([_rates_plot(dots)] if dots else [])]
+    errors = rates_plot(contents)
+    drawn: list[Plot] = [accuracy_of_all_plot(contents), *([errors] if errors else [])]
     return Section("summary", "Summary", (*blocks, plots("", drawn)))
 
 
@@ -155,7 +155,12 @@ def _headline(best: AccuracyRow, notes: Sequence[str]) -> str:
     return " ".join((first, *notes))
 
 
-def _rates_plot(dots: tuple[Dot, ...]) -> Scatter:
+def rates_plot(contents: Contents) -> Scatter | None:
+    """Both kinds of error of each verifier that can make both."""
+    rows = own(contents)
+    dots = tuple(Dot(row.verifier, row.fpr, row.fnr) for row in rows if row.fpr is not None and row.fnr is not None)
+    if not dots:
+        return None
     return Scatter(
         caption="Two ways to err (%): wrong completions accepted, and right ones refused. The lower left corner is "
         "without error.",
@@ -188,7 +193,8 @@ def _table(contents: Contents, rows: list[AccuracyRow]) -> Table:
     )
 
 
-def _accuracy_plot(contents: Contents) -> Intervals:
+def accuracy_of_all_plot(contents: Contents) -> Intervals:
+    """Every verifier on all items."""
     return accuracy_plot("Accuracy (%) with its 95 % interval, clustered by question.", own(contents), contents.overall)
 
 

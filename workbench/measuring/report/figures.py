@@ -34,6 +34,7 @@ from workbench.tables.document import (
     Group,
     Head,
     Histogram,
+    Intervals,
     Paragraph,
     Row,
     Scatter,
@@ -83,9 +84,15 @@ def _tables(contents: Contents, by: str, report: AccuracyReport) -> list[Group]:
 
 
 def _type_plots(contents: Contents, report: AccuracyReport) -> Group:
+    drawn = list(type_plots(contents, report).values())
+    return plots("Answer types with intervals", drawn, folded=len(own(contents)) > 12)
+
+
+def type_plots(contents: Contents, report: AccuracyReport) -> dict[str, Intervals]:
+    """Answer type -> every verifier on its items."""
     cells = by_cell(report)
-    drawn = [
-        accuracy_plot(
+    return {
+        group: accuracy_plot(
             f"{group_name(group, 'type')}: accuracy (%) with its 95 % interval.",
             [cells[row.verifier, group] for row in own(contents) if (row.verifier, group) in cells],
             report,
@@ -93,8 +100,7 @@ def _type_plots(contents: Contents, report: AccuracyReport) -> Group:
         )
         for group in sizes(report)
         if group is not None
-    ]
-    return plots("Answer types with intervals", drawn, folded=len(own(contents)) > 12)
+    }
 
 
 def words(by: str) -> str:
@@ -353,14 +359,15 @@ def scores_section(contents: Contents) -> Section | None:
         return None
     plots: list[Block] = []
     for found in contents.scores:
-        plots.append(_spread(found))
+        plots.append(spread_plot(found))
         if found.probability:
-            plots.append(_calibration(found))
+            plots.append(calibration_plot(found))
     group = Group(title="Scores by gold", blocks=tuple(plots), layout="grid")
     return Section("scores", "Scores", (group,))
 
 
-def _spread(found: Scores) -> Histogram:
+def spread_plot(found: Scores) -> Histogram:
+    """How a verifier's scores are spread, by gold."""
     return Histogram(
         caption=f"{found.verifier}: scores of {found.n:,} items with gold, AUROC {decimal(found.auroc)}.",
         edges=(found.bins[0].low, *(one.high for one in found.bins)),
@@ -371,7 +378,8 @@ def _spread(found: Scores) -> Histogram:
     )
 
 
-def _calibration(found: Scores) -> Scatter:
+def calibration_plot(found: Scores) -> Scatter:
+    """What share is correct at which score."""
     dots = tuple(
         Dot(f"{one.correct + one.incorrect:,}", one.mean, one.rate)
         for one in found.bins

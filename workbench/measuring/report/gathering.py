@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import platform
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from workbench.core.errors import UsageError
 from workbench.core.final_answer import completion_answer, reference_answer
@@ -57,6 +58,7 @@ from workbench.measuring.report.people import (
     people_section,
     provenance_section,
 )
+from workbench.measuring.report.pictures import pictures, write_pictures
 from workbench.measuring.store import overview
 from workbench.measuring.validity import validity
 from workbench.runs.store import runs
@@ -66,6 +68,7 @@ from workbench.statistics.records.report import AccuracyReport
 from workbench.tables.document import Document, Section, beginning, end
 from workbench.tables.html import html
 from workbench.tables.markdown import markdown
+from workbench.tables.pictures import require_matplotlib
 
 if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
@@ -437,6 +440,18 @@ def _content_hash(texts: bytes, found: JudgedSelection | None) -> str:
 # -- The report as a file.
 
 
+class WrittenReport(NamedTuple):
+    """What has been written.
+
+    Attributes:
+        size: Of the report in bytes; None for no report.
+        figures: The files of its plots.
+    """
+
+    size: int | None
+    figures: list[Path]
+
+
 ReportFormat = Literal["html", "markdown"]
 FORMATS: tuple[ReportFormat, ...] = get_args(ReportFormat)
 _WRITERS: dict[ReportFormat, Callable[[Document], str]] = {"html": html, "markdown": markdown}
@@ -444,8 +459,9 @@ _WRITERS: dict[ReportFormat, Callable[[Document], str]] = {"html": html, "markdo
 
 def write_report(
     project: Project,
-    path: Path,
+    path: Path | None,
     *,
+    figures: Path | None = None,
     format: ReportFormat = "html",
     verifiers: Sequence[str] = (),
     selection: Selection | None = None,
@@ -454,12 +470,14 @@ def write_report(
     examples: int = 3,
     generated_at: str,
     force: bool = False,
-) -> int:
-    """Write the report to a file, which appears whole or not at all; its size in bytes.
+) -> WrittenReport:
+    """Write the report to a file, which appears whole or not at all, and its plots to a folder.
 
     Two reports of the same database differ in nothing but ``generated_at``.
 
     Args:
+        path: None for no report.
+        figures: The folder of the plots; None for none.
         verifiers: Names; empty for all that have a complete run and judge completions.
         examples: Examples at most of each kind of error of each verifier.
         force: Replace an existing file.
@@ -467,10 +485,15 @@ def write_report(
     Raises:
         FormatError: The file exists, or can't be written.
         StoreError: The file belongs to the database itself.
-        UsageError: An unknown verifier, or the selection names something unknown.
+        UsageError: An unknown verifier, the selection names something unknown, or matplotlib is not installed.
     """
-    project.database.require_other(path)
-    with new_file(path, force=force) as file, step("counting"):
+    if path is not None:
+        project.database.require_other(path)
+    if figures is not None:
+        require_matplotlib()
+    with ExitStack() as stack:
+        file = None if path is None else stack.enter_context(new_file(path, force=force))
+        stack.enter_context(step("counting"))
         contents = gather(
             project,
             verifiers=verifiers,
@@ -480,4 +503,6 @@ def write_report(
             examples=examples,
             generated_at=generated_at,
         )
-        return file.write(_WRITERS[format](report_document(contents)).encode())
+        size = None if file is None else file.write(_WRITERS[format](report_document(contents)).encode())
+        drawn = [] if figures is None else write_pictures(figures, pictures(contents), force=force)
+        return WrittenReport(size, drawn)

@@ -96,7 +96,7 @@ def test_it_begins_on_an_item_that_is_named(database: Path) -> None:
     child.expect("1 of 2 · c2")
     child.send("\x11")
     assert ended(child)[1] == 0
-    for arguments, said in ((("q9",), "Did you mean"), (("q1", "--as", "amira"), "coordinator")):
+    for arguments, said in ((("qq1",), "Did you mean"), (("q1", "--as", "amira"), "coordinator")):
         text, code = ended(on_terminal("open", database, *arguments))
         assert code == 2
         assert said in text

@@ -1,0 +1,69 @@
+"""Plots as files for a paper."""
+
+from __future__ import annotations
+
+import sys
+from typing import get_args
+
+import pytest
+
+from workbench.core.errors import UsageError
+from workbench.tables.document import Dot, Histogram, Intervals, Point, Scatter
+from workbench.tables.pictures import Coefficients, Matrix, Picture, PictureFormat, picture, require_matplotlib
+
+pytest.importorskip("matplotlib")
+
+NAME = "$\\frac{x}$ <b>&\x1b[31m\u202e漢字" + "w" * 90
+POINTS = (Point(NAME, 0.5, 0.4, 0.6), Point("rules", 0.9, 0.8, 1.0))
+PICTURES: dict[str, Picture] = {
+    "intervals": Intervals(caption=NAME, points=POINTS, mark=0.5, mark_label=NAME, axis=(0.0, 1.0)),
+    "coefficients": Coefficients(caption=NAME, points=(Point(NAME, -0.1, -0.3, 0.2),)),
+    "scatter": Scatter(
+        caption="", x_label="x", y_label="y", dots=tuple(Dot(f"judge-{n}", 0.1, 0.1) for n in range(20)), diagonal=True
+    ),
+    "histogram": Histogram(caption="", edges=(0.0, 0.5, 1.0), first=(1, 2), second=(0, 9), names=("a", NAME), mark=0.4),
+    "matrix": Matrix(caption="", rows=(NAME, "b"), columns=("A", "B"), cells=((0.1, None), (0.9, 0.9))),
+}
+FORMATS = get_args(PictureFormat)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_every_plot_has_the_same_bytes_each_time_in_each_format(name: str) -> None:
+    first = picture(PICTURES[name], FORMATS)
+    assert first == picture(PICTURES[name], FORMATS)
+    assert first["svg"].startswith(b"<?xml")
+    assert first["pdf"].startswith(b"%PDF")
+    assert first["png"].startswith(b"\x89PNG")
+    assert b"<script" not in first["svg"]
+
+
+def test_what_a_person_has_set_for_their_plots_changes_nothing() -> None:
+    import matplotlib as mpl
+
+    before = picture(PICTURES["scatter"], ["svg"])
+    with mpl.rc_context({"font.size": 30, "text.parse_math": True, "svg.hashsalt": "mine"}):
+        assert picture(PICTURES["scatter"], ["svg"]) == before
+        assert mpl.rcParams["font.size"] == 30
+
+
+def test_nothing_is_told_by_colour_alone() -> None:
+    for drawn in PICTURES.values():
+        svg = picture(drawn, ["svg"])["svg"].decode()
+        colours = {part[:7] for part in svg.split("#") if len(part) > 6 and part[6] in '";'}
+        assert all(colour[:2] == colour[2:4] == colour[4:6] for colour in colours)
+
+
+def test_names_beside_dots_of_one_place_do_not_cover_each_other() -> None:
+    from workbench.tables.pictures import _Box, _places
+
+    taken: list[_Box] = []
+    for _ in range(6):
+        box = min(_places((50.0, 50.0), "judge"), key=lambda box: box.cost(taken, [(50.0, 50.0)]))
+        assert box.cost(taken, []) < 500
+        taken.append(box)
+
+
+def test_without_matplotlib_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(UsageError, match=r"not installed.*verifier-workbench\[figures\]"):
+        require_matplotlib()

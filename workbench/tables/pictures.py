@@ -1,0 +1,282 @@
+"""Plots as SVG, PDF and PNG for a paper, by matplotlib (the extra ``figures``): black on white, each name at its point.
+
+The same plot gives the same bytes. Names are data: nothing in them is markup or mathematics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import singledispatch
+from io import BytesIO
+from itertools import product
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+from workbench.core.errors import UsageError
+from workbench.core.text.figures import number
+from workbench.core.text.inert import inert
+from workbench.tables.document import Histogram, Intervals, Point, Scatter, limited, percentage
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PictureFormat = Literal["svg", "pdf", "png"]
+HINT: Final = "Run: pip install 'verifier-workbench[figures]'"
+_STYLE: Final[dict[Any, Any]] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "hatch.linewidth": 0.5,
+    "pdf.fonttype": 42,
+    "savefig.dpi": 300,
+    "svg.hashsalt": "workbench",
+    "text.parse_math": False,
+}
+_NO_DATE: Final[dict[PictureFormat, dict[str, Any]]] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+    "png": {"Software": None},
+}
+_LONGEST = 48
+"""Letters of a name beyond which it is cut."""
+_ROW = 0.24
+_WIDTH = 4.2
+"""Inches of a row, and of an axis."""
+_MARKERS = "os^Dv<>ph*X"
+_DARK = 0.55
+"""From what shade on letters stand white."""
+
+
+class Coefficients(Struct, frozen=True, kw_only=True):
+    """Coefficients up to 1 with their intervals, one below the other."""
+
+    caption: str
+    points: tuple[Point, ...]
+
+
+class Matrix(Struct, frozen=True, kw_only=True):
+    """Shares of rows by columns, each said and shaded.
+
+    Attributes:
+        cells: A row of shares each; None where there is none.
+    """
+
+    caption: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[tuple[float | None, ...], ...]
+
+
+Picture: TypeAlias = Intervals | Coefficients | Scatter | Histogram | Matrix
+
+
+def require_matplotlib() -> None:
+    """Refuse to begin what can't be drawn.
+
+    Raises:
+        UsageError: matplotlib is not installed.
+    """
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise UsageError("Figures are drawn by matplotlib, which is not installed.", HINT) from None
+
+
+def picture(drawn: Picture, formats: Iterable[PictureFormat]) -> dict[PictureFormat, bytes]:
+    """A plot as the content of a file of each format."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context():
+        # What a person has set for their own plots is no part of these.
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE)
+        figure = Figure()
+        _draw(drawn, figure)
+        return {format: _content(figure, format) for format in formats}
+
+
+def _content(figure: Figure, format: PictureFormat) -> bytes:
+    buffer = BytesIO()
+    figure.savefig(buffer, format=format, bbox_inches="tight", metadata=_NO_DATE[format])
+    return buffer.getvalue()
+
+
+def _axes(figure: Figure, width: float, height: float) -> Axes:
+    figure.set_size_inches(width, height)
+    return figure.add_axes((0.0, 0.0, 1.0, 1.0))
+
+
+def _plain(text: str) -> str:
+    """A name, cut where it is long."""
+    return _letters(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
+
+
+def _letters(text: str) -> str:
+    """A text in letters that the font has, others by their numbers."""
+    from matplotlib.font_manager import findfont, get_font
+
+    there = get_font(findfont("DejaVu Sans")).get_charmap()
+    return "".join(letter if ord(letter) in there else f"\\u{ord(letter):04x}" for letter in inert(text))
+
+
+@singledispatch
+def _draw(drawn: Picture, figure: Figure) -> None:
+    raise TypeError(f"{type(drawn).__name__} is no picture")
+
+
+@_draw.register(Intervals)
+def _intervals(drawn: Intervals, figure: Figure) -> None:
+    axes = _points(figure, drawn.points, scale=100, shown=percentage)
+    low, high = drawn.axis or (0.0, 1.0)
+    axes.set_xlim(100 * low, 100 * high)
+    if drawn.mark is not None:
+        axes.axvline(100 * drawn.mark, color="0.35", linewidth=0.8, linestyle=(0, (4, 2)), zorder=1)
+        said = f"{_plain(drawn.mark_label)} {percentage(drawn.mark)}"
+        axes.annotate(said, (100 * drawn.mark, 1), xycoords=axes.get_xaxis_transform(), ha="center", va="bottom")
+    axes.set_xlabel(_caption(drawn.caption))
+
+
+@_draw.register(Coefficients)
+def _coefficients(drawn: Coefficients, figure: Figure) -> None:
+    axes = _points(figure, drawn.points, scale=1, shown=number)
+    axes.set_xlim(min(0.0, *(point.low for point in drawn.points)), 1.0)
+    axes.set_xlabel(_caption(drawn.caption))
+
+
+def _points(figure: Figure, points: Sequence[Point], *, scale: float, shown: Any) -> Axes:
+    """Points with their intervals, one below the other, and what they are in figures beside the axis."""
+    axes = _axes(figure, _WIDTH, _ROW * len(points) + 0.1)
+    for place, point in enumerate(points):
+        axes.plot([scale * point.low, scale * point.high], [place, place], color="black", linewidth=1, marker="|")
+        axes.plot([scale * point.value], [place], color="black", marker="o", markersize=4)
+        said = f"{shown(point.value)} [{shown(point.low)}, {shown(point.high)}]"
+        axes.annotate(said, (1.02, place), xycoords=axes.get_yaxis_transform(), va="center")
+    axes.set_yticks(range(len(points)), [_plain(point.label) for point in points])
+    axes.set_ylim(len(points) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color="0.9", linewidth=0.6)
+    axes.set_axisbelow(True)
+    return axes
+
+
+def _caption(text: str) -> str:
+    return fill(_letters(limited(text)), 70)
+
+
+@_draw.register(Scatter)
+def _scatter(drawn: Scatter, figure: Figure) -> None:
+    axes = _axes(figure, 3.4, 3.4)
+    most = min(1.0, 1.1 * max((share for dot in drawn.dots for share in (dot.x, dot.y)), default=1.0) or 1.0)
+    axes.set(xlim=(-2 * most, 100 * most), ylim=(-2 * most, 100 * most))
+    if drawn.diagonal:
+        axes.plot([0, 100], [0, 100], color="0.35", linewidth=0.8, linestyle=(0, (4, 2)), zorder=1)
+    axes.grid(color="0.9", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.set_xlabel(f"{drawn.x_label} (%)")
+    axes.set_ylabel(f"{drawn.y_label} (%)")
+    taken: list[_Box] = []
+    dots = [(72 * 3.4 * dot.x / most, 72 * 3.4 * dot.y / most) for dot in drawn.dots]
+    for place, (dot, at) in enumerate(zip(drawn.dots, dots, strict=True)):
+        axes.plot(
+            [100 * dot.x],
+            [100 * dot.y],
+            color="black",
+            marker=_MARKERS[place % len(_MARKERS)],
+            markersize=4.5,
+            linestyle="none",
+            clip_on=False,
+        )
+        label = _plain(dot.label)
+        box = min(_places(at, label), key=lambda box: box.cost(taken, dots))
+        taken.append(box)
+        axes.annotate(
+            label,
+            (100 * dot.x, 100 * dot.y),
+            (box.x - at[0], box.y - at[1]),
+            textcoords="offset points",
+            arrowprops={"arrowstyle": "-", "linewidth": 0.4, "color": "0.5", "shrinkA": 0, "shrinkB": 2},
+        )
+
+
+class _Box(Struct, frozen=True):
+    """Where a name may stand, in points from the lower left corner of the axes."""
+
+    x: float
+    y: float
+    width: float
+    away: float
+    height: float = 9.0
+
+    def cost(self, taken: Sequence[_Box], dots: Sequence[tuple[float, float]]) -> float:
+        """How many names and dots it covers, then how far it is from its own."""
+        names = sum(
+            self.x < other.x + other.width
+            and other.x < self.x + self.width
+            and self.y < other.y + other.height
+            and other.y < self.y + self.height
+            for other in taken
+        )
+        covered = sum(
+            self.x - 3 < x < self.x + self.width + 3 and self.y - 3 < y < self.y + self.height + 3 for x, y in dots
+        )
+        return 1_000.0 * (names + covered) + 500.0 * (self.y < 0 or self.x < 0) + self.away
+
+
+def _places(at: tuple[float, float], label: str) -> Iterable[_Box]:
+    width = 5.0 * len(label)
+    for away, right, up in product((6.0, 16.0, 28.0, 42.0, 58.0), (1, -1), (0, 1, -1)):
+        x = at[0] + away if right > 0 else at[0] - away - width
+        yield _Box(x, at[1] - 4 + up * away, width, away + (right < 0))
+
+
+@_draw.register(Histogram)
+def _histogram(drawn: Histogram, figure: Figure) -> None:
+    axes = _axes(figure, _WIDTH, 1.9)
+    kinds: tuple[dict[str, Any], ...] = ({"color": "0.25"}, {"facecolor": "white", "hatch": "//////"})
+    for shift, (counts, name, kind) in enumerate(zip((drawn.first, drawn.second), drawn.names, kinds, strict=True)):
+        halves = [(high - low) / 2 for low, high in zip(drawn.edges, drawn.edges[1:], strict=False)]
+        left = [low + shift * half for low, half in zip(drawn.edges, halves, strict=False)]
+        axes.bar(left, counts, halves, align="edge", edgecolor="black", linewidth=0.5, label=_plain(name), **kind)
+    if drawn.mark is not None and drawn.edges[0] <= drawn.mark <= drawn.edges[-1]:
+        axes.axvline(drawn.mark, color="0.35", linewidth=0.8, linestyle=(0, (4, 2)))
+        axes.annotate(
+            f"threshold {drawn.mark:.4g}",
+            (drawn.mark, 1),
+            xycoords=axes.get_xaxis_transform(),
+            ha="center",
+            va="bottom",
+        )
+    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1.06), ncols=2, borderaxespad=0)
+    axes.set_xlabel(_caption(drawn.caption))
+    axes.set_ylabel("items")
+
+
+@_draw.register(Matrix)
+def _matrix(drawn: Matrix, figure: Figure) -> None:
+    axes = _axes(figure, 0.42 * len(drawn.columns), _ROW * len(drawn.rows))
+    shares = [share for line in drawn.cells for share in line if share is not None]
+    low, high = min(shares, default=0.0), max(shares, default=1.0)
+    for y, line in enumerate(drawn.cells):
+        for x, share in enumerate(line):
+            # The less accurate, the darker.
+            shade = 0.0 if share is None or low == high else 0.75 * (high - share) / (high - low)
+            top, bottom = (1 - (y + edge) / len(drawn.rows) for edge in (0, 1))
+            axes.axvspan(x, x + 1, bottom, top, color=str(1 - shade), linewidth=0)
+            axes.annotate(
+                percentage(share, 0),
+                (x + 0.5, y + 0.5),
+                ha="center",
+                va="center",
+                color="white" if shade > _DARK else "black",
+            )
+    axes.set(xlim=(0, len(drawn.columns)), ylim=(len(drawn.rows), 0))
+    axes.set_xticks([x + 0.5 for x in range(len(drawn.columns))], [_plain(name) for name in drawn.columns], rotation=90)
+    axes.set_yticks([y + 0.5 for y in range(len(drawn.rows))], [_plain(name) for name in drawn.rows])
+    axes.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
+    axes.set_xlabel(_caption(drawn.caption))

@@ -237,19 +237,21 @@ def with_key(connection: sqlite3.Connection, key: str) -> list[int]:
 def meant(connection: sqlite3.Connection, key: str) -> list[int]:
     """Row ids of the completions that an id may mean: a completion's own, else a question's, else one's end.
 
-    Where what it is the end of is no one question's, these are the first of them.
+    Where many end so, these are the first of them.
     """
     if found := with_key(connection, key):
         return found
+    whole, end = "key = ?1", "substr(key, -length(?1)) = ?1"
     of_question = (
-        f"SELECT c.id FROM questions AS q JOIN completions AS c ON c.question_id = q.id WHERE {VISIBLE} AND "
-        "{} ORDER BY c.id LIMIT ?"
+        f"SELECT c.id FROM completions AS c WHERE {VISIBLE} AND "
+        "c.question_id IN (SELECT id FROM questions WHERE {}) ORDER BY c.id LIMIT ?2"
     )
-    found = [row[0] for row in connection.execute(of_question.format("q.key = ?"), (key, _MEANT))]
-    if found or len(key) < _END:
-        return found
-    ends = "(substr(c.key, -length(?1)) = ?1 OR substr(q.key, -length(?1)) = ?1)"
-    return [row[0] for row in connection.execute(of_question.format(ends), (key, _MEANT))]
+    own = f"SELECT c.id FROM completions AS c WHERE {VISIBLE} AND {end} LIMIT ?2"
+    asked = [of_question.format(whole), *([own, of_question.format(end)] if len(key) >= _END else [])]
+    for query in asked:
+        if found := [row[0] for row in connection.execute(query, (key, _MEANT))]:
+            return found
+    return []
 
 
 def keys_near(connection: sqlite3.Connection, key: str) -> list[str]:

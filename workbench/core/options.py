@@ -159,7 +159,7 @@ NONE_GIVEN: Final[dict[str, Any]] = {}
 Where = Annotated[
     tuple[str, ...],
     option(
-        f"Only these items (also !=, <, >; repeated = and). Fields: {', '.join(FIELDS)}, verdict:NAME.",
+        f"Only these items (also !=, <, >; repeated = and). Fields: {', '.join(FIELDS)}, verdict:NAME, column:NAME.",
         metavar="FIELD=VALUE",
     ),
 ]

@@ -30,8 +30,10 @@ FIELDS = (
     "set",
     "verdict",
 )
-"""Fields of ``--where``; ``verdict:NAME`` comes beside them. ``verdict`` alone is that of every verifier that a
-command names, or else of the only one there is: see `Selection.judged_by`."""
+"""Fields of ``--where``; ``verdict:NAME`` and ``column:NAME`` come beside them. ``verdict`` alone is that of every
+verifier that a command names, or else of the only one there is: see `Selection.judged_by`."""
+COLUMN: Final = "column:"
+"""Before the name of a column of a file that is no field here: its values were kept with the items."""
 _CONDITION = re.compile(r"^(?P<field>[a-z_]+(?::[^=!<>]+)?)(?P<operator>!=|=|<|>)(?P<value>.*)$", re.DOTALL)
 
 
@@ -93,8 +95,8 @@ def parse_condition(text: str) -> Condition:
     if match is None:
         raise UsageError(f"{text!r} is no condition.", "Write FIELD=VALUE, FIELD!=VALUE, FIELD<VALUE or FIELD>VALUE.")
     field = match["field"]
-    if field not in FIELDS and not field.startswith("verdict:"):
-        known = ", ".join((*FIELDS, "verdict:NAME"))
+    if field not in FIELDS and not field.startswith(("verdict:", COLUMN)):
+        known = ", ".join((*FIELDS, "verdict:NAME", "column:NAME"))
         raise UsageError(f"Unknown field {field!r}.", did_you_mean(field, FIELDS, f"Known fields: {known}."))
     operator: Operator = match["operator"]  # type: ignore[assignment]
     return Condition(field, operator, match["value"])
@@ -123,17 +125,17 @@ UNKNOWN: Final = "unknown"
 
 
 def crossing(by: str) -> tuple[str, ...]:
-    """The parts of ``"type"`` or of a crossing such as ``"type,domain"``.
+    """The parts of ``"type"`` or of a crossing such as ``"type,domain"`` or ``"type,column:level"``.
 
     Raises:
-        UsageError: A part is none of `GROUPS`, or stands there twice.
+        UsageError: A part is none of `GROUPS` and no `COLUMN`, or stands there twice.
     """
     parts = tuple(part.strip() for part in by.split(","))
-    unknown = [part for part in parts if part not in GROUPS]
+    unknown = [part for part in parts if part not in GROUPS and not part.startswith(COLUMN)]
     if unknown:
         raise UsageError(
             f"Figures can't be broken down by {unknown[0]!r}.",
-            f"Use one of {', '.join(GROUPS)}, or several with commas between them.",
+            f"Use one of {', '.join(GROUPS)}, column:NAME, or several with commas between them.",
         )
     if len(set(parts)) < len(parts):
         raise UsageError(f"{by!r} names a property twice.", "Name each once, such as type,domain.")

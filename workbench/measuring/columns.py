@@ -21,10 +21,10 @@ from workbench.core.database.selection import check_names, value_of
 from workbench.core.health import Finding
 from workbench.core.progress import heed, step
 from workbench.core.project import Project
-from workbench.core.selection import JOINED, LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Selection, crossing
+from workbench.core.selection import COLUMN, JOINED, LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Selection, crossing
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice, Outcome
-from workbench.data.store.columns import EVERY_ROW, FIELDS, ORIGINS, Connection, states
+from workbench.data.store.columns import EVERY_ROW, FIELDS, ORIGINS, Connection, kept_values, states
 from workbench.data.store.reading import frame
 from workbench.measuring import column_tables as tables
 from workbench.measuring.column_tables import REASON, SCORE, ColumnTable, Range
@@ -472,6 +472,8 @@ class Columns:
         """What the groups of a property are made from."""
         if field == REASON:
             return self.item if run is None else self._of(run).columns[REASON]
+        if field.startswith(COLUMN):
+            return self.item
         return self.characters if field == "length" else self._items.columns[field]
 
     def _single(self, field: str, run: int | None) -> Groups:
@@ -481,6 +483,8 @@ class Columns:
             if run is None:
                 return _named(np.zeros(len(self.item), dtype=np.int32), (NO_REASON,))
             return _named(self._of(run).columns[REASON], self._of(run).names[REASON])
+        if field.startswith(COLUMN):
+            return _named(*kept_values(self._database.reader(), field, self.item))
         if field == "length":
             place = np.searchsorted(LENGTH_BOUNDS, self.characters, side="right")
             return _named(np.where(self.characters < 0, len(LENGTHS), place), (*LENGTHS, UNKNOWN))

@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
+from workbench.core.database.selection import check_names
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.run import VerdictColumn
+from workbench.core.selection import selection_of
+from workbench.data.store.reading import frame
 from workbench.interchange.importing import (
     ImportReport,
     import_files,
@@ -23,6 +26,8 @@ from workbench.interchange.importing import (
     plan_import,
     preview_import,
 )
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.columns import columns
 from workbench.runs.verdict_files import verdict_lines
 
 HEADER = ["id", "question", "answer", "response", "human", "grader_says", "hint"]
@@ -263,3 +268,65 @@ def test_without_its_reader_a_spreadsheet_says_what_to_install(tmp_path: Path, m
 
 def sheet_file(folder: Path) -> Path:
     return sheet(folder, [list(row) for row in ROWS])
+
+
+KEPT: list[dict[str, Any]] = [
+    {"level": "easy", "len": 5},
+    {"level": "easy", "len": 7.5},
+    {"level": "hard", "len": "x"},
+    {"level": True},
+    {},
+]
+LEVELS: list[dict[str, Any]] = [
+    {"completion_id": f"{n}", "question": f"{n}?", "answer": "1", "response": "1", "gold": n < 4, **kept}
+    for n, kept in enumerate(KEPT, 1)
+]
+
+
+def chosen(project: Project, *where: str) -> list[str]:
+    found = frame(project.database.reader(), check_names(project.database.reader(), selection_of(where)))
+    keys = dict(project.database.reader().execute("SELECT id, key FROM completions"))
+    return [keys[item] for item in found.item.tolist()]
+
+
+def test_a_column_that_was_kept_can_be_asked_for(project: Project, tmp_path: Path) -> None:
+    taken(project, lines(tmp_path, *LEVELS), [])
+    assert chosen(project, "column:level=easy") == ["1", "2"]
+    assert chosen(project, "column:level!=easy") == ["3", "4", "5"]
+    assert chosen(project, "column:level=true") == ["4"]
+    assert chosen(project, "column:level=") == ["5"]
+    assert chosen(project, "column:len>5") == ["2"]
+    assert chosen(project, "column:len<6", "column:level=easy") == ["1"]
+
+
+@pytest.mark.parametrize("field", ["column:levl", "column:", "column:\"'; DROP TABLE completions; --"])
+def test_a_column_that_nobody_has_is_refused_in_words(project: Project, tmp_path: Path, field: str) -> None:
+    taken(project, lines(tmp_path, *LEVELS), [])
+    with pytest.raises(UsageError, match=r"No item has a column|is no condition|Unknown field"):
+        chosen(project, f"{field}=x")
+    with pytest.raises(UsageError, match="No item has a column"):
+        columns(project).groups(field)
+
+
+def test_figures_are_broken_down_by_a_column_that_was_kept(project: Project, tmp_path: Path) -> None:
+    rows = [{**row, "grade": "yes"} for row in LEVELS]
+    taken(project, lines(tmp_path, *rows), [], ("g=grade",))
+    report = accuracy(project, verifiers=("g",), by="column:level")
+    assert {row.group: (row.n, row.accuracy) for row in report.rows if row.verifier == "g"} == {
+        None: (5, 0.6),
+        "easy": (2, 1.0),
+        "hard": (1, 1.0),
+        "true": (1, 0.0),
+        "": (1, 0.0),
+    }
+    crossed = columns(project).groups("column:level,column:len")
+    assert ("easy", "7.5") in crossed.parts
+    taken(project, lines(tmp_path, {**LEVELS[0], "completion_id": "new", "level": "new"}), [])
+    assert "new" in columns(project).groups("column:level").names
+
+
+def test_a_column_of_ids_is_no_breakdown(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.data.store.columns._MOST_VALUES", 2)
+    taken(project, lines(tmp_path, *LEVELS), [])
+    with pytest.raises(UsageError, match="more than 2 values"):
+        columns(project).groups("column:level")

@@ -42,8 +42,8 @@ class AccuracyOptions(Options, frozen=True, kw_only=True):
     by: Annotated[
         str | None,
         option(
-            f"Break down by one of {', '.join(GROUPS)} (reason: the verifier's own), or by several crossed; the row "
-            "over all items is always there.",
+            f"Break down by one of {', '.join(GROUPS)} (reason: the verifier's own), column:NAME (a column that was "
+            "kept), or by several crossed; the row over all items is always there.",
             metavar="FIELD[,FIELD]",
         ),
     ] = None

@@ -12,7 +12,7 @@ from workbench.core.database import sets
 from workbench.core.database.events import FLAG_STANDS
 from workbench.core.errors import UsageError, did_you_mean, nearest
 from workbench.core.label import FLAG_STATES, Task
-from workbench.core.selection import LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Selection
+from workbench.core.selection import COLUMN, LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Selection
 from workbench.core.sets import SetName
 from workbench.core.taxonomy import SUBTYPES, TYPES, UNTYPED, parse_type, type_display
 from workbench.core.verdict import Outcome
@@ -181,6 +181,25 @@ VERDICT = (
     f"(SELECT x.outcome FROM verdicts AS x WHERE x.run_id = {NEWEST_RUN} AND x.completion_id = c.id AND x.sample = 0)"
 )
 """An item's outcome by the verifier whose name is bound to the one parameter."""
+# The name of the column is the one parameter. What is nested too deeply for SQLite holds nothing.
+_KEPT = (
+    "completion_text AS x, json_each(CASE WHEN json_valid(x.extra) THEN x.extra END) AS k "
+    "WHERE x.id = c.id AND k.key = ? LIMIT 1"
+)
+KEPT: Final = (
+    "coalesce((SELECT CASE WHEN k.type IN ('true', 'false') THEN k.type ELSE CAST(k.value AS TEXT) END "
+    f"FROM {_KEPT}), '')"
+)
+"""What an item's row says in a column that is no field; "" where it says nothing."""
+_KEPT_NUMBER = (
+    "(SELECT CASE WHEN k.value GLOB '*[0-9]*' AND NOT k.value GLOB '*[^-+.0-9eE]*' THEN CAST(k.value AS REAL) END "
+    f"FROM {_KEPT})"
+)
+_COLUMNS_HELD = """
+    SELECT DISTINCT k.key FROM imports AS n, completion_text AS ct,
+        json_each(CASE WHEN json_valid(ct.extra) THEN ct.extra END) AS k
+    WHERE ct.id BETWEEN n.first_completion_id AND n.first_completion_id + 99 AND ct.extra IS NOT NULL ORDER BY k.key"""
+_HOLDS_COLUMN = f"SELECT EXISTS (SELECT 1 FROM completions AS c WHERE {VISIBLE} AND {KEPT} <> '')"
 _OPERATORS = {"=": "=", "!=": "<>", "<": "<", ">": ">"}
 _GOLD = ("correct", "incorrect", "none")
 _STATES = ("unlabelled", "labelled", "conflict", "final", "excluded")
@@ -286,9 +305,28 @@ def check_names(connection: sqlite3.Connection, selection: Selection, verifiers:
         if condition.field == "set":
             sets.require(connection, SetName.parse(condition.value))
         kind, _, name = condition.field.partition(":")
+        if f"{kind}:" == COLUMN:
+            require_column(connection, condition.field)
         if kind == "verdict" and name not in known:
             raise UsageError(f"No verifier {name!r} has run here.", nearest(name, sorted(known), "There are"))
     return selection
+
+
+def kept_columns(connection: sqlite3.Connection) -> list[str]:
+    """Columns of files that are no field: those that the first rows of each import have."""
+    return [name for (name,) in connection.execute(_COLUMNS_HELD)]
+
+
+def require_column(connection: sqlite3.Connection, field: str) -> None:
+    """Refuse a `COLUMN` that no item has.
+
+    Raises:
+        UsageError: None has it.
+    """
+    name = field.removeprefix(COLUMN)
+    known = kept_columns(connection)
+    if name not in known and not connection.execute(_HOLDS_COLUMN, (name,)).fetchone()[0]:
+        raise UsageError(f"No item has a column {name!r}.", nearest(name, known, "Columns that were kept"))
 
 
 def _only_verifier(connection: sqlite3.Connection) -> str:
@@ -312,9 +350,21 @@ def _compile(condition: Condition) -> tuple[str, list[object]]:
         return _compile_verdict(condition)
     if condition.field == "set":
         return _compile_set(condition)
+    if condition.field.startswith(COLUMN):
+        return _compile_column(condition)
     if condition.field == "verdict":
         raise UsageError("A verdict is a verifier's.", "Say whose: verdict:NAME=…")
     return f"{COLUMNS[condition.field]} {_OPERATORS[condition.operator]} ?", [value_of(condition)]
+
+
+def _compile_column(condition: Condition) -> tuple[str, list[object]]:
+    name, operator = condition.field.removeprefix(COLUMN), _OPERATORS[condition.operator]
+    if condition.operator in ("=", "!="):
+        return f"{KEPT} {operator} ?", [name, condition.value]
+    try:
+        return f"{_KEPT_NUMBER} {operator} ?", [name, float(condition.value)]
+    except ValueError:
+        raise UsageError(f"{condition.value!r} is no number.", f"{condition.field} can be < or > a number.") from None
 
 
 def _compile_set(condition: Condition) -> tuple[str, list[object]]:

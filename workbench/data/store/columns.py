@@ -11,10 +11,20 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from workbench.core.database.selection import COLUMNS, GOLD, GOLD_FROM, IMPORTED_GOLD, VISIBLE, items_for
+from workbench.core.database.selection import (
+    COLUMNS,
+    GOLD,
+    GOLD_FROM,
+    IMPORTED_GOLD,
+    KEPT,
+    VISIBLE,
+    items_for,
+    require_column,
+)
 from workbench.core.database.values import vector
 from workbench.core.errors import UsageError
 from workbench.core.progress import heed
+from workbench.core.selection import COLUMN
 from workbench.statistics.records.report import NO_REASON
 
 if TYPE_CHECKING:
@@ -31,6 +41,9 @@ ORIGINS = ("none", "imported", "agreed", "adjudicated")
 EVERY_ROW = (0, 2**63 - 1)
 OF_QUESTION = FIELDS[:5]
 """Those that an item has from its question, unless people say otherwise."""
+_LONGEST = 80
+"""Characters of a value that is a group's name."""
+_MOST_VALUES = 10_000
 _PIECE = 50_000
 """Verdicts read at once: their reasons are a list of texts."""
 _FINAL = f"coalesce({GOLD}, -1)"
@@ -133,6 +146,37 @@ def _touched(connection: Connection, first: int, last: int) -> list[tuple[int, i
         "ORDER BY c.id",
         (first, last),
     ).fetchall()
+
+
+def kept_values(connection: Connection, field: str, items: npt.NDArray[np.integer[Any]]) -> tuple[Vector, list[str]]:
+    """What some items have in a `COLUMN`: each one's place among the values, and these, "" for nothing first.
+
+    Args:
+        items: Row ids, in order.
+
+    Raises:
+        UsageError: No item has the column, or it has too many values to group by.
+    """
+    import numpy as np
+
+    require_column(connection, field)
+    rows = connection.execute(
+        f"SELECT c.id, {KEPT} FROM {items_for(KEPT)} WHERE {VISIBLE} ORDER BY c.id", (field.removeprefix(COLUMN),)
+    )
+    places = {"": 0}
+    found = np.zeros(len(items), dtype=np.int64)
+    while block := rows.fetchmany(_PIECE):
+        heed()
+        ids, values = zip(*block, strict=True)
+        codes = [places.setdefault(value[:_LONGEST], len(places)) for value in values]
+        if len(places) > _MOST_VALUES:
+            raise UsageError(
+                f"{field} has more than {_MOST_VALUES:,} values: no figures are broken down by it.",
+                "It can be asked for: --where column:NAME=VALUE",
+            )
+        here = np.isin(ids, items)
+        found[np.searchsorted(items, np.asarray(ids)[here])] = np.asarray(codes)[here]
+    return found, list(places)
 
 
 def states(connection: Connection) -> dict[str, Vector]:

@@ -58,7 +58,7 @@ from workbench.measuring.report.people import (
     people_section,
     provenance_section,
 )
-from workbench.measuring.report.pictures import pictures, write_pictures
+from workbench.measuring.report.pictures import make_folder, pictures, write_pictures
 from workbench.measuring.store import overview
 from workbench.measuring.validity import validity
 from workbench.runs.store import runs
@@ -491,6 +491,7 @@ def write_report(
         project.database.require_other(path)
     if figures is not None:
         require_matplotlib()
+        make_folder(figures)
     with ExitStack() as stack:
         file = None if path is None else stack.enter_context(new_file(path, force=force))
         stack.enter_context(step("counting"))

@@ -75,8 +75,20 @@ def _agreement(found: AgreementReport) -> Iterator[Point]:
             yield Point(label, value, *ci)
 
 
+def make_folder(folder: Path) -> None:
+    """Make the folder of pictures, where there is none.
+
+    Raises:
+        FormatError: It can't be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FormatError(f"{folder}: {error.strerror}.", "Name another folder.") from error
+
+
 def write_pictures(folder: Path, drawn: Iterable[tuple[str, Picture]], *, force: bool) -> list[Path]:
-    """Write every picture in every format; the files are those named, in a folder that is made where there is none.
+    """Write every picture in every format; the paths of the files.
 
     Raises:
         FormatError: One of the files exists and ``force`` is not set, or can't be written.
@@ -85,10 +97,6 @@ def write_pictures(folder: Path, drawn: Iterable[tuple[str, Picture]], *, force:
     paths = {(name, format): folder / f"{name}.{format}" for name in found for format in FORMATS}
     if not force and (there := next((path for path in paths.values() if path.exists()), None)):
         raise FormatError(f"{there} exists.", "Use --force to replace it.")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FormatError(f"{folder}: {error.strerror}.", "Name another folder.") from error
     for name, one in found.items():
         for format, content in picture(one, FORMATS).items():
             with new_file(paths[name, format], force=force) as file:

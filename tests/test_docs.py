@@ -201,7 +201,7 @@ def test_the_shown_reports_are_written(sample: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.chdir(sample.parent)
     commands = shown_commands("docs/report.md")
-    assert len(commands) == 6
+    assert len(commands) == 8
     for command in commands:
         done = CliRunner().invoke(root, command[1:])
         assert done.exit_code == 0, f"{command}: {done.output}"

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.tui.labelling import desk, make, rows
-from tests.tui.stage import SIZES, notices, opened, press, settle, text_of, until
+from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, text_of, until
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.browse import BrowseScreen
 from workbench.app.tui.screens.flags import FlagsScreen
+from workbench.app.tui.screens.home import HomeScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.core.project import Project
 from workbench.labelling import coordinating, guidelines
@@ -39,7 +40,9 @@ def flag_the_next(project: Project, name: str, asked: str) -> int:
 async def test_a_flag_is_counted_listed_and_answered(project: Project, size: tuple[int, int]) -> None:
     flag_the_next(project, "amira", "[red]Is 2+2 a sum?[/]")
     async with opened(project, size=size) as (app, pilot):
-        assert "⚑ 1 flag to answer: f" in text_of(app, "#home-people Static")
+        (matter,) = (one for one in screen_of(app, HomeScreen).matters if one.kind == "flags")
+        assert "1 flag of amira waits for your answer" in matter.sentence
+        assert "“[red]Is 2+2 a sum?[/]”" in matter.sentence
         await press(pilot, "f")
         screen = app.screen
         assert isinstance(screen, FlagsScreen)
@@ -53,7 +56,7 @@ async def test_a_flag_is_counted_listed_and_answered(project: Project, size: tup
         await press(pilot, "o")
         assert isinstance(app.screen, ItemScreen)
         await press(pilot, "escape", "escape")
-        assert "flag" not in text_of(app, "#home-people Static")
+        assert "flags" not in {one.kind for one in screen_of(app, HomeScreen).matters}
     (flag,) = coordinating.flags(project, "answered")
     assert flag.answer == "undone"
 
@@ -97,10 +100,11 @@ async def test_home_tells_what_waits_for_the_annotator(project: Project) -> None
     at = flag_the_next(project, "amira", "why?")
     coordinating.answer(project, at, "Because.", by="dora")
     async with opened(project, annotator="amira") as (app, pilot):
-        assert "answered 1 flag of yours" in text_of(app, "#home-own Static")
+        home = screen_of(app, HomeScreen)
+        assert "answered 1 flag of yours" in home.matters[0].sentence
         await press(pilot, "f")
         assert not isinstance(app.screen, FlagsScreen)
-        await press(pilot, "a")
+        await press(pilot, "1")
         await settle(pilot)
         await press(pilot, "F", "escape", "escape")
-        await until(pilot, lambda: "answered" not in text_of(app, "#home-own Static"))
+        await until(pilot, lambda: "answered" not in home.matters[0].sentence)

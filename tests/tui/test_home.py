@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
+from typing import Never
 
 import pytest
 from textual.widgets import OptionList
 
 from tests.helpers import add_items, make_project, numbered
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
-from workbench.app.tui.app import SCREENS
+from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, screen_of, settle, text_of, until
+from tests.unit.labelling.conflicting import disputed
+from workbench.app.tui.app import SCREENS, WorkbenchApp
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
+from workbench.app.tui.screens.conflicts import ConflictsScreen
+from workbench.app.tui.screens.disagreements import DisagreementsScreen
+from workbench.app.tui.screens.home import HomeScreen
+from workbench.app.tui.screens.runs import RunsScreen
 from workbench.core.database.people import add
+from workbench.core.errors import StoreError
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.interchange.importing import import_files, plan_import
@@ -60,6 +70,137 @@ async def test_counts_states_people_and_runs(tmp_path: Path, size: tuple[int, in
         assert "40 % 4/10" in text_of(app, "#home-runs Static")
 
 
+def listed(app: WorkbenchApp) -> list[str]:
+    """The lines of what is open, as they are shown."""
+    options = app.screen.query_one("#home-briefing", OptionList).options
+    return [line for option in options for line in str(option.prompt).splitlines()]
+
+
+def open_matters(folder: Path) -> Project:
+    """A run that failed, three conflicts for chen, a wrong label, and a verifier that is weak on C1."""
+    project = disputed(folder, 3)
+    for subtype in ("A1", "C1"):
+        rows = numbered(40, subtype=subtype, dataset=subtype)
+        add_items(project.database, [{**row, "question_id": f"q{number}"} for number, row in enumerate(rows)])
+    gold = {item: Outcome.INCORRECT if item % 2 else Outcome.CORRECT for item in range(4, 84)}
+    add_run(project, "rules", {**gold, **dict.fromkeys(range(45, 84, 4), Outcome.CORRECT)})
+    add_run(project, "exact", gold)
+    add_run(project, "judge", {4: Outcome.CORRECT}, complete=False, items=10)
+    with project.database.write() as connection:
+        connection.execute("UPDATE completions SET imported_gold = 1 - imported_gold WHERE id IN (7, 8)")
+        connection.execute("INSERT INTO changes (first_id, last_id) VALUES (7, 8)")
+    return project
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_three_sentences_and_the_accuracy_of_verifiers_are_in_sight(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with opened(open_matters(tmp_path), size=size) as (app, pilot):
+        screen = screen_of(app, HomeScreen)
+        kinds = [matter.kind for matter in screen.matters]
+        assert kinds == ["stopped-run", "conflicts", "suspect-labels", "weak-agreement", "weakest-cell"]
+        briefing, standing = screen.query_one("#home-briefing", OptionList), screen.query_one("#home-standing")
+        assert briefing.size.height >= sum(len(str(one.prompt).splitlines()) for one in briefing.options[:3])
+        assert standing.region.bottom <= size[1] - 1, "the footer is below it"
+        assert not screen.query_one("#home-panels").scroll_offset.y
+        assert " ".join(" ".join(listed(app)).split()).startswith(f"1 {screen.matters[0].sentence} 2 3 conflicts")
+        shown = text_of(app, "#home-standing Static").splitlines()
+        assert [line.split()[0] for line in shown] == ["exact", "rules", "┊"]
+        assert "[" in shown[0]
+        assert "n 80" in shown[0]
+        await press(pilot, "end")
+        assert briefing.highlighted == len(kinds) - 1
+
+
+async def test_a_number_leads_to_the_place_of_its_matter(tmp_path: Path) -> None:
+    async with opened(open_matters(tmp_path)) as (app, pilot):
+        await press(pilot, "1")
+        runs = screen_of(app, RunsScreen)
+        assert runs.chosen is not None
+        assert runs.chosen.verifier == "judge"
+        await press(pilot, "escape", "2")
+        conflicts = screen_of(app, ConflictsScreen)
+        assert "as chen · 3 to settle" in conflicts.query_one(TitleBar).remark
+        await press(pilot, "escape", "3")
+        queue = screen_of(app, DisagreementsScreen)
+        assert (queue.asked.queue, queue.asked.hidden) == ("suspect-gold", True)
+        await press(pilot, "escape", "4")
+        assert type(app.screen).__name__ == "AgreementScreen"
+        await press(pilot, "escape", "5")
+        cell = screen_of(app, AccuracyItemsScreen).cell
+        assert (cell.verifier, cell.by) == ("exact", "subtype")
+        await press(pilot, "escape", "9")
+        assert type(app.screen).__name__ == "HomeScreen", "there is no ninth matter"
+
+
+async def test_enter_and_the_mouse_lead_there_too_and_the_cursor_stays_with_its_matter(tmp_path: Path) -> None:
+    project = open_matters(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "down", "enter")
+        assert isinstance(app.screen, ConflictsScreen)
+        await press(pilot, "escape")
+        screen = screen_of(app, HomeScreen)
+        add_run(project, "another", {4: Outcome.CORRECT}, complete=False, items=10)
+        await until(pilot, lambda: len(screen.matters) == 6)
+        await press(pilot, "enter")
+        assert isinstance(app.screen, ConflictsScreen)
+        await press(pilot, "escape")
+        await pilot.click("#home-briefing", offset=(10, 1))
+        await settle(pilot)
+        assert isinstance(app.screen, RunsScreen)
+
+
+async def test_what_takes_long_comes_later_and_what_counts_tell_does_not_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, may_go_on = open_matters(tmp_path), threading.Event()
+
+    def slow(*_: object, **__: object) -> Never:
+        may_go_on.wait(60)
+        raise StoreError("gone", "")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("workbench.measuring.briefing.accuracy", slow)
+        app = WorkbenchApp(project)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until(pilot, lambda: isinstance(app.screen, HomeScreen) and app.screen.matters)
+            screen = screen_of(app, HomeScreen)
+            assert [matter.kind for matter in screen.matters] == ["stopped-run", "conflicts"]
+            assert "being counted" in str(screen.query_one("#home-briefing").border_title)
+            assert text_of(app, "#home-standing Static") == "being counted …"
+            may_go_on.set()
+            await settle(pilot)
+            assert len(screen.matters) == 2, "what can't be measured leaves the others standing"
+
+
+async def test_what_is_measured_rests_while_another_screen_is_in_sight(tmp_path: Path) -> None:
+    project = open_matters(tmp_path)
+    async with opened(project) as (app, pilot):
+        screen = screen_of(app, HomeScreen)
+        await press(pilot, "b")
+        add_run(project, "judge-2", {4: Outcome.CORRECT}, complete=False, items=10)
+        await pilot.pause(1.2)
+        await settle(pilot)
+        assert len(screen.matters) == 5
+        await press(pilot, "escape")
+        await until(pilot, lambda: len(screen.matters) == 6)
+
+
+async def test_the_palette_finds_a_matter_by_its_words(tmp_path: Path) -> None:
+    async with opened(open_matters(tmp_path)) as (app, _):
+        helps = [command.help for command in app.get_system_commands(app.screen)]
+        assert "3 conflicts wait for chen to settle." in helps
+        assert not any("Matter with" in text for text in helps)
+
+
+async def test_an_empty_project_opens_with_what_to_do_next(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path)) as (app, pilot):
+        assert [matter.kind for matter in screen_of(app, HomeScreen).matters] == ["import"]
+        await press(pilot, "1")
+        assert any("workbench import" in notice for notice in notices(app))
+
+
 async def test_rows_refused_at_import_are_counted(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     good = (ROOT / "sample_data" / "tuples.jsonl").read_text("utf-8").splitlines()[0]
@@ -74,7 +215,7 @@ async def test_rows_refused_at_import_are_counted(tmp_path: Path) -> None:
 async def test_panels_that_do_not_fit_scroll_by_keyboard(tmp_path: Path) -> None:
     project = with_people(make_project(tmp_path, numbered(10)), *[f"person {number}" for number in range(30)])
     async with opened(project) as (app, pilot):
-        await press(pilot, "tab", "end")
+        await press(pilot, "tab", "tab", "end")
         assert app.screen.query_one("#home-panels").scroll_offset.y > 0
 
 
@@ -94,7 +235,7 @@ async def test_an_annotator_sees_only_their_own_work(tmp_path: Path) -> None:
     assert item is not None
     session.submit(item, Answer(verdict="correct"))
     session.close()
-    async with opened(project, annotator="amira") as (app, _):
+    async with opened(project, annotator="amira") as (app, pilot):
         own = text_of(app, "#home-own Static")
         assert "1 done" in own
         assert "5 left" in own
@@ -102,8 +243,11 @@ async def test_an_annotator_sees_only_their_own_work(tmp_path: Path) -> None:
         assert "zoltan" not in shown
         assert "secret-judge" not in shown
         assert "unlabelled" not in shown
-        menu = app.screen.query_one(OptionList)
+        menu = app.screen.query_one("#home-menu", OptionList)
         assert [option.id for option in menu.options] == ["annotate", "adjudicate", "conflicts", "history"]
+        assert [matter.kind for matter in screen_of(app, HomeScreen).matters] == ["own-items"]
+        await press(pilot, "1")
+        assert type(app.screen).__name__ == "AnnotateScreen"
 
 
 @pytest.mark.parametrize("name", [name for name in SCREENS if name != "home"])
@@ -117,7 +261,7 @@ async def test_one_key_opens_each_screen(tmp_path: Path, name: str) -> None:
 
 async def test_the_menu_opens_screens_with_enter_and_mouse(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
-        await press(pilot, "down", "down", "down", "enter")
+        await press(pilot, "tab", "down", "down", "down", "enter")
         assert type(app.screen).__name__ == "FlagsScreen"
         await press(pilot, "escape", "down", "enter")
         assert type(app.screen).__name__ == "BrowseScreen"

@@ -5,6 +5,26 @@ from __future__ import annotations
 from msgspec import Struct
 
 
+class Matter(Struct, frozen=True, kw_only=True):
+    """Something open in a project, in one sentence.
+
+    Attributes:
+        kind: What kind of matter it is; the kinds are declared where they are found.
+        sentence: What there is to know, with its figures.
+        about: What it concerns: ``person``, ``run``, ``verifier``, ``by``, ``group``, ``queue``, as its kind has them.
+        size: How many items it is about; of one kind the largest matter comes first.
+        screen: The screen of the app where it is dealt with; "" where there is none.
+        command: The command that does the same; "" where there is none.
+    """
+
+    kind: str
+    sentence: str
+    about: dict[str, str | int] = {}
+    size: int = 0
+    screen: str = ""
+    command: str = ""
+
+
 class DatasetInfo(Struct, frozen=True, kw_only=True):
     """One data set. ``types`` is ``trusted`` (imported with its items) or ``labelled`` (people settle them)."""
 
@@ -22,6 +42,7 @@ class PersonProgress(Struct, frozen=True, kw_only=True):
         left: Items that will still be served to them here.
         conflicts: Conflicts they may settle.
         away: Items they took along in a bundle that has not come back.
+        paused: They get no items for now.
     """
 
     name: str
@@ -30,6 +51,7 @@ class PersonProgress(Struct, frozen=True, kw_only=True):
     left: int
     conflicts: int
     away: int = 0
+    paused: bool = False
 
 
 class Status(Struct, frozen=True, kw_only=True):
@@ -42,6 +64,7 @@ class Status(Struct, frozen=True, kw_only=True):
         running: How many of them are queued or running.
         quarantined: Rows that could not be imported.
         flags: Flags that wait for the coordinator's answer.
+        briefing: What is open, the most pressing first; empty where it was not asked for.
     """
 
     items: int
@@ -54,3 +77,4 @@ class Status(Struct, frozen=True, kw_only=True):
     flags: int
     datasets: list[DatasetInfo]
     people: list[PersonProgress]
+    briefing: list[Matter] = []

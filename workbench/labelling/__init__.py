@@ -7,6 +7,7 @@ Who labels what
     serving: the next item of a person, with checks and repeats mixed in. checks: items whose answer is known.
 One person
     annotating: a session of claims, answers, undo. answers: what an answer must have. tokens: links and logins.
+    waiting: what waits for them, a sentence each. forecasting: when the last label may be there.
 Conflicts
     adjudicating: one at a time. conflict_classes: many of one kind at once. rulings: what both show and store.
 The coordinator

@@ -12,6 +12,7 @@ Scores and bias
     scores: what scores are worth. validity: what verdicts follow besides correctness. studies: sweeps and duels.
 What is next
     planning: labels still missing, and which first. suggesting: suggested types; and counts of a project.
+    briefing: what is open, a sentence each.
 For the eye
     browsing: items, and those of pairs of people. reviewing: disagreements. paper, report: for readers.
     records: nouns; those of figures are in `statistics.records`. store: the SQL.

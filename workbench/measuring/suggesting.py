@@ -140,7 +140,7 @@ def status(project: Project) -> Status:
         flags=flags.count_open(reader),
         datasets=overview.datasets(reader),
         people=overview.people(project.database),
-        **overview.totals(reader),
+        **overview.totals(reader)._asdict(),
     )
 
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, wrap
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
@@ -269,10 +269,13 @@ def _say_pairs(report: PairsReport) -> None:
 
 @verb
 def status_command(project: Project) -> Output:
-    """Count items, questions, states, people's progress and runs."""
-    from workbench.measuring.suggesting import status
+    """Count items, questions, states, people's progress and runs, and say what is open.
 
-    return Output(status(project), _lines)
+    The sentences below the counts are those of the app's Home, the most pressing first, each with its command.
+    """
+    from workbench.measuring.briefing import briefed
+
+    return Output(briefed(project), _lines)
 
 
 def _lines(counts: Status) -> Iterator[str]:
@@ -289,6 +292,13 @@ def _lines(counts: Status) -> Iterator[str]:
         yield f"  {counted(counts.flags, 'flag')} to answer: workbench flags DB"
     if counts.quarantined:
         yield f"  {counts.quarantined} rows in quarantine"
+    yield ""
+    for number, matter in enumerate(counts.briefing, 1):
+        yield from wrap(
+            matter.sentence, 100, initial_indent=f"{number:>2}. ", subsequent_indent="    ", break_on_hyphens=False
+        )
+        if matter.command:
+            yield f"    {matter.command}"
 
 
 # -- ``workbench exclude DB --where … --reason CODE``, ``--undo``, ``--list`` and ``--candidates``

@@ -69,7 +69,7 @@ class LiveScreen(WorkbenchScreen):
         self.in_background(self.read, self._arrived, group=_GROUP, stops=True)
 
     def _look(self) -> None:
-        if self._reading or not self.is_current or time.monotonic() < self._rest_until:
+        if self._reading or not self.is_active or time.monotonic() < self._rest_until:
             return
         if self.must_read() or data_version(self.project) != self._version:
             self.read_again()

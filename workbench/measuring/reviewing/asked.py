@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
@@ -87,11 +87,11 @@ _SAYING: tuple[tuple[OutcomeWord, str, str], ...] = (
 )
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], last: Literal["and", "or"] = "and") -> str:
     """Names in a sentence: ``a, b and c``; of many, the first and how many more."""
     if len(names) > _NAMED:
         names = (*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} more")
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return f" {last} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def who_says(votes: Sequence[Vote], *words: OutcomeWord) -> str:

@@ -45,6 +45,8 @@ _OTHER_LETTER: Final = (1.0, "They choose different options")
 _SHOWN = 60
 _SUSPECT = 0.1
 """How probably wrong a label must be to be in the queue."""
+EVEN: Final = 0.5
+"""A label above is more probably wrong than right."""
 
 
 class _Sure(NamedTuple):
@@ -149,7 +151,7 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
     return QueueContents(
         ranking=falling(rows[suspect], wrong[suspect]),
         text=f"Labels ({asked.gold}) that {runs_of(asked)} together make wrong with a probability of at least "
-        f"{_SUSPECT}; {np.count_nonzero(suspect & (wrong > 0.5)):,} are more probably wrong than right. Score: the "
+        f"{_SUSPECT}; {np.count_nonzero(suspect & (wrong > EVEN)):,} are more probably wrong than right. Score: the "
         "probability, 1 - P(label), by a model of verdicts, scores, type and length that was fitted on other questions "
         "(confident learning).",
         why=why,

@@ -61,6 +61,10 @@ class ReviewQueue:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def above(self, score: float) -> int:
+        """How many items have a higher score."""
+        return int((self._found.ranking.score > score).sum())
+
     def rows(self, ids: Sequence[int]) -> list[Disagreement]:
         """Items by row id, in the order asked for; ids that are not in the queue are left out."""
         return [row for some in some_at_a_time(ids) for row in self._page(some)]

@@ -55,19 +55,29 @@ def people(database: Database) -> list[PersonProgress]:
                 left=counts.leased + counts.fresh + counts.skipped,
                 conflicts=conflicts.count(reader, person.id),
                 away=counts.away,
+                paused=person.paused_at is not None,
             )
         )
     return found
 
 
-def totals(connection: sqlite3.Connection) -> dict[str, int]:
-    """Numbers of questions, runs, active runs and quarantined rows."""
+class Totals(NamedTuple):
+    """How many there are of each; ``running`` are queued or running."""
+
+    questions: int
+    runs: int
+    running: int
+    quarantined: int
+
+
+def totals(connection: sqlite3.Connection) -> Totals:
+    """Count them."""
     row = connection.execute(
         f"SELECT (SELECT count(*) FROM questions WHERE {shown_question('id')}), "
         "(SELECT count(*) FROM runs), (SELECT count(*) FROM runs WHERE state IN ('queued', 'running')), "
         "(SELECT count(*) FROM quarantine)"
     ).fetchone()
-    return dict(zip(("questions", "runs", "running", "quarantined"), row, strict=True))
+    return Totals(*row)
 
 
 # -- What a data card says that stands in no column of figures: files, refused rows, exclusions, odd texts.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,18 @@ def test_status(database: Path) -> None:
     assert (found["items"], found["questions"], found["runs"]) == (79, 39, 1)
     assert list(found["states"]) == ["unlabelled", "labelled", "conflict", "final", "excluded"]
     assert sum(found["states"].values()) == 79
+
+
+def test_status_says_what_is_open_with_its_commands(database: Path) -> None:
+    briefing = document("status", database)["briefing"]
+    assert {tuple(matter) for matter in briefing} == {("kind", "sentence", "about", "size", "screen", "command")}
+    assert [matter["kind"] for matter in briefing] == ["conflicts", "suspect-labels", "weakest-cell", "agreement"]
+    text = " ".join(run("status", database).stdout.split())
+    for number, matter in enumerate(briefing, 1):
+        assert f"{number}. {matter['sentence']} {matter['command']}" in text
+        command = [str(database) if word == "DB" else word for word in shlex.split(matter["command"])[1:]]
+        if command[0] != "open":
+            assert run(*command).returncode == 0, command
 
 
 def test_annotators_and_assign(tmp_path: Path) -> None:

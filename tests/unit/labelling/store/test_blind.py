@@ -12,7 +12,6 @@ import msgspec
 import pytest
 
 from tests.helpers import add_items, make_project
-from workbench.app.tui.screens.home import _own_progress
 from workbench.config.settings import AnnotationPolicy
 from workbench.core.database import events, people
 from workbench.core.database.connection import open_connection
@@ -25,6 +24,7 @@ from workbench.labelling.coordinating import exclude, lift, reopen
 from workbench.labelling.people import assign
 from workbench.labelling.rulings import begins_at
 from workbench.labelling.store import blind
+from workbench.labelling.waiting import own_work
 
 MARK = "ZQXMARK"
 OWN_MARK = "ZQXOWN"
@@ -203,7 +203,7 @@ def test_no_method_returns_what_the_annotator_must_not_know(session: AnnotationS
 
 
 READS: dict[str, Callable[[Project], object]] = {
-    "Home": lambda project: _own_progress(project, "amira"),
+    "Home": lambda project: own_work(project, "amira"),
     "conflicts left": lambda project: AdjudicationSession(project, "amira").left(),
     "guidelines": lambda project: guidelines.current(project),
     "own decisions": lambda project: AdjudicationSession(project, "amira").history(),

@@ -7,7 +7,8 @@ Texts
     reader, reader_messages: a long text. wrapping: to a width. card, card_texts: the final-answer card.
     item_panes, solution_view, evidence, opinions: what stands beside it.
 Figures in words
-    accuracy_sheet, accuracy_view, agreement_view, compare_view, overview, queue_view, run_view, set_view: one each.
+    accuracy_sheet, accuracy_view, agreement_view, briefing_view, compare_view, overview, queue_view, run_view,
+    set_view: one each.
 To be filled in
     prompt_bar: a line. choices: a menu. option_field: an option. type_picker: an answer type.
 Around a screen

@@ -47,7 +47,11 @@ _UNDO = "queue-undo"
 
 
 class DisagreementsScreen(FilterScreen, FigureScreen):
-    """One queue in a table, what stands behind the row under the cursor, and how far the queue is reviewed."""
+    """One queue in a table, what stands behind the row under the cursor, and how far the queue is reviewed.
+
+    Args:
+        asked: Which queue to begin with, and how; None for verifiers against gold.
+    """
 
     CSS_PATH = "disagreements.tcss"
     TITLE_TEXT = "Disagreements"
@@ -81,9 +85,9 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     action_open_item = FilterScreen.action_open_row
 
-    def __init__(self) -> None:
+    def __init__(self, asked: QueueRequest | None = None) -> None:
         super().__init__()
-        self.asked = QueueRequest()
+        self.asked = asked or QueueRequest()
         self.found: QueueListing | None = None
         self.counts: dict[Queue, Count] = {}
         self._must_count = True

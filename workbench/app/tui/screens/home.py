@@ -1,37 +1,51 @@
-"""Home: what there is, how far people and runs are, and the way to every other screen."""
+"""Home: what is open, the most pressing first, how accurate verifiers are, and the way to every other screen."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
-from msgspec import Struct
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
+from textual.timer import Timer
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
+from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.app import SCREENS
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import overview
+from workbench.app.tui.kit.briefing_view import NUMBERED, matter_text, standing_text
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import as_typed, printable
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
-from workbench.core.project import Project
-from workbench.core.run import ACTIVE, RunInfo
-from workbench.core.status import PersonProgress, Status
+from workbench.core.run import ACTIVE
+from workbench.core.status import Matter, PersonProgress, Status
 from workbench.core.text.figures import counted
 from workbench.measuring.suggesting import status as count
 
 if TYPE_CHECKING:
+    from workbench.measuring.briefing import ProjectFacts, Standing
+    from workbench.measuring.records.review import Queue
     from workbench.runs.run_status import Watch
 
 WIDE = 140
 """Terminal columns from which the panels stand in two columns."""
+TALL = 34
+"""Terminal lines from which more verifiers have a line."""
 
+_VERIFIERS = {False: 5, True: 12}
 _RUNS_SHOWN = 5
+_LEAST = 9
+"""Lines that what is open may always take."""
+_LATE = "late"
+_RESTS = 10
+"""So many times as long as it took, measuring rests: what follows a run at work costs a tenth of a core."""
 
 _HINTS = {
     "states": """\
@@ -54,64 +68,112 @@ workbench verify {database} math-verify""",
 """What an empty panel says."""
 
 
-class Own(Struct, frozen=True, kw_only=True):
-    """What an annotator's Home says: their own work, answers they have not read, guidelines that are new to them."""
+class Seen(NamedTuple):
+    """What Home has read: everything for the coordinator, only their own for an annotator.
 
-    progress: PersonProgress
-    answers: int = 0
-    news: str = ""
+    Attributes:
+        facts: What the briefing is made from; None for an annotator.
+        matters: What is open as far as counts tell; all that there is for an annotator.
+    """
+
+    facts: ProjectFacts | None = None
+    own: PersonProgress | None = None
+    matters: Sequence[Matter] = ()
 
 
-class Seen(Struct, frozen=True, kw_only=True):
-    """What Home has read: everything for the coordinator, only their own for an annotator."""
+class Late(NamedTuple):
+    """What takes long to measure."""
 
-    status: Status | None = None
-    runs: list[RunInfo] = []
-    own: Own | None = None
+    matters: list[Matter]
+    standing: Standing
 
 
 class HomeScreen(LiveScreen):
-    """Panels with counts beside a menu of the other screens."""
+    """What is open, in sentences, beside a menu of the other screens; counts are below.
+
+    Sentences that take figures which are measured come after the others, from a thread that rests ten times as long
+    as it works, and only while Home is in sight.
+
+    Attributes:
+        matters: What is open, as it is listed.
+    """
 
     CSS_PATH = "home.tcss"
     TITLE_TEXT = "Home"
-    ACTIONS: ClassVar[tuple[Action, ...]] = tuple(
-        Action(f"home.{name}", key, f"app.open_screen('{name}')", text.partition(":")[0], f"Open {text}.", footer=False)
-        for name, (_, key, text) in SCREENS.items()
-        if name != "home"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        *(
+            Action(f"home.{name}", key, f"app.open_screen('{name}')", text.partition(":")[0], f"Open {text}.", False)
+            for name, (_, key, text) in SCREENS.items()
+            if name != "home"
+        ),
+        *(
+            Action(
+                f"home.matter-{number}",
+                str(number),
+                f"open_matter({number})",
+                f"Matter {number}",
+                "Go where the matter with this number is dealt with.",
+                footer=False,
+            )
+            for number in range(1, NUMBERED + 1)
+        ),
     )
 
     def __init__(self) -> None:
         super().__init__()
+        self.matters: list[Matter] = []
         self._seen = Seen()
+        self._late: Late | None = None
+        self._measured: int | None = None  # the state of the database that the late ones are of
+        self._measuring = False
+        self._measure_after = self._measure_began = 0.0
+        self._measure_later: Timer | None = None
         self._watch: Watch | None = None
 
     def compose(self) -> ComposeResult:
-        """The frame and the menu; the counts come later."""
+        """The frame and the menu; sentences and counts come later."""
         person = self.workbench.annotator
-        who = f"as {printable(person)}" if person else "coordinator"
-        yield TitleBar("workbench", f"{printable(self.project.path.name)} · {who}")
+        yield TitleBar("workbench", self._who())
         with Vertical(id="home-menu-box"):
             yield OptionList(*self._menu(), id="home-menu", markup=False)
         with VerticalScroll(id="home-panels"):
-            for name, title in self._panels():
-                with Vertical(id=f"home-{name}", classes="panel") as panel:
-                    panel.border_title = title
+            yield OptionList(id="home-briefing", markup=False)
+            if not person:
+                with Vertical(id="home-standing", classes="panel") as panel:
+                    panel.border_title = "Accuracy"
                     yield Static("…", markup=False)
+            with Container(id="home-counts"):
+                for name, title in self._panels():
+                    with Vertical(id=f"home-{name}", classes="panel") as panel:
+                        panel.border_title = title
+                        yield Static("…", markup=False)
         yield Footer()
+
+    def on_mount(self) -> None:
+        """Enter opens the most pressing matter."""
+        self.query_one("#home-briefing").focus()
+
+    def _who(self) -> str:
+        person = self.workbench.annotator
+        return f"{printable(self.project.path.name)} · {f'as {printable(person)}' if person else 'coordinator'}"
 
     def _menu(self) -> list[Option]:
         found = []
-        for action in self.own_actions():
+        for action in self._screens():
             key = next(iter(self.workbench.shown_keys(action.id, action.keys)), " ")
             prompt = Content.assemble((f" {key} ", "bold"), f" {action.label}")
             found.append(Option(prompt, id=action.id.partition(".")[2]))
         return found
 
-    def own_actions(self) -> tuple[Action, ...]:
+    def _screens(self) -> list[Action]:
         """Only the screens this person may open."""
         allowed = {f"home.{name}" for name in self.workbench.screen_names}
-        return tuple(action for action in self.ACTIONS if action.id in allowed)
+        return [action for action in self.ACTIONS if action.id in allowed]
+
+    def own_actions(self) -> tuple[Action, ...]:
+        """The screens this person may open, and what is open now."""
+        numbered = zip((action for action in self.ACTIONS if "matter" in action.id), self.matters, strict=False)
+        return (*self._screens(), *(action._replace(help=printable(one.sentence)) for action, one in numbered))
 
     def _panels(self) -> list[tuple[str, str]]:
         if self.workbench.annotator:
@@ -124,59 +186,205 @@ class HomeScreen(LiveScreen):
         """Count; an annotator's Home reads nothing of others."""
         person = self.workbench.annotator
         if person is not None:
-            return Seen(own=_own_progress(self.project, person))
-        if self._watch is None:
-            from workbench.runs.run_status import Watch
+            from workbench.labelling.waiting import own_work
 
+            own = own_work(self.project, person)
+            return Seen(own=own.progress, matters=own.matters)
+        from workbench.measuring.briefing import ProjectFacts, matters
+        from workbench.runs.run_status import Watch
+
+        if self._watch is None:
             self._watch = Watch(self.project)
-        return Seen(status=count(self.project), runs=self._watch.runs())
+        facts = ProjectFacts(self.project, count(self.project), self._watch.runs())
+        return Seen(facts=facts, matters=matters(facts, late=False))
 
     def must_read(self) -> bool:
         """A run at work is looked at again and again: its process may have died."""
-        return any(run.state in ACTIVE for run in self._seen.runs)
+        facts = self._seen.facts
+        return facts is not None and any(run.state in ACTIVE for run in facts.runs)
 
     def show(self, data: Seen) -> None:
-        """Fill the panels."""
+        """Fill in what counts tell; what is measured follows."""
         self._seen = data
+        if data.facts is not None:
+            counts = data.facts.counts
+            sizes = f"{counted(counts.items, 'item')}, {counted(counts.questions, 'question')}"
+            self.say(f"{self._who()} · {sizes}")
+        self._fill()
+        self._measure()
+
+    # -- what takes long ---------------------------------------------------------------------------
+
+    def _measure(self) -> None:
+        """Measure, if the database has changed since the last time and that is long enough ago."""
+        facts = self._seen.facts
+        if facts is None or self._measuring or self._measured == self._version or not self.is_active:
+            return
+        if self._measure_later is not None:
+            self._measure_later.stop()
+        pause = self._measure_after - time.monotonic()
+        if pause > 0:
+            # Nothing may be written any more that would bring a further look.
+            self._measure_later = self.set_timer(pause, self._measure)
+            return
+        self._measuring, self._measured, self._measure_began = True, self._version, time.monotonic()
+        self.in_background(partial(_measured, facts), self._arrived_late, group=_LATE, stops=True)
+
+    def _arrived_late(self, data: Late) -> None:
+        self._late = data
+        self._rest()
+        self._fill()
+        self._measure()
+
+    def _rest(self) -> None:
+        now = time.monotonic()
+        self._measuring = False
+        self._measure_after = now + _RESTS * (now - self._measure_began)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """What could not be measured is measured once something has changed; what was broken off, on coming back."""
+        if event.worker.group == _LATE and event.state in (WorkerState.ERROR, WorkerState.CANCELLED):
+            self._rest()
+            if event.state is WorkerState.CANCELLED:
+                self._measured = None
+
+    def on_screen_suspend(self) -> None:
+        """Whoever works on another screen is not to be slowed down."""
+        self.workers.cancel_group(self, _LATE)
+
+    def on_screen_resume(self) -> None:
+        """Go on with what was broken off."""
+        self._measure()
+
+    # -- what is shown -----------------------------------------------------------------------------
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Two columns of panels where there is room, and bars and sentences of the panels' width."""
+        self.set_class(event.size.width >= WIDE, "wide")
+        self.call_after_refresh(self._redraw)
+
+    def _redraw(self) -> None:
+        if self._seen.matters or self._seen.facts is not None:
+            self._fill()
+
+    def _fill(self) -> None:
+        """Fill the panels."""
         for name, _ in self._panels():
             panel = self.query_one(f"#home-{name} Static", Static)
             content = self._content(name, panel.content_size.width or overview.NARROW)
             panel.set_class(not content, "hint")
             panel.update(content or Content(self._hint(name).format(database=as_typed(str(self.project.path)))))
+        if self._seen.facts is not None:
+            self._fill_standing()
+        self._list()
 
     def _hint(self, name: str) -> str:
-        status = self._seen.status
-        return _HINTS["pool" if name == "states" and status is not None and status.questions else name]
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Two columns of panels where there is room, and bars of the panels' width."""
-        self.set_class(event.size.width >= WIDE, "wide")
-        self.call_after_refresh(self._redraw)
-
-    def _redraw(self) -> None:
-        if self._seen.status is not None or self._seen.own is not None:
-            self.show(self._seen)
+        facts = self._seen.facts
+        return _HINTS["pool" if name == "states" and facts is not None and facts.counts.questions else name]
 
     def _content(self, name: str, width: int) -> Content:
         """What a panel shows; nothing where there is nothing yet."""
         seen = self._seen
         if seen.own is not None:
-            return _own_content(seen.own, width)
-        if seen.status is None:
+            return overview.person_line(seen.own, width)
+        if seen.facts is None:
             return Content()
+        counts = seen.facts.counts
         if name == "states":
-            return _states(seen.status, width)
+            return _states(counts, width)
         if name == "datasets":
-            return overview.datasets_panel(seen.status.datasets, width)
+            return overview.datasets_panel(counts.datasets, width)
         if name == "people":
-            return _people(seen.status, width)
-        shown = sorted(seen.runs, key=lambda run: (run.state not in ACTIVE, -run.run))[:_RUNS_SHOWN]
+            return _people(counts, width)
+        shown = sorted(seen.facts.runs, key=lambda run: (run.state not in ACTIVE, -run.run))[:_RUNS_SHOWN]
         return overview.runs_panel(shown, width)
+
+    def _fill_standing(self) -> None:
+        panel = self.query_one("#home-standing Static", Static)
+        width, most = panel.content_size.width or overview.NARROW, _VERIFIERS[self.size.height >= TALL]
+        if self._late is None:
+            panel.update("being counted …")
+        elif not self._late.standing.verifiers:
+            panel.update("No verifier has a complete run yet.")
+        else:
+            panel.update(standing_text(self._late.standing, width, most))
+
+    def _list(self) -> None:
+        """List what is open; the cursor stays with its matter, and the verifiers' accuracy stays in sight."""
+        from workbench.measuring.briefing import ranked
+
+        briefing, matters = self.query_one("#home-briefing", OptionList), list(self._seen.matters)
+        if self._late is not None:
+            matters = ranked([*matters, *self._late.matters])
+        at = briefing.highlighted
+        chosen = self.matters[at] if at is not None and at < len(self.matters) else None
+        self.matters = matters
+        width = briefing.content_size.width or overview.NARROW
+        briefing.set_options([matter_text(number, one, width) for number, one in enumerate(matters, 1)])
+        same = (place for place, one in enumerate(matters) if chosen and _same(one, chosen))
+        briefing.highlighted = next(same, 0 if matters else None)
+        waiting = self._seen.facts is not None and self._late is None
+        briefing.border_title = f"Open · {'more is being counted …' if waiting else 'a number or enter leads there'}"
+        self.call_after_refresh(self._make_room)
+
+    def _make_room(self) -> None:
+        panels, briefing = self.query_one("#home-panels"), self.query_one("#home-briefing")
+        beside = sum(panel.outer_size.height for panel in self.query("#home-standing"))
+        briefing.styles.max_height = max(panels.size.height - beside, _LEAST)
+
+    # -- where matters lead ------------------------------------------------------------------------
 
     @on(OptionList.OptionSelected, "#home-menu")
     def _chosen(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         self.workbench.open_screen(str(event.option_id))
+
+    @on(OptionList.OptionSelected, "#home-briefing")
+    def _matter_chosen(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.action_open_matter(event.option_index + 1)
+
+    def action_open_matter(self, number: int) -> None:
+        """Go where a matter is dealt with."""
+        if number <= len(self.matters):
+            self._open(self.matters[number - 1])
+
+    def _open(self, matter: Matter) -> None:
+        about = matter.about
+        if matter.screen == "home":
+            self.query_one("#home-people").scroll_visible(top=True)
+        elif matter.screen == "accuracy":
+            self._open_cell(str(about["verifier"]), str(about["by"]), str(about["group"]))
+        elif matter.screen == "disagreements":
+            from workbench.app.tui.kit.queue_view import QueueRequest
+
+            self.workbench.open_screen(matter.screen, QueueRequest(queue=cast("Queue", about["queue"]), hidden=True))
+        elif matter.screen == "runs":
+            self.workbench.open_screen(matter.screen, *(about[name] for name in ("run",) if name in about))
+        elif matter.screen:
+            if matter.screen == "conflicts" and "person" in about:
+                self.workbench.working_as["adjudicator"] = str(about["person"])
+            self.workbench.open_screen(matter.screen)
+        elif matter.command:
+            command = matter.command.replace("DB", as_typed(str(self.project.path)), 1)
+            self.notify(command, title="In another terminal", markup=False)
+
+    def _open_cell(self, verifier: str, by: str, group: str) -> None:
+        from workbench.app.tui.kit.accuracy_view import group_name
+        from workbench.app.tui.screens.accuracy_items import AccuracyCell, AccuracyItemsScreen
+
+        cell = AccuracyCell(verifier=verifier, by=by, group=group)
+        self.app.push_screen(AccuracyItemsScreen(cell, group_name(group, by)))
+
+
+def _measured(facts: ProjectFacts) -> Late:
+    from workbench.measuring.briefing import matters
+
+    return Late(matters=matters(facts, late=True), standing=facts.standing)
+
+
+def _same(one: Matter, other: Matter) -> bool:
+    return (one.kind, one.about) == (other.kind, other.about)
 
 
 def _states(found: Status, width: int) -> Content:
@@ -191,49 +399,4 @@ def _states(found: Status, width: int) -> Content:
 
 
 def _people(found: Status, width: int) -> Content:
-    people = overview.people_panel(found.people, width)
-    if not found.flags:
-        return people
-    waiting = Content.styled(f"⚑ {counted(found.flags, 'flag')} to answer: f", "bold $text-warning")
-    return waiting + "\n" + people if found.people else waiting
-
-
-def _own_progress(project: Project, person: str) -> Own:
-    from workbench.labelling.adjudicating import AdjudicationSession
-    from workbench.labelling.annotating import AnnotationSession
-
-    session = AnnotationSession(project, person)
-    try:
-        progress, news = session.progress(), session.guidelines.news()
-        answers = sum(not answer.heard for answer in session.answers())
-    finally:
-        session.close()
-    conflicts = AdjudicationSession(project, person).left()
-    own = PersonProgress(
-        name=person,
-        role="annotator",
-        done=progress.done,
-        left=progress.left,
-        conflicts=conflicts,
-        away=progress.away,
-    )
-    return Own(progress=own, answers=answers, news=news)
-
-
-def _own_content(own: Own, width: int) -> Content:
-    person = own.progress
-    lines = [overview.person_line(person, width), Content("")]
-    if own.news:
-        lines.append(Content.styled("The guidelines have changed: g in Annotate shows them.", "bold $text-warning"))
-    if own.answers:
-        said = f"The coordinator has answered {counted(own.answers, 'flag')} of yours: F in Annotate shows it."
-        lines.append(Content.styled(said, "bold $text-success"))
-    if person.left:
-        lines.append(Content("Open Annotate to label the next item."))
-    elif person.conflicts:
-        lines.append(Content("Open Adjudicate to settle the conflicts."))
-    elif person.away:
-        lines.append(Content(f"What is left is in your bundle: {counted(person.away, 'item')}."))
-    else:
-        lines.append(Content("Nothing is left for you at the moment."))
-    return Content("\n").join(lines)
+    return overview.people_panel(found.people, width)

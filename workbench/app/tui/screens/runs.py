@@ -222,6 +222,9 @@ class RunsScreen(TableScreen, LiveScreen):
     """A table of runs that follows the database, and the run under the cursor in words.
 
     Runs come without counts by word, quickly; those are counted apart, one run at a time.
+
+    Args:
+        run: Which run the cursor begins on; None for the newest.
     """
 
     CSS_PATH = "runs.tcss"
@@ -238,8 +241,9 @@ class RunsScreen(TableScreen, LiveScreen):
         Action("runs.details", "d,enter", "details", "Details", "Show the run's reasons, message and log."),
     )
 
-    def __init__(self) -> None:
+    def __init__(self, run: int | None = None) -> None:
         super().__init__()
+        self._first = run
         self.runs: list[RunInfo] = []
         self._watch: verifying.Watch | None = None
         self._counted: dict[int, RunInfo] = {}
@@ -265,6 +269,9 @@ class RunsScreen(TableScreen, LiveScreen):
         active = sum(run.state in ACTIVE for run in data)
         self.say(f"{printable(self.project.path.name)} · {len(data)} runs, {active} at work")
         self.fill()
+        if self._first is not None:
+            self.table.jump_to_id(self._first)
+            self._first = None
         self._count_next()
 
     def fill(self) -> None:

@@ -1,0 +1,91 @@
+"""What waits for one person: their own work in sentences, and nothing of anybody else."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.unit.labelling.conflicting import disputed, label_all, project_of, put
+from workbench.core.database.values import stamp
+from workbench.core.project import Project
+from workbench.labelling import coordinating, guidelines, people
+from workbench.labelling.annotating import PAUSED, AnnotationSession, Answer
+from workbench.labelling.forecasting import forecast
+from workbench.labelling.waiting import own_work
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = project_of(tmp_path, 4)
+    people.assign(made, ["amira", "ben"], per_item=2)
+    return made
+
+
+def said(project: Project, name: str) -> dict[str, str]:
+    return {matter.kind: matter.sentence for matter in own_work(project, name).matters}
+
+
+def test_items_wait_until_they_are_labelled(project: Project) -> None:
+    assert said(project, "amira") == {"own-items": "4 items wait for your label."}
+    label_all(project, "ben", Answer(verdict="correct"))
+    assert said(project, "amira") == {"own-items": "4 items wait for your label."}, "others' pace is not theirs"
+    session = AnnotationSession(project, "amira")
+    item = session.next()
+    assert item is not None
+    session.submit(item, Answer(verdict="correct"))
+    session.close()
+    assert said(project, "amira")["own-items"].startswith("3 items wait for your label; at 1 label a day, as of late")
+    label_all(project, "amira", Answer(verdict="correct"))
+    assert said(project, "amira") == {"own-nothing": "Nothing waits for you at the moment."}
+
+
+def test_an_answer_and_new_guidelines_come_before_the_items(project: Project) -> None:
+    session = AnnotationSession(project, "amira")
+    item = session.next()
+    assert item is not None
+    session.flag(item, True, "why?")
+    session.submit(item, Answer(verdict="correct"))
+    session.close()
+    coordinating.answer(project, item.completion, "Because.", by="dora")
+    guidelines.add_case(project, "a sum left undone is incorrect", by="dora")
+    assert list(said(project, "amira")) == ["own-answers", "own-guidelines", "own-items"]
+    assert "own-answers" not in said(project, "ben")
+
+
+def test_whoever_is_paused_is_told_and_offered_no_item(project: Project) -> None:
+    people.pause(project, "amira", "checks went wrong")
+    assert said(project, "amira") == {"own-pause": PAUSED}
+
+
+def test_conflicts_wait_for_who_may_settle_them(tmp_path: Path) -> None:
+    project = disputed(tmp_path, 3)
+    (matter,) = own_work(project, "chen").matters
+    assert (matter.sentence, matter.screen) == ("3 conflicts wait for you to settle.", "adjudicate")
+    assert list(said(project, "amira")) == ["own-nothing"]
+
+
+@pytest.mark.parametrize(
+    ("per_day", "words"),
+    [
+        (0, "nobody has labelled for a week"),
+        (1, "at 1 label a day, as of late, the last is there about 13 March"),
+        (40, "at 40 labels a day, as of late, the last is there today"),
+    ],
+)
+def test_the_end_follows_from_the_pace_of_a_week(project: Project, per_day: int, words: str) -> None:
+    for number in range(2 * per_day):
+        put(project, "amira", 1 + number % 2, "correct", at=stamp((NOW - timedelta(days=2)).timestamp()))
+    found = forecast(project, NOW)
+    assert (found.left, found.per_day) == (8, per_day or None)
+    assert words in found.words(NOW)
+
+
+def test_an_end_beyond_ten_years_is_none(project: Project) -> None:
+    put(project, "amira", 1, "correct", at=stamp((NOW - timedelta(days=6.9)).timestamp()))
+    found = forecast(project, NOW)
+    assert found.ends_at is not None
+    assert found.words(NOW).startswith("at less than one a day")

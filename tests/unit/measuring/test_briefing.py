@@ -1,0 +1,320 @@
+"""What is open in a project: each matter where there is one, and not where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import add_items, make_project, numbered
+from tests.unit.labelling.conflicting import disputed, label_all, project_of, put
+from tests.unit.measuring.scored_runs import add_complete_run
+from workbench.core.database.values import stamp
+from workbench.core.project import Project
+from workbench.core.run import RunState
+from workbench.core.selection import Selection
+from workbench.core.status import Matter
+from workbench.core.verdict import Outcome, Verdict
+from workbench.interchange.importing import import_files, plan_import
+from workbench.labelling import people
+from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.measuring.briefing import KINDS, briefed, ranked
+from workbench.runs.store import runs, verdicts
+
+
+def said(project: Project) -> dict[str, str]:
+    """Kind of matter -> its sentence, in their order."""
+    return {matter.kind: matter.sentence for matter in briefed(project).briefing}
+
+
+def of_kind(project: Project, kind: str) -> Matter:
+    (found,) = (matter for matter in briefed(project).briefing if matter.kind == kind)
+    return found
+
+
+def judge(project: Project, name: str, outcomes: Mapping[int, Outcome]) -> int:
+    """A complete run with these verdicts, by row id of the item."""
+    found = [(item, Verdict(outcome=outcome, reason="rule")) for item, outcome in outcomes.items()]
+    return add_complete_run(project, name, found, kind="exact")
+
+
+def rightly(project: Project, but: Mapping[int, Outcome] | None = None) -> dict[int, Outcome]:
+    """What gold says of each item, but for some."""
+    rows = project.database.reader().execute("SELECT id, imported_gold FROM completions")
+    return {item: Outcome.CORRECT if gold else Outcome.INCORRECT for item, gold in rows} | dict(but or {})
+
+
+def stop(project: Project, state: RunState, message: str | None) -> int:
+    """A run of ``rules`` that has judged 2 of 6 items and stands still."""
+    with project.database.write() as connection:
+        verifier = runs.add_verifier(connection, name="rules", kind="rules", options={}, config={}, config_hash="rules")
+        run = runs.add(connection, verifier, "1")
+        runs.queue(connection, run, Selection(), 6, 1)
+        verdicts.put(connection, run, [(item, Verdict(outcome=Outcome.CORRECT)) for item in (1, 2)])
+        runs.settle(connection, run, state, message)
+    return run
+
+
+def flag(project: Project, name: str, asked: str) -> None:
+    session = AnnotationSession(project, name)
+    item = session.next()
+    assert item is not None
+    session.flag(item, True, asked)
+    session.close()
+
+
+def test_an_empty_project_begins_with_a_file(tmp_path: Path) -> None:
+    assert said(make_project(tmp_path)) == {
+        "import": "Nothing is here yet: begin with a file of questions, references and completions."
+    }
+
+
+def test_a_pool_of_questions_is_one_to_draw_from(tmp_path: Path) -> None:
+    pool = tmp_path / "pool.csv"
+    pool.write_text("question,answer\nHow many?,12\n")
+    project = make_project(tmp_path)
+    import_files(project, plan_import([pool]))
+    assert said(project) == {"import": "1 question without completions waits: a pool to curate and to draw from."}
+
+
+def test_items_without_a_verifier_want_one(tmp_path: Path) -> None:
+    matter = of_kind(make_project(tmp_path, numbered(6)), "verify")
+    assert matter.sentence.startswith("No verifier has judged the 6 items yet")
+    assert (matter.screen, matter.command) == ("runs", "workbench verify DB rules")
+
+
+def test_items_without_gold_want_people(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(6, gold=None))
+    judge(project, "rules", dict.fromkeys(range(1, 7), Outcome.CORRECT))
+    assert said(project) == {"label": "No item has gold, so that nothing can be measured: let people label some."}
+
+
+def test_where_nothing_is_open_it_says_so(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(6))
+    judge(project, "rules", rightly(project))
+    assert list(said(project)) == ["nothing"]
+
+
+@pytest.mark.parametrize(
+    ("state", "message", "sentence"),
+    [
+        ("failed", "No such model.", "rules (run 1) failed after 2 of 6 items: No such model."),
+        ("paused", "The server asks for money.", "stopped by itself after 2 of 6 items: The server asks for money."),
+        ("paused", None, "rules (run 1) is paused after 2 of 6 items."),
+        ("running", None, "rules (run 1) has lost the process that worked on it after 2 of 6 items."),
+    ],
+)
+def test_a_run_that_stopped_says_why(tmp_path: Path, state: RunState, message: str | None, sentence: str) -> None:
+    project = make_project(tmp_path, numbered(6))
+    run = stop(project, state, message)
+    matter = of_kind(project, "stopped-run")
+    assert sentence in matter.sentence
+    assert (matter.screen, matter.about) == ("runs", {"run": run, "verifier": "rules"})
+    assert matter.command == f"workbench runs DB resume {run}"
+
+
+def test_a_run_that_was_cancelled_or_replaced_is_not_open(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(6))
+    stop(project, "cancelled", None)
+    assert "stopped-run" not in said(project)
+    with project.database.write() as connection:
+        runs.settle(connection, 1, "failed", "gone")
+        newer = runs.add(connection, 1, "2")
+        runs.queue(connection, newer, Selection(), 6, 1)
+        runs.complete(connection, newer, 6)
+    assert "stopped-run" not in said(project)
+
+
+def test_conflicts_wait_for_who_may_settle_them(tmp_path: Path) -> None:
+    project = disputed(tmp_path, 3)
+    matter = of_kind(project, "conflicts")
+    assert matter.sentence == "3 conflicts wait for chen to settle."
+    assert (matter.screen, matter.about) == ("conflicts", {"person": "chen"})
+    people.pause(project, "chen", "on holiday")
+    found = said(project)
+    assert "conflicts" not in found
+    assert "it takes a third person" in found["nobodys-conflicts"]
+
+
+def test_of_several_who_may_settle_conflicts_each_has_their_number(tmp_path: Path) -> None:
+    project = disputed(tmp_path, 3)
+    people.add_annotators(project, ["dora"])
+    assert of_kind(project, "conflicts").sentence == "3 conflicts wait for chen or dora to settle."
+    put(project, "dora", 1, "correct")
+    matter = of_kind(project, "conflicts")
+    assert matter.sentence == "3 conflicts wait for chen to settle, 2 for dora; some may be the same."
+    assert matter.about == {}, "the person is asked"
+
+
+def test_flags_wait_for_an_answer(tmp_path: Path) -> None:
+    project = project_of(tmp_path, 4)
+    people.assign(project, ["amira", "ben"], per_item=2)
+    assert "flags" not in said(project)
+    flag(project, "amira", "Is\n2+2   a sum?")
+    flag(project, "ben", "")
+    found = said(project)["flags"]
+    assert found.startswith("2 flags of amira and ben wait for your answer, since 20")
+    assert found.endswith("; the first asks: “Is 2+2 a sum?”.")
+
+
+def test_what_a_server_refused_is_named_beside_the_accuracy_it_spoils(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(6))
+    run = judge(project, "judge", rightly(project, {1: Outcome.ERROR, 2: Outcome.ERROR}))
+    judge(project, "rules", rightly(project))
+    matter = of_kind(project, "failures")
+    assert matter.sentence.startswith("judge failed on 2 of 6 items (33.3 %), which count as “incorrect”")
+    assert matter.about == {"run": run, "verifier": "judge"}
+
+
+def test_a_judge_that_failed_on_all_is_not_measured_and_not_zero(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(6))
+    judge(project, "judge", dict.fromkeys(range(1, 7), Outcome.ERROR))
+    found = said(project)
+    assert found["failures"] == "judge failed on 6 of 6 items, so that nothing is measured of it."
+    assert "weakest-cell" not in found
+
+
+def test_labels_that_verifiers_make_improbable_are_counted(tmp_path: Path) -> None:
+    rows = [{**row, "question_id": f"q{number}"} for number, row in enumerate(numbered(80))]
+    project = make_project(tmp_path, rows)
+    true = rightly(project)
+    judge(project, "rules", true)
+    judge(project, "exact", true)
+    assert "suspect-labels" not in said(project)
+    with project.database.write() as connection:
+        connection.execute("UPDATE completions SET imported_gold = 1 - imported_gold WHERE id IN (3, 8)")
+        connection.execute("INSERT INTO changes (first_id, last_id) VALUES (3, 8)")
+    matter = of_kind(project, "suspect-labels")
+    assert matter.sentence == "2 labels are more probably wrong than right, by what rules and exact say."
+    assert (matter.screen, matter.about) == ("disagreements", {"queue": "suspect-gold"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "differ", "words"),
+    [
+        ("weak-agreement", 10, "weak; read as: no conclusion"),
+        ("agreement", 3, "fair; read as: conclusions from these labels are tentative"),
+        ("agreement", 0, "sound; read as: conclusions may rest"),
+    ],
+)
+def test_agreement_is_said_in_words(tmp_path: Path, kind: str, differ: int, words: str) -> None:
+    project = project_of(tmp_path, 24)
+    for item in range(1, 25):
+        put(project, "amira", item, "correct" if item % 2 else "incorrect")
+        put(project, "ben", item, "correct" if item % 2 and item > 2 * differ else "incorrect")
+    found = of_kind(project, kind).sentence
+    assert words in found
+    assert "of 24 items with two labels, alpha " in found
+    assert "]" in found, "with its interval"
+
+
+def test_agreement_that_is_not_defined_is_said_not_0(tmp_path: Path) -> None:
+    project = project_of(tmp_path, 4)
+    for item in range(1, 5):
+        for name in ("amira", "ben"):
+            put(project, name, item, "correct")
+    assert "alpha is not defined: all labels say the same" in said(project)["agreement"]
+
+
+def test_labels_of_one_person_alone_agree_with_nobody(tmp_path: Path) -> None:
+    project = project_of(tmp_path, 4)
+    put(project, "amira", 1, "correct")
+    assert not {"agreement", "weak-agreement"} & set(said(project))
+
+
+def typed(folder: Path) -> Project:
+    """40 items of A1, 40 of C1 and 2 of D2, each of a question of its own."""
+    project = make_project(folder)
+    for subtype, count in (("A1", 40), ("C1", 40), ("D2", 2)):
+        rows = numbered(count, subtype=subtype)
+        add_items(
+            project.database,
+            [
+                {**row, "question_id": f"{subtype}-{number}", "completion_id": f"{subtype}-{number}"}
+                for number, row in enumerate(rows)
+            ],
+        )
+    return project
+
+
+def test_the_weakest_cell_is_weak_for_sure_and_of_the_best_verifier(tmp_path: Path) -> None:
+    project = typed(tmp_path)
+    wrong = dict.fromkeys(range(41, 81, 2), Outcome.ABSTAIN)
+    judge(project, "rules", rightly(project, {**wrong, 82: Outcome.CORRECT}))
+    judge(project, "exact", dict.fromkeys(range(1, 83), Outcome.INCORRECT))
+    matter = of_kind(project, "weakest-cell")
+    assert matter.sentence.startswith("rules, the most accurate, is weakest on C1 - Single Choice: right on 50.0 % [")
+    assert matter.sentence.endswith("] of 40 items, over all on 74.4 %."), "one of two on D2 may be chance"
+    assert matter.about == {"verifier": "rules", "by": "subtype", "group": "C1"}
+    assert matter.screen == "accuracy"
+
+
+def test_without_types_there_is_no_cell(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(6))
+    judge(project, "rules", dict.fromkeys(range(1, 7), Outcome.CORRECT))
+    assert "weakest-cell" not in said(project)
+
+
+def test_a_baseline_is_not_the_best_verifier(tmp_path: Path) -> None:
+    project = typed(tmp_path)
+    judge(project, "always-incorrect", dict.fromkeys(range(1, 83), Outcome.INCORRECT))
+    assert not {"weakest-cell", "suspect-labels"} & set(said(project))
+
+
+def test_progress_has_a_forecast_by_the_pace_of_the_last_week(tmp_path: Path) -> None:
+    project = project_of(tmp_path, 10)
+    people.assign(project, ["amira", "ben"], per_item=2)
+    assert said(project)["progress"] == (
+        "0 of 20 labels that were asked for are there; nobody has labelled for a week, so that no end can be told."
+    )
+    label_all(project, "amira", Answer(verdict="correct"))
+    found = said(project)["progress"]
+    assert found.startswith("10 of 20 labels that were asked for are there; at 10 labels a day")
+    assert found.endswith("the last is there tomorrow.")
+    label_all(project, "ben", Answer(verdict="correct"))
+    assert "progress" not in said(project)
+
+
+def test_what_stands_still_comes_before_what_misleads_and_that_before_what_figures_show(tmp_path: Path) -> None:
+    project = disputed(tmp_path, 6, subtype="A1")
+    add_items(project.database, numbered(6, subtype="B1", dataset="more"))
+    add_items(project.database, numbered(6, subtype="C1", dataset="others"))
+    judge(project, "judge", {**rightly(project), 7: Outcome.ERROR})
+    stop(project, "failed", "gone")
+    people.assign(project, ["dora"], per_item=1, selection=Selection())
+    order = list(said(project))
+    assert order == sorted(order, key=list(KINDS).index)
+    assert order[:2] == ["stopped-run", "conflicts"]
+    assert {"failures", "weak-agreement", "weakest-cell", "progress"} <= set(order)
+
+
+def test_of_one_kind_the_largest_comes_first() -> None:
+    small, large = (Matter(kind="failures", sentence=str(size), size=size) for size in (1, 12))
+    first = Matter(kind="flags", sentence="flags", size=1)
+    assert ranked([small, large, first]) == [first, large, small]
+
+
+def test_every_kind_is_found_under_its_name(tmp_path: Path) -> None:
+    project = disputed(tmp_path, 6)
+    stop(project, "failed", "gone")
+    kinds = {matter.kind for matter in briefed(project).briefing}
+    assert kinds <= KINDS.keys()
+
+
+def test_names_and_messages_of_others_stay_one_line_and_short(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(6))
+    stop(project, "failed", "a\nb\t" + "[bold]x[/] " * 4_000)
+    found = said(project)["stopped-run"]
+    assert "\n" not in found
+    assert len(found) < 250
+
+
+def test_a_forecast_goes_by_days_and_not_by_the_first_hour(tmp_path: Path) -> None:
+    project = project_of(tmp_path, 40)
+    people.assign(project, ["amira"], per_item=1)
+    at = stamp((datetime.now(UTC) - timedelta(days=4)).timestamp())
+    for item in range(1, 9):
+        put(project, "amira", item, "correct", at=at)
+    assert "at 2 labels a day" in said(project)["progress"]

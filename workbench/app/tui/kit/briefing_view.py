@@ -1,0 +1,57 @@
+"""A briefing as it is shown: a numbered sentence a matter, and a line a verifier with its accuracy."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from workbench.app.tui.kit.matrix import fit, printable
+from workbench.core.status import Matter
+from workbench.core.text.figures import compact_count, interval_bar, percent, percent_interval
+
+if TYPE_CHECKING:
+    from workbench.measuring.briefing import Standing
+    from workbench.statistics.records.report import AccuracyRow
+
+NUMBERED = 9
+"""Matters that a number leads to; the others are reached with the cursor."""
+_MARGIN = 3
+_NAMES, _WIDE_NAMES = 14, 28
+_FIGURES = 33
+"""Cells of a verifier's accuracy, its interval and its items."""
+
+
+def matter_text(number: int, matter: Matter, width: int) -> Content:
+    """A sentence behind the key that leads where it is dealt with."""
+    key = f" {number} " if number <= NUMBERED else "   "
+    first, *others = wrap(printable(matter.sentence), max(width - _MARGIN, 20), break_on_hyphens=False) or [""]
+    lines = [Content.assemble((key, "bold $text-accent"), first), *(Content(" " * _MARGIN + line) for line in others)]
+    return Content("\n").join(lines)
+
+
+def standing_text(standing: Standing, width: int, most: int) -> Content:
+    """How accurate verifiers are.
+
+    Args:
+        most: How many have a line.
+    """
+    lines = [_verifier(row, standing.constant, width) for row in standing.verifiers[:most]]
+    more = len(standing.verifiers) - most
+    said = [f"{more:,} more"] if more > 0 else []
+    if standing.constant is not None:
+        said.append(f"┊ one and the same verdict for all: {percent(standing.constant)} %")
+    lines.append(Content.styled(" · ".join(said) or "Nothing is measured: no item has gold.", "$foreground-muted"))
+    return Content("\n").join(lines)
+
+
+def _verifier(row: AccuracyRow, constant: float | None, width: int) -> Content:
+    names = min(_WIDE_NAMES, max(_NAMES, width // 4))
+    name = Content.styled(fit(row.verifier, names), "bold")
+    if row.accuracy is None or row.ci is None:
+        return Content.assemble(name, (" nothing is measured", "$text-warning"))
+    room = width - names - _FIGURES - 2
+    drawn = f" {interval_bar(row.accuracy, *row.ci, room, constant)}" if room >= 4 else ""
+    figures = f"{percent(row.accuracy):>5} % {percent_interval(row.ci):<14} n {compact_count(row.n)}"
+    return Content.assemble(name, (drawn, "$text-accent"), f" {figures}")

@@ -1,0 +1,78 @@
+"""When the labels that are still to come may be there: by the pace of the last week."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
+
+from workbench.core.database import people
+from workbench.core.database.values import stamp
+from workbench.core.project import Project
+from workbench.core.text.figures import counted
+from workbench.labelling.store import forecasting as store
+
+_WEEK = timedelta(days=7)
+_FARTHEST = timedelta(days=3650)
+"""An end farther away than this is none that anybody plans by."""
+
+
+class Forecast(Struct, frozen=True, kw_only=True):
+    """How far labels are, and when the last may be there.
+
+    Attributes:
+        done: Labels that were to be made and are.
+        left: Labels still to come.
+        recent: Labels given in the last seven days.
+        per_day: Their pace, over the days since the first of them, one at least; None without any.
+        ends_at: When what is left is done at that pace; None without one, or where it takes ten years.
+    """
+
+    done: int
+    left: int
+    recent: int
+    per_day: float | None
+    ends_at: datetime | None
+
+    def words(self, now: datetime) -> str:
+        """The pace and the end in half a sentence."""
+        if self.per_day is None:
+            return "nobody has labelled for a week, so that no end can be told"
+        pace = f"at {counted(round(self.per_day), 'label')} a day" if self.per_day >= 1 else "at less than one a day"
+        if self.ends_at is None:
+            return f"{pace} no end is in sight"
+        return f"{pace}, as of late, the last is there {_day(self.ends_at, now)}"
+
+
+def forecast(project: Project, now: datetime | None = None) -> Forecast:
+    """How far everybody's labels are."""
+    slots = store.slots(project.database.reader())
+    return _forecast(project, slots.done, slots.left, now or datetime.now(UTC), None)
+
+
+def own_forecast(project: Project, name: str, done: int, left: int, now: datetime | None = None) -> Forecast:
+    """How far one person's are, by their own pace alone.
+
+    Raises:
+        UsageError: There is no such person.
+    """
+    return _forecast(project, done, left, now or datetime.now(UTC), people.find(project.database, name).id)
+
+
+def _forecast(project: Project, done: int, left: int, now: datetime, person: int | None) -> Forecast:
+    found = store.recent(project.database.reader(), stamp((now - _WEEK).timestamp()), person)
+    per_day = ends_at = None
+    if found.first_at is not None:
+        days = max((now - datetime.fromisoformat(found.first_at)) / timedelta(days=1), 1.0)
+        per_day = found.given / days
+        needed = timedelta(days=min(left / per_day, _FARTHEST.days))
+        ends_at = None if needed >= _FARTHEST else now + needed
+    return Forecast(done=done, left=left, recent=found.given, per_day=per_day, ends_at=ends_at)
+
+
+def _day(at: datetime, now: datetime) -> str:
+    days = (at.date() - now.date()).days
+    if days < 2:
+        return ("today", "tomorrow")[max(days, 0)]
+    year = f" {at.year}" if at.year != now.year else ""
+    return f"about {at.day} {at:%B}{year}"

@@ -1,0 +1,49 @@
+"""Slots still to be filled, and how many labels have come lately."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import NamedTuple
+
+_LOOKED_AT = 20_000
+"""Events that are looked back through at most: as many as a large team makes in a week."""
+
+
+class Slots(NamedTuple):
+    """Slots for verdicts in the rounds under way."""
+
+    done: int
+    left: int
+
+
+class RecentLabels(NamedTuple):
+    """Labels given since a time.
+
+    Attributes:
+        first_at: When the first of them was given; None where there are none.
+    """
+
+    given: int
+    first_at: str | None
+
+
+def slots(connection: sqlite3.Connection) -> Slots:
+    """How many are done, and how many open or with somebody."""
+    counts = dict(
+        connection.execute(
+            "SELECT state, count(*) FROM assignments WHERE state IN ('open', 'leased', 'away', 'done') "
+            "AND task = 'correctness' GROUP BY state"
+        ).fetchall()
+    )
+    return Slots(done=counts.pop("done", 0), left=sum(counts.values()))
+
+
+def recent(connection: sqlite3.Connection, since: str, annotator: int | None = None) -> RecentLabels:
+    """Labels on completions since a time, of everybody or of one person."""
+    of_whom = "" if annotator is None else "WHERE annotator_id = ?3"
+    row = connection.execute(
+        "SELECT count(*), min(created_at) FROM (SELECT kind, task, created_at FROM label_events "
+        f"{of_whom} ORDER BY id DESC LIMIT ?2) WHERE kind = 'label' AND task = 'correctness' AND created_at >= ?1",
+        (since, _LOOKED_AT, *(() if annotator is None else (annotator,))),
+    ).fetchone()
+    return RecentLabels(*row)

@@ -1,0 +1,115 @@
+"""What waits for one person, in sentences: their own work, and nothing of anybody else's labels, verdicts or gold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.core.project import Project
+from workbench.core.status import Matter, PersonProgress
+from workbench.core.text.figures import counted
+from workbench.labelling.adjudicating import AdjudicationSession
+from workbench.labelling.annotating import AnnotationSession
+from workbench.labelling.forecasting import own_forecast
+
+
+class OwnWork(Struct, frozen=True, kw_only=True):
+    """What an annotator's Home says.
+
+    Attributes:
+        matters: What waits for them, the most pressing first; never empty.
+    """
+
+    progress: PersonProgress
+    matters: list[Matter]
+
+
+class _Own(Struct, frozen=True, kw_only=True):
+    """What is known of one person.
+
+    Attributes:
+        answers: Answers to their flags that they have not read.
+        news: The version of the guidelines that is new to them; "" where none is.
+        pause: What to tell who gets no items for now; "" while they do.
+    """
+
+    project: Project
+    progress: PersonProgress
+    answers: int
+    news: str
+    pause: str
+
+
+def own_work(project: Project, name: str) -> OwnWork:
+    """What waits for a person.
+
+    Raises:
+        UsageError: There is no such person.
+    """
+    with closing(AnnotationSession(project, name)) as session:
+        done, news, pause = session.progress(), session.guidelines.news(), session.paused()
+        answers = sum(not answer.heard for answer in session.answers())
+    conflicts = AdjudicationSession(project, name).left()
+    progress = PersonProgress(
+        name=name, role="annotator", done=done.done, left=done.left, conflicts=conflicts, away=done.away
+    )
+    own = _Own(project=project, progress=progress, answers=answers, news=news, pause=pause)
+    return OwnWork(progress=progress, matters=[matter for find in _FINDERS for matter in find(own)] or [_NOTHING])
+
+
+def _answers(own: _Own) -> Iterator[Matter]:
+    if own.answers:
+        said = f"The coordinator has answered {counted(own.answers, 'flag')} of yours: read it with F in Annotate."
+        yield Matter(kind="own-answers", sentence=said, size=own.answers, screen="annotate")
+
+
+def _guidelines(own: _Own) -> Iterator[Matter]:
+    if own.news:
+        said = "The guidelines have changed: read what is new with g in Annotate."
+        yield Matter(kind="own-guidelines", sentence=said, screen="annotate")
+
+
+def _pause(own: _Own) -> Iterator[Matter]:
+    if own.pause:
+        yield Matter(kind="own-pause", sentence=own.pause)
+
+
+def _items(own: _Own) -> Iterator[Matter]:
+    left = own.progress.left
+    if left and not own.pause:
+        found = own_forecast(own.project, own.progress.name, own.progress.done, left)
+        end = f"; {found.words(datetime.now(UTC))}" if found.per_day is not None else ""
+        said = f"{counted(left, 'item')} {_wait(left)} for your label{end}."
+        yield Matter(kind="own-items", sentence=said, size=left, screen="annotate")
+
+
+def _conflicts(own: _Own) -> Iterator[Matter]:
+    if many := own.progress.conflicts:
+        said = f"{counted(many, 'conflict')} {_wait(many)} for you to settle."
+        yield Matter(kind="own-conflicts", sentence=said, size=many, screen="adjudicate")
+
+
+def _away(own: _Own) -> Iterator[Matter]:
+    if away := own.progress.away:
+        said = f"{counted(away, 'item')} {'is' if away == 1 else 'are'} in your bundle."
+        yield Matter(kind="own-bundle", sentence=said, size=away)
+
+
+def _wait(number: int) -> str:
+    return "waits" if number == 1 else "wait"
+
+
+_NOTHING: Final = Matter(kind="own-nothing", sentence="Nothing waits for you at the moment.")
+_FINDERS: Final[tuple[Callable[[_Own], Iterator[Matter]], ...]] = (
+    _answers,
+    _guidelines,
+    _pause,
+    _items,
+    _conflicts,
+    _away,
+)
+"""In the order in which they are said: what changes how the rest is done comes first."""

@@ -1,0 +1,427 @@
+"""What is open in a project, a sentence each, the most pressing first; every figure is another module's.
+
+The order is that of `KINDS`: what stands still until somebody acts, then what makes figures wrong, then what figures
+show, then what goes on by itself, and last what could be begun. Of one kind the matter about most items comes first.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from msgspec import Struct, structs
+
+from workbench.core.project import Project
+from workbench.core.run import ACTIVE, RunInfo
+from workbench.core.status import Matter, PersonProgress, Status
+from workbench.core.taxonomy import type_display
+from workbench.core.text.figures import counted, percent, percent_interval
+from workbench.labelling import coordinating
+from workbench.labelling.agreement.measuring import agreement
+from workbench.labelling.forecasting import forecast
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.entries import CONSTANTS
+from workbench.measuring.reviewing.asked import listed
+from workbench.measuring.reviewing.kinds import EVEN
+from workbench.measuring.reviewing.queues import queue
+from workbench.measuring.suggesting import status
+from workbench.runs.run_status import runs
+from workbench.statistics.records.agreement import AgreementReport
+from workbench.statistics.records.report import AccuracyReport, AccuracyRow
+
+TENTATIVE: Final = 0.667
+SOUND: Final = 0.8
+"""Alphas from which on conclusions may rest on labels: tentatively, and without reserve (Krippendorff, Content
+Analysis, 2004, page 241)."""
+_LONGEST = 160
+"""Characters of what somebody else wrote (a run's message, a question) that stand in a sentence."""
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """How accurate verifiers are.
+
+    Attributes:
+        verifiers: Their rows over all items, the most accurate first; those that nothing is measured of come last.
+        constant: The share of items on which the better constant verdict is right; None without gold.
+    """
+
+    verifiers: list[AccuracyRow]
+    constant: float | None
+
+
+class ProjectFacts:
+    """A project as it stands: its counts, and figures that are made when they are first asked for."""
+
+    def __init__(self, project: Project, counts: Status, runs: Sequence[RunInfo]) -> None:
+        self.project, self.counts, self.runs = project, counts, runs
+        self.now = datetime.now(UTC)
+
+    @cached_property
+    def report(self) -> AccuracyReport:
+        """Accuracy by subtype, or by type where there are no subtypes to tell apart."""
+        report = accuracy(self.project, by="subtype")
+        groups = {row.group for row in report.rows if row.n and row.group is not None}
+        return report if len(groups) > 1 else accuracy(self.project, by="type")
+
+    @cached_property
+    def standing(self) -> Standing:
+        """The verifiers in their order."""
+        if not any(run.completed_at for run in self.runs):
+            return Standing(verifiers=[], constant=None)
+        overall = [row for row in self.report.rows if row.group is None]
+        return Standing(
+            verifiers=sorted(
+                (row for row in overall if row.kind == "verifier"),
+                key=lambda row: -1.0 if row.accuracy is None else row.accuracy,
+                reverse=True,
+            ),
+            constant=max((row.accuracy for row in overall if row.verifier in CONSTANTS and row.accuracy), default=None),
+        )
+
+    @property
+    def best(self) -> AccuracyRow | None:
+        """The most accurate verifier that looks at the completion; None where nothing is measured of any."""
+        return next((row for row in self.standing.verifiers if row.verifier not in CONSTANTS and row.n), None)
+
+    @cached_property
+    def agreement(self) -> AgreementReport | None:
+        """How far people agree on verdicts; None while there are not two who have labelled."""
+        several = sum(person.done > 0 for person in self.counts.people) > 1
+        return agreement(self.project).report if several else None
+
+    def run_of(self, verifier: str) -> int:
+        """The run that a verifier's figures come from."""
+        return max((run.run for run in self.runs if run.verifier == verifier and run.completed_at), default=0)
+
+
+# -- What stands still until somebody acts.
+
+
+def _stopped_runs(facts: ProjectFacts) -> Iterator[Matter]:
+    for run in {run.verifier: run for run in facts.runs}.values():
+        if (how := _stopped(run)) is not None:
+            why = f": {_beginning(run.message)}" if run.message else "."
+            yield Matter(
+                kind="stopped-run",
+                sentence=f"{run.verifier} (run {run.run}) {how} after {_share(run)}{why}",
+                about={"run": run.run, "verifier": run.verifier},
+                size=run.items - run.done,
+                screen="runs",
+                command=f"workbench runs DB resume {run.run}",
+            )
+
+
+def _stopped(run: RunInfo) -> str | None:
+    """In what way a run stands still; None for one that is at work or over."""
+    if run.state == "failed":
+        return "failed"
+    if run.state == "paused":
+        return "stopped by itself" if run.message else "is paused"
+    return "has lost the process that worked on it" if run.state in ACTIVE and not run.alive else None
+
+
+def _share(run: RunInfo) -> str:
+    if run.writes:
+        return counted(run.usage.calls if run.usage else 0, "call")
+    return f"{run.done:,} of {counted(run.items, 'item')}"
+
+
+def _flags(facts: ProjectFacts) -> Iterator[Matter]:
+    flags = coordinating.flags(facts.project) if facts.counts.flags else []
+    if not flags:
+        return
+    oldest, names = flags[0], list(dict.fromkeys(flag.annotator for flag in flags))
+    asks = f"; {'it' if len(flags) == 1 else 'the first'} asks: “{_beginning(oldest.asked)}”" if oldest.asked else ""
+    yield Matter(
+        kind="flags",
+        sentence=f"{counted(len(flags), 'flag')} of {listed(names)} {_wait(len(flags))} for your answer, since "
+        f"{oldest.flagged_at[:10]}{asks}.",
+        size=len(flags),
+        screen="flags",
+        command="workbench flags DB",
+    )
+
+
+def _conflicts(facts: ProjectFacts) -> Iterator[Matter]:
+    able = sorted(_able(facts.counts.people), key=lambda person: -person.conflicts)
+    if able:
+        first, *others = able
+        if first.conflicts == able[-1].conflicts:
+            whom = f"{listed([one.name for one in able], 'or')} to settle"
+        else:
+            rest = listed([f"{one.conflicts:,} for {one.name}" for one in others])
+            whom = f"{first.name} to settle, {rest}; some may be the same"
+        yield Matter(
+            kind="conflicts",
+            sentence=f"{counted(first.conflicts, 'conflict')} {_wait(first.conflicts)} for {whom}.",
+            about={} if others else {"person": first.name},
+            size=first.conflicts,
+            screen="conflicts",
+            command=f"workbench open DB --as {shlex.quote(first.name)}",
+        )
+
+
+def _nobodys_conflicts(facts: ProjectFacts) -> Iterator[Matter]:
+    many = facts.counts.states["conflict"]
+    if many and not any(_able(facts.counts.people)):
+        yield Matter(
+            kind="nobodys-conflicts",
+            sentence=f"{counted(many, 'item')} {'is' if many == 1 else 'are'} in conflict, and nobody is here who may "
+            "settle them: it takes a third person, who has not labelled them.",
+            size=many,
+            command="workbench annotators DB add NAME",
+        )
+
+
+def _able(people: Iterable[PersonProgress]) -> Iterator[PersonProgress]:
+    """Who may settle conflicts and is not paused."""
+    return (person for person in people if person.conflicts and not person.paused)
+
+
+# -- What makes figures wrong.
+
+
+def _failures(facts: ProjectFacts) -> Iterator[Matter]:
+    for row in facts.standing.verifiers:
+        if row.error:
+            means = "which count as “incorrect” in its accuracy" if row.n else "so that nothing is measured of it"
+            share = f" ({percent(row.error / row.n)} %)" if row.n else ""
+            run = facts.run_of(row.verifier)
+            yield Matter(
+                kind="failures",
+                sentence=f"{row.verifier} failed on {row.error:,} of {counted(row.n or row.error, 'item')}{share}, "
+                f"{means}.",
+                about={"run": run, "verifier": row.verifier},
+                size=row.error,
+                screen="runs",
+                command=f"workbench runs DB show {run}",
+            )
+
+
+def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
+    if facts.best is None:
+        return
+    found = queue(facts.project, "suspect-gold", hide_reviewed=True)
+    if many := found.above(EVEN):
+        says = "says" if len(found.verifiers) == 1 else "say"
+        yield Matter(
+            kind="suspect-labels",
+            sentence=f"{counted(many, 'label')} {'is' if many == 1 else 'are'} more probably wrong than right, by what "
+            f"{listed(found.verifiers)} {says}.",
+            about={"queue": found.name},
+            size=many,
+            screen="disagreements",
+            command=f"workbench disagreements DB --queue {found.name}",
+        )
+
+
+def _weak_agreement(facts: ProjectFacts) -> Iterator[Matter]:
+    found = facts.agreement
+    if found is not None and found.krippendorff_alpha is not None and found.krippendorff_alpha < TENTATIVE:
+        yield _agreeing("weak-agreement", found, "weak; read as: no conclusion rests on these labels yet")
+
+
+def _agreeing(kind: str, found: AgreementReport, read: str) -> Matter:
+    alpha = found.krippendorff_alpha
+    alike = f"People agree on {percent(found.percent_agreement)} % {percent_interval(found.percent_ci)}"
+    of = f"of {counted(found.paired, 'item')} with two labels"
+    return Matter(
+        kind=kind,
+        sentence=f"{alike} {of}, {'alpha is not defined' if alpha is None else f'alpha {alpha:z.2f}'}: {read}.",
+        size=found.paired,
+        screen="agreement",
+        command="workbench agreement DB",
+    )
+
+
+# -- What figures show.
+
+
+def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
+    best = facts.best
+    if best is None or best.accuracy is None:
+        return
+    by = facts.report.by or ""
+    rows = [row for row in facts.report.rows if row.verifier == best.verifier and row.group is not None]
+    cells = [(row.ci[1], row) for row in rows if row.ci is not None]
+    if len(cells) < 2:
+        return
+    # By the interval's upper end: what is weak for sure, not what few items make look so.
+    upper, worst = min(cells, key=lambda cell: cell[0])
+    group, rivals = worst.group or "", len(facts.standing.verifiers) > 1
+    chance = " (the difference may be chance)" if upper >= best.accuracy else ""
+    where = shlex.quote(f"{by}={group}")
+    yield Matter(
+        kind="weakest-cell",
+        sentence=f"{best.verifier}{', the most accurate,' if rivals else ''} is weakest on {type_display(group)}: "
+        f"right on {percent(worst.accuracy)} % {percent_interval(worst.ci)} of {counted(worst.n, 'item')}, over all on "
+        f"{percent(best.accuracy)} %{chance}.",
+        about={"verifier": best.verifier, "by": by, "group": group},
+        size=worst.n,
+        screen="accuracy",
+        command="workbench disagreements DB --queue verifier-gold "
+        f"--verifier {shlex.quote(best.verifier)} --where {where}",
+    )
+
+
+def _agreement(facts: ProjectFacts) -> Iterator[Matter]:
+    found = facts.agreement
+    alpha = None if found is None else found.krippendorff_alpha
+    if found is None or not found.paired or (alpha is not None and alpha < TENTATIVE):
+        return
+    if alpha is None:
+        read = "all labels say the same, which tells nothing of how people tell correct from incorrect"
+    elif alpha < SOUND:
+        read = "fair; read as: conclusions from these labels are tentative"
+    else:
+        read = "sound; read as: conclusions may rest on these labels"
+    yield _agreeing("agreement", found, read)
+
+
+# -- What goes on by itself.
+
+
+def _running(facts: ProjectFacts) -> Iterator[Matter]:
+    for run in facts.runs:
+        if run.state in ACTIVE and run.alive:
+            how = f"waits: {_beginning(run.waiting)}" if run.waiting else "is at work"
+            to_go = f", about {_duration(run.eta)} to go" if run.eta is not None else ""
+            yield Matter(
+                kind="running",
+                sentence=f"{run.verifier} (run {run.run}) {how}, {_share(run)} done{to_go}.",
+                about={"run": run.run, "verifier": run.verifier},
+                size=run.items - run.done,
+                screen="runs",
+                command=f"workbench runs DB show {run.run}",
+            )
+
+
+def _duration(seconds: float) -> str:
+    """A time to wait, in words."""
+    for size, noun, until in ((1, "second", 100), (60, "minute", 6_000), (3_600, "hour", 48 * 3_600)):
+        if seconds < until:
+            return counted(max(round(seconds / size), 1), noun)
+    return counted(round(seconds / 86_400), "day")
+
+
+def _progress(facts: ProjectFacts) -> Iterator[Matter]:
+    found = forecast(facts.project, facts.now)
+    if found.left:
+        there = f"{found.done:,} of {counted(found.done + found.left, 'label')} that were asked for"
+        yield Matter(
+            kind="progress",
+            sentence=f"{there} {'is' if found.done == 1 else 'are'} there; {found.words(facts.now)}.",
+            size=found.left,
+            screen="home",
+        )
+
+
+# -- What could be begun.
+
+
+def _import(facts: ProjectFacts) -> Iterator[Matter]:
+    if not facts.counts.items and not facts.counts.questions:
+        yield Matter(
+            kind="import",
+            sentence="Nothing is here yet: begin with a file of questions, references and completions.",
+            command="workbench import DB FILE",
+        )
+    elif not facts.counts.items:
+        yield Matter(
+            kind="import",
+            sentence=f"{counted(facts.counts.questions, 'question')} without completions "
+            f"{_wait(facts.counts.questions)}: a pool to curate and to draw from.",
+            command="workbench curate DB status",
+        )
+
+
+def _verify(facts: ProjectFacts) -> Iterator[Matter]:
+    if facts.counts.items and all(run.writes for run in facts.runs):
+        yield Matter(
+            kind="verify",
+            sentence=f"No verifier has judged the {counted(facts.counts.items, 'item')} yet: start one; rules needs no "
+            "model server.",
+            screen="runs",
+            command="workbench verify DB rules",
+        )
+
+
+def _label(facts: ProjectFacts) -> Iterator[Matter]:
+    if facts.standing.verifiers and not any(n for source, n in facts.report.gold.items() if source != "none"):
+        yield Matter(
+            kind="label",
+            sentence="No item has gold, so that nothing can be measured: let people label some.",
+            command="workbench assign DB --annotators A,B --per-item 2",
+        )
+
+
+_NOTHING: Final = Matter(
+    kind="nothing",
+    sentence="Nothing is open: a report says what these figures rest on.",
+    command="workbench report DB -o report.html",
+)
+
+
+class MatterKind(NamedTuple):
+    """A kind of matter.
+
+    Attributes:
+        find: What there is of it.
+        late: Whether that takes figures that are measured, which may take seconds.
+    """
+
+    find: Callable[[ProjectFacts], Iterator[Matter]]
+    late: bool = False
+
+
+KINDS: Final = {
+    "stopped-run": MatterKind(_stopped_runs),
+    "flags": MatterKind(_flags),
+    "conflicts": MatterKind(_conflicts),
+    "nobodys-conflicts": MatterKind(_nobodys_conflicts),
+    "failures": MatterKind(_failures, late=True),
+    "suspect-labels": MatterKind(_suspect_labels, late=True),
+    "weak-agreement": MatterKind(_weak_agreement, late=True),
+    "weakest-cell": MatterKind(_weakest_cell, late=True),
+    "agreement": MatterKind(_agreement, late=True),
+    "running": MatterKind(_running),
+    "progress": MatterKind(_progress),
+    "import": MatterKind(_import),
+    "verify": MatterKind(_verify),
+    "label": MatterKind(_label, late=True),
+}
+"""Every kind of matter by name, the most pressing first."""
+
+
+def matters(facts: ProjectFacts, *, late: bool) -> list[Matter]:
+    """What is open: what counts tell, or what takes long to measure."""
+    return [matter for kind in KINDS.values() if kind.late == late for matter in kind.find(facts)]
+
+
+def ranked(found: Iterable[Matter]) -> list[Matter]:
+    """All that is open, the most pressing first; where nothing is, one matter that says so."""
+    place = {kind: number for number, kind in enumerate(KINDS)}
+    return sorted(found, key=lambda matter: (place[matter.kind], -matter.size)) or [_NOTHING]
+
+
+def briefed(project: Project) -> Status:
+    """The counts of a project with its briefing."""
+    counts = status(project)
+    facts = ProjectFacts(project, counts, runs(project))
+    return structs.replace(counts, briefing=ranked(matters(facts, late=False) + matters(facts, late=True)))
+
+
+# -- Words.
+
+
+def _wait(number: int) -> str:
+    return "waits" if number == 1 else "wait"
+
+
+def _beginning(said: str) -> str:
+    """What somebody else wrote, in one line and no longer than a sentence takes."""
+    line = " ".join(said.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST].rstrip()}…"

@@ -24,6 +24,7 @@ from workbench.verifiers.rules.sense import (
     opposed,
 )
 from workbench.verifiers.rules.strings import (
+    other_case,
     same_text,
 )
 
@@ -73,6 +74,8 @@ class Comparison:
         if reference.given and candidate.given and reference.given != candidate.given:
             found = Equality(False, "expression")
         elif rule := same_text(reference.text, candidate.text):
+            if other_case(reference.text, candidate.text, self.question):
+                raise Doubt("alike")
             found = Equality(True, rule)
         else:
             found = self._by_table(reference, candidate)

@@ -352,6 +352,8 @@ class TypedQuestion:
         r"\b(?:python|java(?:script)?|sql|regex|bash|shell|linux|unix|git|vim|html|css|c\+\+|print(?:s|ed)?\s*\(|console\.log|case-sensitive|def\s+\w+\()"
     )
     """Whether it asks for code or for what code prints, of which upper case is a part."""
+    of_output = _Says(r"\b(?:prints?|printed|outputs?|displays?|returns?|evaluates?)\b")
+    """Whether it asks for what a program gives, of which yes is not Yes."""
     monotone = _Says(r"\b(?:increas|decreas|monoton|concav|convex)")
     """Whether it asks where a function rises or falls, which says nothing of the ends of an interval."""
     of_time = _Says(r"\b(?:minutes?|hours?|seconds?|time|how\s+long|when)\b")

@@ -106,13 +106,15 @@ def _quantity(tokens: list[str], trees: tuple[Node, ...]) -> tuple[Node, ...] | 
     if not tokens:
         return None
     first = trees[0] if trees else None
+    applied = _applied_name(tokens)
     if isinstance(first, Name):
-        return None if first.text in CONSTANTS else trees
+        # p(1) is no product p · 1.
+        return None if first.text in CONSTANTS else trees if applied is None else (applied,)
     if isinstance(first, Call) and first.function.startswith(_FUNCTIONS):
         return trees
     if _CAPITALS.issuperset(tokens):
         return trees
-    if (applied := _applied_name(tokens)) is not None:
+    if applied is not None:
         return (applied,)
     return () if first is None and tokens[0] in _OPERATORS else None
 

@@ -77,6 +77,8 @@ _READ, _SENTENCE, _LONGEST = 1_500, 160, 400
 _NEAR = 3
 """So many words before a state "not" may stand to deny it."""
 _OFFER = 300
+_IDIOM = re.compile(r"\bno\s+(?:doubt|question|wonder|matter|idea|problem)\b", re.IGNORECASE)
+"""No's that deny nothing."""
 _YES_OR_NO = re.compile(r"(?:yes|no)\s*[,.;:—–](?!.*\b(?:yes|no|unknown|true|false)\b)")
 _PHRASE = re.compile(r"[a-z'-]{2,30}(?: [a-z'-]{2,30}){0,3}")
 _DIGIT = re.compile(r"\d")
@@ -227,7 +229,7 @@ def stated(text: str, vocabulary: Vocabulary, question: str = "", whole: bool = 
     found = state(text, vocabulary)
     if found is not None:
         return found
-    shown = _plain(text)
+    shown = _IDIOM.sub(" ", _plain(text))
     named = {_bare(clause, vocabulary) for clause in (*last_clauses(shown[:_LONGEST], 0)[:1], *last_clauses(shown))}
     named |= {_concluded(shown[-_LONGEST:], vocabulary, question)}
     named -= {None}

@@ -235,7 +235,7 @@ def other_case(reference: str, answer: str, question: TypedQuestion) -> bool:
     """Whether two texts differ in upper case where that tells symbols apart: CO and Co, NO and No, MW and mW."""
     ours, theirs = spelled(reference), spelled(answer)
     if question.of_code and ours != theirs and ours not in theirs and ours.casefold() in theirs.casefold():
-        return ours.casefold() not in _STATES
+        return ours.casefold() not in _STATES or question.of_output
     if ours == theirs or len(ours) > 2 * _SHORT or ours.casefold() not in theirs.casefold() or len(words(ours)) >= _FEW:
         return False
     asked = question.symbols

@@ -154,6 +154,11 @@ _LEFT_OPEN = re.compile(
     r"(?:\b(?:or|maybe|perhaps|possibly|presumably|either|oder|ou|might\s+be|could\s+be|may\s+be)|或者?|可能是?|也许是?)\s*\Z",
     re.IGNORECASE,
 )
+_MAY_BE = re.compile(
+    r"[\s$*_}\])\\\"'”’,;]{0,8}(?:but|though|although|or)\s+(?:\w+\s+){0,2}(?:might|could|may)\s+(?:\w+\s+)?be\s+[$\\\d-]",
+    re.IGNORECASE,
+)
+"""Behind an answer what else it may be: "5, but it might be 6"."""
 _OR_ELSE = re.compile(
     r"[.\s$*_}\])\\\"'”’,]{0,8}\bor\s+"
     r"(?!(?:so\s+)?(?:about|roughly|approximately|equivalently|simply|just|in|as|written|≈|\\approx)|[$\\\d-])"
@@ -253,7 +258,7 @@ def _said_by_others(around: Surroundings) -> bool:
 def _denied_behind(behind: str) -> bool:
     if not behind.strip():
         return False
-    if _QUESTIONED.match(behind) or _OR_ELSE.match(behind):
+    if _QUESTIONED.match(behind) or _OR_ELSE.match(behind) or _MAY_BE.match(behind):
         return True
     parts = _SENTENCE.split(behind, maxsplit=4)
     first = parts[0].split("\n\n", 1)

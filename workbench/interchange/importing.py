@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +17,7 @@ from workbench.core.code import ProblemRecord, Record
 from workbench.core.code_tests.broken import BrokenTest, broken_in
 from workbench.core.database.connection import Database
 from workbench.core.errors import UsageError
-from workbench.core.item import ItemRecord, QuarantinedRow, Refusal
+from workbench.core.item import ItemRecord, QuarantinedRow, QuestionRecord, Refusal
 from workbench.core.project import Project
 from workbench.core.run import RefusedLine, VerdictColumn, VerdictRow, VerdictsImported
 from workbench.data.formats import peers
@@ -48,6 +49,9 @@ __all__ = [
 
 
 _LONGEST_NAME = 200
+_FIRST = 3
+"""Rows that a preview shows."""
+_SHOWN_OF_TEXT = 200
 _MAY_MISS = ("gold", "model", "source", "type_text", "subtype_text")
 """Fields of an item that a row may leave empty."""
 _LATER = logs.LATER | {UNKNOWN_PROBLEM}
@@ -155,17 +159,31 @@ def preview_import(
     name = _name(dataset, plans, database)
     rows = store.compared_only(database, name)
     reports = []
+    first: list[PreviewRow] = []
     for plan in plans:
         counts = store.ImportCounts()
         rows.begin_file()
 
         def add(items: list[Record], refused: list[Refusal], counts: store.ImportCounts = counts) -> list[Refusal]:
+            taken = (one for one in items if isinstance(one, ItemRecord | QuestionRecord))
+            first.extend(islice(map(_preview, taken), _FIRST - len(first)))
             matched = rows.add(items)
             store.count(counts, matched, len(refused))
             return [*refused, *matched.refused]
 
         reports.append(_with_columns(_read(plan, store.CHUNK, counts, add, None, progress), _looked_over(plan)))
-    return together(name, reports)
+    return replace(together(name, reports), first=first)
+
+
+def _preview(record: ItemRecord | QuestionRecord) -> PreviewRow:
+    completion = record.completion if isinstance(record, ItemRecord) else None
+    return PreviewRow(
+        line=record.line,
+        question=record.question[:_SHOWN_OF_TEXT],
+        reference=record.reference[:_SHOWN_OF_TEXT],
+        completion=None if completion is None else completion[:_SHOWN_OF_TEXT],
+        gold=record.gold if isinstance(record, ItemRecord) else None,
+    )
 
 
 def _looked_over(plan: FilePlan) -> GraderColumns | None:
@@ -413,10 +431,26 @@ class FileReport(_RowCounts, frozen=True, kw_only=True):
     file: str
 
 
+class PreviewRow(Struct, frozen=True, kw_only=True):
+    """What would be taken of a row; its texts are their beginnings."""
+
+    line: int
+    question: str
+    reference: str
+    completion: str | None
+    gold: bool | None
+
+
 class ImportReport(_RowCounts, frozen=True, kw_only=True):
-    """One command's files taken together; ``files`` where there are several."""
+    """One command's files taken together.
+
+    Attributes:
+        first: Rows as they would be taken, where nothing is written.
+        files: Where there are several.
+    """
 
     dataset: str
+    first: list[PreviewRow] | UnsetType = UNSET
     files: list[FileReport] | UnsetType = UNSET
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 from openpyxl import Workbook
 
 from workbench.core.database.selection import check_names
@@ -159,6 +160,12 @@ def test_a_preview_counts_the_same_and_writes_nothing(tmp_path: Path) -> None:
     report = preview_import(None, plans)
     (column,) = report.verdict_columns or []
     assert (column.correct, column.words) == (1, {"maybe": 1})
+    assert report.first is not UNSET
+    assert [(row.line, row.question, row.reference, row.completion, row.gold) for row in report.first] == [
+        (2, "1+1?", "2", "It is 2.", True),
+        (3, "1+2?", "3", "It is 4.", False),
+        (4, "1+3?", "4", "It is 4.", None),
+    ]
 
 
 def test_a_verdict_needs_a_column_and_a_name_of_its_own(project: Project, tmp_path: Path) -> None:

@@ -69,6 +69,10 @@ if TYPE_CHECKING:
     from workbench.statistics.records.report import AccuracyReport
 
 
+_SHOWN = 60
+"""Characters of a text in a preview."""
+
+
 class ImportOptions(Options, frozen=True, kw_only=True):
     database: Database
     files: Annotated[tuple[Path, ...], argument("FILE…", exists=True)]
@@ -98,7 +102,7 @@ class ImportOptions(Options, frozen=True, kw_only=True):
     run_version: Annotated[str, option("Of the graders of a log: another version is another run.", metavar="TEXT")] = (
         "1"
     )
-    dry_run: Annotated[bool, option("Read and report, write nothing.")] = False
+    dry_run: Annotated[bool, option("Show what would be taken and what refused; write nothing.")] = False
 
 
 @verb
@@ -154,6 +158,11 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
     columns = ", ".join(f"{field}={column}" for field, column in report.mapping.items() if field != column)
     if columns:
         show(f"Columns: {columns}")
+    for row in report.first or []:
+        texts = {"question": row.question, "reference": row.reference, "completion": row.completion}
+        said = [f"{field} {_beginning(text)}" for field, text in texts.items() if text is not None]
+        gold = "" if row.gold is None else f" │ {'correct' if row.gold else 'incorrect'}"
+        show(f"  {row.line}: {' │ '.join(said)}{gold}")
     if any(plan.format == QUESTIONS for plan in plans):
         show("Questions without completions: a pool to curate and draw from.")
     if report.missing:
@@ -185,6 +194,11 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         _say_broken(str(plans[0].path), report.broken_tests or [])
     if report.verifiers is not UNSET:
         _print_verdicts(report)
+
+
+def _beginning(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
 
 
 def _print_verdicts(report: ImportReport) -> None:

@@ -139,6 +139,15 @@ def test_one_table_says_what_words_mean(project: Project, tmp_path: Path, value:
         assert said(project, "g") == {"c": (verdict, None)}
 
 
+@pytest.mark.parametrize("value", ["1e400", "9" * 5000, "[" * 900 + "]" * 900])
+def test_what_is_no_value_is_unknown_and_not_missing(project: Project, tmp_path: Path, value: str) -> None:
+    file = tmp_path / "own.jsonl"
+    file.write_text(f'{{"question": "q", "answer": "a", "response": "r", "grade": {value}}}\n')
+    report = taken(project, file, [], ("g=grade",))
+    (column,) = report.verdict_columns or []
+    assert (report.imported, column.unknown, column.missing) == (1, 1, 0)
+
+
 def test_numbers_beside_0_and_1_make_a_column_of_scores(project: Project, tmp_path: Path) -> None:
     rows = [[*row[:5], score, ""] for row, score in zip(ROWS, ["0.9", "1", "-3e-1", "nan"], strict=True)]
     report = taken(project, table(tmp_path, rows), verdicts=("rm=grader_says",))

@@ -23,6 +23,7 @@ _STEPS = re.compile(r"(?:\.[^.\[\]]+|\[-?[0-9]{1,9}\])+")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(-?[0-9]+)\]")
 _SPEAKERS: Final[dict[str, Speaker]] = {"question": "user", "reference": "assistant", "completion": "assistant"}
 """Whose turn of a chat a field is read from."""
+_LONGEST: Final = 40
 _ABSENT: Final = object()
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -80,8 +81,10 @@ def laid_out(rows: Iterable[Row], places: Mapping[str, Place]) -> Iterable[Row]:
 
 
 def value_at(cells: Cells, place: Place) -> Any:
-    """What stands at a place of a row; None where nothing does."""
+    """What stands at a place of a row; None where nothing does, the beginning of what is no value that can be read."""
     value = _value(cells, place, {})
+    if value is _ABSENT and place.column in cells and not place.steps:
+        return f"{bytes(cells[place.column])[:_LONGEST].decode(errors='replace')}…"
     return None if value is _ABSENT else value
 
 

@@ -201,6 +201,8 @@ def call(function: str, arguments: list[Node]) -> Node:
     first = arguments[0]
     if function == "exp":
         return power(Name("e"), first)
+    if function == "cis":
+        return power(Name("e"), product([IMAGINARY, first]))
     if function == "sqrt":
         return power(first, Number(Fraction(1, 2)))
     if all(isinstance(argument, Number) for argument in arguments):

@@ -32,7 +32,7 @@ _PIECE_END = re.compile(
 _ELSE = re.compile(r"(?:\\text\{)?\s*(?:otherwise|else(?:where)?|in\s+all\s+other\s+cases)\s*\}?\.?", re.IGNORECASE)
 _ELSE_BEHIND = re.compile(r"(.*?)[,\s]*(?:\\text\{)?\s*\b(?:otherwise|elsewhere)\s*\}?", re.IGNORECASE | re.DOTALL)
 _ELSE_BEFORE = re.compile(r"(?:else|otherwise)\s+(.*)", re.IGNORECASE | re.DOTALL)
-_HEAD = re.compile(r"\A(?:(?!\b(?:if|for|when)\b)[^=<>≤≥≠,]){1,30}=\s*")
+_HEAD = re.compile(r"\A(?:[A-Za-z]{1,3}\w?(?:_\w)?(?:\([A-Za-z]\))?|\|[^|=]{1,20}\|)\s*=\s*")
 _RESTRICTED = re.compile(
     r"([^<>≤≥≠∈]{1,80}?)(?:\s*[,;]\s*|\s+)(?:(?:where|with|provided(?:\s+that)?)\s+)?([a-z]\s*(?:[<>≤≥≠∈]|\\[gln]eq?(?![a-z])).{1,40})"
 )

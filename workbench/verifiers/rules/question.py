@@ -235,7 +235,9 @@ _MEASURES = (
 _INTERVALS = re.compile(
     r"\b(?:interval|domain|range|inequalit|solution\s+set|values?\s+of|increasing|decreasing|monoton)", re.IGNORECASE
 )
-_VECTORS = re.compile(r"\b(?:vectors?|coordinates?|points?|matri(?:x|ces)|components?|ordered\s+pair)\b", re.IGNORECASE)
+_VECTORS = re.compile(
+    r"\b(?:vectors?|coordinates?|points?|matri(?:x|ces)|components?|cross\s+product|ordered\s+pair)\b", re.IGNORECASE
+)
 _POINTS = re.compile(r"\b(?:coordinates?|points?|ordered\s+pair|meet|intersect\w*|vertex|vertices)\b", re.IGNORECASE)
 _FORM = re.compile(
     r"\b(simplif|factor)(?:y|ied|ize|ise|ization|ed|s)?\b(?!\s+of\b|\s+(?:pairs?|group)\b)", re.IGNORECASE

@@ -32,9 +32,8 @@ _POINTS = re.compile(
     rf"({_NAME})\s*(=|≠|∉|\\notin(?![A-Za-z]))\s*(\S[^<>≤≥∈≠=∪]{{0,60}}(?:≠[^<>≤≥∈=∪]{{1,20}}){{0,3}})"
 )
 _INFINITY = re.compile(r"[+-]?\s*(?:\\infty|∞|\\infin|infinity|inf|oo)", re.IGNORECASE)
-_ANY_OF = re.compile(
-    r"\s*(?:∪|\\bigcup(?![A-Za-z])|\\l?or(?![A-Za-z])|\\vee(?![A-Za-z])|∨)\s*|,?\s+(?:or|U|together\s+with)\s+"
-)
+_UNION = re.compile(r"\s*(?:∪|\\bigcup(?![A-Za-z]))\s*|,?\s+(?:U|together\s+with)\s+")
+_OR = re.compile(r"\s*(?:\\l?or(?![A-Za-z])|\\vee(?![A-Za-z])|∨)\s*|,?\s+or\s+")
 _ALL_OF = re.compile(r"\s*(?:\\land(?![A-Za-z])|\\wedge(?![A-Za-z])|∧|∩)\s*|,?\s+and\s+")
 _PROVIDED = re.compile(
     r",?\s+(?:(?:but|and)\s+)?(?:with|where|provided(?:\s+that)?|but)\s+(?!not\s)"
@@ -125,10 +124,11 @@ def _region(text: str, depth: int) -> Found | None:
         return None, _EVERYTHING
     if (points := _points(text)) is not None:
         return points
-    for separator, holds in ((_PROVIDED, all), (_ANY_OF, any), (_WITHOUT, _only_first), (_ALL_OF, all)):
+    for separator, holds in _SEPARATORS:
         parts = _cut(separator, text)
         if len(parts) > 1:
-            return _joined([_region(part, depth + 1) or _alone(part) for part in parts], holds)
+            several = [_region(part, depth + 1) or _alone(part) for part in parts]
+            return None if separator is _OR and not _are_parts(several) else _joined(several, holds)
     if len(parts := _cut(_COMMA, text)) > 1:
         return _by_commas([_region(part, depth + 1) for part in parts])
     head, member, tail = text.partition("∈")
@@ -138,8 +138,25 @@ def _region(text: str, depth: int) -> Found | None:
     return _of_shape(text, depth + 1) or _inequality(text)
 
 
+def _are_parts(found: Sequence[Found | None]) -> bool:
+    """Whether conditions joined by "or" all bound a variable and each adds something; else they are a hedge."""
+    whole = _joined(found, any)
+    named = all(part is not None and part[0] is not None for part in found)
+    return named and all(_joined([*found[:at], *found[at + 1 :]], any) != whole for at in range(len(found)))
+
+
 def _only_first(held: list[bool]) -> bool:
     return held[0] and not any(held[1:])
+
+
+_SEPARATORS: tuple[tuple[re.Pattern[str], Callable[[list[bool]], bool]], ...] = (
+    (_PROVIDED, all),
+    (_OR, any),
+    (_UNION, any),
+    (_WITHOUT, _only_first),
+    (_ALL_OF, all),
+)
+"""What joins conditions, the loosest first, and when what they make holds."""
 
 
 def _cut(separator: re.Pattern[str], text: str) -> list[str]:

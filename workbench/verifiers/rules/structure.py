@@ -28,6 +28,9 @@ _WORD_SEPARATOR = re.compile(
 )
 _THOUSANDS = re.compile(r"(?<![\d,.])\d{1,3}(?:(?:,|\{,\})\d{3})+(?![\d,])")
 _SCALED = re.compile(r"([^=]{1,60}?)\s*(?:\\cdot\s*)?([\[(]?\s*\\begin\{.*)", re.DOTALL)
+_MULTIPLE = re.compile(
+    r"([-+]?\s?(?:(?:\\[dt]?frac|\\sqrt|√|[\d{}/.]){0,20}))\s?(?:\\cdot|·|\*)?\s?((?:\(|⟨)[^()⟨⟩]*,[^()⟨⟩]*(?:\)|⟩))"
+)
 _TRANSPOSED = re.compile(r"(\(.*\)|\[.*\]|⟨.*⟩)\s*\^\s*\{?\s*(?:T|\\top|\\intercal|t)\s*\}?", re.DOTALL)
 _OUTWARD = re.compile(r"([\[\](])([^\[\]()]*,[^\[\]()]*)([\[\])])")
 _PLUS_MINUS = re.compile(r"\\pm(?![A-Za-z])\s?|±")
@@ -88,6 +91,8 @@ def shape(text: str) -> Shape | None:
     inner = _enclosed(text)
     if inner is not None:
         return _bracketed(text, inner)
+    if (multiple := _MULTIPLE.fullmatch(text)) is not None and (found := _bracketed(multiple[2], multiple[2][1:-1])):
+        return _times(multiple[1], found)
     parts = split_list(text)
     return Shape("list", tuple(parts)) if 1 < len(parts) <= MOST_PARTS else None
 
@@ -153,8 +158,12 @@ def _scaled(text: str) -> Shape | None:
     matrix = _matrix(found[2]) if found and _MATRIX.fullmatch(found[2]) else None
     if found is None or matrix is None:
         return None
-    factor = "-1" if found[1].strip() == "-" else found[1].strip()
-    return matrix._replace(parts=tuple(f"({factor})({cell})" for cell in matrix.parts))
+    return _times(found[1], matrix)
+
+
+def _times(factor: str, found: Shape) -> Shape:
+    factor = factor.strip() if factor.strip(" +-") else f"{factor.strip()}1"
+    return found._replace(parts=tuple(f"({factor})({part})" for part in found.parts))
 
 
 def _grid(rows: list[list[str]], transposed: bool = False) -> Shape | None:

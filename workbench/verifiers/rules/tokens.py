@@ -17,7 +17,7 @@ class NotUnderstood(Exception):
 
 _TRIGONOMETRIC = "sin cos tan cot sec csc sinh cosh tanh coth sech csch"
 _INVERSE = "sin cos tan cot sec csc sinh cosh tanh"
-_OTHER = "ln log lg exp sqrt abs max min floor ceil"
+_OTHER = "ln log lg exp sqrt abs max min floor ceil cis"
 FUNCTIONS = {name: name for name in f"{_TRIGONOMETRIC} {_OTHER}".split()}
 """Spelled name of a function (after a backslash or bare) -> its name here."""
 FUNCTIONS |= {prefix + name: "a" + name for name in _INVERSE.split() for prefix in ("arc", "ar", "a")}

@@ -1,9 +1,12 @@
 """Where a text states its final answer (extraction), and the card that shows a person just that (card)."""
 
 from workbench.core.final_answer.extraction import HOW as HOW
+from workbench.core.final_answer.extraction import MAX_ANSWER as MAX_ANSWER
 from workbench.core.final_answer.extraction import FinalAnswer as FinalAnswer
 from workbench.core.final_answer.extraction import How as How
 from workbench.core.final_answer.extraction import boxed_spans as boxed_spans
 from workbench.core.final_answer.extraction import completion_answer as completion_answer
+from workbench.core.final_answer.extraction import last_sentence as last_sentence
 from workbench.core.final_answer.extraction import reference_answer as reference_answer
 from workbench.core.final_answer.extraction import reply_start as reply_start
+from workbench.core.final_answer.extraction import stripped as stripped

@@ -50,6 +50,7 @@ _SURROUND = _BLANK + "*_`"
 _AFTER_CUE = re.compile(r"[\s:：]*(?:[*_`]{1,3}(?=\s|$))?[\s:：]*")
 _WRAPPED = re.compile(r"\$\$?([^$]+)\$\$?|\\\(((?:(?!\\\)).)+)\\\)", re.DOTALL)
 _MATH = (("\\[", "\\]"), ("\\(", "\\)"), ("$$", "$$"), ("$", "$"))
+_ENVIRONMENT_END = re.compile(r"\s*\\end\{((?:align|gather|equation|eqnarray|multline|displaymath)\*?)\}")
 _JOINED_BOLD = re.compile(r"\*\*[^*\n]{1,80}\*\*\s{0,3}(?:,|and|&|,\s?and)\s{0,3}\Z")
 _PROSE = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{2,},? ){3,}")
 
@@ -249,8 +250,17 @@ def _in_last_line(text: str, reply: int) -> FinalAnswer | None:
     start = max(text.rfind("\n", reply, end) + 1, reply)
     if text[start:end].rstrip(".") in ("$$", "\\]"):
         return _last_math(text, reply, end)
+    if (closing := _ENVIRONMENT_END.match(text, start, end)) is not None:
+        return _environment(text, reply, start, closing[1])
     how: How = "last_line" if text[reply:start].strip() else "whole"
     return _bold(text, start, end) or _last_math(text, start, end) or _last_line(text, start, end, how)
+
+
+def _environment(text: str, start: int, end: int, name: str) -> FinalAnswer | None:
+    """What an environment for formulas holds."""
+    opening = f"\\begin{{{name}}}"
+    at = text.rfind(opening, start, end)
+    return stripped(text, at + len(opening), end, "math", surround=_BLANK) if at >= 0 else None
 
 
 def _bold(text: str, start: int, end: int) -> FinalAnswer | None:
@@ -293,12 +303,12 @@ def _last_line(text: str, start: int, end: int, how: How) -> FinalAnswer | None:
 def stripped(text: str, start: int, end: int, how: How, surround: str = _SURROUND) -> FinalAnswer | None:
     """The stretch without the characters that only surround it and its full stop; None when nothing is left.
 
-    Emphasis marks that also stand inside (``**B** and **D**``) are kept: half of a pair would be misleading.
+    Marks that also stand inside (``**B** and **D**``) are kept: half of a pair would be misleading.
     """
     part = text[start:end]
     if surround == _SURROUND:
         part = part.rstrip(_SURROUND + ".。")
-        if "**" in part.strip(_SURROUND):
+        if any(mark in part.strip(_SURROUND) for mark in ("**", "`")):
             part, surround = text[start:end].rstrip(_BLANK + ".。"), _BLANK
     part = part.rstrip(surround)
     start += len(part) - len(part.lstrip(surround))

@@ -6,8 +6,9 @@ An item's way, and where each step lives:
 2. `answers`, `envelopes`: both final answers, out of boxes, tags, JSON, ``####``, polite last lines; and what never
    counts as one: an echoed question, words to a judge, a verdict line. `question`: what it says of its answer's form.
 3. `reading`: each answer is read once, into a `records.Part`: a value of a type, its name, and what words beside it do
-   (`sense`: bounds, denials, shares, rough figures, sides). `answer_types` lists the types: each has a record, a reader
-   and its rows of the table of comparers, whose refusals are final (`equality`: what they say):
+   (`sense`: bounds, denials, shares, rough figures, sides). Of a sentence it reads the value that this comes to
+   (`conclusions`), by what the reference is, and none where it states another as well. `answer_types` lists the types:
+   each has a record, a reader and its rows of the table of comparers, whose refusals are final (`equality`):
    `figures`               with `quantities`, `numbers`, `numberwords`, `units`: numbers and what stands around them
    `changes`               increases and decreases
    `calendar`              dates and times

@@ -7,7 +7,17 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from workbench.core.final_answer import FinalAnswer, How, boxed_spans, completion_answer, reference_answer, reply_start
+from workbench.core.final_answer import (
+    MAX_ANSWER,
+    FinalAnswer,
+    How,
+    boxed_spans,
+    completion_answer,
+    last_sentence,
+    reference_answer,
+    reply_start,
+    stripped,
+)
 from workbench.verifiers.rules.envelopes import closing_line, enveloped
 from workbench.verifiers.rules.structure import MOST_PARTS
 from workbench.verifiers.rules.units import unit
@@ -136,7 +146,7 @@ def is_told(answer: FinalAnswer, completion: str) -> bool:
         if answer.how == "bold" and not completion[line_start : answer.start].strip("* ") and _LEADS.match(behind):
             return True
         return len(_A_WORD.findall(behind)) <= _FEW_WORDS
-    return answer.how != "last_line"
+    return answer.how not in ("last_line", "last_sentence")
 
 
 def hedged(text: str) -> bool:
@@ -239,6 +249,8 @@ def _candidate(question: str, completion: str) -> FinalAnswer:
         how: How = "hashes" if answer.text.startswith("#### ") else answer.how
         text = answer.text.lstrip("# ")
         answer = answer._replace(text=text, start=answer.end - len(text), how=how)
+    if not answer.found:
+        answer = _closing_sentence(own) or answer
     if answer.how == "boxed" or not answer.found:
         return answer
     answer = _whole_formula(own, answer)
@@ -247,6 +259,16 @@ def _candidate(question: str, completion: str) -> FinalAnswer:
     if _NOTHING.fullmatch(answer.text) or _is_foreign(question, completion[:end], answer):
         return FinalAnswer("", len(completion), len(completion), "none")
     return answer
+
+
+def _closing_sentence(completion: str) -> FinalAnswer | None:
+    """The last sentence of a reply whose last line is too long to be an answer."""
+    found = last_sentence(completion, reply_start(completion), len(completion))
+    if found is None or found[1] - found[0] > MAX_ANSWER:
+        return None
+    if sum(not word.isupper() for word in _A_WORD.findall(completion, *found)) <= _FEW_WORDS:
+        return None
+    return stripped(completion, *found, "last_sentence")
 
 
 def _whole_formula(completion: str, answer: FinalAnswer) -> FinalAnswer:

@@ -6,10 +6,11 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.quantities import Quantity, quantity, same_quantity
 from workbench.verifiers.rules.records import AnswerType, Part, Text
-from workbench.verifiers.rules.sense import changing, denying, sentences, unknown_words, words
+from workbench.verifiers.rules.sense import changing, denying, unknown_words, words
 from workbench.verifiers.rules.spelling import plain
 from workbench.verifiers.rules.units import Unit
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 
+from workbench.verifiers.rules.conclusions import value_in
 from workbench.verifiers.rules.question import letters, named_letters
-from workbench.verifiers.rules.sense import is_prose, value_in
+from workbench.verifiers.rules.sense import is_prose
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.strings import canonical
 from workbench.verifiers.rules.structure import split_list

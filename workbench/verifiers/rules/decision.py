@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from workbench.core.final_answer import boxed_spans, completion_answer
+from workbench.core.final_answer import FinalAnswer, boxed_spans, completion_answer
 from workbench.verifiers.rules.algebra import is_bare
 from workbench.verifiers.rules.answers import (
     Answers,
@@ -20,6 +20,7 @@ from workbench.verifiers.rules.answers import (
 )
 from workbench.verifiers.rules.choices import contrasts, without_rejected
 from workbench.verifiers.rules.comparing import Comparison
+from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.envelopes import enveloped, unpacked
 from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Symbolic, undecided
@@ -36,7 +37,6 @@ from workbench.verifiers.rules.sense import (
     explained_by,
     is_rough_before,
     sense_of_figure,
-    sentences,
     unknown_words,
     words,
 )
@@ -133,6 +133,7 @@ class _Deciding:
     def __init__(self, found: Answers, completion: str, reader: AnswerReader, symbolic: Symbolic) -> None:
         self._found, self._completion, self._reader = found, completion, reader
         self._how = found.candidate.how
+        self._place = found.candidate
         # Where nothing marks the answer, it is read but not handed to sympy: any text may come to 0 there.
         symbolic = symbolic if self._how in _MARKED else undecided
         self._comparison = Comparison(reader, symbolic, boxed=self._how == "boxed")
@@ -154,7 +155,7 @@ class _Deciding:
             decision = self._single()
         except Doubt as doubt:
             decision = Decision(None, doubt.reason)
-        if not decision.equal and self._how in ("last_line", "whole", "bold", "math", "cue"):
+        if not decision.equal and self._how in ("last_line", "last_sentence", "whole", "bold", "math", "cue"):
             return self._by_list() or decision
         return decision
 
@@ -170,9 +171,11 @@ class _Deciding:
         sentence = answer if self._how == "boxed" else self._found.sentence
         ours = self._reader.reference(reference)
         theirs = self._reader.candidate(answer, sentence, self._how, ours)
-        open_ = self._how != "boxed" and isinstance(theirs.value, (ChosenOptions, Text)) and hedged(answer)
-        if open_:
+        is_picked = isinstance(theirs.value, (ChosenOptions, Text)) or theirs.text != tidy(answer)
+        if self._how != "boxed" and is_picked and hedged(answer):
             return Decision(None, "hedged")
+        if not isinstance(theirs.value, (ChosenOptions, State)):
+            self._place = self._within(theirs.text)
         found = self._comparison.compare(ours, theirs)
         found = found or DIFFERENT
         if found.equal:
@@ -180,6 +183,12 @@ class _Deciding:
         if found.rule in _BY_FORM and self._how not in ("boxed", "hashes") and holds(answer, self._wanted(ours)):
             return Decision(None, "semantic")
         return Decision(False, found.reason, found.rule)
+
+    def _within(self, value: str) -> FinalAnswer:
+        """The place of a value picked out of the answer."""
+        answer = self._found.candidate
+        at = self._completion.rfind(value, answer.start, answer.end) if value else -1
+        return answer if at < 0 else answer._replace(text=value, start=at, end=at + len(value))
 
     def _is_rough(self, reference: str, answer: str) -> bool:
         """Whether an answer only comes near a whole number, and the question asks for no rounding: "~24" for 24."""
@@ -197,6 +206,8 @@ class _Deciding:
     def _checked(self, ours: Part[Any], theirs: Part[Any], answer: str, found: Equality) -> Decision:
         """The verdict on equal answers, where neither is an unsolved form of the other."""
         question, reference = self._reader.question, conclusion(self._found.parts[0]) or self._found.parts[0]
+        if found.rule.startswith("text") and other_case(reference, theirs.text, question):
+            raise Doubt("alike")
         kind = found.rule.partition(".")[0]
         if isinstance(theirs.value, (Quantity, Expression, Collection, Region)):
             answer = (isinstance(theirs.value, Expression) and theirs.value.measured) or theirs.text
@@ -320,7 +331,7 @@ class _Deciding:
         candidate = self._found.candidate
         reference, answer = " ".join(self._found.parts), " ".join(boxes_of(candidate))
         around = surroundings(self._completion, candidate)
-        if denied(around):
+        if denied(around) or denied(surroundings(self._completion, self._place)):
             raise Doubt("qualified")
         if self._how in ("boxed", "math", "bold"):
             near = changed_near(Around(around.before, around.behind), scaling_only=True)

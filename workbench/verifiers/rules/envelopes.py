@@ -7,9 +7,13 @@ import re
 from json import JSONDecodeError
 
 from workbench.core.final_answer import FinalAnswer
+from workbench.verifiers.rules.sense import changing
 
 _TAGGED = re.compile(r"<(answer|final_answer|final)>\s*((?:(?!</?\1>).)*?)\s*</\1>", re.DOTALL | re.IGNORECASE)
 _KEY = re.compile(r'"(?:final[_ ]?answer|answer|final|result|solution|value|答案)"\s*:\s*', re.IGNORECASE)
+_ONLY_KEY = re.compile(r'^\s*\{\s*"([^"\n]{1,40})"\s*:\s*', re.MULTILINE)
+"""The key of an object that begins a line; it is the answer's where the object has no other."""
+_ANY_KEY = re.compile(r'"\s*:\s*\Z')
 _KEY_REACH = 40
 _UNESCAPED = re.compile(r"(?<!\\)(?:\\\\)*\\[A-Za-z]{2}")
 """A macro whose backslash nobody escaped, which JSON reads as a control character."""
@@ -49,9 +53,9 @@ def unpacked(completion: str, answer: FinalAnswer) -> str:
     """An answer's text without what is only JSON: the escapes of a string, the brackets of a list of values."""
     if answer.how != "cue" or completion[answer.start - 1 : answer.start] not in ('"', ":", " "):
         return answer.text
-    if answer.text.startswith("[") and _KEY.search(completion[max(answer.start - _KEY_REACH, 0) : answer.start]):
-        inner = answer.text[1:-1]
-        return answer.text if "[" in inner else inner.replace('"', "")
+    in_object = _ANY_KEY.search(completion, max(answer.start - _KEY_REACH, 0), answer.start) is not None
+    if answer.text.startswith("[" if in_object else '["') and "[" not in answer.text[1:]:
+        return answer.text[1:-1].replace('"', "")
     if "\\" not in answer.text or completion[answer.start - 1] != '"' or _UNESCAPED.search(answer.text):
         return answer.text
     try:
@@ -90,6 +94,7 @@ def _from_json(completion: str, start: int) -> FinalAnswer | None:
     if end is None:
         return None
     keys = [key.end() for key in _KEY.finditer(completion, max(start, len(completion) - _LONGEST))]
+    keys = keys or _only_key(completion, start)
     if not keys:
         return None
     begin = keys[-1]
@@ -106,6 +111,17 @@ def _from_json(completion: str, start: int) -> FinalAnswer | None:
         return None
     begin = completion.index(text, begin)
     return FinalAnswer(text, begin, begin + len(text), "cue")
+
+
+def _only_key(completion: str, start: int) -> list[int]:
+    """Where the value of the last object begins that has one key, if that may name an answer."""
+    for key in reversed(list(_ONLY_KEY.finditer(completion, max(start, len(completion) - _LONGEST)))):
+        try:
+            found, _ = json.JSONDecoder(strict=False).raw_decode(completion, completion.index("{", key.start()))
+        except (JSONDecodeError, RecursionError):
+            return []
+        return [key.end()] if len(found) == 1 and not changing(key[1].replace("_", " ")) else []
+    return []
 
 
 def _unescaped(completion: str, begin: int, end: int) -> FinalAnswer | None:

@@ -13,6 +13,16 @@ from workbench.verifiers.rules.calendar import Moment
 from workbench.verifiers.rules.changes import Change, change
 from workbench.verifiers.rules.chemistry import Chemical, chemical
 from workbench.verifiers.rules.choices import choice_of, closing_of, option_of
+from workbench.verifiers.rules.conclusions import (
+    beginnings,
+    concluded,
+    gives_another,
+    gives_another_name,
+    last_step,
+    sentences,
+    values_in,
+    without_means,
+)
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.logic import Formula, formula
@@ -44,9 +54,6 @@ from workbench.verifiers.rules.sense import (
     sense_of_figure,
     sense_of_noun,
     sense_of_phrase,
-    sentences,
-    value_in,
-    values_in,
     word_count,
     words,
 )
@@ -64,14 +71,14 @@ _DELIMITER, _BETWEEN_LETTERS = re.compile(r"(?<!\\)\$"), re.compile(r"(?<=[A-Za-
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d+)(?:,|\{,\})(\d+)(?![\d,]|\.\d)")
 _DOTTED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:\.\d{3})+(?![\d,]|\.\d)")
 _VALUE = re.compile(r"[\d\\^=]")
+_DIGIT = re.compile(r"\d")
 _SYMBOL = 3
 _LABEL = re.compile(r"\A\s*(?:ans|output|result)\s*[.:]\s*|\A`(?=[^`]*\Z)|(?<=\A)∴\s*", re.IGNORECASE)
 _NOT_BUT = re.compile(r"\A(?:it(?:['’]s|\s+is)\s+)?not\s+[^,.;]{1,40}?,?\s+but\s+(?:rather\s+)?", re.IGNORECASE)
-_ASIDE = re.compile(r"\s+\((?=[^()]*[A-Za-z]{3})[^()]{2,40}\)\s*\Z")
+_ASIDE = re.compile(r"\s+\((?=[^()]*[A-Za-z]{3})([^()]{2,80})\)\s*\Z")
 _LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*")
 _INEQUALITY = re.compile(r"(?:[-−\d./π√]+\s*[<≤]\s*)?\b[A-Za-z]\s*[<>≤≥≠]\s*[-−+]?[\w./√π^]+")
 _FEW_WORDS = 2
-_BY_MEANS = re.compile(r"\A(?:[Bb]y|[Uu]sing|[Aa]fter|[A-Z][a-z]+ing)\b[^,=]{0,60},\s*(?=[^,]*=)")
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
 _ANY_OF = re.compile(r"[Aa]ny\s+of\s*:\s*(.+)|\[(\s*\"[^\[\]]+\"\s*)\]", re.DOTALL)
 _LISTED = re.compile(r"\s*;\s*|\"\s*,\s*\"")
@@ -97,13 +104,11 @@ _BOUNDS = (
     (r"[Aa]ll\s+real\s+(?:numbers?|x|values)\s+(?:except|but|other\s+than)\s+", "{} ≠ "),
 )
 _BOUNDED = tuple((re.compile(pattern), signs) for pattern, signs in _BOUNDS)
-_THEREFORE = re.compile(
-    r"(?:[,;.]\s*|\s+)(?:so|hence|therefore|thus|i\.e\.|that\s+is|giving|gives)\b,?\s*|\s*(?:∴|⇒|⟹|\\(?:Rightarrow|implies|therefore)(?![A-Za-z]))\s*"
-)
 _EQUALS = re.compile(r"(?<![<>!:=])=(?!=)")
 _LEADING_WORDS = re.compile(r"\A(?:[A-Za-z]{2,}\s+)+(?=[A-Za-z](?:\(\w\))?\s*=|\\(?!text|math))")
 _APPLIED = re.compile(r"[A-Za-zΑ-Ωα-ω∘()⁻¹']{1,12}(?:\^\{?-1\}?)?\s?\([^()=]{1,20}\)|\\?d\w?/d\w|\\frac\{d\w?\}\{d\w\}")
 _RESULTS = (Quantity, Expression, Ratio, Moment, Based)
+_NUMERIC = {Quantity, Expression, Ratio, Based}
 _MOST_KEPT = 512
 
 
@@ -156,8 +161,9 @@ class AnswerReader:
         if question.arranges and (chain := self._in_order(text)) is not None:
             return chain
         if is_prose(text):
-            value = value_in(sentences(text)[-1], question.counted) if question.type in (None, "A") else None
-            found = self.typed(value) if value and _VALUE.search(value) else None
+            values = values_in(sentences(text)[-1], question.counted) if question.type in (None, "A") else ()
+            value = next((value for value in values if _VALUE.search(value) and value != text), None)
+            found = self.typed(value) if value else None
             return found or Part(tidy(text), Text(prose=True))
         found = self.part(text)
         picked = self.picked(text) if isinstance(found.value, Text) else None
@@ -225,11 +231,15 @@ class AnswerReader:
             how: How it was found.
             wanted: The reference's answer.
         """
+        if how == "math":
+            text = last_step(text)
+        elif how not in ("boxed", "hashes") and not isinstance(wanted.value, (State, ChosenOptions)):
+            text = sentences(text)[-1]
         text = _NOT_BUT.sub("", _LABEL.sub("", text)).strip()
-        if isinstance(wanted.value, (Chemical, ChosenOptions, State)):
-            aside = _ASIDE.search(text)
-            text = text[: aside.start()] if aside and not denying(aside[0]) and "or" not in words(aside[0]) else text
-            text = _THEREFORE.split(text)[-1] if isinstance(wanted.value, ChosenOptions) else text
+        if not isinstance(wanted.value, Text):
+            text = _without_remark(text, wanted)
+        if isinstance(wanted.value, ChosenOptions):
+            text = concluded(text)
         if isinstance(wanted.value, ChosenOptions) or (has_label(text) and self.question.options):
             if (given := self._letters(text)) is not None:
                 return Part(tidy(text), ChosenOptions(given, by_letter=True))
@@ -248,17 +258,17 @@ class AnswerReader:
         if isinstance(wanted.value, Brackets):
             return Part(tidy(text), Brackets(closing_of(text, self.question.text, whole=True) or ""))
         if isinstance(wanted.value, Region):
-            text = _in_signs(_THEREFORE.split(text)[-1], wanted.value.name)
+            text = _in_signs(concluded(text), wanted.value.name)
         elif (steps := self._steps(text, wanted)) is not None:
             return steps
         if not isinstance(wanted.value, Text):
-            text = _BY_MEANS.sub("", text)
+            text = without_means(text)
         if (result := self._result(text, wanted)) is not None:
             return result
-        if not is_prose(text) or isinstance(wanted.value, Chemical):
+        if not is_prose(without_condition(text)[0]) or isinstance(wanted.value, Chemical):
             found = self.typed(text)
             if found is not None and not (isinstance(found.value, Text) or _is_loose(found)):
-                return found
+                return Part(tidy(text), Text(prose=True)) if _tells_apart(text, found) else found
         return self.picked(text, wanted) or Part(tidy(text), Text(is_prose(text)))
 
     def _changed(self, text: str, wanted: Part[Any]) -> Change | None:
@@ -271,19 +281,29 @@ class AnswerReader:
 
         An equation with an unknown has no result, but for one that holds for any value.
         """
-        told = _THEREFORE.split(tidy(text))[-1].strip(" .,:")
+        told = concluded(tidy(text)).strip(" .,:`")
         pieces = [piece.strip(" .") for piece in _EQUALS.split(told)]
-        concludes = told != tidy(text).strip(" .,:")
+        concludes = told != tidy(text).strip(" .,:`")
         if len(pieces) > 1 and isinstance(wanted.value, _RESULTS) and "=" not in wanted.text:
             if not all(pieces) or len(split_list(told)) > 1 or not _comes_to(pieces):
                 return None
             told = pieces[-1]
         elif not concludes or isinstance(wanted.value, (Text, Formula)):
             return None
-        found = None if is_prose(told) else self.typed(told)
+        found = None if is_prose(without_condition(told)[0]) else self.typed(told)
         if found is None or isinstance(found.value, (Text, Huge)) or _is_loose(found):
             return self.picked(told, wanted) if concludes else None
         return found
+
+    def _chained(self, text: str, wanted: Part[Any] | None) -> Part[Any] | None:
+        """What a chain of equations comes to, where a value is wanted."""
+        if wanted is None or "=" not in text or "=" in wanted.text or not isinstance(wanted.value, _RESULTS):
+            return None
+        pieces = [piece.strip(" .") for piece in _EQUALS.split(text)]
+        if not all(pieces) or len(split_list(text)) > 1 or not _comes_to(pieces) or is_prose(pieces[-1]):
+            return None
+        found = self.typed(pieces[-1])
+        return None if found is None or isinstance(found.value, (Text, Huge)) or _is_loose(found) else found
 
     def _steps(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
         """A list whose members arrows, signs of order or words join: "4 → 2 → 6", "4, then 2, and finally 6"."""
@@ -322,12 +342,32 @@ class AnswerReader:
         text = tidy(text)
         if not word_count(text) and text.isascii():
             return None
+        meant = None
         for value in values_in(text, self.question.counted):
-            value = _LEADING_WORDS.sub("", value)
-            found = None if value == text else self.typed(value)
-            if found is not None and _is_meant(found, value, wanted):
-                return found._replace(sense=found.sense | sense_of_phrase(text, tidy(value)))
-        return None
+            found = self._picked(text, value, wanted)
+            if found is not None and (wanted is None or _same_kind(found, wanted)):
+                return found
+            meant = meant or found
+            cuts = (self._picked(text, cut, wanted) for cut in beginnings(value)) if wanted is not None else ()
+            if (found := next((cut for cut in cuts if cut and wanted and _same_kind(cut, wanted)), None)) is not None:
+                return found
+        return meant
+
+    def _picked(self, text: str, value: str, wanted: Part[Any] | None) -> Part[Any] | None:
+        """A value picked out of a phrase, if it is meant and all that the phrase gives."""
+        value = _LEADING_WORDS.sub("", value)
+        found = None if value == text else self._chained(value, wanted) or self.typed(value)
+        if found is None or not (_is_meant(found, value, wanted) and self._is_all(text, value, found)):
+            return None
+        return found._replace(sense=found.sense | sense_of_phrase(text, tidy(value)))
+
+    def _is_all(self, text: str, value: str, found: Part[Any]) -> bool:
+        """Whether a phrase gives no other value than one picked out of it."""
+        if isinstance(found.value, (Text, Moment)) and not _DIGIT.search(value):
+            return not gives_another_name(text, value)
+        if _tells_apart(value, found):
+            return False
+        return not gives_another(text, value, self.question.text)
 
     def part(self, raw: str, depth: int = 0) -> Part[Any]:
         """Read an answer that is no sentence, or a member of one; what is asked again is remembered."""
@@ -406,6 +446,18 @@ def conclusion(text: str) -> str | None:
     return None if is_prose(told) or not told else told
 
 
+def _without_remark(text: str, wanted: Part[Any]) -> str:
+    """A text without the words in brackets at its end, but for those that make another answer of it."""
+    aside = _ASIDE.search(text)
+    if aside is None or denying(aside[1]) or "or" in (said := words(aside[1])):
+        return text
+    if not isinstance(wanted.value, (Chemical, ChosenOptions, State)):
+        changed = ROUGH in sense_of_figure(text) or sense_of_noun(aside[1]) or directions(aside[1])
+        if changed or _DIGIT.search(aside[1]) or any(unit(word) for word in said):
+            return text
+    return text[: aside.start()]
+
+
 def _in_signs(text: str, name: str) -> str:
     """A bound in words as an inequality: "k must be less than 4", "all real numbers except 2"."""
     if intervals(tidy(text)) is not None:
@@ -441,6 +493,20 @@ def _is_meant(found: Part[Any], value: str, wanted: Part[Any] | None) -> bool:
     if isinstance(found.value, (Expression, Collection)):
         return wanted is not None and isinstance(wanted.value, Collection)
     return True
+
+
+def _same_kind(found: Part[Any], wanted: Part[Any]) -> bool:
+    """Whether an answer is of the type that is wanted, where a number may be an expression."""
+    kinds = {type(found.value), type(wanted.value)}
+    return not _is_loose(found) and (len(kinds) == 1 or kinds <= _NUMERIC)
+
+
+def _tells_apart(text: str, found: Part[Any]) -> bool:
+    """Whether a list says what each member is, which only meaning compares: "3 km/h and the wind blows at 5"."""
+    parts = found.value.parts if isinstance(found.value, Collection) else ()
+    pieces = split_list(tidy(text)) if len(parts) > 1 else []
+    pairs = zip(pieces[1:], parts[1:], strict=False)
+    return len(pieces) == len(parts) and any(word_count(piece) > word_count(part.text) + 1 for piece, part in pairs)
 
 
 def _is_loose(part: Part[Any]) -> bool:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from workbench.verifiers.rules.sense import sentences, stem
+from workbench.verifiers.rules.conclusions import sentences
+from workbench.verifiers.rules.sense import stem
 from workbench.verifiers.rules.spelling import tidy
 
 _TOKEN = re.compile(r"[^\W_]+|[-+*/^=<>≤≥≠≡∈⊂⊆∪∩|]")

@@ -8,12 +8,11 @@ question does not have.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.verifiers.rules.numberwords import NUMBER_WORDS, names_place
-from workbench.verifiers.rules.spelling import plain
 from workbench.verifiers.rules.units import unit
 
 _DENYING_WORDS = """
@@ -61,7 +60,7 @@ _GENERIC_WORDS = """
     pieces piece each overall approximately about around approx roughly ca circa et est sont le la les
     un une des il y donc réponse ist sind die der das es gibt antwort beträgt also ergibt respuesta son
     el los las hay por tanto insgesamt en tout left out now respectively i should typically usually normally
-    generally commonly
+    generally commonly with us
 """
 _KNOWN = frozenset(_GENERIC_WORDS.split()) | NUMBER_WORDS
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
@@ -76,10 +75,17 @@ _VERB = re.compile(
     r"\b(?:is|are|was|were|be|equals?|gives?|get|gets|obtains?|have|has|had|makes?|pays?|costs?|needs?|est|sont|ist|sind|es|son)\b",
     re.IGNORECASE,
 )
-_SUBJECT = re.compile(
-    r"\b(?:is|are|was|were|equals|be|est|es|ist|son|sont|sind|prints?|returns?|outputs?|gives?|measures?|weighs?|costs?|takes|lasts?"
-    r"|reads?|shows?|has|have|contains?)\b|[:：=]"
+STATES = re.compile(
+    r"(?i:\b(?:is|are|was|were|be|equals?|gives?|yields?|gets?|makes?|leaves?|prints?|returns?|outputs?|costs?|lasts?|takes"
+    r"|measures|weighs|reads?|shows?|has|have|contains?|becomes|keeps?|obtain|find|est|sont|vaut|donne|ist|sind|lautet|beträgt"
+    r"|ergibt|es|son|vale|queda)\b)\s*:?\s*|[:：](?!\d)\s*|(?<!不)(?:[是为得]|等于)\s*"
 )
+"""A verb or sign that puts a value behind it."""
+TOWARDS = re.compile(r"(?i:\b(?:at|on|to|by|insgesamt))\s+")
+"""What leads to a value where no figure stands before: "arrives at 15:30"."""
+_SUBJECT = re.compile(rf"{STATES.pattern}|=")
+_BRACKETED = re.compile(r"\s*[(（]([^()（）]*)")
+_NEXT_DAY = re.compile(r"\b(?:next|following|previous)\s+(?:day|morning|night|evening|afternoon)\b", re.IGNORECASE)
 _SIGN_BETWEEN = re.compile(r"[:：=≈$\\€£¥]")
 _NEAR_BEFORE, _NEAR_BEHIND = 5, 4
 _ALTERNATIVE = re.compile(
@@ -97,7 +103,6 @@ _MODULO = re.compile(r"\s*\(?\s*\\?(?:pmod|bmod|mod)\b")
 _DIGIT = re.compile(r"\d")
 _PROSE, _HAN_PROSE = 5, 8
 _LISTED = re.compile(r"[,;、，]|\band\b")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _LONG_WORD = re.compile(r"[^\W\d_]{2,}")
 _ENDINGS = r"st|nd|rd|th|er|re|ère|e|ème|eme|ième|ieme|ste|de|:[ae]|[.]?[ºª]|[.]º|-?(?:я|й|е|го|ая|ый|ой|ое|ий|ья)"
 _PLACE = re.compile(
@@ -203,11 +208,6 @@ def is_prose(text: str) -> bool:
     return not text.isascii() and len(_HAN.findall(text)) >= _HAN_PROSE
 
 
-def sentences(text: str) -> list[str]:
-    """A text's sentences; the whole text when it has but one."""
-    return [part for part in _SENTENCE_END.split(text.strip()) if part.strip()] or [text]
-
-
 def denying(text: str, meant: Iterable[str] = ()) -> bool:
     """Whether a text denies what stands beside it, or leaves open which of several answers is meant.
 
@@ -283,15 +283,23 @@ def sense_of_phrase(phrase: str, value: str) -> frozenset[str]:
         found.add("correction")
     if _BROKEN.search(phrase):
         found.add(UNREADABLE)
-    found |= directed
-    if is_prose(phrase):
-        return frozenset(found)
+    found |= directed | _remarked(around.behind)
     subject = _SUBJECT.split(around.before)
+    if is_prose(phrase):
+        return frozenset(
+            found | (_unknown(TOWARDS.split(_CLAUSE.split(subject[-1])[-1])[-1]) if subject[1:] else set())
+        )
     found |= {f"?{stem(word)}" for word in _changes(" ".join(subject[:-1]))}
     found |= _changes(f"{subject[-1]} {around.behind}")
     found.update(_TEX.findall(f"{around.before} {around.behind}"))
     rest = f"{subject[-1]} {around.behind}"
     return frozenset(found | _unknown(rest))
+
+
+def _remarked(behind: str) -> set[str]:
+    """What a remark in brackets behind a value makes of it; that a time is the next day's is no change."""
+    remark = _BRACKETED.match(behind)
+    return _changes(_NEXT_DAY.sub(" ", remark[1])) if remark else set()
 
 
 def sense_of_figure(phrase: str, value: str = "") -> frozenset[str]:
@@ -360,76 +368,3 @@ def stem(word: str) -> str:
         if len(word) - len(ending) > 2 and word.endswith(ending):
             return word.removesuffix(ending)
     return word
-
-
-# -- The value a phrase is about.
-
-
-_MATH = re.compile(r"\$\$?([^$]{1,200})\$\$?|\\\(((?:(?!\\\)).){1,200})\\\)")
-_QUOTED = re.compile(r"[“\"「『]([^“”\"「」『』]{1,120})[”\"」』]|\*\*([^*]{1,120})\*\*|`([^`]{1,120})`")
-_NUMBER = re.compile(
-    r"(?<![A-Za-z0-9À-ɏ.,/^_{\\-])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?\s?(?:%|\\%|°)?(?![A-Za-z0-9_À-ɏ/^])"
-)
-_AFTER = re.compile(
-    r".*(?:(?:\b(?:is|are|was|be|equals)\b|:)\s+|(?<!不)[是为：]\s*)(.{1,80})",
-    re.DOTALL,
-)
-_TOWARDS = re.compile(
-    r"\D*\b(?:at|on|to|by|gives?|gets|returns?|prints?|outputs?|costs?|lasts?|measures|weighs|takes|reads|has|have|contains|est|es|ist|son|beträgt|insgesamt)\s+"
-    r"(.{1,60})",
-    re.DOTALL | re.IGNORECASE,
-)
-"""What a phrase without another figure leads to: "arrives at 15:30"."""
-_COPULA_LAST = re.compile(r".*(?:は|은|는)\s*(.{1,40}?)\s*(?:です|だ|になります|입니다|이다)[。.]?", re.DOTALL)
-_ASIDE = re.compile(
-    r",?\s{0,3}(?:\bi\.e\.|\bthat is\b|\bor (?:about|roughly|approximately)\b|\bwhich is\b|\bnothing else\b|\().*",
-    re.DOTALL,
-)
-_NEXT_WORD = re.compile(r"\s?([A-Za-zµΩ°/^23]{1,20})")
-_UNCERTAIN = re.compile(r"\b(?:if|whether|not|cannot|never|unclear|impossible|unknown)\b|n['’]t\b", re.IGNORECASE)
-
-
-def value_in(sentence: str, counted: str | None = None) -> str | None:
-    """The first of the values a sentence may give."""
-    return next(values_in(sentence, counted), None)
-
-
-def values_in(sentence: str, counted: str | None = None) -> Iterator[str]:
-    """The one value a sentence gives, by the marks it may have: the surest reading first.
-
-    That is its only formula, its only quotation, what follows "is", what it leads to, or its only number.
-
-    Args:
-        sentence: A sentence or phrase.
-        counted: What the question asks to count: the number beside it comes first.
-    """
-    if counted and is_prose(sentence):
-        beside = rf"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)\s+(?:\w+\s+)?{re.escape(counted)}\b"
-        found = re.findall(beside, sentence, re.IGNORECASE)
-        if len(found) == 1:
-            yield str(found[0])
-    formulas = [found[1] or found[2] for found in _MATH.finditer(sentence)]
-    if len(formulas) == 1:
-        yield formulas[0].strip()
-        return
-    quotations = [found[1] or found[2] or found[3] for found in _QUOTED.finditer(sentence)]
-    if len(quotations) == 1 and not formulas:
-        yield quotations[0].strip()
-        return
-    sentence = _ASIDE.sub("", sentence)
-    if _UNCERTAIN.search(sentence):
-        return
-    bare = sentence.strip(" .。")
-    for pattern in (_AFTER, _COPULA_LAST, _TOWARDS):
-        if (after := pattern.fullmatch(bare)) is not None and word_count(after[1]) < _PROSE:
-            yield after[1].strip()
-    numbers = list(_NUMBER.finditer(sentence))
-    if len(numbers) == 1 and not formulas:
-        yield _with_unit(sentence, numbers[0])
-
-
-def _with_unit(sentence: str, number: re.Match[str]) -> str:
-    """A number and, where the word behind it is a unit, that unit."""
-    word = _NEXT_WORD.match(sentence, number.end())
-    known = word is not None and unit(plain(word[1])) is not None
-    return sentence[number.start() : word.end() if word and known else number.end()].strip()

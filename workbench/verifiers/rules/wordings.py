@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from workbench.verifiers.rules.choices import contrasts, holds_label, names_another
+from workbench.verifiers.rules.conclusions import value_in
 from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality
 from workbench.verifiers.rules.records import (
@@ -21,7 +22,7 @@ from workbench.verifiers.rules.records import (
     Value,
 )
 from workbench.verifiers.rules.restating import completes
-from workbench.verifiers.rules.sense import sense_of_phrase, value_in, word_count
+from workbench.verifiers.rules.sense import sense_of_phrase, word_count
 from workbench.verifiers.rules.states import term
 from workbench.verifiers.rules.strings import contains, goes_on, leads, other_case, same_wording, same_words_of
 

@@ -1,0 +1,171 @@
+"""What a text concludes: its last sentence, the value which that states, and whether it states no other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workbench.verifiers.rules.numberwords import NUMBER_WORDS
+from workbench.verifiers.rules.sense import STATES, TOWARDS, is_prose, words
+from workbench.verifiers.rules.spelling import plain
+from workbench.verifiers.rules.units import unit
+
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])(?<!^[A-Z]\.)(?<!\.[A-Z]\.)(?<![^=+−-]\s[A-Z]\.)(?<!\b(?:Dr|Mr|St|ca|vs)\.)(?<!\bMrs\.)(?<!\bapprox\.)"
+    r"\s+(?![a-z])(?!(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b)"
+    r"|(?<=[。！？])\s*|\n+"
+)
+_THEREFORE = re.compile(
+    r"(?:\A\W*|[,;.]\s*|\s+)(?:so|hence|therefore|thus|i\.e\.|that\s+is|giving|gives|por\s+(?:lo\s+)?tanto|donc|somit|daher)\b,?\s*"
+    r"|\A\W*(?i:so|hence|therefore|thus|consequently|por\s+(?:lo\s+)?tanto|also|donc|ainsi|somit|daher)\b,?\s*"
+    r"|\s*(?:∴|⇒|⟹|\\(?:Rightarrow|implies|therefore)(?![A-Za-z])|所以|因此|故)\s*"
+)
+_MEANS = re.compile(
+    r"\A\W*(?:(?i:by|with|using|after|because|since|as|when|from|given|da|weil|comme|como)\b[^,]{0,160}"
+    rf"|[A-Z][a-z]+ing\b(?:(?!{STATES.pattern})[^,]){{0,160}}),\s*"
+)
+"""What a sentence begins with before its main clause; a participle with a verb behind it is its subject."""
+_REASON = re.compile(r"(?<=\S)\s*[,;(]?\s*\b(?:since|because|weil|denn|car|porque|puesto\s+que)\b.*", re.DOTALL)
+_COPULA_LAST = re.compile(r".*(?:は|은|는)\s*(.{1,40}?)\s*(?:です|だ|になります|입니다|이다)[。.]?", re.DOTALL)
+_CUT = re.compile(r"\s*[,;(（，；]|\s+")
+_OPEN_END = re.compile(r"[-+−*/·×^=<>≤≥]\Z")
+_MOST_CUTS, _MOST_VERBS = 12, 3
+_NEAR = 15
+_LONGEST_COMPLEMENT = 160
+_MATH = re.compile(r"\$\$?([^$]{1,200})\$\$?|\\\(((?:(?!\\\)).){1,200})\\\)")
+_QUOTED = re.compile(r"[“\"「『]([^“”\"「」『』]{1,120})[”\"」』]|\*\*([^*]{1,120})\*\*|`([^`]{1,120})`")
+_NUMBER = re.compile(
+    r"(?<![A-Za-z0-9À-ɏ.,/^_{\\-])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?\s?(?:%|\\%|°)?(?![A-Za-z0-9_À-ɏ/^])"
+)
+_REMARK = re.compile(
+    r",?\s{0,3}(?:\bi\.e\.|\bthat is\b|\bor (?:about|roughly|approximately)\b|\bwhich is\b|\bnothing else\b"
+    r"|(?<=\s)\().*",
+    re.DOTALL,
+)
+_NEXT_WORD = re.compile(r"\s?([A-Za-zµΩ°/^23]{1,20})")
+_UNCERTAIN = re.compile(r"\b(?:if|whether|not|cannot|never|unclear|impossible|unknown)\b|n['’]t\b", re.IGNORECASE)
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+_LAST_ROW = re.compile(
+    r"(?:\s*\\begin\{(?:aligned|split)\})?(?:(?!\\begin).)*\\\\(?:\[\w+\])?\s*&\s*(?:=|≡|⇔|\\(?:equiv|iff|Leftrightarrow)(?![A-Za-z]))"
+    r"((?:(?!\\\\|&|\\end).)+)(?:\\end\{(?:aligned|split)\})?\s*",
+    re.DOTALL,
+)
+_STEP = re.compile(r"[^,;:]*[=≈⇒→][^,;:]*")
+
+
+def sentences(text: str) -> list[str]:
+    """A text's sentences; the whole text when it has but one."""
+    return [part for part in _SENTENCE_END.split(text.strip()) if part.strip()] or [text]
+
+
+def last_step(formula: str) -> str:
+    """The right side of an aligned formula's last row where that goes on from the row before."""
+    found = _LAST_ROW.fullmatch(formula)
+    return formula if found is None else found[1]
+
+
+def concluded(sentence: str) -> str:
+    """What a sentence comes to: what stands behind its last "so" or "hence"."""
+    return _THEREFORE.split(sentence)[-1]
+
+
+def without_means(clause: str) -> str:
+    """A clause without the reason or means it begins with: "Because …,", "Using …,"."""
+    return _MEANS.sub("", clause)
+
+
+def _main_clause(sentence: str) -> str:
+    return _REASON.sub("", without_means(concluded(sentence)))
+
+
+def value_in(sentence: str, counted: str | None = None) -> str | None:
+    """The first of the values a sentence may give."""
+    return next(values_in(sentence, counted), None)
+
+
+def values_in(sentence: str, counted: str | None = None) -> Iterator[str]:
+    """The one value a sentence gives, by the marks it may have: the surest reading first.
+
+    That is its only formula, its only quotation, what its last verb puts behind it, or its only number.
+
+    Args:
+        sentence: A sentence or phrase.
+        counted: What the question asks to count: the number beside it comes first.
+    """
+    if counted and is_prose(sentence):
+        beside = rf"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)\s+(?:\w+\s+)?{re.escape(counted)}\b"
+        found = re.findall(beside, sentence, re.IGNORECASE)
+        if len(found) == 1:
+            yield str(found[0])
+    formulas = [found[1] or found[2] for found in _MATH.finditer(sentence)]
+    if len(formulas) == 1:
+        yield formulas[0].strip()
+        return
+    quotations = [found[1] or found[2] or found[3] for found in _QUOTED.finditer(sentence)]
+    if len(quotations) == 1 and not formulas:
+        yield quotations[0].strip()
+        return
+    if _UNCERTAIN.search(sentence):
+        return
+    yield from _complements(_main_clause(sentence).strip(" .。"))
+    shortened = _REMARK.sub("", sentence)
+    numbers = list(_NUMBER.finditer(shortened))
+    if len(numbers) == 1 and not formulas:
+        yield _with_unit(shortened, numbers[0])
+
+
+def _complements(clause: str) -> Iterator[str]:
+    """What stands behind each verb of a clause, the last verb first, then what it leads to, then all of it.
+
+    At last the word the clause ends with: "the formula Fe2O3".
+    """
+    verbs = [found.end() for found in STATES.finditer(clause)][-_MOST_VERBS:]
+    towards = [found.end() for found in TOWARDS.finditer(clause) if not _divides(clause, found)][-_MOST_VERBS:]
+    for end in [*reversed(verbs), *reversed(towards), 0]:
+        if len(clause) - end <= _LONGEST_COMPLEMENT:
+            yield clause[end:]
+    yield clause.rpartition(" ")[2]
+    if (copula := _COPULA_LAST.fullmatch(clause)) is not None:
+        yield copula[1]
+
+
+def beginnings(phrase: str) -> Iterator[str]:
+    """What a phrase begins with, without its last words, the longest first."""
+    cuts = [cut.start() for cut in _CUT.finditer(phrase)][:_MOST_CUTS]
+    yield from (phrase[:cut] for cut in reversed(cuts) if cut and not _OPEN_END.search(phrase, 0, cut))
+
+
+def _divides(clause: str, towards: re.Match[str]) -> bool:
+    """Whether a word that leads to a figure may only join it to one before: "divide 84 by 2", "add 3 to 4"."""
+    return _FIGURE.match(clause, towards.end()) is not None and _FIGURE.search(clause, 0, towards.start()) is not None
+
+
+def gives_another(sentence: str, value: str, known: str) -> bool:
+    """Whether the clause that gives a value holds another figure that is neither a step to it nor known before.
+
+    Args:
+        sentence: The sentence.
+        value: What it gives.
+        known: What may be said again: the question.
+    """
+    clause = _main_clause(sentence)
+    before, _, behind = clause.rpartition(value)
+    figures = {*_FIGURE.findall(_STEP.sub(" ", before)), *_FIGURE.findall(behind)}
+    numbered = NUMBER_WORDS.intersection(words(behind)) - {"a", "an", "one"}
+    return bool(figures - set(_FIGURE.findall(known)) - set(_FIGURE.findall(value))) or bool(
+        numbered - set(words(known))
+    )
+
+
+def gives_another_name(sentence: str, name: str) -> bool:
+    """Whether the clause that gives a name gives another one as well, or joins one to it."""
+    before, _, behind = _main_clause(sentence).strip(" .。!").rpartition(name)
+    earlier = list(STATES.finditer(before))[:-1]
+    return bool(behind) or any(not _FIGURE.search(before, one.end(), one.end() + _NEAR) for one in earlier)
+
+
+def _with_unit(sentence: str, number: re.Match[str]) -> str:
+    """A number and, where the word behind it is a unit, that unit."""
+    word = _NEXT_WORD.match(sentence, number.end())
+    known = word is not None and unit(plain(word[1])) is not None
+    return sentence[number.start() : word.end() if word and known else number.end()].strip()

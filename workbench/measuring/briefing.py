@@ -185,20 +185,21 @@ def _able(people: Iterable[PersonProgress]) -> Iterator[PersonProgress]:
 
 
 def _failures(facts: ProjectFacts) -> Iterator[Matter]:
-    for row in facts.standing.verifiers:
-        if row.error:
-            means = "which count as “incorrect” in its accuracy" if row.n else "so that nothing is measured of it"
-            share = f" ({percent(row.error / row.n)} %)" if row.n else ""
-            run = facts.run_of(row.verifier)
-            yield Matter(
-                kind="failures",
-                sentence=f"{row.verifier} failed on {row.error:,} of {counted(row.n or row.error, 'item')}{share}, "
-                f"{means}.",
-                about={"run": run, "verifier": row.verifier},
-                size=row.error,
-                screen="runs",
-                command=f"workbench runs DB show {run}",
-            )
+    failed = sorted((row for row in facts.standing.verifiers if row.error), key=lambda row: -row.error)
+    for row in failed[:1]:
+        means = "which count as “incorrect” in its accuracy" if row.n else "so that nothing is measured of it"
+        share = f" ({percent(row.error / row.n)} %)" if row.n else ""
+        others = f"; {listed([one.verifier for one in failed[1:]])} failed, too" if failed[1:] else ""
+        run = facts.run_of(row.verifier)
+        yield Matter(
+            kind="failures",
+            sentence=f"{row.verifier} failed on {row.error:,} of {counted(row.n or row.error, 'item')}{share}, "
+            f"{means}{others}.",
+            about={"run": run, "verifier": row.verifier},
+            size=row.error,
+            screen="runs",
+            command=f"workbench runs DB show {run}",
+        )
 
 
 def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:

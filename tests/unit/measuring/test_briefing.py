@@ -166,6 +166,8 @@ def test_what_a_server_refused_is_named_beside_the_accuracy_it_spoils(tmp_path: 
     matter = of_kind(project, "failures")
     assert matter.sentence.startswith("judge failed on 2 of 6 items (33.3 %), which count as “incorrect”")
     assert matter.about == {"run": run, "verifier": "judge"}
+    judge(project, "another", rightly(project, {1: Outcome.ERROR}))
+    assert of_kind(project, "failures").sentence.endswith("in its accuracy; another failed, too.")
 
 
 def test_a_judge_that_failed_on_all_is_not_measured_and_not_zero(tmp_path: Path) -> None:

@@ -46,8 +46,9 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
 def forecast(project: Project, now: datetime | None = None) -> Forecast:
     """How far everybody's labels are."""
-    slots = store.slots(project.database.reader())
-    return _forecast(project, slots.done, slots.left, now or datetime.now(UTC), None)
+    reader, now = project.database.reader(), now or datetime.now(UTC)
+    slots = store.slots(reader)
+    return _forecast(slots, store.recent(reader, _since(now)), now)
 
 
 def own_forecast(project: Project, name: str, done: int, left: int, now: datetime | None = None) -> Forecast:
@@ -56,18 +57,23 @@ def own_forecast(project: Project, name: str, done: int, left: int, now: datetim
     Raises:
         UsageError: There is no such person.
     """
-    return _forecast(project, done, left, now or datetime.now(UTC), people.find(project.database, name).id)
+    reader, now = project.database.reader(), now or datetime.now(UTC)
+    person = people.find(project.database, name).id
+    return _forecast(store.Slots(done=done, left=left), store.own_recent(reader, _since(now), person), now)
 
 
-def _forecast(project: Project, done: int, left: int, now: datetime, person: int | None) -> Forecast:
-    found = store.recent(project.database.reader(), stamp((now - _WEEK).timestamp()), person)
+def _since(now: datetime) -> str:
+    return stamp((now - _WEEK).timestamp())
+
+
+def _forecast(slots: store.Slots, found: store.RecentLabels, now: datetime) -> Forecast:
     per_day = ends_at = None
     if found.first_at is not None:
         days = max((now - datetime.fromisoformat(found.first_at)) / timedelta(days=1), 1.0)
         per_day = found.given / days
-        needed = timedelta(days=min(left / per_day, _FARTHEST.days))
+        needed = timedelta(days=min(slots.left / per_day, _FARTHEST.days))
         ends_at = None if needed >= _FARTHEST else now + needed
-    return Forecast(done=done, left=left, recent=found.given, per_day=per_day, ends_at=ends_at)
+    return Forecast(done=slots.done, left=slots.left, recent=found.given, per_day=per_day, ends_at=ends_at)
 
 
 def _day(at: datetime, now: datetime) -> str:

@@ -38,12 +38,22 @@ def slots(connection: sqlite3.Connection) -> Slots:
     return Slots(done=counts.pop("done", 0), left=sum(counts.values()))
 
 
-def recent(connection: sqlite3.Connection, since: str, annotator: int | None = None) -> RecentLabels:
-    """Labels on completions since a time, of everybody or of one person."""
-    of_whom = "" if annotator is None else "WHERE annotator_id = ?3"
+def recent(connection: sqlite3.Connection, since: str) -> RecentLabels:
+    """Labels on completions since a time."""
+    row = connection.execute(
+        "SELECT count(*), min(created_at) FROM (SELECT kind, task, created_at FROM label_events ORDER BY id DESC "
+        "LIMIT ?2) WHERE kind = 'label' AND task = 'correctness' AND created_at >= ?1",
+        (since, _LOOKED_AT),
+    ).fetchone()
+    return RecentLabels(*row)
+
+
+def own_recent(connection: sqlite3.Connection, since: str, annotator: int) -> RecentLabels:
+    """What one person has answered since a time; a check or a repeat counts like any item, lest it be known by that."""
     row = connection.execute(
         "SELECT count(*), min(created_at) FROM (SELECT kind, task, created_at FROM label_events "
-        f"{of_whom} ORDER BY id DESC LIMIT ?2) WHERE kind = 'label' AND task = 'correctness' AND created_at >= ?1",
-        (since, _LOOKED_AT, *(() if annotator is None else (annotator,))),
+        "WHERE annotator_id = ?3 ORDER BY id DESC LIMIT ?2) WHERE kind IN ('label', 'check', 'repeat') AND task = 'correctness' "
+        "AND created_at >= ?1",
+        (since, _LOOKED_AT, annotator),
     ).fetchone()
     return RecentLabels(*row)

@@ -52,8 +52,8 @@ def own_recent(connection: sqlite3.Connection, since: str, annotator: int) -> Re
     """What one person has answered since a time; a check or a repeat counts like any item, lest it be known by that."""
     row = connection.execute(
         "SELECT count(*), min(created_at) FROM (SELECT kind, task, created_at FROM label_events "
-        "WHERE annotator_id = ?3 ORDER BY id DESC LIMIT ?2) WHERE kind IN ('label', 'check', 'repeat') AND task = 'correctness' "
-        "AND created_at >= ?1",
+        "WHERE annotator_id = ?3 ORDER BY id DESC LIMIT ?2) WHERE kind IN ('label', 'check', 'repeat') "
+        "AND task = 'correctness' AND created_at >= ?1",
         (since, _LOOKED_AT, annotator),
     ).fetchone()
     return RecentLabels(*row)

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 
-from workbench.verifiers.rules.conclusions import value_in
+from workbench.verifiers.rules.conclusions import sentences, values_in
 from workbench.verifiers.rules.question import letters, named_letters
-from workbench.verifiers.rules.sense import is_prose
+from workbench.verifiers.rules.restating import last_clauses
+from workbench.verifiers.rules.sense import Around, changed_near, is_prose
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.strings import canonical
 from workbench.verifiers.rules.structure import split_list
@@ -148,29 +149,43 @@ def _bare(text: str) -> str:
 
 
 _LONGEST_SENTENCE = 300
-_TELLING = 12
-"""An option's text of so many characters may be looked for within a sentence."""
+_BEHIND_LETTER = re.compile(r"\W*(?:[A-Za-z]|\d{1,2}|[ivxIVX]{1,4})\s*[.:)\]]+\s*(.+)", re.DOTALL)
+_LISTED_BEFORE = re.compile(r"(.*?)\s+are\b.*", re.DOTALL)
+_SET_AGAINST = re.compile(
+    r"\b(?:than|from|by|like|unlike|as|with|without|before|after|between|not|no|nor|if)\s+(?:the\s+|an?\s+)?\Z"
+)
+"""What stands before an option that a sentence only compares with, or denies."""
 
 
 def choice_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
-    """The options an answer without letters chooses: by an option's text, or named in a sentence; else None.
+    """The options an answer without letters chooses: by texts or values, or named in its last sentence; else None.
 
     Args:
         answer: A final answer that does not consist of letters.
         known: The question's options by letter.
         same: Compares an option's text with the answer.
     """
+    if not known:
+        return None
     found = option_of(answer, known, same) or _all_named(answer, known, same)
-    if found is None and known and len(answer) <= _LONGEST_SENTENCE:
-        value = value_in(answer)
-        found = named_letters(answer, known) or (letters(value, known) if value else None) or _within(answer, known)
-    return found
+    last = sentences(answer)[-1]
+    if found is None and len(last) <= _LONGEST_SENTENCE:
+        found = letters(last, known) or named_letters(last, known) or _told(last, known, same) or _within(last, known)
+    if found is None and len(answer) <= _LONGEST_SENTENCE:
+        found = named_letters(answer, known)
+    return found or None
+
+
+def text_behind(answer: str, known: dict[str, str], same: Same) -> frozenset[str]:
+    """The option whose text stands behind a letter; it may be another one than the letter's."""
+    found = _BEHIND_LETTER.fullmatch(tidy(answer))
+    return (option_of(found[1], known, same) or frozenset()) if found and known else frozenset()
 
 
 def option_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
     """The one option whose text equals an answer."""
     plain = canonical(answer).casefold()
-    found = [letter for letter, text in known.items() if canonical(text).casefold() == plain]
+    found = [letter for letter, text in known.items() if canonical(text).casefold().rstrip(".") == plain]
     if not found and _VALUE.search(answer) and not is_prose(answer):
         values = ((letter, text) for letter, text in known.items() if _VALUE.search(text) and not is_prose(text))
         found = [letter for letter, text in values if same(text, answer)]
@@ -187,9 +202,33 @@ def _all_named(answer: str, known: dict[str, str], same: Same) -> frozenset[str]
     return named if None not in found and len(named) == len(members) else None
 
 
+def _told(sentence: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
+    """The options whose values a sentence comes to: behind its last ``=``, behind "is", in its last clause."""
+    listed = _LISTED_BEFORE.fullmatch(sentence)
+    told = [*last_clauses(sentence)[-1:], *(sentence.rsplit("=", 1)[1:]), *([listed[1]] if listed else ())]
+    values = list(values_in(sentence))
+    if values and (named := letters(values[0], known)):
+        return named
+    for value in filter(None, (*told, *values)):
+        found = option_of(value, known, same) or _all_named(value, known, same)
+        before, _, behind = sentence.rpartition(value)
+        if found and not changed_near(Around(before, behind), scaling_only=True):
+            return found
+    return None
+
+
 def _within(sentence: str, known: dict[str, str]) -> frozenset[str] | None:
-    """The options whose texts a sentence contains."""
-    plain = canonical(sentence).casefold()
-    texts = {letter: canonical(text).casefold().rstrip(".") for letter, text in known.items()}
-    found = [letter for letter, text in texts.items() if len(text) >= _TELLING and text in plain]
+    """The options whose texts a sentence contains, the longest first, unless it only compares with one of them."""
+    rest, found = canonical(sentence).casefold(), set()
+    texts = {letter: canonical(text).casefold().strip(" .") for letter, text in known.items()}
+    for letter, text in sorted(texts.items(), key=lambda option: -len(option[1])):
+        if not any(sign.isalpha() for sign in text):
+            continue
+        at = re.search(rf"(?<![a-z0-9]){re.escape(text)}(?![a-z0-9]|['’]s\b|-[a-z])", rest)
+        if at is None:
+            continue
+        if _SET_AGAINST.search(rest[: at.start()]):
+            return None
+        rest = f"{rest[: at.start()]}\0{rest[at.end() :]}"
+        found.add(letter)
     return frozenset(found) or None

@@ -81,7 +81,7 @@ _BETWEEN_ENDS = frozenset("d\\- \t\n\r\f\v$;,*&~\u3000\xa0")
 """The signs what separates options may end with; it is searched for in the last of so many characters."""
 _SEEN = 200
 _BEFORE = re.compile(
-    r"(?:the\s+)?(?:correct\s+)?(?:options?|choices?|answers?|statements?|选项|答案|选)\s*(?:is|are|是|为)?\s*[:：]?\s*"
+    r"[故应]?(?:the\s+)?(?:correct\s+)?(?:options?|choices?|answers?|statements?|选项|答案|选)\s*(?:is|are|是|为)?\s*[:：]?\s*"
     r"|(?:it['’]s|it\s+is|i(?:['’]d)?\s+(?:choose|pick|select|say)|only|just)\s+(?=[(\[*]?[A-Z\u2460-\u2469]\b)",
     re.IGNORECASE,
 )
@@ -103,6 +103,7 @@ _A_LABEL = re.compile(r"(?<![A-Za-z\\])(?:[A-Z]|[A-Z]{2,8}|[ivx]{1,4})(?![A-Za-z
 _IN_WORDS = re.compile(r"[\w .,:'’()*-]")
 _LOWER = re.compile(r"(?<![^\W\d_])[a-z]{2,}(?![^\W\d_])|[一-鿿]")
 _MOSTLY = 0.9
+_QUOTED = re.compile(r"(?<!\w)['\"“](\w{1,4})['\"”]")
 _AROUND = " .*\"'“”`"
 _LONGEST = 400
 _LONGEST_OPTION = 1_000
@@ -173,7 +174,7 @@ def letters(text: str, known: dict[str, str]) -> frozenset[str] | None:
     """
     if len(text) > _LONGEST:
         return None
-    text = _bare(tidy(text.replace("**", "")), known)
+    text = _bare(_QUOTED.sub(r"\1", tidy(text.replace("**", ""))), known)
     if text[:1] in ("\\", "{", "[") and text[-1:] in ("}", "]"):
         text = text.lstrip("\\{[").rstrip("\\}]")
     text = _bare(_BEHIND.sub("", _BEFORE.sub("", text, count=1) if _BEFORE.match(text) else text), known)
@@ -182,8 +183,7 @@ def letters(text: str, known: dict[str, str]) -> frozenset[str] | None:
     labels = [label.strip(".:") for label in _SPLIT.split(text) if label.strip(".:")]
     if len(labels) == 1 and labels[0] not in known and known:
         labels = _joined(labels[0])
-    if "a" in known:
-        labels = [label.lower() for label in labels]
+    labels = [_cased(label, known) for label in labels]
     if labels and all(label in known if known else label in _LETTERS for label in labels):
         return frozenset(labels)
     return _labelled(text, known)
@@ -208,7 +208,7 @@ def _labelled(text: str, known: dict[str, str]) -> frozenset[str] | None:
         return frozenset(each)
     one = _LABELLED.fullmatch(text)
     label = (one[1] or one[2]) if one else ""
-    label = label.upper() if label.upper() in known else label
+    label = _cased(label, known)
     if named_letters(text, known) - {label}:
         return None
     return frozenset([label]) if label in known or (label in _LETTERS and not known) else None
@@ -220,7 +220,13 @@ def named_letters(sentence: str, known: dict[str, str]) -> frozenset[str]:
     if len(_IN_WORDS.findall(sentence[:_LONGEST])) < _MOSTLY * len(sentence[:_LONGEST]) or not _LOWER.search(sentence):
         return frozenset()
     found = {letter for groups in _NAMED.findall(sentence[:_LONGEST]) for letter in groups if letter}
-    return frozenset(letter for letter in found if letter in known)
+    return frozenset(_cased(letter, known) for letter in found if _cased(letter, known) in known)
+
+
+def _cased(label: str, known: dict[str, str]) -> str:
+    """A letter in the case of the question's options, unless one of them has it for its text."""
+    other = label.swapcase()
+    return other if len(label) == 1 and label not in known and other in known and label not in known.values() else label
 
 
 _MEASURES = (

@@ -12,7 +12,7 @@ from workbench.verifiers.rules.answer_types import READERS
 from workbench.verifiers.rules.calendar import Moment
 from workbench.verifiers.rules.changes import Change, change
 from workbench.verifiers.rules.chemistry import Chemical, chemical
-from workbench.verifiers.rules.choices import choice_of, closing_of, option_of
+from workbench.verifiers.rules.choices import choice_of, closing_of, option_of, text_behind
 from workbench.verifiers.rules.conclusions import (
     beginnings,
     concluded,
@@ -242,9 +242,12 @@ class AnswerReader:
             text = concluded(text)
         if isinstance(wanted.value, ChosenOptions) or (has_label(text) and self.question.options):
             if (given := self._letters(text)) is not None:
+                given |= text_behind(text, self.question.options, self._same)
                 return Part(tidy(text), ChosenOptions(given, by_letter=True))
             if isinstance(wanted.value, ChosenOptions):
-                chosen = choice_of(text, self.question.options, self._same)
+                # "Only B is prime" limits nothing.
+                left_open = how != "boxed" and limited(text, f"{self.question.text} only")
+                chosen = None if left_open else choice_of(text, self.question.options, self._same)
                 return Part(tidy(text), ChosenOptions(chosen or frozenset(), by_letter=False))
         if self.vocabulary is not None and isinstance(wanted.value, State):
             return Part(tidy(text), self._stated(text, sentence, how) or Text(is_prose(text)))

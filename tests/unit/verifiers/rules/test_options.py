@@ -53,13 +53,16 @@ def test_options_of_a_question(question: str, expected: dict[str, str]) -> None:
         ("A, B and D", "ABD"),
         ("(A), (C)", "AC"),
         ("ACD", "ACD"),
+        ("b", "B"),
+        ("(b)", "B"),
+        ("['A', 'C']", "AC"),
     ],
 )
 def test_letters_an_answer_consists_of(answer: str, expected: str) -> None:
     assert letters(answer, FOUR) == frozenset(expected)
 
 
-@pytest.mark.parametrize("answer", ["", "b", "green", "E", "AE", "ABBA", "12", "x = B + 1", "Because", "A triangle"])
+@pytest.mark.parametrize("answer", ["", "e", "green", "E", "AE", "ABBA", "12", "x = B + 1", "Because", "A triangle"])
 def test_what_is_no_letter(answer: str) -> None:
     assert letters(answer, FOUR) is None
 

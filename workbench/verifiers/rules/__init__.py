@@ -18,7 +18,8 @@ An item's way, and where each step lives:
    `parameters`            residue classes, general solutions, values by an index
    `piecewise`             functions given in pieces
    `logic`, `chemistry`    formulas
-   `wordings`              with `choices`, `states`, `restating`, `strings`: options; yes or no; names, phrases
+   `wordings`              with `choices`, `states`, `restating`, `strings`, `terms`, `persons`: options; yes or
+                           no; names, phrases; `alternatives`: the right answers a reference lists
 4. `comparing`: two answers, by the row of their types. Values are equal where their trees have equal values:
    `equations`, with `evaluate` and `arithmetic` in a prime field, in doubles, in many digits; sums, integrals and
    limits by `symbolic`, only in worker processes.

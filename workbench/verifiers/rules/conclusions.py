@@ -55,7 +55,7 @@ _STEP = re.compile(r"[^,;:]*[=≈⇒→][^,;:]*")
 
 def sentences(text: str) -> list[str]:
     """A text's sentences; the whole text when it has but one."""
-    return [part for part in _SENTENCE_END.split(text.strip()) if part.strip()] or [text]
+    return [part for part in _SENTENCE_END.split(text.strip()) if part.strip(" »”’")] or [text]
 
 
 def last_step(formula: str) -> str:

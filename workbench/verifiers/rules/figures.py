@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.reading import AnswerReader
 
 _APPROXIMATELY = re.compile(r"\s*(?:\\approx|≈|\\simeq|≃|\\doteq)\s*")
+_BITS = re.compile(r"(?:0b)?(?:[01]{4,}|(?:[01]{4}(?:\\?[ _]|(?=\Z)))+)")
 _LEADING_ZERO = re.compile(r"0\d+")
 _ZERO_MEMBER = re.compile(r"-?\d{1,3},0\d?|-?0,0\d*(?:\s?[A-Za-z]{1,3})?|0\d+,\d+")
 _MOST_CHAINED = 4
@@ -55,6 +56,8 @@ def _chain(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 
 def _code(source: AnswerText, reader: AnswerReader) -> Value | None:
+    if reader.question.of_bits and _BITS.fullmatch(source.text):
+        return DigitCode(re.sub(r"0b|\D", "", source.text))
     return DigitCode(source.text) if reader.question.codes and _LEADING_ZERO.fullmatch(source.text) else None
 
 
@@ -153,6 +156,8 @@ def _ratios(one: Part[Ratio], other: Part[Any], with_: Comparison) -> Equality |
 
 
 def _codes(one: Part[DigitCode], other: Part[Any], with_: Comparison) -> Equality | None:
+    if isinstance(other.value, DigitCode):
+        return Equality(one.value == other.value, "number.code")
     return Equality(False, "number.code") if other.text.isdigit() else DIFFERENT
 
 

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.records import AnswerText, AnswerType, Part, Value
+from workbench.verifiers.rules.sense import denying
+from workbench.verifiers.rules.spelling import tidy
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
     from workbench.verifiers.rules.reading import AnswerReader
 
 _CONNECTIVES = (
-    (r"\\(?:lnot|neg)(?![A-Za-z])|[¬~!]|\bnot\b", "¬"),
+    (r"\\leq?(?:slant)?(?![A-Za-z])|<=", "≤"),
+    (r"\\geq?(?:slant)?(?![A-Za-z])|>=", "≥"),
+    (r"\\(?:lnot|neg|sim)(?![A-Za-z])|[¬~!]|\bnot\b", "¬"),
     (r"\\(?:land|wedge|&)(?![A-Za-z])|[∧&]+|/\\(?!\w)|\band\b", "∧"),
-    (r"\\(?:lor|vee)(?![A-Za-z])|∨|\|\||\bor\b", "∨"),
+    (r"\\(?:lor|vee)(?![A-Za-z])|∨|\|\|?|\bor\b", "∨"),
     (r"\\(?:oplus|veebar)(?![A-Za-z])|[⊕⊻]|\bxor\b", "⊕"),
     (r"\\(?:[lL]eftrightarrow|iff)(?![A-Za-z])|[↔⇔⟺]|<->|<=>|\biff\b|\bif and only if\b", "↔"),
     (r"\\(?:to|[rR]ightarrow|implies|longrightarrow|supset)(?![A-Za-z])|[→⇒⟹]|->|=>|\bimplies\b", "→"),
@@ -29,15 +33,34 @@ _MARK = re.compile(
     r"\\(?:lnot|neg|land|wedge|lor|vee|oplus|veebar|forall|exists|nexists)(?![A-Za-z])|[∧∨¬⊕⊻∀∃∄]|\|\||&&"
 )
 _IMPLIES = re.compile(r"\s*[¬~]?\s*[p-s]\s*(?:→|⇒|->|=>|\\(?:to|rightarrow|Rightarrow|implies))\s*[¬~]?\s*[p-s]\s*")
-_WORD = re.compile(r"\b(?:not|and|or)\b")
+_MAY_BE_MARK = re.compile(
+    r"\b(?:not|and|or|implies|xor)\b|[!~&|→⇒]|[-=]>|\\(?:sim|to|[rR]ightarrow|implies)(?![A-Za-z])"
+)
+"""What marks a formula only where the question is about logic."""
+_TILDE = re.compile(r"(?<![A-Za-z)}\]])~(?=\s*[A-Za-z(\[\\∀∃])")
+"""A negation; elsewhere ``~`` is a blank of TeX."""
+_LEADS = re.compile(
+    r"(?:(?<=[A-Za-z]{2}):|≡|\\equiv(?![A-Za-z])|\b(?:is|gives?|get|becomes?|obtain|as|equals|thus|so|hence|therefore|yields?|i\.e\.)(?![\w'])"
+    r",?)\s*"
+)
+_GOES_ON = re.compile(
+    r"[\s,]+(?!(?:not|and|or|implies|xor|if|iff|for|all|every|there|exists)\b)[A-Za-z]{2,}.*", re.DOTALL
+)
+_OVERLINE = re.compile(r"\\(?:overline|bar)\s*(?:\{([^{}]*)\}|([A-Za-z]))")
+_PRIME = re.compile(r"([A-Za-z](?:_?\d)?|\([^()]*\))(?:['’]|\^\{?\\prime\}?)")
+_BOOLEAN = re.compile(r"[A-Za-z01_(][A-Za-z01_()\s¬+*·∧∨⊕]*")
+_SIGNS_OF_ALGEBRA = str.maketrans({"+": "∨", "*": "∧", "·": "∧"})
+_ADJACENT = re.compile(r"(?<=[\w)])(?=[A-Za-z(¬])")
+_RELATION = re.compile(r"\A(.+?)(?:>|(≥))(.+)\Z")
 _IN_BRACKETS = re.compile(r"\((¬?[∀∃])([A-Za-z])\)")
 _BLANK = re.compile(r"\s|\\[,;:! ]|[{}$]|\\(?:left|right)(?![A-Za-z])|\.\Z")
 _TOKEN = re.compile(
-    r"[¬∧∨⊕↔→∀∃()]|\[|\]|[,.:|]|[A-Za-z](?:_?[0-9])?'?(?:\((?:[^()]*)\))?"
-    r"|[A-Za-z]?\w*\s?(?:[=<>≤≥≠∈∉]|\\(?:leq?|geq?|neq?|in|notin)(?![A-Za-z]))[^¬∧∨⊕↔→∀∃()\[\],.:]+"
+    r"[∀∃][A-Za-z](?:_?[0-9])?|[¬∧∨⊕↔→()]|\[|\]|[,.:]"
+    r"|\w+(?:[=<>≤≥≠∈∉]|\\(?:neq?|in|notin)(?![A-Za-z]))[^¬∧∨⊕↔→∀∃()\[\],.:]+"
+    r"|[A-Za-z](?:_?[0-9])?'?(?:\((?:[^()]*)\))?"
 )
 _BINARY = (("↔",), ("→",), ("∨", "⊕"), ("∧",))
-_LONGEST, _DEEPEST, _MOST_ATOMS = 200, 24, 8
+_LONGEST, _LONGEST_SENTENCE, _DEEPEST, _MOST_ATOMS = 200, 400, 24, 8
 
 
 class Formula(NamedTuple):
@@ -60,25 +83,54 @@ def formula(text: str, in_words: Callable[[], bool]) -> Formula | None:
 
     Args:
         text: An answer.
-        in_words: Whether "p and q" is one.
+        in_words: Whether "p and q" and ``!p | q`` are one.
     """
-    if (
-        len(text) > _LONGEST
-        or text.isalnum()
-        or not (_IMPLIES.fullmatch(text) or _MARK.search(text) or (_WORD.search(text) and in_words()))
-    ):
+    if len(text) > _LONGEST or text.isalnum():
+        return None
+    if not (_IMPLIES.fullmatch(text) or _MARK.search(text) or (_MAY_BE_MARK.search(text) and in_words())):
+        return None
+    if "|" in text.replace("||", "") and ("{" in text or not in_words()):
         return None
     for pattern, sign in _WRITTEN:
         text = pattern.sub(sign, text)
     text = _IN_BRACKETS.sub(r"\1\2", _BLANK.sub("", text))
-    if not any(sign in text for sign in "¬∧∨⊕∀∃→"):
-        return None
+    # Relations without a quantifier bound a variable.
+    related = any(sign in text for sign in "<>≤≥=≠") and not any(sign in text for sign in "∀∃")
+    return _tree_of(text) if any(sign in text for sign in "¬∧∨⊕∀∃→") and not related else None
+
+
+def _tree_of(text: str) -> Formula | None:
     try:
-        reader = _FormulaReader(text)
-        tree = reader.read()
+        tree = _FormulaReader(text).read()
     except ValueError:
         return None
     return Formula(tree, _ordered(tree))
+
+
+def boolean(text: str) -> Formula | None:
+    """The formula that an expression of Boolean algebra is: ``xy + x'z``."""
+    previous = ""
+    while previous != text and len(text) <= _LONGEST:
+        previous, text = text, _PRIME.sub(r"¬\1", _OVERLINE.sub(r"¬(\1\2)", text))
+    text = text.replace("\\cdot", "*").replace("\\oplus", "⊕")
+    if not _BOOLEAN.fullmatch(text.replace("¬", "(")) or len(text) > _LONGEST:
+        return None
+    return _tree_of(_ADJACENT.sub("∧", _BLANK.sub("", text.translate(_SIGNS_OF_ALGEBRA))))
+
+
+def _marked(text: str) -> str:
+    """A text as written whose negations and divisions no longer look like what tidy text has for blanks and bars."""
+    return _TILDE.sub("¬", text).replace("\\mid", "∣")
+
+
+def formula_told(text: str) -> Formula | None:
+    """The formula a sentence leads to, or is."""
+    text = _marked(text[-_LONGEST_SENTENCE:]).rstrip(" .")
+    for begin in (0, *(lead.end() for lead in reversed(list(_LEADS.finditer(text))))):
+        found = formula(tidy(_GOES_ON.sub("", text[begin:])), lambda: True)
+        if found is not None:
+            return None if denying(text[:begin], ("negation", "contrary")) else found
+    return None
 
 
 def same_formula(one: Formula, other: Formula, by_form: bool) -> bool | None:
@@ -144,31 +196,24 @@ class _FormulaReader:
             raise ValueError
         if token == "¬":
             return FormulaTree("¬", (self._unary(depth + 1),))
-        if token in "∀∃":
-            return self._quantified(token, depth)
+        if token[0] in "∀∃":
+            while self._tokens[self._at] in (",", ".", ":"):
+                self._at += 1
+            return FormulaTree(token[0], (self._unary(depth + 1),), token[1:])
         if token in ("(", "["):
             tree = self._level(0, depth + 1)
             if self._tokens[self._at] != {"(": ")", "[": "]"}[token]:
                 raise ValueError
             self._at += 1
             return tree
-        if not (token[0].isalpha() or token[0] == "\\"):
+        if not token[0].isalnum():
             raise ValueError
-        return FormulaTree(token)
+        return FormulaTree(_RELATION.sub(_turned, token))
 
-    def _quantified(self, sign: str, depth: int) -> FormulaTree:
-        token = self._tokens[self._at]
-        name, applied = token[:1], token[1:]
-        if not name.isalpha():
-            raise ValueError
-        self._at += 1
-        if applied.startswith("("):
-            self._tokens[self._at : self._at] = _FormulaReader(applied)._tokens[:-1]
-        elif applied:
-            raise ValueError
-        while self._tokens[self._at] in (",", ".", ":", "|"):
-            self._at += 1
-        return FormulaTree(sign, (self._unary(depth + 1),), name)
+
+def _turned(found: re.Match[str]) -> str:
+    """``y<x`` for ``x>y``."""
+    return f"{found[3]}{'≤' if found[2] else '<'}{found[1]}"
 
 
 def _ordered(tree: FormulaTree, bound: tuple[str, ...] = ()) -> str:
@@ -252,7 +297,10 @@ def _true(tree: FormulaTree, row: dict[str, bool]) -> bool:
 
 
 def _read_formula(source: AnswerText, reader: AnswerReader) -> Value | None:
-    return formula(source.text, lambda: reader.question.logic)
+    if reader.question.boolean and (found := boolean(source.text)) is not None:
+        return found
+    text = tidy(_marked(source.raw)) if "~" in source.raw or "\\mid" in source.raw else source.text
+    return formula(text, lambda: reader.question.logic)
 
 
 def _same_formulas(one: Part[Formula], other: Part[Formula], with_: Comparison) -> Equality | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.verifiers.rules.algebra import compared_as_expressions
 from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.parameters import letter_of
+from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import (
     AnswerText,
     AnswerType,
@@ -127,7 +128,8 @@ def _collections(one: Part[Collection], other: Part[Collection], with_: Comparis
         return None
     if question.roots and _of_several(ours) != _of_several(theirs):
         return None
-    ordered = rule == "list" and (question.ordered or "then" in (ours.joined, theirs.joined))
+    several = question.several and not (_told_apart(ours) and _told_apart(theirs))
+    ordered = rule == "list" and (question.ordered or several or "then" in (ours.joined, theirs.joined))
     return _members(ours.parts, theirs.parts, rule, with_, ordered=ordered)
 
 
@@ -137,6 +139,13 @@ def _gives_one(found: Collection) -> bool:
         return False
     names = [part.name for part in found.parts if part.name]
     return len(names) > len(set(names)) or (found.joined == "or" and not names)
+
+
+def _told_apart(found: Collection) -> bool:
+    """Whether each member has a noun or a unit of its own: "12 boys and 18 girls"."""
+    measured = [part.value for part in found.parts if isinstance(part.value, Quantity)]
+    nouns = {value.word or value.unit for value in measured} - {"", None}
+    return len(nouns) == len(found.parts)
 
 
 def _of_several(found: Collection) -> bool:

@@ -15,8 +15,8 @@ from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import AnswerType, Collection, Part, Value
 from workbench.verifiers.rules.sense import changing, denying, is_prose, stem, unknown_words, words
 from workbench.verifiers.rules.spelling import tidy
-from workbench.verifiers.rules.strings import singular
 from workbench.verifiers.rules.structure import names_and_value, split_list
+from workbench.verifiers.rules.terms import singular
 from workbench.verifiers.rules.tokens import FUNCTIONS
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ _ENTRY = re.compile(
     r"|(?P<noun>[^\W\d_]{2,}(?:\s[^\W\d_]+){0,2})\s+[-−$£€¥.\\(]*\d.*|(?P<left>[^\W\d_]{2,})\s+\$.*)",
     re.DOTALL | re.IGNORECASE,
 )
-_LABEL = r"\(?([1-9]|1\d|[A-Ja-j])[.)]?"
-_PAIR = re.compile(rf"\(?{_LABEL}(?:{_SIGN}|\s*[,–—-]?\s*){_LABEL}\)?(?![\w'])")
-_ONLY_PAIRS = re.compile(rf"\W*(?:{_PAIR.pattern}[\s,;.]*(?:and\s+)?){{2,}}")
+_NUMBER, _LETTER = r"\(?([1-9]\d?)[.)]?", r"\(?([A-Ja-j])[.)]?"
+_BOUND = rf"(?:{_SIGN}|\s*[,–—-]?\s*)"
+_PAIR = re.compile(rf"\(?(?:{_NUMBER}{_BOUND}{_LETTER}|{_LETTER}{_BOUND}{_NUMBER})\)?(?![\w'])")
 _CLAUSES = re.compile(r"\s*(?:[;\n]|\.\s+(?=[A-Z]))\s*")
 _MARKS = re.compile(r"^\s*[-*•]\s+|\*\*|[`\"“”]", re.MULTILINE)
 _ROW = re.compile(r"^\s*\|([^|\n]+)\|([^|\n]+)\|\s*$", re.MULTILINE)
@@ -51,7 +51,7 @@ _GIVEN = re.compile(rf"(.*?\S)(?:{_SIGN}|\s+(?:(?:goes|go|belongs?)\s+)?(?:to|fo
 _FIGURE = re.compile(r"[$£€¥]?\d[\d.,]*\s+")
 _LABEL_BEHIND = re.compile(r"\(([A-Za-z\d])\)\Z")
 _EXTREMES = {"minimum": "min", "maximum": "max"}
-_LONGEST, _MOST = 600, 30
+_LONGEST, _LONGEST_PARAGRAPH, _MOST = 600, 1_500, 30
 
 Pairs = tuple[tuple[str, str], ...]
 """Names and, as written, their values."""
@@ -65,13 +65,19 @@ class NamedValues(NamedTuple):
 
 def named_reference(text: str, reader: AnswerReader) -> Part[NamedValues] | None:
     """A reference's answer that gives values by name."""
+    if len(text) > _LONGEST:
+        return None
     return _read(text, pairs_of(text, reader.question.type in ("C", "D")), reader)
 
 
 def named_answer(text: str, wanted: Part[Any], reader: AnswerReader) -> Part[NamedValues] | None:
     """What a completion gives each name of the reference, or any names where that names none."""
+    if len(text) > _LONGEST_PARAGRAPH:
+        return None
     if not isinstance(wanted.value, NamedValues):
-        return _read(text, pairs_of(text, False), reader)
+        pairs = pairs_of(text, False)
+        asked = pairs is not None and all(_place(_bare(name), reader.question.text) >= 0 for name, _ in pairs)
+        return _read(text, pairs if asked else None, reader)
     names = [name for name, _ in wanted.value.values]
     if any(len(name) > 2 for name in names):
         return _read(text, values_of(text, names), reader)
@@ -104,7 +110,7 @@ def pairs_of(text: str, labels: bool) -> Pairs | None:
         text: An answer.
         labels: Whether ``1b`` is a pair of labels.
     """
-    text = plain_lines(text).strip(" .\n")
+    text = plain_lines(text[: _LONGEST + 1]).strip(" .\n")
     if len(text) > _LONGEST:
         return None
     if labels and (pairs := _labels(text)) is not None:
@@ -118,11 +124,14 @@ def pairs_of(text: str, labels: bool) -> Pairs | None:
 
 def _labels(text: str) -> Pairs | None:
     """Numbers and letters that belong together: ``1-b, 2-c``, ``1b 2c``, ``b-1, c-2``."""
-    if not _ONLY_PAIRS.fullmatch(text) or (":" in text and text.upper() == text):
+    if (
+        len(text) > _LONGEST
+        or _PAIR.sub("", text).replace("and", "").strip(" ,;.\n")
+        or (":" in text and text.upper() == text)
+    ):
         return None
-    pairs = tuple((b, a) if b.isdigit() else (a, b) for a, b in _PAIR.findall(text))
-    mixed = all(name.isdigit() and not value.isdigit() for name, value in pairs)
-    return pairs if mixed and len({name for name, _ in pairs}) == len(pairs) else None
+    pairs = tuple((number or after, letter or before) for number, letter, before, after in _PAIR.findall(text))
+    return pairs if len({name for name, _ in pairs}) == len(pairs) > 1 else None
 
 
 def _name_of(entry: str) -> str | None:
@@ -243,14 +252,20 @@ def _named_and_collection(one: Part[NamedValues], other: Part[Collection], with_
     if len(ours) != len(members):
         return Equality(False, "list.names")
     if not any(name for name, _ in members):
-        if any(with_.question.place_of(name) < 0 for name in ours):
+        if any(_place(name, with_.question.text) < 0 for name in ours):
             raise Doubt("semantic")
-        order = sorted(ours, key=with_.question.place_of)
+        order = sorted(ours, key=lambda name: _place(name, with_.question.text))
         members = [(name, part) for name, (_, part) in zip(order, members, strict=True)]
     fitting = [[whole for whole in ours if _is_short_for(name, whole)] for name, _ in members]
     if sorted(ours) != sorted(names[0] if len(names) == 1 else "" for names in fitting):
         raise Doubt("semantic")
     return _equal([with_.within.same(ours[name], part) for [name], (_, part) in zip(fitting, members, strict=True)])
+
+
+def _place(name: str, question: str) -> int:
+    """Where a question last speaks of something by name; -1 where it does not."""
+    found = list(re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", question[-_LONGEST_PARAGRAPH:], re.IGNORECASE))
+    return found[-1].start() if found else -1
 
 
 def _own_name(part: Part[Any]) -> str:

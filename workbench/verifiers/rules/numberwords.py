@@ -18,12 +18,13 @@ _ORDINALS_WORDS = """
     first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
     sixteenth seventeenth eighteenth nineteenth twentieth
 """
-_ORDINALS = {word: value for value, word in enumerate(_ORDINALS_WORDS.split(), start=1)}
+ORDINALS = {word: value for value, word in enumerate(_ORDINALS_WORDS.split(), start=1)}
+"""The words of places in an order."""
 PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4}
-PARTS |= {word + plural: value for word, value in _ORDINALS.items() if 3 <= value <= 12 for plural in ("", "s")}
+PARTS |= {word + plural: value for word, value in ORDINALS.items() if 3 <= value <= 12 for plural in ("", "s")}
 PARTS |= {"hundredth": 100, "hundredths": 100, "thousandth": 1000, "thousandths": 1000}
 """The words that divide what stands before them."""
-_STARTS = {*_SMALL, *_TENS, *PARTS, *_ORDINALS, "a", "an", "minus", "negative"}
+_STARTS = {*_SMALL, *_TENS, *PARTS, *ORDINALS, "a", "an", "minus", "negative"}
 NUMBER_WORDS = frozenset({*_SMALL, *_TENS})
 """The words of whole numbers below a hundred."""
 _SIGNS = ("minus", "negative")
@@ -89,7 +90,7 @@ def _han_whole(text: str) -> int:
 def names_place(text: str) -> bool:
     """Whether a text is a place in an order in words: "twenty-fourth", "the third"; "one third" is a part."""
     names = _PLACE_WORD.findall(text.lower()[:_LONGEST_PLACE])
-    if not names or names[-1] not in _ORDINALS:
+    if not names or names[-1] not in ORDINALS:
         return False
     before = names[-2] if len(names) > 1 else "the"
     return before in ("the", "is", "and") or before in _TENS or before in SCALES
@@ -107,8 +108,8 @@ def _words(text: str) -> list[tuple[str, int]]:
 
 def _value(words: list[str], at: int) -> tuple[Fraction, int]:
     """The value of the number words from ``at`` on, and the index of the first word that is not part of it."""
-    if (first := words[at : at + 1]) and first[0] in _ORDINALS and first[0] != "second":
-        return Fraction(_ORDINALS[first[0]]), at + 1
+    if (first := words[at : at + 1]) and first[0] in ORDINALS and first[0] != "second":
+        return Fraction(ORDINALS[first[0]]), at + 1
     if words[at:] == ["second"]:
         return Fraction(2), at + 1
     if first in (["half"], ["quarter"]):
@@ -117,8 +118,8 @@ def _value(words: list[str], at: int) -> tuple[Fraction, int]:
     if used == at:
         return Fraction(0), at
     following = words[used] if used < len(words) else ""
-    if whole % 10 == 0 and 20 <= whole < 100 and 1 <= _ORDINALS.get(following, 0) <= 9:
-        return Fraction(whole + _ORDINALS[following]), used + 1
+    if whole % 10 == 0 and 20 <= whole < 100 and 1 <= ORDINALS.get(following, 0) <= 9:
+        return Fraction(whole + ORDINALS[following]), used + 1
     if following in PARTS:
         return Fraction(whole, PARTS[following]), used + 1
     if following == "and":

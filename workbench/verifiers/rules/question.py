@@ -278,6 +278,9 @@ _COUNTED = re.compile(
 )
 _COUNTS_WORDS = "pair pairs times digit digits percent square half third dozen dozens score couple factor"
 _COUNTS = re.compile(rf"\b(?:{'|'.join(_COUNTS_WORDS.split())})\b")
+_ASKED = re.compile(
+    r"\b(?:which|what|name\s+(?:an?|the|one|any))\s+(?!is\b|are\b)(\w+)(?:\s+(\w+)(?=\s+(?:is|are|was|do|does|did|that|of|in)\b))?"
+)
 _ITEM = re.compile(
     r"(?:^|[\s(])([1-9]\d?|[A-Ja-j])[.)]\s+(\S.{0,80}?)(?=\s{2}|\n|[,;]?\s+\(?(?:[1-9]|[A-Ja-j])[.)]\s|\Z)"
 )
@@ -313,6 +316,11 @@ class TypedQuestion:
         r"first\s+\w+\s+terms)"
     )
     """Whether the members of a list have an order."""
+    several = _Says(
+        r"\b(?:find|determine|calculate|compute|give|state|what\s+(?:is|are))\s+(?:both\s+)?(?:the|its)\s+(?:\w+\s+){1,2}and\s+(?:the\s+|its\s+)?\w+"
+        r"|\bthe\s+(\w+)\s+of\s[^.?]{3,40}\sand\s+the\s+\1\s+of\b|\bhow\s+m(?:any|uch)\b[^.?]{1,60}\band\s+how\s+m(?:any|uch)\b"
+    )
+    """Whether it asks for several things one after the other, so that their values have an order."""
     arranges = _Says(
         r"\b(?:arrange|sort|rank|ordene?|ordena|ordne|sortiere|range[rz]|classe[rz]|order\s+(?:them|the|these|from|by|of)"
         r"|in\s+(?:\w+\s+){0,2}order(?!\s+(?:to|that)\b))\b"
@@ -353,9 +361,17 @@ class TypedQuestion:
     """Whether it asks how something changes, so that a decrease by 25% is -25%."""
     asks_who = _Says(
         r"\b(?:who(?:se|m)?|(?:which|what|name\s+(?:of\s+)?the)\s+(?:\w+\s+){0,2}?(?:mathematician|physicist|author|scientist|composer|painter|poet|writer"
-        r"|person|artist|president|philosopher|chemist|inventor|explorer|emperor|king|queen|actor|actress|director|player))\b|谁"
+        r"|person|artist|president|philosopher|chemist|inventor|explorer|emperor|king|queen|actor|actress|director|player))\b|谁|哪位|\b(?:quién|quien|qui|wer|wen|chi|quem)\b"
     )
     """Whether it asks for a person, who may be named by the family name."""
+    directions = _Says(r"\b(?:which|what)\s+(?:\w+\s+)?direction")
+    """Whether it asks for a direction of the compass, so that W is west."""
+    strands = _Says(r"\b5\s?['′’]\s*(?:to|→|->|-|–)\s*3\s?['′’]")
+    """Whether it asks for a strand of nucleotides from its 5' end."""
+    of_words = _Says(r"\b(?:spell|hyphen|plural|singular|compound\s+word|one\s+word|two\s+words)")
+    """Whether it is about how words are written."""
+    of_bits = _Says(r"\b\d+[-\s]bit\s|two['’]s\s+complement")
+    """Whether it asks for the bits of a number, each of which counts."""
     of_code = _Says(
         r"\b(?:python|java(?:script)?|sql|regex|bash|shell|linux|unix|git|vim|html|css|c\+\+|print(?:s|ed)?\s*\(|console\.log|case-sensitive|def\s+\w+\()"
     )
@@ -374,16 +390,23 @@ class TypedQuestion:
     """Whether it is about substances, so that ``CO`` is one."""
     of_vectors = _Says(r"\bvectors?\b|\bmatri|\bcomponents?\b")
     """Whether it is about vectors, which square brackets may hold as well."""
-    logic = _Says(r"\blogic|proposition|\\(?:land|lor|lnot|wedge|vee|neg)\b|[∧∨¬∀∃]|truth\s+table|de\s?morgan")
+    logic = _Says(
+        r"\blogic|proposition|\\(?:land|lor|lnot|wedge|vee|neg|forall|exists)\b|[∧∨¬∀∃]|truth\s+table|de\s?morgan|symboli[sz]e|boolean"
+        r"|normal\s+form"
+    )
     """Whether it is about logic, so that "p and q" is a formula."""
     symbols = _Says(
         r"\b(?:formulae?|symbols?|element|compound|molecule|ions?|abbreviat\w+|acronym|initials|code|notation)\b"
     )
     """Whether it asks for a symbol, of which upper case is a part."""
-    by_form = _Says(
+    boolean = _Says(
+        r"\bboolean\s+(?:algebra|expression|function)|logic\s+(?:gate|circuit)|karnaugh|sum\s+of\s+products"
+    )
+    """Whether it is about Boolean algebra, so that ``xy + x'z`` is a formula of logic."""
+    _any_form = _Says(r"\bany\b[^.]{0,40}\bequivalent|\bequivalent\s+\w+s?\s+(?:is|are|counts?)\b")
+    _by_form = _Says(
         r"negat|simplif|de\s?morgan|normal\s+form|\b[CD]NF\b|equivalent|contrapositive|converse|inverse|without|using\s+only|rewrite|express|eliminat"
     )
-    """Whether it asks for a formula of logic in a form, so that one that only means the same does not answer it."""
     remainder = _Says(r"remainder|divided\s+by|last\s+digit|\bmod")
     """Whether it asks for a remainder, one number of a class of residues."""
     matrices = _Says(r"matri(?:x|ces)|invertible|operators?\b")
@@ -460,6 +483,11 @@ class TypedQuestion:
         named = "omplex" in self.text or "imaginary" in self.text
         return self.subtype == "A5" or (named and _IMAGINARY.search(self.text[-_TAIL:]) is not None)
 
+    @property
+    def by_form(self) -> bool:
+        """Whether it asks for a formula of logic in a form, so that one that only means the same does not answer it."""
+        return self._by_form and not self._any_form
+
     @cached_property
     def codes(self) -> bool:
         """Whether its answer is a string even where it has digits only, as a password is."""
@@ -469,14 +497,20 @@ class TypedQuestion:
         return any(word in tail for word in _MAY_BE_CODE) and _CODE.search(tail) is not None
 
     @cached_property
+    def gap(self) -> tuple[str, str] | None:
+        """What stands before and behind the gap it asks to fill."""
+        before, gap, behind = self.text[-_TAIL:].partition("__")
+        return (before, behind.lstrip("_")) if gap and "__" not in behind.lstrip("_") else None
+
+    @cached_property
+    def nouns(self) -> frozenset[str]:
+        """What it asks for by a noun: the "river" of "Which river ...", "What is the river that ..."."""
+        return frozenset(word for found in _ASKED.findall(self.text[-_TAIL:].lower()) for word in found if word)
+
+    @cached_property
     def items(self) -> dict[str, str]:
         """What it lists to be matched, by label: ``1. goose``, ``c. cygnet``."""
         return {found[1]: found[2].strip(" .,;") for found in _ITEM.finditer(self.text[-_TAIL:])}
-
-    def place_of(self, name: str) -> int:
-        """Where it last speaks of something by name; -1 where it does not."""
-        found = list(re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", self.text[-_TAIL:], re.IGNORECASE))
-        return found[-1].start() if found else -1
 
     @property
     def counted(self) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from workbench.verifiers.rules.alternatives import alternatives_of
 from workbench.verifiers.rules.answer_types import READERS
 from workbench.verifiers.rules.calendar import Moment
 from workbench.verifiers.rules.changes import Change, change
@@ -25,7 +26,7 @@ from workbench.verifiers.rules.conclusions import (
 )
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.equations import same_expression
-from workbench.verifiers.rules.logic import Formula, formula
+from workbench.verifiers.rules.logic import Formula, formula, formula_told
 from workbench.verifiers.rules.named import NamedValues, named_answer, named_reference
 from workbench.verifiers.rules.parameters import without_condition
 from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, quantity
@@ -62,6 +63,7 @@ from workbench.verifiers.rules.spelling import plain, tidy
 from workbench.verifiers.rules.states import Vocabulary, limited, stated, vocabulary_of
 from workbench.verifiers.rules.strings import same_wording
 from workbench.verifiers.rules.structure import is_name, names_and_value, split_list
+from workbench.verifiers.rules.terms import same_words_of
 from workbench.verifiers.rules.units import MAX_UNIT, unit
 
 _IMAGINARY = re.compile(r"(?<![A-Za-z\\])[ij](?![A-Za-z])(?:\s?(\d+(?:\.\d+)?|\\sqrt\{\d+\}))?")
@@ -80,8 +82,6 @@ _LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*
 _INEQUALITY = re.compile(r"(?:[-−\d./π√]+\s*[<≤]\s*)?\b[A-Za-z]\s*[<>≤≥≠]\s*[-−+]?[\w./√π^]+")
 _FEW_WORDS = 2
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
-_ANY_OF = re.compile(r"[Aa]ny\s+of\s*:\s*(.+)|\[(\s*\"[^\[\]]+\"\s*)\]", re.DOTALL)
-_LISTED = re.compile(r"\s*;\s*|\"\s*,\s*\"")
 _MOST_ALTERNATIVES = 12
 _THEN = re.compile(r"\s*(?:→|->|\\(?:to|rightarrow)(?![A-Za-z])|<|>)\s*")
 _AND_THEN = re.compile(r",?\s+(?:and\s+)?(?:then|next|finally|lastly|followed\s+by)\s+", re.IGNORECASE)
@@ -182,8 +182,8 @@ class AnswerReader:
 
     def _alternatives(self, text: str) -> Part[Any] | None:
         """Right answers a reference lists, ``a || b``, ``["a", "b"]``, or one value in several forms, "4 or four"."""
-        listed = _ANY_OF.fullmatch(text.strip())
-        pieces = _LISTED.split(listed[1] or listed[2]) if listed else text.split("||") if "||" in text else []
+        listed = alternatives_of(text.strip())
+        pieces = listed or (text.split("||") if "||" in text else [])
         if len(pieces) < 2 and " or " in text and (pieces := text.split(" or ")):
             parts = [self.part(piece) for piece in pieces]
             if not all(isinstance(part.value, _RESULTS) and self._same_parts(parts[0], part) for part in parts):
@@ -251,6 +251,10 @@ class AnswerReader:
                 return Part(tidy(text), ChosenOptions(chosen or frozenset(), by_letter=False))
         if self.vocabulary is not None and isinstance(wanted.value, State):
             return Part(tidy(text), self._stated(text, sentence, how) or Text(is_prose(text)))
+        if isinstance(wanted.value, Text) and self._same_words(wanted.text, text):
+            return Part(tidy(text), Text(is_prose(text)))
+        if isinstance(wanted.value, Formula) and (told := formula_told(text)) is not None:
+            return Part(tidy(text), told)
         if (
             isinstance(wanted.value, (NamedValues, Collection))
             and (named := named_answer(text, wanted, self)) is not None
@@ -268,6 +272,8 @@ class AnswerReader:
             text = without_means(text)
         if (result := self._result(text, wanted)) is not None:
             return result
+        if isinstance(wanted.value, Text) and (picked := self.picked(text, wanted)) is not None:
+            return picked
         if not is_prose(without_condition(text)[0]) or isinstance(wanted.value, Chemical):
             found = self.typed(text)
             if found is not None and not (isinstance(found.value, Text) or _is_loose(found)):
@@ -317,9 +323,9 @@ class AnswerReader:
 
     def _in_order(self, text: str) -> Part[Collection] | None:
         """What signs or words put in an order; where the question names its direction, in that of the question."""
-        text = (_localised(tidy(text)) if self.question.decimal_commas else tidy(text)).rstrip(" .")
-        steps = split_list(_AND_THEN.sub(", ", text)) if _AND_THEN.search(text) else _THEN.split(text)
         signs = {sign for sign in "<>" if sign in text}
+        text = (_localised(tidy(text)) if signs or self.question.decimal_commas else tidy(text)).rstrip(" .")
+        steps = split_list(_AND_THEN.sub(", ", text)) if _AND_THEN.search(text) else _THEN.split(text)
         if len(steps) < 2 or len(signs) > 1 or (signs and "," in text):
             return None
         if signs == ({">"} if self.question.rising else {"<"} if self.question.falling else {""}):
@@ -360,7 +366,7 @@ class AnswerReader:
         """A value picked out of a phrase, if it is meant and all that the phrase gives."""
         value = _LEADING_WORDS.sub("", value)
         found = None if value == text else self._chained(value, wanted) or self.typed(value)
-        if found is None or not (_is_meant(found, value, wanted) and self._is_all(text, value, found)):
+        if found is None or not (self._is_meant(found, value, wanted) and self._is_all(text, value, found)):
             return None
         return found._replace(sense=found.sense | sense_of_phrase(text, tidy(value)))
 
@@ -371,6 +377,22 @@ class AnswerReader:
         if _tells_apart(value, found):
             return False
         return not gives_another(text, value, self.question.text)
+
+    def _is_meant(self, found: Part[Any], value: str, wanted: Part[Any] | None) -> bool:
+        """Whether a value was meant where it stands in a phrase: words only where the reference is such words."""
+        if wanted is not None and isinstance(wanted.value, Text):
+            same = same_wording if self.question.asks_who else self._same_words
+            return isinstance(found.value, Text) and same(wanted.text, found.text)
+        if _VALUE.search(value) and not isinstance(found.value, Text):
+            return True
+        if isinstance(found.value, Text):
+            return False
+        if isinstance(found.value, (Expression, Collection)):
+            return wanted is not None and isinstance(wanted.value, Collection)
+        return True
+
+    def _same_words(self, one: str, other: str) -> bool:
+        return same_words_of(one, other, self.question) is not None
 
     def part(self, raw: str, depth: int = 0) -> Part[Any]:
         """Read an answer that is no sentence, or a member of one; what is asked again is remembered."""
@@ -421,7 +443,12 @@ class AnswerReader:
         return Part(text, value, name, given, sense)
 
     def _value(self, source: AnswerText) -> tuple[Value, str]:
-        if source.raw.isdigit() and source.raw[0] != "0" and (whole := quantity(source.raw)) is not None:
+        if (
+            source.raw.isdigit()
+            and source.raw[0] != "0"
+            and not self.question.of_bits
+            and (whole := quantity(source.raw)) is not None
+        ):
             return whole, ""
         named = names_and_value(source.text)
         written = named if source.raw == source.text else names_and_value(source.raw)
@@ -485,17 +512,6 @@ def _comes_to(pieces: list[str]) -> bool:
         return same_expression(first, pieces[-1]) is True
     except TooComplex:
         return False
-
-
-def _is_meant(found: Part[Any], value: str, wanted: Part[Any] | None) -> bool:
-    """Whether a value was meant where it stands in a phrase: words only where the reference is such words."""
-    if _VALUE.search(value) and not isinstance(found.value, Text):
-        return True
-    if isinstance(found.value, Text):
-        return wanted is not None and same_wording(wanted.text, found.text)
-    if isinstance(found.value, (Expression, Collection)):
-        return wanted is not None and isinstance(wanted.value, Collection)
-    return True
 
 
 def _same_kind(found: Part[Any], wanted: Part[Any]) -> bool:

@@ -28,14 +28,6 @@ _THREE_LETTERS = re.compile(r"[^\W\d_]{3}")
 _NO_DIGITS = re.compile(r"\D+")
 _UMLAUTS = str.maketrans({"ö": "oe", "ü": "ue", "ä": "ae", "ø": "oe", "å": "aa"})
 _LIGATURES = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ı": "i"})
-_TITLES_WORDS = (
-    "dr prof professor mr mrs ms sir dame president queen king doctor herr frau monsieur madame van von de da di der"
-)
-_TITLES = frozenset(_TITLES_WORDS.split())
-_NAME_ENDS = re.compile(r"[\s.\-]+")
-_MOST_NAMES = 6
-_PLURALS = {"mice": "mouse", "geese": "goose", "men": "man", "women": "woman", "children": "child", "people": "person"}
-_SEPARATORS = re.compile(r"[\s,;、，]+")
 _MARKUP = "\\_₀₁₂₃₄₅₆₇₈₉"
 _BEGINS = re.compile(
     r"(?:\A|[:=\"'“‘`*]|\b(?:is|are|was|were|be|called|named))[\s\"'“‘`*]*(?:(?:the|an?|\w+['’]s)\s)?\Z"
@@ -43,6 +35,9 @@ _BEGINS = re.compile(
 _ENDS = re.compile(r"[\"'”’`*]*\s*(?:\Z|[,.;:(—–。，]|\s-\s|\b(?:because|since|as|which|who|and so)\b)")
 _BLOCKING = re.compile(r"\b(?:not|cannot|either|neither|nor|or|unless|and|except|instead)\b|n['’]t\b", re.IGNORECASE)
 _EXPLAINS = re.compile(r"[\s*_\"'”’`]{0,5}(?:[–—:;]|\.\s|\s-\s)")
+_HAN_NAME = re.compile("[\u4e00-\u9fff·]+")
+_HAN_IS = re.compile("[是为叫](?:[^,，。;；]{0,6}[人家者手员师的：“])?\\Z")
+"""What stands before a name that a Chinese sentence gives: "is", "is the poet"."""
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _TOKEN = re.compile(r"[^\W_]+")
 _GOES_ON = re.compile(
@@ -72,21 +67,6 @@ def same_text(reference: str, candidate: str) -> str | None:
     return "text.canonical" if same else None
 
 
-def same_words_of(reference: str, candidate: str, question: TypedQuestion) -> str | None:
-    """The rule by which two texts are the same words, if they are."""
-    if same_wording(reference, candidate, raised=question.type == "D"):
-        return "text.wording"
-    if (question.type == "D" or question.ordered) and _same_letters(reference, candidate):
-        return "text.words"
-    if question.type not in (None, "D"):
-        return None
-    if _same_sequence(reference, candidate):
-        return "text.words"
-    if question.asks_who and same_person(reference, candidate):
-        return "text.words"
-    return "text.noun" if question.subtype == "D2" and _same_noun(reference, candidate) else None
-
-
 def same_wording(reference: str, candidate: str, raised: bool = False) -> bool:
     """Whether two strings are the same but for quotation marks, TeX's spelling of signs and, in words, upper case.
 
@@ -105,12 +85,12 @@ def same_wording(reference: str, candidate: str, raised: bool = False) -> bool:
     if "\\" in ours or any(sign in ours for sign in "^=+") or _THREE_LETTERS.search(ours) is None:
         return False
     return ours.casefold() == theirs.casefold() or (
-        ours.isascii() != theirs.isascii() and bool(_folded(ours).intersection(_folded(theirs)))
+        ours.isascii() != theirs.isascii() and bool(folded(ours).intersection(folded(theirs)))
     )
 
 
 @lru_cache(maxsize=512)
-def _folded(text: str) -> frozenset[str]:
+def folded(text: str) -> frozenset[str]:
     """The ASCII spellings of a name with diacritics: Godel and Goedel for Gödel."""
     text = text.casefold()
     umlauts = text.translate(_UMLAUTS)
@@ -119,64 +99,6 @@ def _folded(text: str) -> frozenset[str]:
     return frozenset(one for one in bare if one.isascii())
 
 
-def same_person(reference: str, candidate: str) -> bool:
-    """Whether two names may be one person's: the family name alone, initials, a title before it.
-
-    Names left out between the first and the family name may make another person of it: Adams has a son of that name.
-    """
-    ours, theirs = _names_of(reference), _names_of(candidate)
-    if len(ours) < 2 or not theirs or not _same_name(ours[-1], theirs[-1]):
-        return False
-    if len(theirs) == 1:
-        return len(theirs[0]) > 2
-    return len(ours) == len(theirs) and all(_same_name(one, other) for one, other in zip(ours, theirs, strict=True))
-
-
-def _same_name(one: str, other: str) -> bool:
-    """Whether two names are equal but for diacritics, or one of them is the other's initial."""
-    if len(one) == 1 or len(other) == 1:
-        return bool({name[:1] for name in _folded(one)} & {name[:1] for name in _folded(other)})
-    return bool(_folded(one) & _folded(other))
-
-
-def _names_of(text: str) -> list[str]:
-    """The names of a person without titles; none where some word is no name."""
-    names = _NAME_ENDS.split(spelled(text))
-    names = [name for name in names if name and name.casefold() not in _TITLES]
-    capital = all(name[:1].isupper() and name.replace("'", "").isalpha() for name in names)
-    return names if capital and len(names) <= _MOST_NAMES else []
-
-
-def _same_noun(reference: str, candidate: str) -> bool:
-    """Whether two answers are one noun, in the singular or the plural: mouse and mice, wolf and wolves."""
-    ours, theirs = (spelled(text).casefold() for text in (reference, candidate))
-    return ours.isalpha() and theirs.isalpha() and len(ours) > 2 and singular(ours) == singular(theirs)
-
-
-def singular(noun: str) -> str:
-    """A noun in the singular."""
-    if noun in _PLURALS:
-        return _PLURALS[noun]
-    for ending, singular in (("ves", "f"), ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x")):
-        if noun.endswith(ending):
-            return noun.removesuffix(ending) + singular
-    return noun.removesuffix("s") if not noun.endswith("ss") else noun
-
-
-def _same_letters(reference: str, candidate: str) -> bool:
-    """Whether one answer spells the other: ``F-D-W`` for ``FDW``."""
-    ours, theirs = (re.split(r"[\s,;-]+", spelled(text)) for text in (reference, candidate))
-    spelt = all(len(sign) == 1 for sign in max(ours, theirs, key=len))
-    return len(ours) != len(theirs) and spelt and 1 in (len(ours), len(theirs)) and "".join(ours) == "".join(theirs)
-
-
-def _same_sequence(reference: str, candidate: str) -> bool:
-    """Whether two lists of words are the same in the same order, whatever separates them."""
-    ours, theirs = (_SEPARATORS.split(spelled(text).casefold()) for text in (reference, candidate))
-    return len(ours) > 1 and ours == theirs
-
-
-@lru_cache(maxsize=512)
 def spelled(text: str) -> str:
     """The characters an answer shows: accents, escapes, typewriter and indices resolved, quotation marks taken off."""
     text = tidy(text)
@@ -213,6 +135,9 @@ def contains(sentence: str, answer: str) -> bool:
     """
     if len(answer) > _CONTAINED or len(answer) < 2 or len(sentence) > _SENTENCE:
         return False
+    if _HAN_NAME.fullmatch(answer):
+        said = sentence.rstrip(" 。.！!”")
+        return said.endswith(answer) and _HAN_IS.search(said.removesuffix(answer)) is not None and not denying(sentence)
     said, wanted = canonical_text(sentence).casefold(), canonical_text(answer).casefold()
     at = said.rfind(wanted)
     if at < 0 or _BLOCKING.search(said.replace(wanted, " ")) or said.count(",") > wanted.count(",") + 1:

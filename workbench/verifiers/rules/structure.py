@@ -201,6 +201,8 @@ def _bracketed(text: str, inner: str) -> Shape | None:
         return None
     if (opening, closing) in (("(", "]"), ("[", ")")) and len(parts) == 2:
         return Shape("interval", tuple(parts), closed=(opening == "[", closing == "]"))
+    if (opening, closing) == ("[", "]") and all(part[0] == part[-1] and part[0] in "\"'" for part in parts):
+        return Shape("list", tuple(part[1:-1] for part in parts))
     if (opening, closing) == ("[", "]"):
         return Shape("tuple", tuple(parts), closed=(True, True))
     return Shape("tuple", tuple(parts)) if (opening, closing) in (("(", ")"), ("⟨", "⟩")) else None

@@ -9,6 +9,7 @@ from workbench.verifiers.rules.choices import contrasts, holds_label, names_anot
 from workbench.verifiers.rules.conclusions import value_in
 from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality
+from workbench.verifiers.rules.persons import tells_person
 from workbench.verifiers.rules.records import (
     AnswerText,
     AnswerType,
@@ -24,7 +25,8 @@ from workbench.verifiers.rules.records import (
 from workbench.verifiers.rules.restating import completes
 from workbench.verifiers.rules.sense import sense_of_phrase, word_count
 from workbench.verifiers.rules.states import term
-from workbench.verifiers.rules.strings import contains, goes_on, leads, other_case, same_wording, same_words_of
+from workbench.verifiers.rules.strings import contains, goes_on, leads, other_case, same_wording
+from workbench.verifiers.rules.terms import same_words_of
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
@@ -84,11 +86,11 @@ def _brackets(one: Part[Brackets], other: Part[Brackets], with_: Comparison) -> 
 def _texts(one: Part[Text], other: Part[Any], with_: Comparison) -> Equality | None:
     """A text and anything else: only its meaning decides of a sentence."""
     question = with_.question
-    if rule := same_words_of(one.text, other.text, question):
+    reference, candidate = (other, one) if with_.turned else (one, other)
+    if rule := same_words_of(reference.text, candidate.text, question):
         if other_case(one.text, other.text, question):
             raise Doubt("alike")
         return Equality(True, rule)
-    reference, candidate = (other, one) if with_.turned else (one, other)
     if not with_.boxed and _contained(reference.text, candidate.text, with_):
         if goes_on(reference.text, candidate.text, question) or other_case(reference.text, candidate.text, question):
             raise Doubt("alike")
@@ -111,6 +113,8 @@ def _contained(reference: str, answer: str, with_: Comparison) -> bool:
         return True
     if with_.question.type not in (None, "D") or _VALUE.search(reference):
         return False
+    if with_.question.asks_who and tells_person(answer, reference):
+        return True
     return contains(answer, reference) or completes(with_.question.text, answer, reference)
 
 

@@ -1,0 +1,76 @@
+"""Names of persons: the family name alone, initials, titles, a middle name more; and the person a sentence names."""
+
+from __future__ import annotations
+
+import re
+
+from workbench.verifiers.rules.strings import folded, spelled
+
+_TITLES_WORDS = (
+    "dr prof professor mr mrs ms sir dame president queen king doctor herr frau monsieur madame van von de da di der"
+)
+_TITLES = frozenset(_TITLES_WORDS.split())
+_NAME_ENDS = re.compile(r"[\s.\-]+")
+_FAMILY_FIRST = re.compile(r"([^\W\d_][\w'’-]+),\s+([^\W\d_][\w.'’ -]*)")
+_ONE_NAME = r"[^\W\d_a-zß-ÿ](?:[^\W\d_]|['’-])*\.?"
+_NAME = re.compile(rf"{_ONE_NAME}(?:\s+(?:(?:de|da|di|der|van|von|del|la)\s+)*{_ONE_NAME})*")
+_TELLS = re.compile(
+    r"(?:\b(?:is|was|were|by|after|called|named|es|fue|por|ist|war|von|est|était|par|è)|:)\s+\Z", re.IGNORECASE
+)
+_OPEN = re.compile(
+    r"\b(?:not|cannot|either|neither|nor|or|unless|and|except|instead|never|no|ni|pas|nicht|oder|ou|y|et|und)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"(?<=[^\W_]{3})[.!?]\s+(?=[A-ZÀ-Þ])")
+_NAMESAKES = frozenset({("john", "adams"), ("george", "bush"), ("johann", "bach"), ("johann", "strauss")})
+"""Given and family names of several famous persons, whom only their middle names tell apart."""
+_MOST_NAMES, _LONGEST = 6, 400
+
+
+def same_person(reference: str, candidate: str) -> bool:
+    """Whether two names may be one person's: the family name alone, initials, a title before it, a middle name more.
+
+    A middle name left out may make another person of it, as an initial more does.
+    """
+    ours, theirs = _names_of(reference), _names_of(candidate)
+    ours, theirs = _apart(ours, theirs), _apart(theirs, ours)
+    if len(ours) < 2 or not theirs or not _same_name(ours[-1], theirs[-1]):
+        return False
+    if len(theirs) == 1:
+        return len(theirs[0]) > 2
+    if len(theirs) > len(ours) and min(map(len, (*ours, *theirs))) > 1:
+        middle = theirs[1:-1]
+        known = (ours[0].casefold(), ours[-1].casefold()) in _NAMESAKES
+        theirs = [theirs[0], *(name for name in middle if name in ours), theirs[-1]] if not known else theirs
+    return len(ours) == len(theirs) and all(_same_name(one, other) for one, other in zip(ours, theirs, strict=True))
+
+
+def _same_name(one: str, other: str) -> bool:
+    """Whether two names are equal but for diacritics, or one of them is the other's initial."""
+    if len(one) == 1 or len(other) == 1:
+        return bool({name[:1] for name in folded(one)} & {name[:1] for name in folded(other)})
+    return bool(folded(one) & folded(other))
+
+
+def _names_of(text: str) -> list[str]:
+    """The names of a person without titles, the family's last; none where some word is no name."""
+    text = _FAMILY_FIRST.sub(r"\2 \1", spelled(text))
+    names = [name for name in _NAME_ENDS.split(text) if name and name.casefold() not in _TITLES]
+    capital = all(name[:1].isupper() and name.replace("'", "").isalpha() for name in names)
+    return names if capital and len(names) <= _MOST_NAMES else []
+
+
+def _apart(names: list[str], others: list[str]) -> list[str]:
+    """Names with initials written together taken apart, where the others begin with so many initials: JR, J. R."""
+    initials = sum(len(name) == 1 for name in others)
+    together = len(names) > 1 and 1 < len(names[0]) == initials and names[0].isupper()
+    return [*names[0], *names[1:]] if together else names
+
+
+def tells_person(sentence: str, person: str) -> bool:
+    """Whether a sentence says that somebody is who is asked for: "It was painted by PERSON in 1937."."""
+    said = _SENTENCE_END.split(spelled(sentence))[-1]
+    if len(said) > _LONGEST or _OPEN.search(said):
+        return False
+    told = [run[0] for run in _NAME.finditer(said) if _TELLS.search(said[: run.start()])]
+    return len(told) == 1 and same_person(person, told[0].rstrip("."))

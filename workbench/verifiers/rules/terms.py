@@ -1,0 +1,134 @@
+"""Terms, nouns and lists of words that are the same but for their form: "cosine rule" and "law of cosines"."""
+
+from __future__ import annotations
+
+import re
+
+from workbench.verifiers.rules.numberwords import ORDINALS
+from workbench.verifiers.rules.persons import same_person
+from workbench.verifiers.rules.question import TypedQuestion
+from workbench.verifiers.rules.spelling import tidy
+from workbench.verifiers.rules.strings import same_wording, spelled
+
+_PLURALS = {"mice": "mouse", "geese": "goose", "men": "man", "women": "woman", "children": "child", "people": "person"}
+_SEPARATORS = re.compile(r"(?:[\s,;、，\[\]\"“”]|(?<!\w)'|'(?!\w))+")
+_APART = re.compile(r"[\s,;-]+")
+_PLACE = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_WORD = re.compile(r"\w+(?:['’]\w+)?")
+_GENERIC = {
+    **dict.fromkeys(("law", "property", "rule", "theorem", "principle"), "law"),
+    **dict.fromkeys(("method", "algorithm", "procedure", "technique"), "method"),
+}
+"""Nouns of which a term may have any of its kind."""
+_COMPASS = {"n": "north", "e": "east", "s": "south", "w": "west"}
+_COMPASS |= {a + b: _COMPASS[a] + _COMPASS[b] for a in "ns" for b in "ew"}
+_OF = re.compile(r"(\w+) of (?:the )?(.+)")
+_STRAND = re.compile(r"(?:([53])['′’]?[\s-]*)?([ACGTUN][ACGTUN\s-]{2,}?)(?:[\s-]*([53])['′’]?)?")
+_SENTENCE = re.compile(r"[.:!?«»“”\"()\n]")
+_LEAST_COMPOUND, _LONGEST_SENTENCE = 3, 400
+_LEAST_CONTEXT = 2
+
+
+def same_words_of(reference: str, candidate: str, question: TypedQuestion) -> str | None:
+    """The rule by which two texts are the same words, if they are."""
+    if same_wording(reference, candidate, raised=question.type == "D"):
+        return "text.wording"
+    if (question.type == "D" or question.ordered) and _same_letters(reference, candidate):
+        return "text.words"
+    if question.type not in (None, "D"):
+        return None
+    if _same_sequence(reference, candidate) or _fills_gap(reference, candidate, question):
+        return "text.words"
+    if question.asks_who and same_person(reference, candidate):
+        return "text.words"
+    if question.subtype == "D2":
+        alike = _WORD.findall(spelled(reference).casefold()) == _WORD.findall(spelled(candidate).casefold())
+        if alike and ("?" in reference) == ("?" in candidate):
+            return "text.words"
+        return "text.noun" if _same_noun(reference, candidate) else None
+    if question.strands and (ours := _strand(reference)) is not None and ours == _strand(candidate):
+        return "text.words"
+    return "text.noun" if not question.of_words and _same_term(reference, candidate, question) else None
+
+
+def _same_noun(reference: str, candidate: str) -> bool:
+    """Whether two answers are one noun, in the singular or the plural: mouse and mice, wolf and wolves."""
+    ours, theirs = (spelled(text).casefold() for text in (reference, candidate))
+    return ours.isalpha() and theirs.isalpha() and len(ours) > 2 and singular(ours) == singular(theirs)
+
+
+def singular(noun: str) -> str:
+    """A noun in the singular."""
+    if noun in _PLURALS:
+        return _PLURALS[noun]
+    for ending, replaced in (("ves", "f"), ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x")):
+        if noun.endswith(ending):
+            return noun.removesuffix(ending) + replaced
+    return noun.removesuffix("s") if not noun.endswith("ss") else noun
+
+
+def _same_term(reference: str, candidate: str, question: TypedQuestion) -> bool:
+    """Whether two terms differ only in a noun of the same kind, a hyphen, or a noun the question asks for."""
+    ours, theirs = _words_of_term(reference, question), _words_of_term(candidate, question)
+    if not ours or not theirs or spelled(reference).casefold() == spelled(candidate).casefold():
+        return False
+    if ours == theirs:
+        return True
+    closed, apart = sorted((ours, theirs), key=len)
+    compound = len(closed) == 1 and len(apart) == 2 and min(map(len, apart)) >= _LEAST_COMPOUND
+    return compound and closed[0] == "".join(apart)
+
+
+def _words_of_term(text: str, question: TypedQuestion) -> list[str]:
+    """The words of a term as they are compared; none where it is none."""
+    shown = spelled(text).casefold().removeprefix("the ")
+    if (inverted := _OF.fullmatch(shown)) is not None and inverted[1] in _GENERIC:
+        words = inverted[2].split()
+        shown = " ".join([*words[:-1], singular(words[-1]), inverted[1]])
+    words = [_PLACE.sub(r"\1.", f"{ORDINALS[word]}th" if word in ORDINALS else word) for word in _APART.split(shown)]
+    if not shown.replace(" ", "").replace("-", "").replace("'", "").isalnum():
+        return []
+    if len(words) > 1 and singular(words[-1]) in question.nouns:
+        return words[:-1]
+    if question.directions:
+        words = [_COMPASS.get(word, word) for word in words if word != "due"]
+    kind = _GENERIC.get(words[-1], "") if words else ""
+    if len(words) < 2 or not kind:
+        return words
+    return words[:-1] if any(_GENERIC.get(noun) == kind for noun in question.nouns) else [*words[:-1], kind]
+
+
+def _same_letters(reference: str, candidate: str) -> bool:
+    """Whether one answer spells the other: ``F-D-W`` for ``FDW``."""
+    ours, theirs = (_APART.split(spelled(text)) for text in (reference, candidate))
+    spelt = all(len(sign) == 1 for sign in max(ours, theirs, key=len))
+    return len(ours) != len(theirs) and spelt and 1 in (len(ours), len(theirs)) and "".join(ours) == "".join(theirs)
+
+
+def _same_sequence(reference: str, candidate: str) -> bool:
+    """Whether two lists of words are the same in the same order, whatever separates them."""
+    ours, theirs = (
+        [word for word in _SEPARATORS.split(spelled(text).casefold()) if word] for text in (reference, candidate)
+    )
+    return len(ours) > 1 and ours == theirs
+
+
+def _strand(text: str) -> tuple[bool, str] | None:
+    """A strand of nucleotides, and whether it is written from its 3' end."""
+    found = _STRAND.fullmatch(tidy(text))
+    if found is None or (found[1] or "") == (found[3] or "-"):
+        return None
+    return found[1] == "3" or found[3] == "5", "".join(sign for sign in found[2] if sign.isalpha())
+
+
+def _fills_gap(answer: str, sentence: str, question: TypedQuestion) -> bool:
+    """Whether a sentence is that of the question with its gap filled by an answer."""
+    gap = question.gap
+    if gap is None or len(sentence) > _LONGEST_SENTENCE:
+        return False
+    before, behind, filled, said = (
+        _WORD.findall(text.casefold())
+        for text in (_SENTENCE.split(gap[0])[-1], _SENTENCE.split(gap[1])[0], spelled(answer), spelled(sentence))
+    )
+    wanted = [*before, *filled, *behind]
+    return len(before) + len(behind) >= _LEAST_CONTEXT and bool(filled) and said[-len(wanted) :] == wanted

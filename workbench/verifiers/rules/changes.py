@@ -68,7 +68,7 @@ class Change(NamedTuple):
 
 def change(text: str, question: TypedQuestion) -> Change | None:
     """The change a text describes, where its question asks for one; None where it describes none or several."""
-    if not question.asks_change or len(text) > _LONGEST:
+    if " " not in text or len(text) > _LONGEST or not question.asks_change:
         return None
     clause = _CLAUSE.split(plain(sentences(text)[-1]))[-1].strip(" .*")
     multiples, sides = list(_MULTIPLE.finditer(clause)), list(_SIDE.finditer(clause))

@@ -292,13 +292,14 @@ class _Says:
     """Whether the end of a question says something, looked for once."""
 
     def __init__(self, pattern: str) -> None:
-        self._pattern = re.compile(pattern, re.IGNORECASE)
+        # In lower case, which is searched for several times as fast as in either.
+        self._pattern = re.compile(pattern)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
     def __get__(self, question: TypedQuestion, owner: type | None = None) -> bool:
-        found = question.__dict__[self._name] = self._pattern.search(question.text[-_TAIL:]) is not None
+        found = question.__dict__[self._name] = self._pattern.search(question.end) is not None
         return found
 
 
@@ -405,7 +406,7 @@ class TypedQuestion:
     """Whether it is about Boolean algebra, so that ``xy + x'z`` is a formula of logic."""
     _any_form = _Says(r"\bany\b[^.]{0,40}\bequivalent|\bequivalent\s+\w+s?\s+(?:is|are|counts?)\b")
     _by_form = _Says(
-        r"negat|simplif|de\s?morgan|normal\s+form|\b[CD]NF\b|equivalent|contrapositive|converse|inverse|without|using\s+only|rewrite|express|eliminat"
+        r"negat|simplif|de\s?morgan|normal\s+form|\b[cd]nf\b|equivalent|contrapositive|converse|inverse|without|using\s+only|rewrite|express|eliminat"
     )
     remainder = _Says(r"remainder|divided\s+by|last\s+digit|\bmod")
     """Whether it asks for a remainder, one number of a class of residues."""
@@ -415,6 +416,11 @@ class TypedQuestion:
     def __init__(self, text: str, subtype: str | None = None) -> None:
         self.text = text
         self.subtype = subtype
+
+    @cached_property
+    def end(self) -> str:
+        """Its end in lower case, which says what is asked for."""
+        return self.text[-_TAIL:].lower()
 
     @property
     def type(self) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.verifiers.rules.conclusions import sentences
@@ -61,13 +62,10 @@ _OPPOSITES = [{stem(word) for word in pair.split("/")} for pair in _OPPOSITES_WO
 _PREFIX = re.compile(r"(?:un|in|im|ir|il|dis|non)(?=[^\W\d_]{4})")
 _POSSIBLE = {"can", "could", "possibl", "impossibl", "able"}
 _READ, _LONGEST = 1_500, 300
-_SENTENCE = r"((?:[^?？\n.!:;。]|[.:](?=\d)){3,300})"
-_ASKED = (
-    re.compile(rf"{_SENTENCE}[?？]"),
-    re.compile(rf"\btrue\s+or\s+false\W+{_SENTENCE}", re.IGNORECASE),
-    re.compile(rf"{_SENTENCE}\W+true\s+or\s+false\b", re.IGNORECASE),
-    re.compile(rf"\bwhether\s+{_SENTENCE}", re.IGNORECASE),
-)
+_END = re.compile(r"[?？\n!;。]|[.:](?!\d)")
+"""What ends a sentence of a question."""
+_INTRODUCED = re.compile(r"\b(?:true\s+or\s+false|whether)\b", re.IGNORECASE)
+_SHORTEST = 3
 _OPEN = re.compile(
     r"\W*(?:\w+n['’]t\b|(?:wh(?:at|ich|o|ose|om|en|ere|y)|how|qu[eé]|cuál|wie|was|quel)\b(?!\s+if\b))|.*\btrue\s+or\s+false\b",
     re.IGNORECASE,
@@ -105,6 +103,12 @@ def clause_words(text: str) -> list[str]:
     return _TOKEN.findall(_ELIDED.sub("", _CONTRACTED.sub(" not", text.replace("can't", "cannot"))).lower())
 
 
+@lru_cache(maxsize=256)
+def words_asked(question: str) -> frozenset[str]:
+    """All words of a question's end."""
+    return frozenset(clause_words(question[-_READ:]))
+
+
 def last_clauses(text: str, at: int = -1) -> list[str]:
     """The clauses of a text's last sentence, or of another one, but for those that only give reasons."""
     last = re.split("。(?=.)", sentences(text)[at])[at] if text else ""
@@ -122,15 +126,37 @@ def affirms(question: str, clause: str) -> bool | None:
     return next((answer for answer in answers if answer is not None), None)
 
 
-def _asked(question: str) -> Iterator[_Clause]:
+@lru_cache(maxsize=256)
+def _asked(question: str) -> tuple[_Clause, ...]:
     """What a question asks, as clauses: its last sentences that end in ``?``, what is true or false."""
-    for pattern in _ASKED:
-        for asked in pattern.findall(question)[: -_LAST - 1 : -1]:
-            main = asked.rpartition(",")[2]
-            if main != asked and _VERB_FIRST.match(main):
-                yield _clause(main)
-            if not _OPEN.match(asked):
-                yield _clause(asked)
+    return tuple(
+        _clause(clause)
+        for asked in _sentences_asked(question)
+        if _SHORTEST <= len(asked.strip()) <= _LONGEST
+        for clause in _clauses_asked(asked)
+    )
+
+
+def _clauses_asked(asked: str) -> Iterator[str]:
+    main = asked.rpartition(",")[2]
+    if main != asked and _VERB_FIRST.match(main):
+        yield main
+    if not _OPEN.match(asked):
+        yield asked
+
+
+def _sentences_asked(question: str) -> Iterator[str]:
+    """The last questions, then what stands behind or before "true or false", or behind "whether"; the latest first."""
+    ends = [(found.start(), found.end(), found[0]) for found in _END.finditer(question)]
+    starts = [0, *(end for _, end, _ in ends)]
+    stops = [*(start for start, _, _ in ends), len(question)]
+    asked = [at for at, (_, _, sign) in enumerate(ends) if sign in "?？"]
+    yield from (question[starts[at] : stops[at]] for at in asked[: -_LAST - 1 : -1])
+    for found in list(_INTRODUCED.finditer(question))[: -_LAST - 1 : -1]:
+        behind = next(at for at, stop in enumerate(stops) if stop > found.end() or at + 1 == len(stops))
+        yield question[max(starts[behind], found.end()) : stops[behind]].lstrip(" ,:;.\n")
+        before = question[: found.start()].rstrip(" ,:;.\n(—–-")
+        yield before[max((before.rfind(sign) for sign in "?？\n!;。:"), default=-1) + 1 :].rpartition(". ")[2]
 
 
 def _clause(text: str) -> _Clause:
@@ -212,6 +238,6 @@ def completes(question: str, sentence: str, answer: str) -> bool:
     at = re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", said)
     if at is None or not 1 < len(wanted) <= _SHORT or _clause(said).negated:
         return False
-    asked = {stem(word) for word in clause_words(question[-_READ:])}
+    asked = {stem(word) for word in words_asked(question)}
     rest = clause_words(said[: at.start()] + " " + said[at.end() :])
     return bool(rest) and all(word in _LITTLE or stem(word) in asked for word in rest)

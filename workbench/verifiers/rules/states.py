@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from workbench.verifiers.rules.restating import NEGATIONS, affirms, clause_words, last_clauses
+from workbench.verifiers.rules.restating import NEGATIONS, affirms, clause_words, last_clauses, words_asked
 from workbench.verifiers.rules.sense import stem
 
 Vocabulary = dict[str, str]
@@ -139,11 +139,12 @@ def vocabulary_of(reference: str, question: str) -> Vocabulary | None:
     one most of whose states the question names.
     """
     word = _word(reference) or ""
-    asked = question[-_READ:].lower()
-    named = frozenset(clause_words(asked))
+    fitting = [vocabulary for vocabulary in VOCABULARIES if word in vocabulary]
+    if not fitting and " " not in word and not word.replace("-", "").isalpha():
+        return None
+    asked, named = question[-_READ:].lower(), words_asked(question)
     if word in _LETTERS and named.issuperset(("true", "false") if word in "tf" else ("yes", "no")):
         return VOCABULARIES[0]
-    fitting = [vocabulary for vocabulary in VOCABULARIES if word in vocabulary]
     is_asked_for = any(_named(vocabulary, word, named)[0] > 1 for vocabulary in fitting)
     if not is_asked_for and len(offered := _offered(asked)) > 1:
         alternatives = {state: state for state in offered}
@@ -241,7 +242,7 @@ def stated(text: str, vocabulary: Vocabulary, question: str = "", whole: bool = 
 def limited(text: str, question: str) -> bool:
     """Whether the end of an answer limits what it says, leaves it open or only reports it, other than the question."""
     said = {word for clause in last_clauses(text[-_LONGEST:]) for word in clause_words(clause)}
-    return bool((_LIMITS & said).difference(clause_words(question[-_READ:])))
+    return bool((_LIMITS & said).difference(words_asked(question)))
 
 
 def _bare(clause: str, vocabulary: Vocabulary) -> str | None:

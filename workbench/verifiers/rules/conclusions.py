@@ -15,8 +15,10 @@ _SENTENCE_END = re.compile(
     r"\s+(?![a-z])(?!(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b)"
     r"|(?<=[。！？])\s*|\n+"
 )
+_ROUGHLY = r",?\s+(?:or\s+)?(?:roughly|about|approximately|around|nearly|some)\b"
+"""Behind "i.e." it says once more and less exactly what stands before."""
 _THEREFORE = re.compile(
-    r"(?:\A\W*|[,;.]\s*|\s+)(?:so|hence|therefore|thus|i\.e\.|that\s+is|giving|gives|por\s+(?:lo\s+)?tanto|donc|somit|daher)\b,?\s*"
+    rf"(?:\A\W*|[,;.]\s*|\s+)(?:so|hence|therefore|thus|(?:i\.e\.|that\s+is)(?!{_ROUGHLY})|giving|gives|por\s+(?:lo\s+)?tanto|donc|somit|daher)\b,?\s*"
     r"|\A\W*(?i:so|hence|therefore|thus|consequently|por\s+(?:lo\s+)?tanto|also|donc|ainsi|somit|daher)\b,?\s*"
     r"|\s*(?:∴|⇒|⟹|\\(?:Rightarrow|implies|therefore)(?![A-Za-z])|所以|因此|故)\s*"
 )
@@ -36,6 +38,9 @@ _MATH = re.compile(r"\$\$?([^$]{1,200})\$\$?|\\\(((?:(?!\\\)).){1,200})\\\)")
 _QUOTED = re.compile(r"[“\"「『]([^“”\"「」『』]{1,120})[”\"」』]|\*\*([^*]{1,120})\*\*|`([^`]{1,120})`")
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9À-ɏ.,/^_{\\-])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?\s?(?:%|\\%|°)?(?![A-Za-z0-9_À-ɏ/^])"
+)
+_SAID_AGAIN = re.compile(
+    rf",?\s*\b(?:i\.e\.|that\s+is){_ROUGHLY}.*|,?\s+(?:and\s+)?nothing\s+(?:else|more)\b.*", re.DOTALL
 )
 _REMARK = re.compile(
     r",?\s{0,3}(?:\bi\.e\.|\bthat is\b|\bor (?:about|roughly|approximately)\b|\bwhich is\b|\bnothing else\b"
@@ -75,7 +80,7 @@ def without_means(clause: str) -> str:
 
 
 def _main_clause(sentence: str) -> str:
-    return _REASON.sub("", without_means(concluded(sentence)))
+    return _SAID_AGAIN.sub("", _REASON.sub("", without_means(concluded(sentence))))
 
 
 def value_in(sentence: str, counted: str | None = None) -> str | None:

@@ -15,7 +15,7 @@ from workbench.verifiers.pool import WorkerPool
 ROWS = [
     json.loads(line) for line in (Path(__file__).parent / "families.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-MOST_REFUSED = 0.35
+MOST_REFUSED = 0.25
 """Of the right answers; many of them are right by what words mean."""
 
 

@@ -50,7 +50,7 @@ _SURROUND = _BLANK + "*_`"
 _AFTER_CUE = re.compile(r"[\s:：]*(?:[*_`]{1,3}(?=\s|$))?[\s:：]*")
 _WRAPPED = re.compile(r"\$\$?([^$]+)\$\$?|\\\(((?:(?!\\\)).)+)\\\)", re.DOTALL)
 _MATH = (("\\[", "\\]"), ("\\(", "\\)"), ("$$", "$$"), ("$", "$"))
-_ENVIRONMENT_END = re.compile(r"\s*\\end\{((?:align|gather|equation|eqnarray|multline|displaymath)\*?)\}")
+_ENVIRONMENT_END = re.compile(r"\s*\\end\{((?:align|gather|equation|eqnarray|multline|displaymath)\*?)\}[\s.]*")
 _JOINED_BOLD = re.compile(r"\*\*[^*\n]{1,80}\*\*\s{0,3}(?:,|and|&|,\s?and)\s{0,3}\Z")
 _PROSE = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{2,},? ){3,}")
 
@@ -250,7 +250,7 @@ def _in_last_line(text: str, reply: int) -> FinalAnswer | None:
     start = max(text.rfind("\n", reply, end) + 1, reply)
     if text[start:end].rstrip(".") in ("$$", "\\]"):
         return _last_math(text, reply, end)
-    if (closing := _ENVIRONMENT_END.match(text, start, end)) is not None:
+    if (closing := _ENVIRONMENT_END.fullmatch(text, start, end)) is not None:
         return _environment(text, reply, start, closing[1])
     how: How = "last_line" if text[reply:start].strip() else "whole"
     return _bold(text, start, end) or _last_math(text, start, end) or _last_line(text, start, end, how)

@@ -18,7 +18,7 @@ _SENTENCE_END = re.compile(
 _ROUGHLY = r",?\s+(?:or\s+)?(?:roughly|about|approximately|around|nearly|some)\b"
 """Behind "i.e." it says once more and less exactly what stands before."""
 _THEREFORE = re.compile(
-    rf"(?:\A\W*|[,;.]\s*|\s+)(?:so|hence|therefore|thus|(?:i\.e\.|that\s+is)(?!{_ROUGHLY})|giving|gives|por\s+(?:lo\s+)?tanto|donc|somit|daher)\b,?\s*"
+    rf"(?:\A\W*|[,;.]\s*|\s+)(?:so|hence|therefore|thus|(?:i\.e\.|that\s+is)(?!{_ROUGHLY})|giving|por\s+(?:lo\s+)?tanto|donc|somit|daher)\b,?\s*"
     r"|\A\W*(?i:so|hence|therefore|thus|consequently|por\s+(?:lo\s+)?tanto|also|donc|ainsi|somit|daher)\b,?\s*"
     r"|\s*(?:∴|⇒|⟹|\\(?:Rightarrow|implies|therefore)(?![A-Za-z])|所以|因此|故)\s*"
 )
@@ -50,6 +50,7 @@ _REMARK = re.compile(
 _NEXT_WORD = re.compile(r"\s?([A-Za-zµΩ°/^23]{1,20})")
 _UNCERTAIN = re.compile(r"\b(?:if|whether|not|cannot|never|unclear|impossible|unknown)\b|n['’]t\b", re.IGNORECASE)
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+_LAST_WORD = re.compile(r"(?<=[^\W\d_] )\S+\Z")
 _LAST_ROW = re.compile(
     r"(?:\s*\\begin\{(?:aligned|split)\})?(?:(?!\\begin).)*\\\\(?:\[\w+\])?\s*&\s*(?:=|≡|⇔|\\(?:equiv|iff|Leftrightarrow)(?![A-Za-z]))"
     r"((?:(?!\\\\|&|\\end).)+)(?:\\end\{(?:aligned|split)\})?\s*",
@@ -129,7 +130,8 @@ def _complements(clause: str) -> Iterator[str]:
     for end in [*reversed(verbs), *reversed(towards), 0]:
         if len(clause) - end <= _LONGEST_COMPLEMENT:
             yield clause[end:]
-    yield clause.rpartition(" ")[2]
+    if (last := _LAST_WORD.search(clause)) is not None:
+        yield last[0]
     if (copula := _COPULA_LAST.fullmatch(clause)) is not None:
         yield copula[1]
 
@@ -155,11 +157,16 @@ def gives_another(sentence: str, value: str, known: str) -> bool:
     """
     clause = _main_clause(sentence)
     before, _, behind = clause.rpartition(value)
-    figures = {*_FIGURE.findall(_STEP.sub(" ", before)), *_FIGURE.findall(behind)}
+    figures = {*_FIGURE.findall(_STEP.sub(" ", before)), *_FIGURE.findall(behind)}.difference(_FIGURE.findall(value))
     numbered = NUMBER_WORDS.intersection(words(behind)) - {"a", "an", "one"}
-    return bool(figures - set(_FIGURE.findall(known)) - set(_FIGURE.findall(value))) or bool(
-        numbered - set(words(known))
+    return bool(
+        (figures and not figures.issubset(_FIGURE.findall(known))) or (numbered and not numbered.issubset(words(known)))
     )
+
+
+def said_behind(sentence: str, value: str) -> str:
+    """What the clause that gives a value goes on to say."""
+    return _main_clause(sentence).rpartition(value)[2]
 
 
 def gives_another_name(sentence: str, name: str) -> bool:

@@ -331,7 +331,8 @@ class _Deciding:
         candidate = self._found.candidate
         reference, answer = " ".join(self._found.parts), " ".join(boxes_of(candidate))
         around = surroundings(self._completion, candidate)
-        if denied(around) or denied(surroundings(self._completion, self._place)):
+        picked = surroundings(self._completion, self._place) if self._place != candidate else around
+        if denied(around) or (picked is not around and denied(picked)):
             raise Doubt("qualified")
         if self._how in ("boxed", "math", "bold"):
             near = changed_near(Around(around.before, around.behind), scaling_only=True)

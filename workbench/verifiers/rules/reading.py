@@ -20,6 +20,7 @@ from workbench.verifiers.rules.conclusions import (
     gives_another,
     gives_another_name,
     last_step,
+    said_behind,
     sentences,
     values_in,
     without_means,
@@ -49,9 +50,11 @@ from workbench.verifiers.rules.regions import intervals
 from workbench.verifiers.rules.sense import (
     NOTHING,
     ROUGH,
+    changes,
     denying,
     directions,
     is_prose,
+    sense_behind,
     sense_of_figure,
     sense_of_noun,
     sense_of_phrase,
@@ -368,7 +371,9 @@ class AnswerReader:
         found = None if value == text else self._chained(value, wanted) or self.typed(value)
         if found is None or not (self._is_meant(found, value, wanted) and self._is_all(text, value, found)):
             return None
-        return found._replace(sense=found.sense | sense_of_phrase(text, tidy(value)))
+        return found._replace(
+            sense=found.sense | sense_of_phrase(text, tidy(value)) | sense_behind(said_behind(text, value))
+        )
 
     def _is_all(self, text: str, value: str, found: Part[Any]) -> bool:
         """Whether a phrase gives no other value than one picked out of it."""
@@ -422,6 +427,7 @@ class AnswerReader:
             raw = text = _IMAGINARY.sub(_turned, text)
         if not depth and ("," in text or "." in text) and self.question.decimal_commas:
             raw, text = _localised(raw), _localised(text)
+        whole = text
         text, given = without_condition(text)
         if given:
             raw = text
@@ -440,6 +446,8 @@ class AnswerReader:
             sense = frozenset({ROUGH})
         elif isinstance(value, Collection):
             sense = NOTHING.union(*(part.sense for part in value.parts))
+        if given:
+            sense |= changes(whole[len(text) :]) - {"any"}
         return Part(text, value, name, given, sense)
 
     def _value(self, source: AnswerText) -> tuple[Value, str]:

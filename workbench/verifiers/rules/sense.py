@@ -229,10 +229,10 @@ def _denials(text: str) -> set[str]:
 
 def changing(text: str, meant: Iterable[str] = ()) -> bool:
     """Whether a text holds a word that makes another answer of what stands beside it."""
-    return bool(_changes(text).difference(meant))
+    return bool(changes(text).difference(meant))
 
 
-def _changes(text: str) -> set[str]:
+def changes(text: str) -> set[str]:
     """The words of a text that make another answer of what stands beside it."""
     return _denials(text) | _SCALING.intersection(words(text))
 
@@ -283,23 +283,25 @@ def sense_of_phrase(phrase: str, value: str) -> frozenset[str]:
         found.add("correction")
     if _BROKEN.search(phrase):
         found.add(UNREADABLE)
-    found |= directed | _remarked(around.behind)
+    found |= directed
+    if remark := _BRACKETED.match(around.behind):
+        found |= sense_behind(remark[1])
     subject = _SUBJECT.split(around.before)
     if is_prose(phrase):
-        return frozenset(
-            found | (_unknown(TOWARDS.split(_CLAUSE.split(subject[-1])[-1])[-1]) if subject[1:] else set())
-        )
-    found |= {f"?{stem(word)}" for word in _changes(" ".join(subject[:-1]))}
-    found |= _changes(f"{subject[-1]} {around.behind}")
+        lead = TOWARDS.split(_CLAUSE.split(subject[-1])[-1])[-1]
+        about = _CLAUSE.split(" ".join(subject[-2:-1]))[-1]
+        named = bool(subject[1:]) or not _DIGIT.search(value)
+        return frozenset(found | (_unknown(lead) if named else set()) | {f"?{stem(word)}" for word in changes(about)})
+    found |= {f"?{stem(word)}" for word in changes(" ".join(subject[:-1]))}
+    found |= changes(f"{subject[-1]} {around.behind}")
     found.update(_TEX.findall(f"{around.before} {around.behind}"))
     rest = f"{subject[-1]} {around.behind}"
     return frozenset(found | _unknown(rest))
 
 
-def _remarked(behind: str) -> set[str]:
-    """What a remark in brackets behind a value makes of it; that a time is the next day's is no change."""
-    remark = _BRACKETED.match(behind)
-    return _changes(_NEXT_DAY.sub(" ", remark[1])) if remark else set()
+def sense_behind(text: str) -> set[str]:
+    """What the rest of a sentence makes of the value before it; that a time is the next day's is no change."""
+    return changes(_NEXT_DAY.sub(" ", text))
 
 
 def sense_of_figure(phrase: str, value: str = "") -> frozenset[str]:
@@ -312,7 +314,7 @@ def sense_of_figure(phrase: str, value: str = "") -> frozenset[str]:
     found: set[str] = set()
     if not value and not is_prose(phrase) and (first := _DIGIT.search(phrase)):
         before = phrase[: first.start()]
-        found |= _changes(before)
+        found |= changes(before)
         if before.isascii() and not _SIGN_BETWEEN.search(before):
             found |= _unknown(before)
     if _MAY_BE_PLACE.search(phrase) and (_PLACE.search(phrase) or names_place(phrase)):
@@ -324,7 +326,7 @@ def sense_of_figure(phrase: str, value: str = "") -> frozenset[str]:
 
 def sense_of_noun(noun: str) -> frozenset[str]:
     """The marks of what stands behind a number where that is no known unit: "24 too many", "24以上", "24 each"."""
-    found = _changes(noun)
+    found = changes(noun)
     if not noun.isascii() and _HAN_BEHIND.match(noun[:_HAN_REACH_BEHIND]):
         found |= {"多"}
     first = noun.split()[0].casefold()

@@ -97,7 +97,7 @@ _FALSE = (
     r"(?:wrong|incorrect|false|mistaken|untrue|erroneous|mistake|invalid|nonsense|rejected|ruled\s+out|disproved|refuted"
     r"|impossible|nope|crossed\s+out|off\s+by|a\s+trap|a\s+distractor|a\s+red\s+herring|a\s+decoy"
     r"|too\s+(?:small|large|big|high|low|many|few|much|little|long|short|early|late)"
-    r"|(?:not|n['’]t|never|hardly)\s+(?:(?:the|a|an|my|our|quite|really|actually|be|even|at\s+all|what)\s+){0,3}"
+    r"|(?:not|n['’]t|never|hardly)\s+(?:(?:the|a|an|my|our|quite|really|actually|be|is|was|even|at\s+all|what)\s+){0,3}"
     r"(?:correct|right|true|answers?|solution|result|it|valid|possible|acceptable|enough|so|asked|final|plausible|work)"
     r"|can(?:not|['’]t)\s+(?:be|work)|fails?\b|does\s+not\s+(?:work|fit|hold|satisfy)|doesn['’]t\s+(?:work|fit|hold|satisfy)"
     r"|falsch|nicht\s+richtig|faux|fausse|falso|incorrecto|неверно|неправильно)"
@@ -137,7 +137,8 @@ _CHANGED_BEFORE = re.compile(
 _CHANGED_BEHIND = re.compile(
     r"""[\s}]*(?:
         (?:[+−×·÷±/<>≤≥≠^]|(?<!\*)\*(?!\*)|-)\s*[\d\\({]
-      | \.\d | (?:\^|_|[≤≥≠×÷±]) | \+\s*(?:[.,;$]|\Z) | \d
+      | \.\d
+      | [*$)\]\\]{0,4},?\s+(?:plus|minus|times|and)\s+(?:\$|\\\()?\d | (?:\^|_|[≤≥≠×÷±]) | \+\s*(?:[.,;$]|\Z) | \d
       | \\(?:times|cdot|div|pm|mp|leq?|geq?|lt|gt|neq?|leqslant|geqslant|mod|bmod|pmod)(?![A-Za-z])
       | !\s*(?:\$|\\[)\]]) | ~~ )""",
     re.VERBOSE,

@@ -11,6 +11,7 @@ from workbench.verifiers.rules.figures import (
     BASED,
     DECIMAL_COMMA,
     DIGIT_CODE,
+    MEASURE,
     QUANTITY,
     RATIO,
 )
@@ -34,6 +35,7 @@ TYPES: tuple[AnswerType, ...] = (
     BRACKETS,
     PROGRESSIONS,
     INDEXED,
+    MEASURE,
     FORMULA,
     CHEMICAL,
     DIGIT_CODE,

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.verifiers.rules.equality import Equality
+from workbench.verifiers.rules.numberwords import in_digits
 from workbench.verifiers.rules.records import AnswerText, AnswerType, Part, Value
 from workbench.verifiers.rules.spelling import plain
 
@@ -37,6 +38,7 @@ _YEAR = r"(?P<year>[0-9]{4})"
 _HINT = re.compile(
     r"[0-9]:[0-9]|[0-9]{4}[-/.][0-9]{1,2}[-/.]|[-/.][0-9]{1,2}[-/.][0-9]{4}|[年月周]|星期|"
     r"[0-9] ?(?:[ap]\.?m\b|o'clock)|[0-9] ?h ?[0-9]|"
+    r"\b(?:past|to|after|before) [0-9a-z]+\Z|"
     r"\b(?:morning|afternoon|evening|night)|\b(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|noon|midnight)",
     re.IGNORECASE,
 )
@@ -69,26 +71,31 @@ _CLOCKS = re.compile(r"[0-9]+:[0-9]{2}:[0-9]{2}")
 _JOINT = re.compile(r"T|,? (?:at )?")
 
 
-_HOURS_WORDS = "one two three four five six seven eight nine ten eleven twelve"
-_HOURS = {word: hour for hour, word in enumerate(_HOURS_WORDS.split(), 1)}
 _SPOKEN = re.compile(
-    r"(?:(?P<part>half|(?:a )?quarter) (?P<side>past|to) )?"
-    rf"(?P<hour>{'|'.join(_HOURS)}|[0-9]{{1,2}}(?::(?P<minute>[0-9]{{2}}))?)"
-    r"(?: o'clock)? (?:in the (?P<day>morning|afternoon|evening)|at (?P<night>night))\Z",
+    r"(?:(?P<part>half|(?:a )?quarter|[0-9]{1,2})(?P<minutes> minutes)? (?P<side>past|after|to|before) )?"
+    r"(?P<hour>[0-9]{1,2})(?::(?P<minute>[0-9]{2}))?"
+    r"(?: o'clock)?(?: (?:in the )?(?P<day>morning|afternoon|evening)| at (?P<night>night))?\Z",
     re.IGNORECASE,
 )
+_PARTS = {"half": 30, "quarter": 15}
+_NEXT_DAY = re.compile(r",? \(?(?:(?:on|of) )?the (?:next|following) (?:day\)?\Z|(?=morning|afternoon|evening))", re.I)
+_SMALL_HOURS = (12, 1, 2, 3, 4, 5)
 
 
 def _on_the_clock(found: re.Match[str]) -> str:
-    """ "half past seven in the evening" as "7:30 pm"."""
-    number = found["hour"].partition(":")[0].lower()
-    hour = _HOURS.get(number) or int(number)
-    minute = int(found["minute"] or 0)
-    if found["part"]:
-        part = 30 if found["part"].lower() == "half" else 15
-        hour, minute = (hour, part) if found["side"].lower() == "past" else ((hour - 2) % 12 + 1, 60 - part)
-    morning = (found["day"] or "").lower() == "morning"
-    return f"{hour}:{minute:02} {'am' if morning else 'pm'}"
+    """ "30 past 7 in the evening" as "7:30 pm"; what says no more than an hour stays."""
+    hour, minute = int(found["hour"]), int(found["minute"] or 0)
+    part = (found["part"] or "").lower().removeprefix("a ")
+    if not (part in _PARTS or found["minutes"] or found["day"] or found["night"]) or hour > 12:
+        return found[0]
+    if part:
+        past = _PARTS.get(part) or int(part)
+        after = found["side"].lower() in ("past", "after")
+        hour, minute = (hour, past) if after else ((hour - 2) % 12 + 1, 60 - past)
+    if not (found["day"] or found["night"]):
+        return f"{hour}:{minute:02}"
+    small = found["night"] and hour in _SMALL_HOURS
+    return f"{hour}:{minute:02} {'am' if small or (found['day'] or '').lower() == 'morning' else 'pm'}"
 
 
 class Moment(NamedTuple):
@@ -136,7 +143,8 @@ def moment(text: str) -> Moment | None:
     """The date, time or both a whole text writes, or None."""
     if len(text) > _MAX_MOMENT or not _HINT.search(text):
         return None
-    rest = _SPOKEN.sub(_on_the_clock, plain(text.replace("{:}", ":")))
+    rest = _NEXT_DAY.sub(" ", in_digits(plain(text.replace("{:}", ":")))).strip()
+    rest = _SPOKEN.sub(_on_the_clock, rest)
     found = Moment()
     if (weekday := _WEEKDAY.match(rest)) is not None:
         found = found._replace(weekday=_DAYS[weekday["weekday"].lower()])

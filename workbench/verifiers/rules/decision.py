@@ -56,6 +56,8 @@ _MARKED = ("boxed", "cue", "math", "bold")
 _FIRST_WORDS = re.compile(r"[\s$*\\)}\]~,]{0,8}(?P<sign>\\?[%€£¥₹¢]|\\\$)?\s?(?P<noun>[^\W\d_]+(?:\s[^\W\d_]+)?)?")
 _ENDS_VALUE = re.compile(r"\A[\s$*)}\]~,]{0,8}(?:\\[)\]])?\s?")
 _SIGN_BEFORE = re.compile(r"(?:\\\$|[€£¥₹¢]|\b(?:EUR|USD|GBP|CHF)|US\$)[\s$]*\Z")
+_ABBREVIATES = re.compile(r"\A\.(?=\s[a-z])")
+"""A full stop that ends no sentence: "3:20 a.m. or 4 p.m."."""
 _PRIMED = re.compile(r"(?<![A-Za-z'])[A-HJ-Z]'")
 _CORRECTS = re.compile(
     r"\b(?:wait|wrong|mistake|actually|correct(?:ed|ion|ing)|hmm|oops|instead|should\s+be|sorry|error|on\s+second\s+thought|subtract\w*|but\s+that)\b",
@@ -334,8 +336,10 @@ class _Deciding:
         picked = surroundings(self._completion, self._place) if self._place != candidate else around
         if denied(around) or (picked is not around and denied(picked)):
             raise Doubt("qualified")
+        near = changed_near(Around(around.before, _ABBREVIATES.sub("", around.behind)), scaling_only=True)
+        if "or" in near:
+            raise Doubt("hedged")
         if self._how in ("boxed", "math", "bold"):
-            near = changed_near(Around(around.before, around.behind), scaling_only=True)
             if changed(around) or near - explained_by(reference) - self._reader.question.explained:
                 raise Doubt("qualified")
             self._check_outside(reference, answer, around)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.verifiers.rules.algebra import compared_as_expressions, in_form
+from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality
 from workbench.verifiers.rules.quantities import (
     Based,
     Quantity,
     Ratio,
+    grouped,
+    is_reduced,
     marked,
     quantity,
     ratio,
@@ -30,6 +33,8 @@ from workbench.verifiers.rules.records import (
     Value,
 )
 from workbench.verifiers.rules.sense import words
+from workbench.verifiers.rules.spelling import plain
+from workbench.verifiers.rules.units import MAX_UNIT, Unit, unit_powers
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
@@ -37,10 +42,16 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.reading import AnswerReader
 
 _APPROXIMATELY = re.compile(r"\s*(?:\\approx|≈|\\simeq|≃|\\doteq)\s*")
-_BITS = re.compile(r"(?:0b)?(?:[01]{4,}|(?:[01]{4}(?:\\?[ _]|(?=\Z)))+)")
+_BITS = re.compile(r"(?:0b)?(?:[01]{4,}|(?:[01]{4}(?:\\?[ _]|(?=\Z)))+)(?:_\{?2\}?)?")
 _LEADING_ZERO = re.compile(r"0\d+")
 _ZERO_MEMBER = re.compile(r"-?\d{1,3},0\d?|-?0,0\d*(?:\s?[A-Za-z]{1,3})?|0\d+,\d+")
 _MOST_CHAINED = 4
+
+
+class Measure(NamedTuple):
+    """A unit as an answer: the powers of the units it is made of."""
+
+    powers: frozenset[tuple[Unit, int]]
 
 
 def _chain(source: AnswerText, reader: AnswerReader) -> Value | None:
@@ -57,7 +68,7 @@ def _chain(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 def _code(source: AnswerText, reader: AnswerReader) -> Value | None:
     if reader.question.of_bits and _BITS.fullmatch(source.text):
-        return DigitCode(re.sub(r"0b|\D", "", source.text))
+        return DigitCode(re.sub(r"0b|_\{?2\}?\Z|\D", "", source.text))
     return DigitCode(source.text) if reader.question.codes and _LEADING_ZERO.fullmatch(source.text) else None
 
 
@@ -70,15 +81,46 @@ def _decimal_comma(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 
 def _ratio(source: AnswerText, reader: AnswerReader) -> Value | None:
-    return ratio(source.raw)
+    """A ratio of numbers, of roots and the like their quotient."""
+    head, _, text = source.text.rpartition("=")
+    found = ratio(text, in_words=reader.question.asked.ratio and " to " in text)
+    if found is not None:
+        return _in_order(found, head.casefold().split(":"), reader.question)
+    one, sign, other = text.partition(":")
+    if sign and other and ":" not in other and reader.question.asked.ratio:
+        quotient = reader.part(f"({one})/({other})", source.depth + 1).value
+        return quotient if isinstance(quotient, Expression) else None
+    return None
+
+
+def _in_order(found: Ratio, labels: list[str], question: TypedQuestion) -> Ratio | None:
+    """A ratio in the order in which the question names what its labels name: girls : boys = 3 : 2 as 2 : 3."""
+    if len(labels) == 1:
+        return None if labels[0].strip() else found
+    asked = sentences(question.text)[-1].casefold()
+    places = [asked.rfind(label.strip()) for label in labels]
+    if len(places) != len(found.terms) or min(places) < 0 or len(set(places)) < len(places):
+        return None
+    return Ratio(tuple(term for _, term in sorted(zip(places, found.terms, strict=True))))
 
 
 def _based(source: AnswerText, reader: AnswerReader) -> Value | None:
-    return marked(source.raw)
+    return marked(source.text) or grouped(source.raw, reader.question.asked.base)
+
+
+def _measure(source: AnswerText, reader: AnswerReader) -> Value | None:
+    if not reader.question.of_units or reader.question.options or len(source.raw) > MAX_UNIT:
+        return None
+    powers = unit_powers(plain(source.raw))
+    return Measure(frozenset(powers.items())) if powers else None
 
 
 def _quantity(source: AnswerText, reader: AnswerReader) -> Value | None:
     return quantity(source.raw)
+
+
+def _measures(one: Part[Measure], other: Part[Measure], with_: Comparison) -> Equality | None:
+    return Equality(one.value == other.value, "quantity.unit")
 
 
 def _quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -> Equality | None:
@@ -150,7 +192,7 @@ def _ratios(one: Part[Ratio], other: Part[Any], with_: Comparison) -> Equality |
     if second is None:
         return DIFFERENT
     same = same_ratio(one.value, second)
-    if same and not in_form(one.text, other.text, with_):
+    if same and with_.question.reduced and is_reduced(one.value) != is_reduced(second):
         return Equality(False, "expression.form")
     return Equality(same, "number.ratio")
 
@@ -188,6 +230,7 @@ BASED = AnswerType(
 QUANTITY = AnswerType(
     _quantity, {(Quantity, Quantity): _quantities, (Quantity, Expression): compared_as_expressions}, of_a_name=True
 )
+MEASURE = AnswerType(_measure, {(Measure, Measure): _measures})
 RATIO = AnswerType(
     _ratio, {(Ratio, Ratio): _ratios, (Ratio, Quantity): _ratios, (Ratio, Text): _ratios}, of_a_name=True
 )

@@ -57,7 +57,8 @@ def _region(source: AnswerText, reader: AnswerReader) -> Value | None:
 def region(text: str, reader: AnswerReader, depth: int = 0) -> Region | None:
     """The intervals a text describes, whether or not it might be read otherwise."""
     found = intervals(text)
-    if found is None:
+    if found is None or ("∪" in text and _OR.search(text)):
+        # Of two unions one is meant.
         return None
     pieces = [_piece(one, reader, depth) for one in found[1]]
     return Region(tuple(pieces), found[0] or "")

@@ -28,6 +28,11 @@ _STARTS = {*_SMALL, *_TENS, *PARTS, *ORDINALS, "a", "an", "minus", "negative"}
 NUMBER_WORDS = frozenset({*_SMALL, *_TENS})
 """The words of whole numbers below a hundred."""
 _SIGNS = ("minus", "negative")
+_NUMBER_RUN = re.compile(
+    rf"\b(?:(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join([*_SMALL, *ORDINALS])}))?"
+    rf"|{'|'.join(sorted([*_SMALL, *ORDINALS], key=len, reverse=True))})\b",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[ -]?([A-Za-z]+)")
 _PLACE_WORD = re.compile(r"[^\W\d_]+")
 _LONGEST_PLACE = 80
@@ -53,6 +58,17 @@ def leading_number(text: str) -> tuple[Fraction, str] | None:
     if text[end : end + 1] == "-" or names[used : used + 1] == ["point"]:
         return None
     return (-value if negative else value), text[end:].lstrip()
+
+
+def in_digits(text: str) -> str:
+    """A text with its numbers and places in digits: "the twenty-third of May" as "the 23 of May"."""
+    return _NUMBER_RUN.sub(_digits, text)
+
+
+def _digits(run: re.Match[str]) -> str:
+    found = leading_number(run[0])
+    whole = found is not None and not found[1] and found[0].denominator == 1
+    return str(found[0]) if found and whole else run[0]
 
 
 _HAN_DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}

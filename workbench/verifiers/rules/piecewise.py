@@ -12,6 +12,7 @@ from workbench.verifiers.rules.nodes import Node
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import AnswerText, AnswerType, Expression, Part, Region, Term, Value
 from workbench.verifiers.rules.regions import IntervalForm, at_letters, cells, place
+from workbench.verifiers.rules.sense import denying
 from workbench.verifiers.rules.statements import statements
 from workbench.verifiers.rules.tokens import NotUnderstood
 
@@ -63,7 +64,10 @@ def _pieces(text: str) -> list[tuple[str, str]] | None:
 
 
 def _piece(row: str) -> tuple[str, str] | None:
-    row = _HEAD.sub("", row, count=1)
+    if (head := _HEAD.match(row)) is not None:
+        if denying(head[0]):
+            return None
+        row = row[head.end() :]
     for pattern in (_ELSE_BEHIND, _ELSE_BEFORE):
         if (found := pattern.fullmatch(row)) is not None and found[1].strip(" &,"):
             return found[1].strip(" &,"), ""

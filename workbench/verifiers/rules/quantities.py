@@ -42,9 +42,10 @@ _PREFIXED = re.compile(r"(-?)0([xXbBoO])([0-9A-Fa-f]+)")
 _PREFIXES = {"x": 16, "b": 2, "o": 8}
 _BARE = re.compile(r"(-?)([0-9A-Za-z]+(?:[ ,][0-9A-Za-z]{3,4})*(?:\.[0-9A-Za-z]+)?)")
 _ASKED = re.compile(
-    rf"\b(?:in|to|into|as)\s+(?:an?\s+)?(?:\$?base[\s-]*\$?([0-9]{{1,2}}|{_NAMES})\b|(binary|octal|hexadecimal)\b)",
+    rf"\b(?:in|to|into|as)\s+(?:an?\s+)?(?:\$?base[\s-]*\$?([0-9]{{1,2}}|{_NAMES})\b|(binary|octal|decimal|hexadecimal)\b)",
     re.IGNORECASE,
 )
+_GROUPS = re.compile(r"[0-9A-F]{1,4}(?:[ _][0-9A-F]{4})+")
 
 
 class Based(NamedTuple):
@@ -82,6 +83,12 @@ def marked(text: str) -> Based | None:
     return number if number.base == 16 and len(number.digits) > 1 else None
 
 
+def grouped(text: str, base: int | None) -> Based | None:
+    """The number whose digits stand in groups of four, in the base that is asked for: ``1011 0011``."""
+    text = plain(text)
+    return _based(text.replace("_", " "), base) if base and base != 10 and _GROUPS.fullmatch(text) else None
+
+
 def same_based(number: Based, text: str, asks_base: int | None) -> bool | None:
     """Whether a number with its base is one written without: in the base asked for, else in base ten.
 
@@ -97,7 +104,7 @@ def same_based(number: Based, text: str, asks_base: int | None) -> bool | None:
     lettered = any(digit.isalpha() for digit in written)
     if lettered and not any(digit.isalpha() for digit in number.digits):
         return None
-    base = number.base if lettered or number.base == 10 else asks_base or 10
+    base = number.base if lettered else asks_base or 10
     other = _based(written, base)
     return None if other is None and lettered else other is not None and other.value == number.value
 
@@ -167,6 +174,12 @@ def same_ratio(one: Ratio, other: Ratio) -> bool:
     return len(first) == len(second) and all(
         x * second[-1] == y * first[-1] for x, y in zip(first, second, strict=True)
     )
+
+
+def is_reduced(found: Ratio) -> bool:
+    """Whether the terms are whole numbers without a common divisor."""
+    terms = found.terms
+    return all(term.denominator == 1 for term in terms) and math.gcd(*(int(term) for term in terms)) == 1
 
 
 def _as_pair(terms: tuple[Fraction, ...]) -> tuple[Fraction, ...]:

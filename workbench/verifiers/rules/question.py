@@ -360,6 +360,8 @@ class TypedQuestion:
         r"|\bincrease\s+or\s+(?:a\s+)?decrease|\bprofit\s+or\s+loss"
     )
     """Whether it asks how something changes, so that a decrease by 25% is -25%."""
+    of_units = _Says(r"\bunits?\b(?!\s+(?:digit|circle|vector|sphere|square|disk|matrix|cost|price))")
+    """Whether it may ask for a unit."""
     asks_who = _Says(
         r"\b(?:who(?:se|m)?|(?:which|what|name\s+(?:of\s+)?the)\s+(?:\w+\s+){0,2}?(?:mathematician|physicist|author|scientist|composer|painter|poet|writer"
         r"|person|artist|president|philosopher|chemist|inventor|explorer|emperor|king|queen|actor|actress|director|player))\b|谁|哪位|\b(?:quién|quien|qui|wer|wen|chi|quem)\b"

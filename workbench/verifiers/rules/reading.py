@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.verifiers.rules.alternatives import alternatives_of
 from workbench.verifiers.rules.answer_types import READERS
-from workbench.verifiers.rules.calendar import Moment
+from workbench.verifiers.rules.calendar import Moment, moment
 from workbench.verifiers.rules.changes import Change, change
 from workbench.verifiers.rules.chemistry import Chemical, chemical
 from workbench.verifiers.rules.choices import choice_of, closing_of, option_of, text_behind
@@ -163,7 +163,7 @@ class AnswerReader:
             return self.part(text)
         if question.arranges and (chain := self._in_order(text)) is not None:
             return chain
-        if is_prose(text):
+        if is_prose(text) and moment(text) is None:
             values = values_in(sentences(text)[-1], question.counted) if question.type in (None, "A") else ()
             value = next((value for value in values if _VALUE.search(value) and value != text), None)
             found = self.typed(value) if value else None
@@ -277,7 +277,7 @@ class AnswerReader:
             return result
         if isinstance(wanted.value, Text) and (picked := self.picked(text, wanted)) is not None:
             return picked
-        if not is_prose(without_condition(text)[0]) or isinstance(wanted.value, Chemical):
+        if not is_prose(without_condition(text)[0]) or isinstance(wanted.value, (Chemical, Moment, Ratio)):
             found = self.typed(text)
             if found is not None and not (isinstance(found.value, Text) or _is_loose(found)):
                 return Part(tidy(text), Text(prose=True)) if _tells_apart(text, found) else found
@@ -297,7 +297,7 @@ class AnswerReader:
         pieces = [piece.strip(" .") for piece in _EQUALS.split(told)]
         concludes = told != tidy(text).strip(" .,:`")
         if len(pieces) > 1 and isinstance(wanted.value, _RESULTS) and "=" not in wanted.text:
-            if not all(pieces) or len(split_list(told)) > 1 or not _comes_to(pieces):
+            if not all(pieces) or ":" in pieces[0] or len(split_list(told)) > 1 or not _comes_to(pieces):
                 return None
             told = pieces[-1]
         elif not concludes or isinstance(wanted.value, (Text, Formula)):

@@ -253,11 +253,18 @@ def unit(text: str) -> Unit | None:
         return unit(alias)
     if known := _lookup(text):
         return known
-    text = _FRACTION.sub(r"(\1)/(\2)", text)
-    if text.startswith("(") and text.find(")") == len(text) - 1:
-        text = text[1:-1]
     factors = _factors(text)
     return _product(factors) if factors else None
+
+
+def unit_powers(text: str) -> dict[Unit, int] | None:
+    """The powers of the units a ``plain`` text multiplies; None when it is no unit."""
+    if unit(text) is None:
+        return None
+    powers: dict[Unit, int] = {}
+    for part, power in _factors(text) or ():
+        powers[part] = powers.get(part, 0) + power
+    return {part: power for part, power in powers.items() if power}
 
 
 def leading_unit(text: str) -> str:
@@ -271,6 +278,9 @@ def leading_unit(text: str) -> str:
 
 def _factors(text: str) -> list[tuple[Unit, int]] | None:
     """The named units of a compound with their powers; everything after a slash is below it, as in ``J/kg K``."""
+    text = _FRACTION.sub(r"(\1)/(\2)", text.strip())
+    if text.startswith("(") and text.find(")") == len(text) - 1:
+        text = text[1:-1]
     factors: list[tuple[Unit, int]] = []
     side, at, pending, sign_before = 1, 0, 1, None
     while at < len(text):
@@ -362,6 +372,7 @@ def _scaled(base: Unit | None, power: int) -> Unit | None:
 _BEFORE_UNIT = re.compile(
     r"(?:\\[,;:! ]|~|\s)*(?=\\(?:text|textrm|mathrm|mbox|operatorname|rm)\b\s*\{)"  # set upright
     r"|(?<=[0-9)}\]])(?:\\[,;:! ]|~|\s)+(?=[A-Za-z]{2}|[ΩμΩ]|\\Omega|\\mu)"  # or words after a space
+    r"|(?<=\d[ij])(?:\\[,;:! ]|~|\s)+(?=Ω|\\Omega)"
     r"|(?<=[0-9)}\]])\s*(?=°)"
 )
 _MAX_TRIES = 8

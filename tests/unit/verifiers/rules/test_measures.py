@@ -294,7 +294,7 @@ def test_the_question_says_what_a_bare_number_means() -> None:
     assert compared("30", r"30^\circ", WantedForm(degrees=True)) == (True, "degrees")
     assert compared("1010", "1010_2", WantedForm(base=2)) == (True, "base")
     assert compared("10", "1010_2", WantedForm(base=2)) == (False, "base")
-    assert compared("10", "10_{10}", WantedForm(base=2)) == (True, "base")
+    assert compared("10", "10_{10}", WantedForm(base=2)) == (False, "base")
     assert compared("10:15", "2:3", WantedForm(ratio=True)) == (True, "number.ratio")
 
 

@@ -150,6 +150,8 @@ def _bare(text: str) -> str:
 
 _LONGEST_SENTENCE = 300
 _BEHIND_LETTER = re.compile(r"\W*(?:[A-Za-z]|\d{1,2}|[ivxIVX]{1,4})\s*[.:)\]]+\s*(.+)", re.DOTALL)
+_TELLING = re.compile(r"[^\W\d_]|\S\s?[-+*/^√]\s?\w")
+"""What an option's text has that may be looked for within a sentence: it is no bare number."""
 _LISTED_BEFORE = re.compile(r"(.*?)\s+are\b.*", re.DOTALL)
 _SET_AGAINST = re.compile(
     r"\b(?:than|from|by|like|unlike|as|with|without|before|after|between|not|no|nor|if)\s+(?:the\s+|an?\s+)?\Z"
@@ -209,7 +211,7 @@ def _told(sentence: str, known: dict[str, str], same: Same) -> frozenset[str] | 
     values = list(values_in(sentence))
     if values and (named := letters(values[0], known)):
         return named
-    for value in filter(None, (*told, *values)):
+    for value in filter(None, (*values, *told)):
         found = option_of(value, known, same) or _all_named(value, known, same)
         before, _, behind = sentence.rpartition(value)
         if found and not changed_near(Around(before, behind), scaling_only=True):
@@ -222,7 +224,7 @@ def _within(sentence: str, known: dict[str, str]) -> frozenset[str] | None:
     rest, found = canonical(sentence).casefold(), set()
     texts = {letter: canonical(text).casefold().strip(" .") for letter, text in known.items()}
     for letter, text in sorted(texts.items(), key=lambda option: -len(option[1])):
-        if not any(sign.isalpha() for sign in text):
+        if not _TELLING.search(text):
             continue
         at = re.search(rf"(?<![a-z0-9]){re.escape(text)}(?![a-z0-9]|['’]s\b|-[a-z])", rest)
         if at is None:

@@ -67,7 +67,9 @@ def named_reference(text: str, reader: AnswerReader) -> Part[NamedValues] | None
     """A reference's answer that gives values by name."""
     if len(text) > _LONGEST:
         return None
-    return _read(text, pairs_of(text, reader.question.type in ("C", "D")), reader)
+    pairs = pairs_of(text, reader.question.type in ("C", "D"))
+    refers = pairs is not None and any(name.split()[-1:] == ["it"] for name, _ in pairs)
+    return None if refers else _read(text, pairs, reader)
 
 
 def named_answer(text: str, wanted: Part[Any], reader: AnswerReader) -> Part[NamedValues] | None:

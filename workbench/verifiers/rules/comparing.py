@@ -25,6 +25,7 @@ from workbench.verifiers.rules.sense import (
 )
 from workbench.verifiers.rules.strings import (
     other_case,
+    same_print,
     same_text,
 )
 
@@ -81,6 +82,8 @@ class Comparison:
             found = self._by_table(reference, candidate)
         if found is not None and found.equal:
             self._check_sense(reference, candidate)
+            if self.question.of_print and not same_print(reference.text, candidate.text):
+                raise Doubt("alike")
         return found
 
     def _by_table(self, reference: Part[Any], candidate: Part[Any]) -> Equality | None:

@@ -34,7 +34,8 @@ def same_person(reference: str, candidate: str) -> bool:
     """
     ours, theirs = _names_of(reference), _names_of(candidate)
     ours, theirs = _apart(ours, theirs), _apart(theirs, ours)
-    if len(ours) < 2 or not theirs or not _same_name(ours[-1], theirs[-1]):
+    # George V is not George VI, whose number would pass for an initial.
+    if len(ours) < 2 or not theirs or not folded(ours[-1]) & folded(theirs[-1]):
         return False
     if len(theirs) == 1:
         return len(theirs[0]) > 2

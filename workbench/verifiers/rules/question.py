@@ -381,6 +381,11 @@ class TypedQuestion:
     """Whether it asks for code or for what code prints, of which upper case is a part."""
     of_output = _Says(r"\b(?:prints?|printed|outputs?|displays?|returns?|evaluates?)\b")
     """Whether it asks for what a program gives, of which yes is not Yes."""
+    of_print = _Says(
+        r"\b(?:program|code|script|snippet|statement|python|java(?:script)?)\b[^?]*\b(?:print|output|display)(?:s|ed)?\b"
+        r"|\b(?:print|output|display)(?:s|ed)?\b[^?]*\b(?:program|code|script|snippet|statement|python|java(?:script)?)\b"
+    )
+    """Whether it asks for what a program prints: 3.0 is another text than 3, and [1] than (1)."""
     monotone = _Says(r"\b(?:increas|decreas|monoton|concav|convex)")
     """Whether it asks where a function rises or falls, which says nothing of the ends of an interval."""
     of_time = _Says(r"\b(?:minutes?|hours?|seconds?|time|how\s+long|when)\b")

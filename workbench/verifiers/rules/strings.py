@@ -39,6 +39,7 @@ _HAN_NAME = re.compile("[\u4e00-\u9fff·]+")
 _HAN_IS = re.compile("[是为叫](?:[^,，。;；]{0,6}[人家者手员师的：“])?\\Z")
 """What stands before a name that a Chinese sentence gives: "is", "is the poet"."""
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
+_UNSEEN = re.compile(r"[\s'\"`“”‘’]+")
 _TOKEN = re.compile(r"[^\W_]+")
 _GOES_ON = re.compile(
     r"[\s*_\"”’`]*(?:['’]s\b|(?:[,–—/;:-]|\((?=[A-Z]?[a-z]{2})|in\b|of\b|at\b|near\b|and\b|&|de\b|von\b)?\s*[\"“]?"
@@ -154,6 +155,12 @@ def holds(sentence: str, answers: list[str]) -> bool:
         (wanted := spelled(text).casefold()) and re.search(rf"(?<![\w.]){re.escape(wanted)}(?![\w.]\w)", said)
         for text in answers
     )
+
+
+def same_print(reference: str, candidate: str) -> bool:
+    """Whether two texts show the same signs, blanks and quotation marks aside."""
+    ours, theirs = (_UNSEEN.sub("", spelled(text)) for text in (reference, candidate))
+    return ours == theirs
 
 
 def other_case(reference: str, answer: str, question: TypedQuestion) -> bool:

@@ -203,7 +203,7 @@ def _confirmed(first: Node, second: Node, about: Features, index: int, whole_dig
     Args:
         whole_digits: Digits before the point that are allowed for.
     """
-    from mpmath import frexp
+    from mpmath import frexp, isfinite
 
     digits = digits_for(about) + whole_digits
     arithmetic = precise(digits, "i" in about.names)
@@ -213,6 +213,8 @@ def _confirmed(first: Node, second: Node, about: Features, index: int, whole_dig
     except (ValueError, ArithmeticError, TypeError):
         return False
     scale = max(1, abs(one), abs(other))
+    if not isfinite(scale):
+        return None
     size = int(frexp(scale)[1] * _DIGITS_PER_BIT)
     if size > whole_digits + SPARE_DIGITS:
         return None if whole_digits or size > _MOST_WHOLE_DIGITS else _confirmed(first, second, about, index, size)

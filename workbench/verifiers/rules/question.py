@@ -69,6 +69,12 @@ _STYLES = (
         re.compile(r"(?:\A|[\s;,？?])\Z"),
     ),
     _Style(_LETTERS, re.compile(r"\[B\]"), re.compile(r"(?<![\w\]])\[([A-Z])\](?!\()")),
+    _Style(
+        _LOWER_LETTERS,
+        re.compile(r"\n[ \t*-]{0,6}b\.\s"),
+        re.compile(r"([a-z])\.(?=\s)"),
+        re.compile(r"(?:\A|\n)[ \t*\-]{0,6}\Z"),
+    ),
     _Style(_LOWER_LETTERS, re.compile(r"\bb\)"), re.compile(r"(?:^|\s)\(?([a-z])\)(?=\s)")),
     _Style(_CIRCLED, re.compile("②"), re.compile(r"([①-⑩])")),
     _Style(_ROMAN, re.compile(r"\(ii\)"), re.compile(r"(?<![\w)])\(([ivx]{1,4})\)")),

@@ -336,6 +336,12 @@ def test_domains_that_differ_leave_what_is_defined_on_both() -> None:
     assert same_expression(r"\frac{1}{0}", "1") is None
 
 
+def test_what_is_infinite_everywhere_is_equal_to_nothing_else() -> None:
+    infinite = r"\ln|\ln|x/x||"
+    assert same_expression(infinite, f"{infinite}+1") is not True
+    assert same_expression(infinite, "x") is not True
+
+
 def test_unknown_words_are_no_reason_to_say_unequal() -> None:
     assert same_expression(r"5\text{cm}", "5") is None
     assert same_expression(r"5\text{cm}", r"6\text{cm}") is False

@@ -149,6 +149,11 @@ def _bare(text: str) -> str:
 
 
 _LONGEST_SENTENCE = 300
+_ARTICLE = re.compile(r"\A(?:the|an?)\s+")
+_LETTER_AND_TEXT = re.compile(
+    r"[\W_]{0,8}(?i:(?:final\s+)?answer[\W_]{1,4})?(?:\\?text\w*\{|\\?boxed\{)?[\W_]{0,8}(?P<label>[A-Za-z]|\d{1,2})(?!\w)[\W_]{1,8}(?:(?:the|an?)\s+)?"
+    r"(?P<text>[^\n]{1,200})"
+)
 _BEHIND_LETTER = re.compile(r"\W*(?:[A-Za-z]|\d{1,2}|[ivxIVX]{1,4})\s*[.:)\]]+\s*(.+)", re.DOTALL)
 _TELLING = re.compile(r"[^\W\d_]|\S\s?[-+*/^√]\s?\w")
 """What an option's text has that may be looked for within a sentence: it is no bare number."""
@@ -182,6 +187,22 @@ def text_behind(answer: str, known: dict[str, str], same: Same) -> frozenset[str
     """The option whose text stands behind a letter; it may be another one than the letter's."""
     found = _BEHIND_LETTER.fullmatch(tidy(answer))
     return (option_of(found[1], known, same) or frozenset()) if found and known else frozenset()
+
+
+def given_text_of_another(text: str, known: Mapping[str, str]) -> bool:
+    """Whether a text begins with a letter and another option's text: "C** (the newt)" where C is the otter."""
+    found = _LETTER_AND_TEXT.match(text)
+    if found is None:
+        return False
+    said = canonical(found["text"]).casefold()
+    begun = [label for label, option in known.items() if _begins_with(said, canonical(option).casefold().rstrip("."))]
+    label = max(begun, key=lambda label: len(known[label]), default=None)
+    return label is not None and label.casefold() != found["label"].casefold()
+
+
+def _begins_with(said: str, option: str) -> bool:
+    option = _ARTICLE.sub("", option)
+    return bool(option) and said.startswith(option) and not said[len(option) : len(option) + 1].isalnum()
 
 
 def option_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] | None:

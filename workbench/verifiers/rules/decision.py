@@ -18,7 +18,7 @@ from workbench.verifiers.rules.answers import (
     revised,
     stated_values,
 )
-from workbench.verifiers.rules.choices import contrasts, without_rejected
+from workbench.verifiers.rules.choices import contrasts, given_text_of_another, without_rejected
 from workbench.verifiers.rules.comparing import Comparison
 from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
@@ -68,6 +68,10 @@ _FEW, _SENTENCE = 3, 6
 _TYPESETTING = 40
 """Characters that setting a text in a font may add."""
 _WHOLE = re.compile(r"[-−]?\d+")
+_FROM_LETTER = 240
+"""Characters from a letter on that may give its option's text."""
+_CONCLUDES_BEHIND = re.compile(r"[\s$),.;*]{0,5}(?:so|hence|thus|therefore)\b([^\n]*)")
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _PHRASE = 100
 """Characters of a reference that is a phrase, all of whose words count."""
 
@@ -339,6 +343,14 @@ class _Deciding:
         near = changed_near(Around(around.before, _ABBREVIATES.sub("", around.behind)), scaling_only=True)
         if "or" in near:
             raise Doubt("hedged")
+        options = self._reader.question.options
+        if options and given_text_of_another(self._completion[candidate.start :][:_FROM_LETTER], options):
+            raise Doubt("qualified")
+        behind = _CONCLUDES_BEHIND.match(around.behind) if self._how == "math" else None
+        if behind and set(_FIGURE.findall(behind[1])).difference(
+            _FIGURE.findall(f"{answer} {self._reader.question.text}")
+        ):
+            raise Doubt("qualified")
         if self._how in ("boxed", "math", "bold"):
             if changed(around) or near - explained_by(reference) - self._reader.question.explained:
                 raise Doubt("qualified")

@@ -62,6 +62,7 @@ COMMANDS: dict[str, str] = {
     "runs delete": "runs DB delete 2 --yes",
     "verdicts import": "verdicts DB import IN/verdicts.jsonl",
     "report": "report DB --output FILE.html",
+    "report figures": "report DB --figures FOLDER",
     "build picks": "build DB picks --name new --judge often --each 1",
     "build balanced": "build DB balanced --name new --per-type 1",
     "build hard": "build DB hard --name new --judge often --judge seldom --judge thrice --minority 1",
@@ -148,6 +149,7 @@ READS: dict[str, str] = {
     "flags list": "flags DB list",
     "guidelines show": "guidelines DB show",
     "guidelines versions": "guidelines DB versions",
+    "help": "help",
     "history": "history DB",
     "import dry": "import DB IN/more.jsonl --dataset more --dry-run",
     "models": "models DB none -o base_url=http://127.0.0.1:9/v1",
@@ -184,9 +186,10 @@ ELSEWHERE = dict.fromkeys(
 HOW = {
     "--accepted", "--against", "--all", "--allow-unsafe-execution", "--ask-again", "--checks", "--coarse",
     "--confirmed", "--csv", "--detach", "--dry-run", "--errors", "--evidence", "--exact", "--force", "--grid",
-    "--json", "--keep-unverified", "--lines", "--names", "--new-version", "--own-score", "--pairs", "--paper",
-    "--partial", "--per-question", "--questions", "--retry-errors", "--retry-timeouts", "--retry-unread", "--show",
-    "--sighted", "--strip", "--trust", "--unreviewed", "--untyped", "--weighted", "--with-solution", "--without-calls",
+    "--json", "--keep-unverified", "--lines", "--long", "--names", "--new-version", "--no-baselines",
+    "--own-score", "--pairs", "--paper", "--partial", "--per-question", "--questions", "--retry-errors",
+    "--retry-timeouts", "--retry-unread", "--show", "--sighted", "--strip", "--trust", "--unreviewed",
+    "--untyped", "--weighted", "--with-solution", "--without-calls",
 }  # fmt: skip
 """Switches that only say how, or of what."""
 

@@ -52,11 +52,11 @@ def rich_project(folder: Path, items: int = 240) -> Path:
                 )
         connection.execute(
             "INSERT INTO verifiers (id, name, kind, config, config_hash, created_at) "
-            "VALUES (1, 'v', 'exact', '{}', 'h', '')"
+            "VALUES (1, 'v', 'exact', '{\"options\": {}, \"config\": {}}', 'h', '')"
         )
         connection.execute(
             "INSERT INTO runs (id, verifier_id, version, selection, workers, state, items, created_at) "
-            "VALUES (1, 1, '1', '', 1, 'complete', ?, '')",
+            "VALUES (1, 1, '1', '{}', 1, 'complete', ?, '2026-01-01T00:00:00Z')",
             (items,),
         )
         for number in range(1, items + 1):

@@ -158,7 +158,7 @@ def _points(figure: Figure, points: Sequence[Point], *, scale: float, shown: Any
         said = f"{shown(point.value)} [{shown(point.low)}, {shown(point.high)}]"
         axes.annotate(said, (1.02, place), xycoords=axes.get_yaxis_transform(), va="center")
     axes.set_yticks(range(len(points)), [_plain(point.label) for point in points])
-    axes.set_ylim(len(points) - 0.5, -0.5)
+    axes.set_ylim(max(len(points), 1) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
@@ -275,7 +275,7 @@ def _matrix(drawn: Matrix, figure: Figure) -> None:
                 va="center",
                 color="white" if shade > _DARK else "black",
             )
-    axes.set(xlim=(0, len(drawn.columns)), ylim=(len(drawn.rows), 0))
+    axes.set(xlim=(0, max(len(drawn.columns), 1)), ylim=(max(len(drawn.rows), 1), 0))
     axes.set_xticks([x + 0.5 for x in range(len(drawn.columns))], [_plain(name) for name in drawn.columns], rotation=90)
     axes.set_yticks([y + 0.5 for y in range(len(drawn.rows))], [_plain(name) for name in drawn.rows])
     axes.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, get_args
 
@@ -97,8 +98,21 @@ def write_pictures(folder: Path, drawn: Iterable[tuple[str, Picture]], *, force:
     paths = {(name, format): folder / f"{name}.{format}" for name in found for format in FORMATS}
     if not force and (there := next((path for path in paths.values() if path.exists()), None)):
         raise FormatError(f"{there} exists.", "Use --force to replace it.")
-    for name, one in found.items():
-        for format, content in picture(one, FORMATS).items():
-            with new_file(paths[name, format], force=force) as file:
+    made = [
+        (paths[name, format], content)
+        for name, one in found.items()
+        for format, content in picture(one, FORMATS).items()
+    ]
+    new = [path for path, _ in made if not path.exists()]
+    try:
+        for path, content in made:
+            with new_file(path, force=force) as file:
                 file.write(content)
+    except FormatError:
+        # All of them or none: half a set would pass for the whole.
+        for path in new:
+            path.unlink(missing_ok=True)
+        with suppress(OSError):
+            folder.rmdir()
+        raise
     return list(paths.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -60,6 +60,9 @@ class LeaseRow(Struct, frozen=True):
     def of(cls, process: Process) -> LeaseRow:
         """The claim of a process that shows life now."""
         return cls(process.pid, processes.wall(), process, processes.uptime())
+
+
+Stored = TypeVar("Stored")
 
 
 class _StoredVerifier(Struct):
@@ -264,14 +267,18 @@ def _first(connection: sqlite3.Connection, condition: str, *parameters: object) 
 
 
 def _verifier(row: tuple[Any, ...]) -> ConfiguredVerifier:
-    try:
-        stored = msgspec.json.decode(row[3], type=_StoredVerifier)
-    except msgspec.MsgspecError as error:
-        # A file of somebody else's may hold anything.
-        raise StoreError(f"The configuration of {row[1]!r} in the database can't be read: {error}.") from error
+    stored = _decoded(row[3], _StoredVerifier, f"The configuration of {row[1]!r}")
     return ConfiguredVerifier(
         id=row[0], name=row[1], kind=row[2], options=stored.options, config=stored.config, config_hash=row[4]
     )
+
+
+def _decoded(text: str, type: type[Stored], what: str) -> Stored:
+    try:
+        return msgspec.json.decode(text, type=type)
+    except msgspec.MsgspecError as error:
+        # A file of somebody else's may hold anything.
+        raise StoreError(f"{what} in the database can't be read: {error}.") from error
 
 
 def _run(row: tuple[Any, ...]) -> RunRow:
@@ -279,7 +286,7 @@ def _run(row: tuple[Any, ...]) -> RunRow:
         verifier=_verifier(row[:5]),
         id=row[5],
         version=row[6],
-        selection=msgspec.json.decode(row[7], type=Selection),
+        selection=_decoded(row[7], Selection, f"What run {row[5]} takes"),
         workers=row[8],
         state=row[9],
         request=row[10],

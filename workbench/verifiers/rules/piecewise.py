@@ -158,22 +158,25 @@ def _same_function(one: Piecewise, other: Piecewise) -> bool:
         return False
     split = sum(forms is not None for forms in ours.places)
     return all(
-        _agree(_at(ours, cell.held[:split]), _at(theirs, cell.held[split:]), name, number)
+        _agree(one, another, name, number)
         for cell in line
         for number in cell.numbers
+        for one in _at(ours, cell.held[:split])
+        for another in _at(theirs, cell.held[split:])
     )
 
 
-def _at(function: _Function, held: list[bool]) -> Node | None:
-    """The formula that holds in a cell; None where the function has no value."""
+def _at(function: _Function, held: list[bool]) -> list[Node | None]:
+    """The formulas that hold in a cell, which all have to agree; None alone where the function has no value."""
     holding = iter(held)
+    found: list[Node | None] = []
     others = None
     for formula, forms in zip(function.formulas, function.places, strict=True):
         if forms is None:
             others = formula
         elif next(holding):
-            return formula
-    return others
+            found.append(formula)
+    return found or [others]
 
 
 def _agree(one: Node | None, other: Node | None, name: str, number: float) -> bool:

@@ -26,6 +26,8 @@ _OF = re.compile(r"(\w+) of (?:the )?(.+)")
 _STRAND = re.compile(r"(?:([53])['′’]?[\s-]*)?([ACGTUN][ACGTUN\s-]{2,}?)(?:[\s-]*([53])['′’]?)?")
 _SENTENCE = re.compile(r"[.:!?«»“”\"()\n]")
 _LEAST_COMPOUND, _LONGEST_SENTENCE = 3, 400
+_LONGEST = 200
+"""Characters of a term."""
 _LEAST_CONTEXT = 2
 
 
@@ -69,6 +71,8 @@ def singular(noun: str) -> str:
 
 def _same_term(reference: str, candidate: str, question: TypedQuestion) -> bool:
     """Whether two terms differ only in a noun of the same kind, a hyphen, or a noun the question asks for."""
+    if max(len(reference), len(candidate)) > _LONGEST:
+        return False
     ours, theirs = _words_of_term(reference, question), _words_of_term(candidate, question)
     if not ours or not theirs or spelled(reference).casefold() == spelled(candidate).casefold():
         return False

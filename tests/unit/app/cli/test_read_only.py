@@ -27,6 +27,7 @@ from workbench.measuring.suggesting import status
 READABLE = ("p.db", "pool.db", "code.db")
 ELSEWHERE = {
     "import new", "export", "export workbench", "export parquet", "export stdout", "publish", "labels export", "report",
+    "report figures",
     "backup", "restore", "restore backup", "rescue", "doctor",
 }  # fmt: skip
 """Commands that write other files alone, or nothing, or that put another file in the database's place."""

@@ -14,7 +14,7 @@ class Matter(Struct, frozen=True, kw_only=True):
         about: What it concerns: ``person``, ``run``, ``verifier``, ``by``, ``group``, ``queue``, as its kind has them.
         size: How many items it is about; of one kind the largest matter comes first.
         screen: The screen of the app where it is dealt with; "" where there is none.
-        command: The command that does the same; "" where there is none.
+        command: The command that does the same, with DB for the database; "" where there is none.
     """
 
     kind: str
@@ -23,6 +23,10 @@ class Matter(Struct, frozen=True, kw_only=True):
     size: int = 0
     screen: str = ""
     command: str = ""
+
+    def command_for(self, database: str) -> str:
+        """The command as it can be typed, given the name of the database as it has to be typed."""
+        return self.command.replace("DB", database, 1)
 
 
 class DatasetInfo(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from workbench.core.project import Project
 from workbench.core.status import Matter, PersonProgress
-from workbench.core.text.figures import counted
+from workbench.core.text.figures import counted, waits
 from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.annotating import AnnotationSession
 from workbench.labelling.forecasting import own_forecast
@@ -83,13 +83,13 @@ def _items(own: _Own) -> Iterator[Matter]:
     if left and not own.pause:
         found = own_forecast(own.project, own.progress.name, own.progress.done, left)
         end = f"; {found.words(datetime.now(UTC))}" if found.per_day is not None else ""
-        said = f"{counted(left, 'item')} {_wait(left)} for your label{end}."
+        said = f"{counted(left, 'item')} {waits(left)} for your label{end}."
         yield Matter(kind="own-items", sentence=said, size=left, screen="annotate")
 
 
 def _conflicts(own: _Own) -> Iterator[Matter]:
     if many := own.progress.conflicts:
-        said = f"{counted(many, 'conflict')} {_wait(many)} for you to settle."
+        said = f"{counted(many, 'conflict')} {waits(many)} for you to settle."
         yield Matter(kind="own-conflicts", sentence=said, size=many, screen="adjudicate")
 
 
@@ -97,10 +97,6 @@ def _away(own: _Own) -> Iterator[Matter]:
     if away := own.progress.away:
         said = f"{counted(away, 'item')} {'is' if away == 1 else 'are'} in your bundle."
         yield Matter(kind="own-bundle", sentence=said, size=away)
-
-
-def _wait(number: int) -> str:
-    return "waits" if number == 1 else "wait"
 
 
 _NOTHING: Final = Matter(kind="own-nothing", sentence="Nothing waits for you at the moment.")

@@ -18,7 +18,7 @@ from workbench.core.project import Project
 from workbench.core.run import ACTIVE, RunInfo
 from workbench.core.status import Matter, PersonProgress, Status
 from workbench.core.taxonomy import type_display
-from workbench.core.text.figures import counted, percent, percent_interval
+from workbench.core.text.figures import counted, percent, percent_interval, waits
 from workbench.labelling import coordinating
 from workbench.labelling.agreement.measuring import agreement
 from workbench.labelling.forecasting import forecast
@@ -40,7 +40,7 @@ _LONGEST = 160
 """Characters of what somebody else wrote (a run's message, a question) that stand in a sentence."""
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+class AccuracyStanding(Struct, frozen=True, kw_only=True):
     """How accurate verifiers are.
 
     Attributes:
@@ -67,12 +67,12 @@ class ProjectFacts:
         return report if len(groups) > 1 else accuracy(self.project, by="type")
 
     @cached_property
-    def standing(self) -> Standing:
+    def standing(self) -> AccuracyStanding:
         """The verifiers in their order."""
         if not any(run.completed_at for run in self.runs):
-            return Standing(verifiers=[], constant=None)
+            return AccuracyStanding(verifiers=[], constant=None)
         overall = [row for row in self.report.rows if row.group is None]
-        return Standing(
+        return AccuracyStanding(
             verifiers=sorted(
                 (row for row in overall if row.kind == "verifier"),
                 key=lambda row: -1.0 if row.accuracy is None else row.accuracy,
@@ -137,7 +137,7 @@ def _flags(facts: ProjectFacts) -> Iterator[Matter]:
     asks = f"; {'it' if len(flags) == 1 else 'the first'} asks: “{_beginning(oldest.asked)}”" if oldest.asked else ""
     yield Matter(
         kind="flags",
-        sentence=f"{counted(len(flags), 'flag')} of {listed(names)} {_wait(len(flags))} for your answer, since "
+        sentence=f"{counted(len(flags), 'flag')} of {listed(names)} {waits(len(flags))} for your answer, since "
         f"{oldest.flagged_at[:10]}{asks}.",
         size=len(flags),
         screen="flags",
@@ -156,7 +156,7 @@ def _conflicts(facts: ProjectFacts) -> Iterator[Matter]:
             whom = f"{first.name} to settle, {rest}; some may be the same"
         yield Matter(
             kind="conflicts",
-            sentence=f"{counted(first.conflicts, 'conflict')} {_wait(first.conflicts)} for {whom}.",
+            sentence=f"{counted(first.conflicts, 'conflict')} {waits(first.conflicts)} for {whom}.",
             about={} if others else {"person": first.name},
             size=first.conflicts,
             screen="conflicts",
@@ -334,7 +334,7 @@ def _import(facts: ProjectFacts) -> Iterator[Matter]:
         yield Matter(
             kind="import",
             sentence=f"{counted(facts.counts.questions, 'question')} without completions "
-            f"{_wait(facts.counts.questions)}: a pool to curate and to draw from.",
+            f"{waits(facts.counts.questions)}: a pool to curate and to draw from.",
             command="workbench curate DB status",
         )
 
@@ -416,10 +416,6 @@ def briefed(project: Project) -> Status:
 
 
 # -- Words.
-
-
-def _wait(number: int) -> str:
-    return "waits" if number == 1 else "wait"
 
 
 def _beginning(said: str) -> str:

@@ -59,7 +59,7 @@ class Coefficients(Struct, frozen=True, kw_only=True):
     points: tuple[Point, ...]
 
 
-class Matrix(Struct, frozen=True, kw_only=True):
+class Heatmap(Struct, frozen=True, kw_only=True):
     """Shares of rows by columns, each said and shaded.
 
     Attributes:
@@ -72,7 +72,7 @@ class Matrix(Struct, frozen=True, kw_only=True):
     cells: tuple[tuple[float | None, ...], ...]
 
 
-Picture: TypeAlias = Intervals | Coefficients | Scatter | Histogram | Matrix
+Picture: TypeAlias = Intervals | Coefficients | Scatter | Histogram | Heatmap
 
 
 def require_matplotlib() -> None:
@@ -257,8 +257,8 @@ def _histogram(drawn: Histogram, figure: Figure) -> None:
     axes.set_ylabel("items")
 
 
-@_draw.register(Matrix)
-def _matrix(drawn: Matrix, figure: Figure) -> None:
+@_draw.register(Heatmap)
+def _matrix(drawn: Heatmap, figure: Figure) -> None:
     axes = _axes(figure, 0.42 * len(drawn.columns), _ROW * len(drawn.rows))
     shares = [share for line in drawn.cells for share in line if share is not None]
     low, high = min(shares, default=0.0), max(shares, default=1.0)

@@ -9,7 +9,7 @@ import pytest
 
 from workbench.core.errors import UsageError
 from workbench.tables.document import Dot, Histogram, Intervals, Point, Scatter
-from workbench.tables.pictures import Coefficients, Matrix, Picture, PictureFormat, picture, require_matplotlib
+from workbench.tables.pictures import Coefficients, Heatmap, Picture, PictureFormat, picture, require_matplotlib
 
 pytest.importorskip("matplotlib")
 
@@ -22,7 +22,7 @@ PICTURES: dict[str, Picture] = {
         caption="", x_label="x", y_label="y", dots=tuple(Dot(f"judge-{n}", 0.1, 0.1) for n in range(20)), diagonal=True
     ),
     "histogram": Histogram(caption="", edges=(0.0, 0.5, 1.0), first=(1, 2), second=(0, 9), names=("a", NAME), mark=0.4),
-    "matrix": Matrix(caption="", rows=(NAME, "b"), columns=("A", "B"), cells=((0.1, None), (0.9, 0.9))),
+    "matrix": Heatmap(caption="", rows=(NAME, "b"), columns=("A", "B"), cells=((0.1, None), (0.9, 0.9))),
 }
 FORMATS = get_args(PictureFormat)
 

@@ -289,10 +289,10 @@ def status_command(project: Project) -> Output:
     """
     from workbench.measuring.briefing import briefed
 
-    return Output(briefed(project), _lines)
+    return Output(briefed(project), partial(_lines, shlex.quote(str(project.path))))
 
 
-def _lines(counts: Status) -> Iterator[str]:
+def _lines(database: str, counts: Status) -> Iterator[str]:
     yield f"{counts.items} items, {counts.questions} questions, {counts.runs} runs"
     for state, number in counts.states.items():
         yield f"  {state:<11}{number:>9}"
@@ -303,7 +303,7 @@ def _lines(counts: Status) -> Iterator[str]:
         work = f"{person.done} labelled, {person.left} left"
         yield f"  {person.name}: {work}, {away}{person.conflicts} conflicts to settle"
     if counts.flags:
-        yield f"  {counted(counts.flags, 'flag')} to answer: workbench flags DB"
+        yield f"  {counted(counts.flags, 'flag')} to answer: workbench flags {database}"
     if counts.quarantined:
         yield f"  {counts.quarantined} rows in quarantine"
     yield ""
@@ -312,7 +312,7 @@ def _lines(counts: Status) -> Iterator[str]:
             matter.sentence, 100, initial_indent=f"{number:>2}. ", subsequent_indent="    ", break_on_hyphens=False
         )
         if matter.command:
-            yield f"    {matter.command}"
+            yield f"    {matter.command_for(database)}"
 
 
 # -- ``workbench exclude DB --where … --reason CODE``, ``--undo``, ``--list`` and ``--candidates``

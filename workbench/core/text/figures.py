@@ -82,6 +82,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def waits(number: int) -> str:
+    """The verb that goes with so many things that wait."""
+    return "waits" if number == 1 else "wait"
+
+
 # -- Reports as aligned columns of plain text.
 
 

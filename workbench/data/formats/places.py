@@ -28,7 +28,7 @@ _ABSENT: Final = object()
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-class Place(Struct, frozen=True):
+class ColumnPath(Struct, frozen=True):
     """Where a value stands in a row.
 
     Attributes:
@@ -42,18 +42,18 @@ class Place(Struct, frozen=True):
     speaker: Speaker | None = None
 
 
-def place_of(text: str, columns: Iterable[str]) -> Place | None:
+def place_of(text: str, columns: Iterable[str]) -> ColumnPath | None:
     """The place that a path names, whose beginning is one of the columns (the longest, as they may have dots)."""
     for column in sorted(columns, key=len, reverse=True):
         rest = text.removeprefix(column)
         if column and rest != text and _STEPS.fullmatch(rest):
-            return Place(column, tuple(key or position for key, position in _STEP.findall(rest)))
+            return ColumnPath(column, tuple(key or position for key, position in _STEP.findall(rest)))
     return None
 
 
-def places_in(columns: Mapping[str, str], keys: Sequence[str], sample: Sequence[Cells]) -> dict[str, Place]:
+def places_in(columns: Mapping[str, str], keys: Sequence[str], sample: Sequence[Cells]) -> dict[str, ColumnPath]:
     """The paths among columns that lead to something in the first rows, each with its place."""
-    found: dict[str, Place] = {}
+    found: dict[str, ColumnPath] = {}
     for text in columns.values():
         place = None if text in keys else place_of(text, keys)
         if place is not None and any(_value(cells, place, {}) is not _ABSENT for cells in sample):
@@ -62,25 +62,25 @@ def places_in(columns: Mapping[str, str], keys: Sequence[str], sample: Sequence[
 
 
 def chats_in(
-    columns: Mapping[str, str], places: Mapping[str, Place], sample: Sequence[Cells]
-) -> tuple[dict[str, str], dict[str, Place]]:
+    columns: Mapping[str, str], places: Mapping[str, ColumnPath], sample: Sequence[Cells]
+) -> tuple[dict[str, str], dict[str, ColumnPath]]:
     """Columns and places again; of a text that is a chat in the first rows, the turn of its speaker."""
     columns, places = dict(columns), dict(places)
     for field, speaker in _SPEAKERS.items():
         column = columns.get(field, "")
-        place = places.get(column) or Place(column)
+        place = places.get(column) or ColumnPath(column)
         if any(_is_chat(_value(cells, place, {})) for cells in sample):
             name = f"{column} (last {speaker} turn)"
             columns[field], places[name] = name, replace(place, speaker=speaker)
     return columns, places
 
 
-def laid_out(rows: Iterable[Row], places: Mapping[str, Place]) -> Iterable[Row]:
+def laid_out(rows: Iterable[Row], places: Mapping[str, ColumnPath]) -> Iterable[Row]:
     """Rows that have, beside their own keys, each place's value under its name."""
     return (_laid_out(row, places) for row in rows) if places else rows
 
 
-def value_at(cells: Cells, place: Place) -> Any:
+def value_at(cells: Cells, place: ColumnPath) -> Any:
     """What stands at a place of a row; None where nothing does, the beginning of what is no value that can be read."""
     value = _value(cells, place, {})
     if value is _ABSENT and place.column in cells and not place.steps:
@@ -88,7 +88,7 @@ def value_at(cells: Cells, place: Place) -> Any:
     return None if value is _ABSENT else value
 
 
-def _laid_out(row: Row, places: Mapping[str, Place]) -> Row:
+def _laid_out(row: Row, places: Mapping[str, ColumnPath]) -> Row:
     if isinstance(row, Refusal):
         return row
     # What can't be read is refused where its fields are.
@@ -103,7 +103,7 @@ def _laid_out(row: Row, places: Mapping[str, Place]) -> Row:
     return row
 
 
-def _value(cells: Cells, place: Place, read: dict[str, Any]) -> Any:
+def _value(cells: Cells, place: ColumnPath, read: dict[str, Any]) -> Any:
     """What stands at a place; `_ABSENT` where nothing does.
 
     Args:

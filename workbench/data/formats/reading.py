@@ -31,7 +31,7 @@ from workbench.data.formats.fields import (
 from workbench.data.formats.lines import DEFAULT_MAX_LINE, Stream
 from workbench.data.formats.logs import kinds as logs
 from workbench.data.formats.logs.logged import Grade, LogKind
-from workbench.data.formats.places import Place, chats_in, laid_out, places_in
+from workbench.data.formats.places import ColumnPath, chats_in, laid_out, places_in
 from workbench.data.formats.rows import QuestionBuilder, RowBuilder
 from workbench.data.formats.source import (
     CODE_FORMATS,
@@ -88,14 +88,14 @@ class FilePlan(Struct, frozen=True, kw_only=True):
     swapped_types: bool
     max_line: int
     usual: dict[str, str] = {}
-    places: dict[str, Place] = {}
+    places: dict[str, ColumnPath] = {}
     graders: dict[str, str] = {}
     scales: frozenset[str] = frozenset()
     kept: tuple[str, ...] = ()
 
     def grader_columns(self) -> GraderColumns | None:
         """What reads the columns of verdicts; None where there is none."""
-        places = {name: self.places.get(column) or Place(column) for name, column in self.graders.items()}
+        places = {name: self.places.get(column) or ColumnPath(column) for name, column in self.graders.items()}
         return GraderColumns(self.graders, places, self.scales) if self.graders else None
 
     @property
@@ -173,7 +173,7 @@ def plan_file(
     if "licence" in usual and "source" not in usual and "source" not in found:
         raise UsageError(f"{path}: --licence is a source's, and rows name none.", "Say --source domain/name too.")
     read = {*found.values(), *graders.values()}
-    scales = (name for name, column in graders.items() if is_scale(sample, places.get(column) or Place(column)))
+    scales = (name for name, column in graders.items() if is_scale(sample, places.get(column) or ColumnPath(column)))
     return FilePlan(
         path=path,
         format=QUESTIONS if questions else "verifybench" if released and container == "jsonl" and sample else container,

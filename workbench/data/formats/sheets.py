@@ -17,7 +17,7 @@ from workbench.data.formats.documents import documents, header_of, keys_of
 from workbench.data.formats.fields import FIELDS, KNOWN, columns_there, fold
 from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.formats.logs.logged import number_of, verifier_name
-from workbench.data.formats.places import Place
+from workbench.data.formats.places import ColumnPath
 from workbench.data.formats.source import FileFormat, open_stream, table_of
 from workbench.data.formats.verdict_words import MISSING, WORDS, GraderColumns, is_scale
 
@@ -182,7 +182,7 @@ class VerdictSheet(Sheet):
             raise FormatError(
                 f"{path}: two columns would be one verifier: {', '.join(columns)}.", "Rename one of them."
             )
-        places = {name: Place(column) for name, column in columns.items()}
+        places = {name: ColumnPath(column) for name, column in columns.items()}
         scales = frozenset(name for name, place in places.items() if is_scale(self.sample, place))
         self._graders = GraderColumns(columns, places, scales)
 

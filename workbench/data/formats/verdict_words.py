@@ -14,7 +14,7 @@ from workbench.core.options import pair
 from workbench.core.run import VerdictColumn
 from workbench.core.verdict import OutcomeWord
 from workbench.data.formats.logs.logged import Grade, number_of
-from workbench.data.formats.places import Place, value_at
+from workbench.data.formats.places import ColumnPath, value_at
 
 MISSING: Final = frozenset(("", "nan", "none", "null", "na", "n/a", "#n/a", "<na>", "nat"))
 """How tables spell a value that is not there."""
@@ -55,7 +55,7 @@ def parse_verdicts(texts: Iterable[str]) -> dict[str, str]:
     return columns
 
 
-def is_scale(sample: Iterable[Mapping[str, msgspec.Raw]], place: Place) -> bool:
+def is_scale(sample: Iterable[Mapping[str, msgspec.Raw]], place: ColumnPath) -> bool:
     """Whether the first rows have numbers beside 0 and 1 there: 0 and 1 are scores then, too."""
     return any(number_of(value_at(cells, place)) not in (None, 0, 1) for cells in sample)
 
@@ -72,7 +72,7 @@ class GraderColumns:
         counts: What has been read, by verifier.
     """
 
-    def __init__(self, columns: Mapping[str, str], places: Mapping[str, Place], scales: frozenset[str]) -> None:
+    def __init__(self, columns: Mapping[str, str], places: Mapping[str, ColumnPath], scales: frozenset[str]) -> None:
         self.counts = {name: VerdictColumn(verifier=name, column=column, words={}) for name, column in columns.items()}
         self._places, self._scales = places, scales
 

@@ -18,7 +18,7 @@ from workbench.measuring.report.people import with_aliases
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.report import AccuracyReport
 from workbench.tables.document import Point
-from workbench.tables.pictures import Coefficients, Matrix, Picture, PictureFormat, picture
+from workbench.tables.pictures import Coefficients, Heatmap, Picture, PictureFormat, picture
 
 FORMATS: Final[tuple[PictureFormat, ...]] = get_args(PictureFormat)
 _MATRICES = ("type", "subtype", "domain")
@@ -49,11 +49,11 @@ def pictures(contents: Contents) -> Iterator[tuple[str, Picture]]:
         yield "agreement", Coefficients(caption=caption, points=points)
 
 
-def _matrix(contents: Contents, by: str, report: AccuracyReport) -> Matrix:
+def _matrix(contents: Contents, by: str, report: AccuracyReport) -> Heatmap:
     cells, size = by_cell(report), sizes(report)
     groups = [*(group for group in size if group is not None), None]
     found = [[cells.get((row.verifier, group)) for group in groups] for row in own(contents)]
-    return Matrix(
+    return Heatmap(
         caption=f"Accuracy (%) by {by}, the less the darker; n in brackets.",
         rows=tuple(verifier_name(row) for row in own(contents)),
         columns=tuple(

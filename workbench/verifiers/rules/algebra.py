@@ -11,7 +11,7 @@ from workbench.verifiers.rules.equations import constant_of, same_statements
 from workbench.verifiers.rules.nodes import Name, Node, Number, product
 from workbench.verifiers.rules.numbers import is_printed
 from workbench.verifiers.rules.quantities import Quantity
-from workbench.verifiers.rules.records import AnswerText, AnswerType, Expression, Part, Reaction, Value
+from workbench.verifiers.rules.records import AnswerText, Expression, Part, Reaction, Value, ValueType
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.statements import Statement, statements
 from workbench.verifiers.rules.tokens import NotUnderstood
@@ -212,7 +212,7 @@ def _reactions(one: Part[Reaction], other: Part[Reaction], with_: Comparison) ->
     return None if None in verdicts else Equality(all(verdicts), "equation.arrow")
 
 
-EXPRESSION = AnswerType(
+EXPRESSION = ValueType(
     _expression,
     {
         (Expression, Expression): compared_as_expressions,

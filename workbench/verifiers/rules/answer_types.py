@@ -20,10 +20,10 @@ from workbench.verifiers.rules.members import COLLECTION, REGION
 from workbench.verifiers.rules.named import NAMED
 from workbench.verifiers.rules.parameters import INDEXED, PROGRESSIONS
 from workbench.verifiers.rules.piecewise import PIECEWISE
-from workbench.verifiers.rules.records import AnswerType
+from workbench.verifiers.rules.records import ValueType
 from workbench.verifiers.rules.wordings import BRACKETS, HUGE, OPTIONS, STATE, TERM, TEXT
 
-TYPES: tuple[AnswerType, ...] = (
+TYPES: tuple[ValueType, ...] = (
     HUGE,
     TERM,
     ALTERNATIVES,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.verifiers.rules.equality import Equality
 from workbench.verifiers.rules.numberwords import in_digits
-from workbench.verifiers.rules.records import AnswerText, AnswerType, Part, Value
+from workbench.verifiers.rules.records import AnswerText, Part, Value, ValueType
 from workbench.verifiers.rules.spelling import plain
 
 if TYPE_CHECKING:
@@ -277,4 +277,4 @@ def _not_a_moment(one: Part[Moment], other: Part[Any], with_: Comparison) -> Equ
     return Equality(False, "date.other")
 
 
-MOMENT = AnswerType(_read, {(Moment, Moment): _same, (Moment, object): _not_a_moment}, of_a_name=True)
+MOMENT = ValueType(_read, {(Moment, Moment): _same, (Moment, object): _not_a_moment}, of_a_name=True)

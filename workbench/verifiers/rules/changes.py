@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.quantities import Quantity, quantity, same_quantity
-from workbench.verifiers.rules.records import AnswerType, Part, Text
+from workbench.verifiers.rules.records import Part, Text, ValueType
 from workbench.verifiers.rules.sense import changing, denying, unknown_words, words
 from workbench.verifiers.rules.spelling import plain
 from workbench.verifiers.rules.units import Unit
@@ -54,7 +54,7 @@ _FILLING = """
 _MOST_WORDS = 4
 
 
-class Change(NamedTuple):
+class ChangeValue(NamedTuple):
     """How much more or less something becomes: in a ratio, or by an amount.
 
     Attributes:
@@ -66,7 +66,7 @@ class Change(NamedTuple):
     amount: Quantity | None = None
 
 
-def change(text: str, question: TypedQuestion) -> Change | None:
+def change(text: str, question: TypedQuestion) -> ChangeValue | None:
     """The change a text describes, where its question asks for one; None where it describes none or several."""
     if " " not in text or len(text) > _LONGEST or not question.asks_change:
         return None
@@ -93,21 +93,21 @@ def _is_of_another(subject: str, question: TypedQuestion) -> bool:
     return bool(symbols or unknown_words(" ".join(named), [*known, *_FILLING.split()]))
 
 
-def _multiple(found: re.Match[str]) -> Change | None:
+def _multiple(found: re.Match[str]) -> ChangeValue | None:
     if found["verb"]:
-        return Change(next(size for stem, size in _VERBS.items() if found["verb"].lower().startswith(stem)))
+        return ChangeValue(next(size for stem, size in _VERBS.items() if found["verb"].lower().startswith(stem)))
     if found["by"]:
         size = quantity(found["by"])
         if size is None or not size.is_number or size.number.value <= 0:
             return None
-        return Change(size.number.value if found["sign"] == "multipli" else 1 / size.number.value)
+        return ChangeValue(size.number.value if found["sign"] == "multipli" else 1 / size.number.value)
     share = found["share"].lower()
     if share in _SHARES:
-        return Change(_SHARES[share])
+        return ChangeValue(_SHARES[share])
     size = quantity(share.removesuffix("of").removesuffix("times").strip())
     if size is None or not (size.is_number or _is_share(size)):
         return None
-    return Change(_share_of(size))
+    return ChangeValue(_share_of(size))
 
 
 def _is_share(size: Quantity) -> bool:
@@ -118,7 +118,7 @@ def _share_of(size: Quantity) -> Fraction:
     return size.number.value * (size.unit.factor if size.unit else 1)
 
 
-def _sided(found: re.Match[str], clause: str) -> Change | None:
+def _sided(found: re.Match[str], clause: str) -> ChangeValue | None:
     """A change up or down by the amount that stands behind its word, or right before it."""
     sign = 1 if found["up"] else -1
     behind = _BY.fullmatch(clause[found.end() :])
@@ -130,10 +130,10 @@ def _sided(found: re.Match[str], clause: str) -> Change | None:
     if size is None or size.number.value <= 0 or size.word:
         return None
     if behind and behind["factor"]:
-        return Change(size.number.value**sign) if size.is_number else None
+        return ChangeValue(size.number.value**sign) if size.is_number else None
     if _is_share(size):
-        return Change(1 + sign * _share_of(size))
-    return Change(None, size._replace(number=size.number.times(Fraction(sign))))
+        return ChangeValue(1 + sign * _share_of(size))
+    return ChangeValue(None, size._replace(number=size.number.times(Fraction(sign))))
 
 
 def _leading_size(text: str) -> Quantity | None:
@@ -147,7 +147,7 @@ def _leading_size(text: str) -> Quantity | None:
     return None
 
 
-def _same(one: Part[Change], other: Part[Change], with_: Comparison) -> Equality | None:
+def _same(one: Part[ChangeValue], other: Part[ChangeValue], with_: Comparison) -> Equality | None:
     first, second = one.value, other.value
     if first.amount is not None and second.amount is not None:
         return _same_amount(first.amount, second.amount, with_)
@@ -166,7 +166,7 @@ def _difference(amount: Quantity, its: Unit) -> Quantity:
     return amount._replace(unit=its._replace(offset=Fraction(0)))
 
 
-def _signed(one: Part[Change], other: Part[Quantity], with_: Comparison) -> Equality | None:
+def _signed(one: Part[ChangeValue], other: Part[Quantity], with_: Comparison) -> Equality | None:
     """A change as a signed number: ``-25\\%``; without a sign nobody can tell which way it goes."""
     number = other.value
     is_equal = _is_changed_by(one.value, number, with_)
@@ -176,18 +176,20 @@ def _signed(one: Part[Change], other: Part[Quantity], with_: Comparison) -> Equa
     return Equality(is_equal, "change")
 
 
-def _is_changed_by(changed: Change, number: Quantity, with_: Comparison) -> bool:
+def _is_changed_by(changed: ChangeValue, number: Quantity, with_: Comparison) -> bool:
     if changed.amount is not None:
         return _same_amount(changed.amount, number, with_).equal
     share = number.number.value / 100 if number.is_number and with_.question.asked.percent else _share_of(number)
     return (number.is_number or _is_share(number)) and changed.factor == 1 + share
 
 
-def _other(one: Part[Change], other: Part[Any], with_: Comparison) -> Equality | None:
+def _other(one: Part[ChangeValue], other: Part[Any], with_: Comparison) -> Equality | None:
     if isinstance(other.value, Text):
         raise Doubt("semantic")
     return None
 
 
-CHANGE = AnswerType(None, {(Change, Change): _same, (Change, Quantity): _signed, (Change, object): _other})
+CHANGE = ValueType(
+    None, {(ChangeValue, ChangeValue): _same, (ChangeValue, Quantity): _signed, (ChangeValue, object): _other}
+)
 """Whether a text is one, its question says."""

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.verifiers.rules.equality import Equality
-from workbench.verifiers.rules.records import AnswerText, AnswerType, Part, Value
+from workbench.verifiers.rules.records import AnswerText, Part, Value, ValueType
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
@@ -105,4 +105,4 @@ def _same(one: Part[Chemical], other: Part[Chemical], with_: Comparison) -> Equa
     return Equality(one.value == other.value, "chemical")
 
 
-CHEMICAL = AnswerType(_read, {(Chemical, Chemical): _same})
+CHEMICAL = ValueType(_read, {(Chemical, Chemical): _same})

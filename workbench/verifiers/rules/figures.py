@@ -25,12 +25,12 @@ from workbench.verifiers.rules.quantities import (
 from workbench.verifiers.rules.records import (
     Alternatives,
     AnswerText,
-    AnswerType,
     DigitCode,
     Expression,
     Part,
     Text,
     Value,
+    ValueType,
 )
 from workbench.verifiers.rules.sense import words
 from workbench.verifiers.rules.spelling import plain
@@ -214,10 +214,10 @@ def _chains(one: Part[Alternatives], other: Part[Any], with_: Comparison) -> Equ
     return next((verdict for verdict in verdicts if verdict and verdict.equal), verdicts[0] if verdicts else None)
 
 
-ALTERNATIVES = AnswerType(_chain, {(Alternatives, object): _chains}, of_a_name=True)
-DIGIT_CODE = AnswerType(_code, {(DigitCode, object): _codes}, of_a_name=True)
-DECIMAL_COMMA = AnswerType(_decimal_comma, {}, of_a_name=True)
-BASED = AnswerType(
+ALTERNATIVES = ValueType(_chain, {(Alternatives, object): _chains}, of_a_name=True)
+DIGIT_CODE = ValueType(_code, {(DigitCode, object): _codes}, of_a_name=True)
+DECIMAL_COMMA = ValueType(_decimal_comma, {}, of_a_name=True)
+BASED = ValueType(
     _based,
     {
         (Based, Based): _based_numbers,
@@ -227,10 +227,8 @@ BASED = AnswerType(
     },
     of_a_name=True,
 )
-QUANTITY = AnswerType(
+QUANTITY = ValueType(
     _quantity, {(Quantity, Quantity): _quantities, (Quantity, Expression): compared_as_expressions}, of_a_name=True
 )
-MEASURE = AnswerType(_measure, {(Measure, Measure): _measures})
-RATIO = AnswerType(
-    _ratio, {(Ratio, Ratio): _ratios, (Ratio, Quantity): _ratios, (Ratio, Text): _ratios}, of_a_name=True
-)
+MEASURE = ValueType(_measure, {(Measure, Measure): _measures})
+RATIO = ValueType(_ratio, {(Ratio, Ratio): _ratios, (Ratio, Quantity): _ratios, (Ratio, Text): _ratios}, of_a_name=True)

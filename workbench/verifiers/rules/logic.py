@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.verifiers.rules.equality import Doubt, Equality
-from workbench.verifiers.rules.records import AnswerText, AnswerType, Part, Value
+from workbench.verifiers.rules.records import AnswerText, Part, Value, ValueType
 from workbench.verifiers.rules.sense import denying
 from workbench.verifiers.rules.spelling import tidy
 
@@ -310,4 +310,4 @@ def _same_formulas(one: Part[Formula], other: Part[Formula], with_: Comparison) 
     return Equality(same, "expression.logic")
 
 
-FORMULA = AnswerType(_read_formula, {(Formula, Formula): _same_formulas})
+FORMULA = ValueType(_read_formula, {(Formula, Formula): _same_formulas})

@@ -12,7 +12,6 @@ from workbench.verifiers.rules.parameters import letter_of
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import (
     AnswerText,
-    AnswerType,
     Collection,
     Expression,
     IntervalPiece,
@@ -22,6 +21,7 @@ from workbench.verifiers.rules.records import (
     SetBuilder,
     Term,
     Value,
+    ValueType,
 )
 from workbench.verifiers.rules.regions import HIGHEST, LOWEST, IntervalForm, intervals
 from workbench.verifiers.rules.structure import Shape, name_without_index, shape, unit_vectors
@@ -334,7 +334,7 @@ def _region_alone(one: Part[Region], other: Part[Any], with_: Comparison) -> Equ
     return Equality(False, "interval")
 
 
-REGION = AnswerType(
+REGION = ValueType(
     _region,
     {
         (Region, Region): _regions,
@@ -344,7 +344,7 @@ REGION = AnswerType(
         (Region, object): _region_alone,
     },
 )
-COLLECTION = AnswerType(
+COLLECTION = ValueType(
     _collection,
     {
         (Collection, Collection): _collections,

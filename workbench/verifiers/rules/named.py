@@ -12,7 +12,7 @@ from workbench.verifiers.rules.calendar import moment
 from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.members import all_of
 from workbench.verifiers.rules.quantities import Quantity
-from workbench.verifiers.rules.records import AnswerType, Collection, Part, Value
+from workbench.verifiers.rules.records import Collection, Part, Value, ValueType
 from workbench.verifiers.rules.sense import changing, denying, is_prose, stem, unknown_words, words
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.structure import names_and_value, split_list
@@ -288,7 +288,7 @@ def _named_alone(one: Part[NamedValues], other: Part[Any], with_: Comparison) ->
     raise Doubt("semantic")
 
 
-NAMED = AnswerType(
+NAMED = ValueType(
     None,
     {
         (NamedValues, NamedValues): _named,

@@ -13,7 +13,7 @@ from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.evaluate import CONSTANTS, features, numeric_point, same_value
 from workbench.verifiers.rules.nodes import Node, Number, negative, product, quotient, substituted, total
 from workbench.verifiers.rules.quantities import Quantity
-from workbench.verifiers.rules.records import AnswerText, AnswerType, Collection, Expression, Part, Value
+from workbench.verifiers.rules.records import AnswerText, Collection, Expression, Part, Value, ValueType
 from workbench.verifiers.rules.statements import Statement, statements
 from workbench.verifiers.rules.structure import shape, split_list
 from workbench.verifiers.rules.tokens import NotUnderstood
@@ -327,7 +327,7 @@ def _and_number(one: Part[Progressions], other: Part[Quantity], with_: Compariso
     return Equality(equal, "number.exact" if equal else "number.differs")
 
 
-PROGRESSIONS = AnswerType(
+PROGRESSIONS = ValueType(
     _progressions,
     {
         (Progressions, Progressions): _compared,
@@ -373,4 +373,4 @@ def _part(value: Node, text: str) -> Part[Value]:
     return Part(f"{text} {value}", Expression((Statement(((value,),), (), False),)))
 
 
-INDEXED = AnswerType(_by_index, {})
+INDEXED = ValueType(_by_index, {})

@@ -10,7 +10,7 @@ from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.evaluate import features
 from workbench.verifiers.rules.nodes import Node
 from workbench.verifiers.rules.quantities import Quantity
-from workbench.verifiers.rules.records import AnswerText, AnswerType, Expression, Part, Region, Term, Value
+from workbench.verifiers.rules.records import AnswerText, Expression, Part, Region, Term, Value, ValueType
 from workbench.verifiers.rules.regions import IntervalForm, at_letters, cells, place
 from workbench.verifiers.rules.sense import denying
 from workbench.verifiers.rules.statements import statements
@@ -196,4 +196,4 @@ def _value(node: Node | None, name: str, number: float) -> float | None:
     return value if abs(value) < float("inf") else None
 
 
-PIECEWISE = AnswerType(_read, {(Piecewise, Piecewise): _same_pieces, (Piecewise, Expression): _and_formula})
+PIECEWISE = ValueType(_read, {(Piecewise, Piecewise): _same_pieces, (Piecewise, Expression): _and_formula})

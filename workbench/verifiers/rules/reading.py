@@ -11,7 +11,7 @@ from typing import Any
 from workbench.verifiers.rules.alternatives import alternatives_of
 from workbench.verifiers.rules.answer_types import READERS
 from workbench.verifiers.rules.calendar import Moment, moment
-from workbench.verifiers.rules.changes import Change, change
+from workbench.verifiers.rules.changes import ChangeValue, change
 from workbench.verifiers.rules.chemistry import Chemical, chemical
 from workbench.verifiers.rules.choices import choice_of, closing_of, option_of, text_behind
 from workbench.verifiers.rules.conclusions import (
@@ -283,10 +283,10 @@ class AnswerReader:
                 return Part(tidy(text), Text(prose=True)) if _tells_apart(text, found) else found
         return self.picked(text, wanted) or Part(tidy(text), Text(is_prose(text)))
 
-    def _changed(self, text: str, wanted: Part[Any]) -> Change | None:
+    def _changed(self, text: str, wanted: Part[Any]) -> ChangeValue | None:
         """The change an answer describes, where one is wanted: in words, or as a number with a sign."""
         signed = isinstance(wanted.value, Quantity) and wanted.text[:1] in "+-−"
-        return change(text, self.question) if signed or isinstance(wanted.value, Change) else None
+        return change(text, self.question) if signed or isinstance(wanted.value, ChangeValue) else None
 
     def _result(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
         """What a chain of equations or an argument comes to: 6 kWh of ``E = 2 kW · 3 h = 6 kWh``, of "so E = 6 kWh".

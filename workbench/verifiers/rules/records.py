@@ -184,7 +184,7 @@ Reader = Callable[[AnswerText, "AnswerReader"], Value | None]
 """Says what a text is; None where it is nothing of its type."""
 
 
-class AnswerType(NamedTuple):
+class ValueType(NamedTuple):
     """A type of answers: how one is read, and how it compares.
 
     Attributes:

@@ -82,7 +82,7 @@ def place(text: str) -> Found | None:
     return _region(text.strip(), 0)
 
 
-class Cell(NamedTuple):
+class LineCell(NamedTuple):
     """An end of some interval, or a gap between neighbouring ends.
 
     Attributes:
@@ -94,7 +94,7 @@ class Cell(NamedTuple):
     held: list[bool]
 
 
-def cells(operands: Sequence[Sequence[IntervalForm]]) -> list[Cell] | None:
+def cells(operands: Sequence[Sequence[IntervalForm]]) -> list[LineCell] | None:
     """The line cut at all ends; None where the order of the ends isn't known."""
     line = _line(operands)
     if line is None:
@@ -106,7 +106,7 @@ def cells(operands: Sequence[Sequence[IntervalForm]]) -> list[Cell] | None:
         low = values[(cell - 1) // 2] if cell else (values[0] - 9 if values else -9.0)
         high = values[cell // 2] if cell < 2 * len(ends) else low + 9
         within = (low,) if cell % 2 else tuple(low + (high - low) * part for part in _WITHIN)
-        found.append(Cell(within, [any(_holds(one, cell, places) for one in forms) for forms in operands]))
+        found.append(LineCell(within, [any(_holds(one, cell, places) for one in forms) for forms in operands]))
     return found
 
 

@@ -12,7 +12,6 @@ from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality
 from workbench.verifiers.rules.persons import tells_person
 from workbench.verifiers.rules.records import (
     AnswerText,
-    AnswerType,
     Brackets,
     ChosenOptions,
     Huge,
@@ -21,6 +20,7 @@ from workbench.verifiers.rules.records import (
     Term,
     Text,
     Value,
+    ValueType,
 )
 from workbench.verifiers.rules.restating import completes
 from workbench.verifiers.rules.sense import sense_of_phrase, word_count
@@ -122,9 +122,9 @@ def _huge(one: Part[Huge], other: Part[Any], with_: Comparison) -> Equality | No
     raise TooComplex("an answer that takes too much work to read")
 
 
-HUGE = AnswerType(None, {(Huge, object): _huge})
-TERM = AnswerType(_term, {(Term, Term): _terms}, of_a_name=True)
-STATE = AnswerType(None, {(State, State): _states, (State, object): _not_a_state})
-OPTIONS = AnswerType(None, {(ChosenOptions, ChosenOptions): _choices, (ChosenOptions, object): _not_a_choice})
-BRACKETS = AnswerType(None, {(Brackets, Brackets): _brackets})
-TEXT = AnswerType(None, {(Text, object): _texts})
+HUGE = ValueType(None, {(Huge, object): _huge})
+TERM = ValueType(_term, {(Term, Term): _terms}, of_a_name=True)
+STATE = ValueType(None, {(State, State): _states, (State, object): _not_a_state})
+OPTIONS = ValueType(None, {(ChosenOptions, ChosenOptions): _choices, (ChosenOptions, object): _not_a_choice})
+BRACKETS = ValueType(None, {(Brackets, Brackets): _brackets})
+TEXT = ValueType(None, {(Text, object): _texts})

@@ -59,8 +59,8 @@ def test_status_says_what_is_open_with_its_commands(database: Path) -> None:
     assert [matter["kind"] for matter in briefing] == ["conflicts", "suspect-labels", "weakest-cell", "agreement"]
     text = " ".join(run("status", database).stdout.split())
     for number, matter in enumerate(briefing, 1):
-        assert f"{number}. {matter['sentence']} {matter['command']}" in text
         command = [str(database) if word == "DB" else word for word in shlex.split(matter["command"])[1:]]
+        assert f"{number}. {matter['sentence']} {shlex.join(['workbench', *command])}" in text
         if command[0] != "open":
             assert run(*command).returncode == 0, command
 

@@ -12,7 +12,7 @@ from workbench.core.status import Matter
 from workbench.core.text.figures import compact_count, interval_bar, percent, percent_interval
 
 if TYPE_CHECKING:
-    from workbench.measuring.briefing import Standing
+    from workbench.measuring.briefing import AccuracyStanding
     from workbench.statistics.records.report import AccuracyRow
 
 NUMBERED = 9
@@ -31,7 +31,7 @@ def matter_text(number: int, matter: Matter, width: int) -> Content:
     return Content("\n").join(lines)
 
 
-def standing_text(standing: Standing, width: int, most: int) -> Content:
+def standing_text(standing: AccuracyStanding, width: int, most: int) -> Content:
     """How accurate verifiers are.
 
     Args:

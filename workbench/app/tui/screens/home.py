@@ -30,7 +30,7 @@ from workbench.core.text.figures import counted
 from workbench.measuring.suggesting import status as count
 
 if TYPE_CHECKING:
-    from workbench.measuring.briefing import ProjectFacts, Standing
+    from workbench.measuring.briefing import AccuracyStanding, ProjectFacts
     from workbench.measuring.records.review import Queue
     from workbench.runs.run_status import Watch
 
@@ -85,7 +85,7 @@ class Late(NamedTuple):
     """What takes long to measure."""
 
     matters: list[Matter]
-    standing: Standing
+    standing: AccuracyStanding
 
 
 class HomeScreen(LiveScreen):
@@ -366,7 +366,7 @@ class HomeScreen(LiveScreen):
                 self.workbench.working_as["adjudicator"] = str(about["person"])
             self.workbench.open_screen(matter.screen)
         elif matter.command:
-            command = matter.command.replace("DB", as_typed(str(self.project.path)), 1)
+            command = matter.command_for(as_typed(str(self.project.path)))
             self.notify(command, title="In another terminal", markup=False)
 
     def _open_cell(self, verifier: str, by: str, group: str) -> None:

@@ -19,6 +19,7 @@ from workbench.core.final_answer import (
     stripped,
 )
 from workbench.verifiers.rules.envelopes import closing_line, enveloped
+from workbench.verifiers.rules.sought import Sought
 from workbench.verifiers.rules.structure import MOST_PARTS
 from workbench.verifiers.rules.units import unit
 
@@ -34,7 +35,7 @@ _VERDICT_LINE = re.compile(
     )\W*""",
     re.IGNORECASE | re.VERBOSE,
 )
-_ADDRESSES_A_JUDGE = re.compile(
+_ADDRESSES_A_JUDGE = Sought(
     r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instruction|above|previous|prior|context)|\b(?:grader|evaluator|judge)\b"
     r"|\b(?:mark|grade|score|rate|judge|accept|treat)\s+(?:this|it|the\s+(?:answer|response|solution|completion))\b"
     r"|\breference\s+answer\b|\b(?:output|respond|reply|answer|say)\s+(?:only\s+|just\s+|exactly\s+)?(?:with\s+)?[\"'“:]",

@@ -15,6 +15,7 @@ from workbench.verifiers.rules.calendar import NAMES_OF_TIME
 from workbench.verifiers.rules.danger import MAX_DIGITS, TooComplex
 from workbench.verifiers.rules.numbers import MAX_NUMBER, WrittenNumber, close_to, equal, exact, leading
 from workbench.verifiers.rules.numberwords import PARTS
+from workbench.verifiers.rules.sought import Sought
 from workbench.verifiers.rules.spelling import plain
 from workbench.verifiers.rules.units import Unit, unit
 
@@ -193,7 +194,7 @@ _PERCENT = re.compile(
     r"\bpercentage|\b(?:what|which|how many|as an?|in|nearest|of a|the)\s+(?:\w+\s+)?per ?cent|"
     r"\b(?:in|as|what) ?\(?\\?%|\(\\?%\)|(?<![a-z])[a-z]\$? ?\\?%|\binterest rate|\brate of interest"
 )
-_DEGREES = re.compile(r"\bdegrees?\b|\\circ|°")
+_DEGREES = Sought(r"\bdegrees?\b|\\circ|°")
 _CURRENCY = re.compile(r"([-+]?) ?(US\$|\$|€|£|¥|₹|(?:USD|EUR|GBP|Rs\.?)(?= ?[0-9])) ?(?=[-+]?[0-9.\\])")
 _SEXAGESIMAL = re.compile(
     r"(-?)([0-9]+)° ?(?:([0-9]+(?:\.[0-9]+)?) ?[′'](?![′']) ?)?(?:([0-9]+(?:\.[0-9]+)?) ?(?:''|′′|\"))?"

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from workbench.verifiers.rules.quantities import WantedForm, asked
 from workbench.verifiers.rules.sense import stem, unknown_words, words
+from workbench.verifiers.rules.sought import Sought
 from workbench.verifiers.rules.spelling import plain, tidy, unquoted
 from workbench.verifiers.rules.units import Unit, leading_unit, unit
 
@@ -41,7 +42,7 @@ class _Style(NamedTuple):
     """
 
     labels: tuple[str, ...]
-    probe: re.Pattern[str]
+    probe: Sought
     marker: re.Pattern[str]
     before: re.Pattern[str] | None = None
 
@@ -55,32 +56,32 @@ class _Style(NamedTuple):
 
 
 _STYLES = (
-    _Style(_LETTERS, re.compile(r"\(\s*B"), re.compile(r"\((?<![\w)(\]\\^_]\()\s*([A-Z])\s*(?:\\\s)?\s*\)")),
+    _Style(_LETTERS, Sought(r"\(\s*B"), re.compile(r"\((?<![\w)(\]\\^_]\()\s*([A-Z])\s*(?:\\\s)?\s*\)")),
     _Style(
         _LETTERS,
-        re.compile(r"B\s*[.:)、．：]"),
+        Sought(r"B\s*[.:)、．：]"),
         re.compile(r"([A-Z])\s*[.:)、．：]"),
         re.compile(r"(?:\A|\n|\\q?quad|  |\$)[ \t$*\-]{0,6}\Z"),
     ),
     _Style(
         _LETTERS,
-        re.compile(r"B\s*[.:)、．：]"),
+        Sought(r"B\s*[.:)、．：]"),
         re.compile(r"([A-Z])\s*(?:[.:](?=[\s$\\])|[)、．：])"),
         re.compile(r"(?:\A|[\s;,？?])\Z"),
     ),
-    _Style(_LETTERS, re.compile(r"\[B\]"), re.compile(r"(?<![\w\]])\[([A-Z])\](?!\()")),
+    _Style(_LETTERS, Sought(r"\[B\]"), re.compile(r"(?<![\w\]])\[([A-Z])\](?!\()")),
     _Style(
         _LOWER_LETTERS,
-        re.compile(r"\n[ \t*-]{0,6}b\.\s"),
+        Sought(r"\n[ \t*-]{0,6}b\.\s"),
         re.compile(r"([a-z])\.(?=\s)"),
         re.compile(r"(?:\A|\n)[ \t*\-]{0,6}\Z"),
     ),
-    _Style(_LOWER_LETTERS, re.compile(r"\bb\)"), re.compile(r"(?:^|\s)\(?([a-z])\)(?=\s)")),
-    _Style(_CIRCLED, re.compile("②"), re.compile(r"([①-⑩])")),
-    _Style(_ROMAN, re.compile(r"\(ii\)"), re.compile(r"(?<![\w)])\(([ivx]{1,4})\)")),
-    _Style(_UPPER_ROMAN, re.compile(r"II[.)]"), re.compile(r"(?:^|\s)\(?([IVX]{1,4})[.)](?=\s)")),
+    _Style(_LOWER_LETTERS, Sought(r"\bb\)"), re.compile(r"(?:^|\s)\(?([a-z])\)(?=\s)")),
+    _Style(_CIRCLED, Sought("②"), re.compile(r"([①-⑩])")),
+    _Style(_ROMAN, Sought(r"\(ii\)"), re.compile(r"(?<![\w)])\(([ivx]{1,4})\)")),
+    _Style(_UPPER_ROMAN, Sought(r"II[.)]"), re.compile(r"(?:^|\s)\(?([IVX]{1,4})[.)](?=\s)")),
 )
-_NUMBERED = _Style(_DIGITS, re.compile(r"2[.)]"), re.compile(r"(?:^|\s)\(?(\d{1,2})[.)](?=\s)"))
+_NUMBERED = _Style(_DIGITS, Sought(r"2[.)]"), re.compile(r"(?:^|\s)\(?(\d{1,2})[.)](?=\s)"))
 _BETWEEN_BEFORE = re.compile(r"(?:\\ |[\s$;,*&~])+")
 _BETWEEN_BEHIND = re.compile(r"(?:\\qquad|\\quad|\\\\|\\ |\n-|[\s$;,*&~])+\Z")
 _BETWEEN_ENDS = frozenset("d\\- \t\n\r\f\v$;,*&~\u3000\xa0")
@@ -244,16 +245,14 @@ _MEASURES = (
     ),
 )
 """Words for measures of lengths, and the power of metre each has."""
-_INTERVALS = re.compile(
+_INTERVALS = Sought(
     r"\b(?:interval|domain|range|inequalit|solution\s+set|values?\s+of|increasing|decreasing|monoton)", re.IGNORECASE
 )
-_VECTORS = re.compile(
+_VECTORS = Sought(
     r"\b(?:vectors?|coordinates?|points?|matri(?:x|ces)|components?|cross\s+product|ordered\s+pair)\b", re.IGNORECASE
 )
-_POINTS = re.compile(r"\b(?:coordinates?|points?|ordered\s+pair|meet|intersect\w*|vertex|vertices)\b", re.IGNORECASE)
-_FORM = re.compile(
-    r"\b(simplif|factor)(?:y|ied|ize|ise|ization|ed|s)?\b(?!\s+of\b|\s+(?:pairs?|group)\b)", re.IGNORECASE
-)
+_POINTS = Sought(r"\b(?:coordinates?|points?|ordered\s+pair|meet|intersect\w*|vertex|vertices)\b", re.IGNORECASE)
+_FORM = Sought(r"\b(simplif|factor)(?:y|ied|ize|ise|ization|ed|s)?\b(?!\s+of\b|\s+(?:pairs?|group)\b)", re.IGNORECASE)
 _MEASURED = re.compile(
     r"\bhow\s+many\s+((?:square\s+|cubic\s+)?[A-Za-z]{2,15})\b"
     r"|\d[\s$~]{0,3}(?:\\[ ,;:!])?(?:\\(?:text|mathrm)\{\s*)?([A-Za-z]{1,12})(?![A-Za-z(])|([$€£])\d",
@@ -263,15 +262,15 @@ _MEASURED = re.compile(
 _ASKED_UNIT = re.compile(r"\b(?:in|into|to|how\s+many)\s+(?:units\s+of\s+)?(?=[$\\({]{0,2}[^\W\d_]|°)", re.IGNORECASE)
 _LONGEST_UNIT = 60
 _MOST_UNITS = 20
-_IMAGINARY = re.compile(r"\b(?:imaginary\s+unit|complex\s+(?:number|form|impedance))", re.IGNORECASE)
-_CODE = re.compile(r"\b(?:code|password|passcode|pin|digits?|string|serial|number\s+plate|zip)\b", re.IGNORECASE)
+_IMAGINARY = Sought(r"\b(?:imaginary\s+unit|complex\s+(?:number|form|impedance))", re.IGNORECASE)
+_CODE = Sought(r"\b(?:code|password|passcode|pin|digits?|string|serial|number\s+plate|zip)\b", re.IGNORECASE)
 _MAY_BE_CODE = ("code", "password", "pin", "digit", "string", "serial", "plate", "zip")
 _HOW_MANY = re.compile(r"\bhow\s+many\s+([A-Za-z]{3,20})\b", re.IGNORECASE)
-_EXAMPLE = re.compile(
+_EXAMPLE = Sought(
     r"\b(?:give|find|construct|provide|state|name|write\s+down|exhibit)\s+(?:an|one|any)\s+(?:explicit\s+)?(?:counter-?)?example",
     re.IGNORECASE,
 )
-_OPERATOR = re.compile(r"[+*/^!-]|\\(?:frac|sqrt|times|cdot|sin|cos|tan|log|ln|int|sum|lim|binom)")
+_OPERATOR = Sought(r"[+*/^!-]|\\(?:frac|sqrt|times|cdot|sin|cos|tan|log|ln|int|sum|lim|binom)")
 _DECIMAL_COMMAS = re.compile(
     r"[¿¡ßàâãçèêëíîïñòôõùúûœąćęłńśźżčďěřšťůžăâîșțа-яё]|\b(?:wie\s?viel\w*|berechne|bestimme|welche[rns]?|ist|wieviel|quanto|quanti|calcola|qual"
     r"|combien|calculer?|quel(?:le)?s?|hoeveel|bereken|hvor|hur|cuánto|calcula|ile|oblicz)\b",
@@ -299,7 +298,7 @@ class _Says:
 
     def __init__(self, pattern: str) -> None:
         # In lower case, which is searched for several times as fast as in either.
-        self._pattern = re.compile(pattern)
+        self._pattern = Sought(pattern)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
@@ -531,10 +530,10 @@ class TypedQuestion:
         """What it lists to be matched, by label: ``1. goose``, ``c. cygnet``."""
         return {found[1]: found[2].strip(" .,;") for found in _ITEM.finditer(self.text[-_TAIL:])}
 
-    @property
+    @cached_property
     def counted(self) -> str | None:
         """What "how many ..." asks to count."""
-        found = _HOW_MANY.findall(self.text[-_TAIL:])
+        found = _HOW_MANY.findall(self.text[-_TAIL:]) if "many" in self.end else None
         return found[-1] if found else None
 
     @cached_property

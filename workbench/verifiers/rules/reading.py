@@ -29,6 +29,7 @@ from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.logic import Formula, formula, formula_told
 from workbench.verifiers.rules.named import NamedValues, named_answer, named_reference
+from workbench.verifiers.rules.numberwords import NUMBER_WORDS, ORDINALS, PARTS, SCALES
 from workbench.verifiers.rules.parameters import without_condition
 from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, quantity
 from workbench.verifiers.rules.question import TypedQuestion, has_label, letters
@@ -78,9 +79,13 @@ _DOTTED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:\.\d{3})+(?![\d,]|\.\d)")
 _VALUE = re.compile(r"[\d\\^=]")
 _DIGIT = re.compile(r"\d")
 _SYMBOL = 3
+_FIGURED = re.compile(r"[\d\\^=+*/<>-]|[^\x00-\x7f]")
+_WORDS_OF_FIGURES = NUMBER_WORDS | {*ORDINALS, *PARTS, *SCALES, "infinity", "pi"}
+_MORE_WORDS = 3
+"""Words that TeX and nouns of a kind add to the reference's."""
 _LABEL = re.compile(r"\A\s*(?:ans|output|result)\s*[.:]\s*|\A`(?=[^`]*\Z)|(?<=\A)∴\s*", re.IGNORECASE)
 _NOT_BUT = re.compile(r"\A(?:it(?:['’]s|\s+is)\s+)?not\s+[^,.;]{1,40}?,?\s+but\s+(?:rather\s+)?", re.IGNORECASE)
-_ASIDE = re.compile(r"\s+\((?=[^()]*[A-Za-z]{3})([^()]{2,80})\)\s*\Z")
+_ASIDE = re.compile(r"\s+\((?=[^()]*[A-Za-z]{3})([^()]{2,80})\)\Z")
 _LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*")
 _INEQUALITY = re.compile(r"(?:[-−\d./π√]+\s*[<≤]\s*)?\b[A-Za-z]\s*[<>≤≥≠]\s*[-−+]?[\w./√π^]+")
 _FEW_WORDS = 2
@@ -360,10 +365,14 @@ class AnswerReader:
             if found is not None and (wanted is None or _same_kind(found, wanted)):
                 return found
             meant = meant or found
-            cuts = (self._picked(text, cut, wanted) for cut in beginnings(value)) if wanted is not None else ()
-            if (found := next((cut for cut in cuts if cut and wanted and _same_kind(cut, wanted)), None)) is not None:
-                return found
+            if wanted is not None and (cut := self._cut(text, value, wanted)) is not None:
+                return cut
         return meant
+
+    def _cut(self, text: str, value: str, wanted: Part[Any]) -> Part[Any] | None:
+        """What a value begins with, where that is what the reference is."""
+        cuts = (self._picked(text, cut, wanted) for cut in beginnings(value) if _may_be(cut, wanted))
+        return next((cut for cut in cuts if cut is not None and _same_kind(cut, wanted)), None)
 
     def _picked(self, text: str, value: str, wanted: Part[Any] | None) -> Part[Any] | None:
         """A value picked out of a phrase, if it is meant and all that the phrase gives."""
@@ -486,7 +495,7 @@ def conclusion(text: str) -> str | None:
 
 def _without_remark(text: str, wanted: Part[Any]) -> str:
     """A text without the words in brackets at its end, but for those that make another answer of it."""
-    aside = _ASIDE.search(text)
+    aside = _ASIDE.search(text) if text.endswith(")") else None
     if aside is None or denying(aside[1]) or "or" in (said := words(aside[1])):
         return text
     if not isinstance(wanted.value, (Chemical, ChosenOptions, State)):
@@ -526,6 +535,15 @@ def _same_kind(found: Part[Any], wanted: Part[Any]) -> bool:
     """Whether an answer is of the type that is wanted, where a number may be an expression."""
     kinds = {type(found.value), type(wanted.value)}
     return not _is_loose(found) and (len(kinds) == 1 or kinds <= _NUMERIC)
+
+
+def _may_be(phrase: str, wanted: Part[Any]) -> bool:
+    """Whether a phrase may be what the reference is, as far as one look tells: most are words where it is a figure."""
+    if isinstance(wanted.value, Text):
+        return word_count(phrase) <= word_count(wanted.text) + _MORE_WORDS
+    if type(wanted.value) not in _NUMERIC or word_count(phrase) < _FEW_WORDS:
+        return True
+    return _FIGURED.search(phrase) is not None or not _WORDS_OF_FIGURES.isdisjoint(words(phrase))
 
 
 def _tells_apart(text: str, found: Part[Any]) -> bool:

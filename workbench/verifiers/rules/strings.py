@@ -100,6 +100,7 @@ def folded(text: str) -> frozenset[str]:
     return frozenset(one for one in bare if one.isascii())
 
 
+@lru_cache(maxsize=1024)
 def spelled(text: str) -> str:
     """The characters an answer shows: accents, escapes, typewriter and indices resolved, quotation marks taken off."""
     text = tidy(text)

@@ -1,0 +1,75 @@
+"""A pattern that looks for its words first finds what it would have found without."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.verifiers.rules.question import TypedQuestion
+from workbench.verifiers.rules.sought import Sought, needed
+
+PATTERNS = (
+    (r"\b(?:find|give)\s+(?:the|its)+x[ab]?", 0),
+    (r"order\s+(?:them|these)|\bsort(?:ed)?\b", 0),
+    (r"\bdegrees?\b|\\circ|°", re.IGNORECASE),
+    (r"化学|[∧∨]|\b[cd]nf\b", 0),
+    (r"(?:one)?(?:two){2,3}", re.IGNORECASE),
+    (r"(?i)a(?!b)c|x(?=yz)y", 0),
+    (r"(?P<w>ab)-(?P=w)|(?>cd)ef", 0),
+    (r"(?:|ab)(?-i:Cd)", re.IGNORECASE),
+    (r"", 0),
+)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        (r"\b(?:find|give)\s+x", {"find", "give"}),
+        (r"order(?:them|the)", {"orderthe"}),
+        (r"chemi|\bcompounds?\b|化学", {"chemi", "compound", "化学"}),
+        (r"(?:ab)?\w", set()),
+        (r"ab|", set()),
+        (r"\bx\b|long", set()),
+        (r"[∧∨]", {"∧", "∨"}),
+        (r"(?:ab)+c?", {"ab"}),
+    ],
+)
+def test_the_words_a_pattern_needs_are_read_off_it(pattern: str, words: set[str]) -> None:
+    assert needed(pattern) == words
+
+
+@pytest.mark.parametrize(("pattern", "flags"), PATTERNS)
+@given(data=st.data())
+def test_it_finds_what_the_pattern_finds(pattern: str, flags: int, data: st.DataObject) -> None:
+    compiled = re.compile(pattern, flags)
+    inside = data.draw(st.from_regex(compiled) | st.text(alphabet="abcdefxyzorders tweıſKİ°化∧-\\\n"))
+    text = data.draw(st.sampled_from((inside, inside.upper(), inside.swapcase(), f"Kſ{inside}ß")))
+
+    theirs, ours = compiled.search(text), Sought(pattern, flags).search(text)
+
+    assert (ours and ours.span()) == (theirs and theirs.span())
+
+
+def test_a_question_is_spared_the_patterns_whose_words_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[str] = []
+
+    class Told:
+        def __init__(self, pattern: re.Pattern[str]) -> None:
+            self.pattern = pattern
+
+        def search(self, text: str) -> re.Match[str] | None:
+            searched.append(self.pattern.pattern)
+            return self.pattern.search(text)
+
+    said = vars(TypedQuestion)
+    names = [name for name, kind in said.items() if type(kind).__name__ == "_Says"]
+    for name in names:
+        looked_for: Sought = said[name]._pattern
+        monkeypatch.setattr(looked_for, "_pattern", Told(looked_for._pattern))
+    asked = TypedQuestion("Determine the integral of x squared between zero and pi.")
+
+    assert not any(getattr(asked, name) for name in names)
+    assert len(searched) < len(names) / 3

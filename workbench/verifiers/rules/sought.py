@@ -1,0 +1,87 @@
+"""Patterns that are looked for only where a text has one of the words without which they can't be found.
+
+Most of what is asked of a question or an answer is not there, and to see that a word is nowhere in a text takes a tenth
+of the time that a pattern does. The words are read off the pattern, as regular expression engines do that look for
+literals first (https://swtch.com/~rsc/regexp/regexp4.html).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+_LEAST = 2
+"""Signs of a word that is worth looking for; letters and digits of their own are everywhere."""
+
+
+class Sought:
+    """A pattern; `search` finds what `re.search` finds."""
+
+    def __init__(self, pattern: str, flags: int = 0) -> None:
+        self._pattern = re.compile(pattern, flags)
+        self._any_case = bool(self._pattern.flags & re.IGNORECASE)
+        words = needed(pattern, flags)
+        if self._any_case:
+            words = frozenset(word.lower() for word in words)
+        self._words = tuple(sorted(words, key=len, reverse=True))
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The pattern's first place in a text."""
+        if not self._words or (self._any_case and not text.isascii()):
+            return self._pattern.search(text)
+        seen = text.lower() if self._any_case else text
+        for word in self._words:
+            if word in seen:
+                return self._pattern.search(text)
+        return None
+
+
+def needed(pattern: str, flags: int = 0) -> frozenset[str]:
+    """Words of which each text has one that a pattern is found in; empty where none are worth looking for."""
+    try:
+        from re import _parser  # type: ignore[attr-defined]
+    except ImportError:
+        return frozenset()
+    words = _of_sequence(_parser.parse(pattern, flags))
+    return words if words and _worth(words) else frozenset()
+
+
+def _worth(words: Iterable[str]) -> bool:
+    return all(len(word) >= _LEAST or not (word.isascii() and word.isalnum()) for word in words) and "" not in words
+
+
+def _of_sequence(parsed: Any) -> frozenset[str]:
+    """The best of what each part of a sequence needs: the one whose shortest word is the longest."""
+    found: list[frozenset[str]] = []
+    run = ""
+    for kind, given in parsed:
+        if kind.name == "LITERAL":
+            run += chr(given)
+            continue
+        if kind.name not in ("AT", "ASSERT", "ASSERT_NOT"):
+            found, run = [*found, frozenset([run])], ""
+        found.append(_of_part(kind.name, given))
+    return max([*found, frozenset([run])], key=_length, default=frozenset())
+
+
+def _length(words: frozenset[str]) -> tuple[int, int]:
+    return min(map(len, words), default=0), -len(words)
+
+
+def _of_part(kind: str, given: Any) -> frozenset[str]:
+    """What a part of a pattern that is no literal needs."""
+    if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+        least, _, repeated = given
+        return _of_sequence(repeated) if least else frozenset()
+    if kind == "SUBPATTERN":
+        _, added, removed, inner = given
+        return frozenset() if added or removed else _of_sequence(inner)
+    if kind == "ATOMIC_GROUP":
+        return _of_sequence(given)
+    if kind == "BRANCH":
+        branches = [_of_sequence(branch) for branch in given[1]]
+        return frozenset[str]().union(*branches) if all(branches) else frozenset()
+    if kind == "IN" and all(part.name == "LITERAL" for part, _ in given):
+        return frozenset(chr(sign) for _, sign in given)
+    return frozenset()

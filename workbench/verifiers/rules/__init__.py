@@ -26,6 +26,6 @@ An item's way, and where each step lives:
 5. `decision`: the verdict. It abstains on an equal answer that is not solved (`solving`), or that its completion denies
    or makes part of a larger formula (`surroundings`).
 
-Throughout: `spelling` takes out how an answer is typed, `sought` looks for a pattern's words before the pattern, `danger`
-says what is too much work (`TooComplex`).
+Throughout: `spelling` takes out how an answer is typed, `sought` looks for a pattern's words before it looks for the
+pattern, `danger` says what is too much work (`TooComplex`).
 """

@@ -14,8 +14,8 @@ import pytest
 
 from tests.commands import in_process
 from tests.helpers import make_project, numbered
-from workbench.app import cli
 from workbench.app.cli import data
+from workbench.app.verbs import COMMANDS
 from workbench.verifiers.rules import answer_types, comparing, reading
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
@@ -66,7 +66,7 @@ def test_a_command_is_added_as_told(
     exec(compile(recipe("Adding a command"), "CONTRIBUTING.md", "exec", dont_inherit=True), vars(within))
     assert importlib.import_module(f"workbench.app.cli.{module}") is data
     monkeypatch.setattr(data, f"{name}_command", vars(within)[f"{name}_command"], raising=False)
-    monkeypatch.setitem(cli.COMMANDS, name, (module, words))
+    monkeypatch.setitem(COMMANDS, name, (module, words))
     project = make_project(tmp_path, numbered(3))
     call = in_process(monkeypatch, capfd)
     code, said, error = call(name, project.path, "--json")

@@ -95,9 +95,10 @@ def test_documents_speak_of_what_is_there(name: str) -> None:
 def test_every_command_is_in_help_and_has_its_own() -> None:
     from click.testing import CliRunner
 
-    from workbench.app.cli import COMMANDS, code, root
+    from workbench.app.cli import root
+    from workbench.app.verbs import COMMANDS, WITHIN
 
-    for group, commands in ([], COMMANDS), (["code"], code.COMMANDS):
+    for group, commands in ([], COMMANDS), (["code"], WITHIN["code"]):
         overview = CliRunner().invoke(root, [*group, "--help"]).output
         for name in commands:
             assert name in overview

@@ -24,6 +24,7 @@ from workbench.app.cli.common import (
 )
 from workbench.app.cli.sets import built
 from workbench.app.cli.verb import Output, verb
+from workbench.app.verbs import WITHIN
 from workbench.benchmarks.options import DrawOptions
 from workbench.core.errors import UsageError
 from workbench.core.label import EXCLUSION_REASONS
@@ -49,18 +50,7 @@ if TYPE_CHECKING:
     from workbench.runs.generation import Watch
 
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "status": ("curate", "Count the pool by source: licences, what is out, types, what was drawn."),
-    "licence": ("curate", "Give a source a licence, where its files don't know it or are wrong."),
-    "exclude": ("curate", "Take questions out, each for a reason; list them, find candidates."),
-    "duplicates": ("curate", "Find questions that say what another one says, and take them out."),
-    "types": ("curate", "Have a model propose answer types, compare them, say types yourself."),
-    "draw": ("curate", "Draw so many questions of each type, and freeze them as a set."),
-}
-"""Command name -> (module in this package, one line of help)."""
-
-
-@click.group(name="curate", cls=LazyGroup, package="workbench.app.cli", commands=COMMANDS)
+@click.group(name="curate", cls=LazyGroup, package="workbench.app.cli", commands=WITHIN["curate"])
 @database_argument
 @click.pass_context
 def curate_command(context: click.Context, database: str) -> None:

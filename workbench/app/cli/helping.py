@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Annotated
 
-from workbench.app.cli import COMMANDS, GROUPS, root
+from workbench.app.cli import root
 from workbench.app.cli.verb import Output, verb
+from workbench.app.verbs import COMMANDS, GROUPS
 from workbench.core.errors import UsageError, nearest
 from workbench.core.options import Options, argument
 

@@ -10,6 +10,7 @@ import click
 from workbench.app.cli import LazyGroup
 from workbench.app.cli.common import database_argument, say, show
 from workbench.app.cli.verb import Output, verb
+from workbench.app.verbs import WITHIN
 from workbench.benchmarks.options import PRESETS, BalancedOptions, HardOptions, PicksOptions, PublishOptions
 from workbench.benchmarks.records import Publication
 from workbench.benchmarks.set_text import changed_lines, diff_lines, flip_lines, left_out_lines, report_lines
@@ -132,15 +133,7 @@ def _show_published(found: Publication, folder: str) -> None:
 # -- ``workbench build DB``: sets in the manner of VerifyBench.
 
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "picks": ("sets", "Of each question 2 + 2 completions by a judge's verdicts, for people to label."),
-    "balanced": ("sets", "So many questions of each type, each with one correct and one incorrect completion."),
-    "hard": ("sets", "What judges are split on, labelled by people."),
-}
-"""Command name -> (module in this package, one line of help)."""
-
-
-@click.group(name="build", cls=LazyGroup, package="workbench.app.cli", commands=COMMANDS)
+@click.group(name="build", cls=LazyGroup, package="workbench.app.cli", commands=WITHIN["build"])
 @database_argument
 @click.pass_context
 def build_command(context: click.Context, database: str) -> None:

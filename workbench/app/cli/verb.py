@@ -38,6 +38,18 @@ T = TypeVar("T")
 Texts = str | Iterable[str] | None
 
 
+class VerbCommand(click.Command):
+    """A command, and what it was made from.
+
+    Attributes:
+        record: Its options.
+        takes_database: Whether the database is named before everything else, in its own line or its group's.
+    """
+
+    record: type[Options]
+    takes_database: bool
+
+
 class ToStdout:
     """Which of a record's files may be standard output.
 
@@ -173,7 +185,9 @@ def _command(
     if json:
         text = "Print one JSON document and nothing else."
         params.append(click.Option(["--json", "as_json"], is_flag=True, help=text))
-    return click.Command("command", callback=run, params=params, help=inspect.getdoc(function), epilog=epilog)
+    command = VerbCommand("command", callback=run, params=params, help=inspect.getdoc(function), epilog=epilog)
+    command.record, command.takes_database = record, within or any(param.name == "database" for param in params)
+    return command
 
 
 def _record(function: Function) -> type[Options]:

@@ -27,6 +27,7 @@ from workbench.app.tui.keymap import Action, bindings, key_names
 from workbench.app.tui.person import AtWork, Pace
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.themes import OWN_THEMES
+from workbench.app.verbs import Verb, every_verb, verb_named
 from workbench.config import FILE_NAME, Settings
 from workbench.core.errors import StoreError, UsageError, WorkbenchError
 from workbench.core.files import whole_file
@@ -228,6 +229,24 @@ class WorkbenchApp(App[None]):
             return
         self.push_screen(kind(*arguments))
 
+    @property
+    def verbs(self) -> list[Verb]:
+        """The verbs that this person may use: in a browser, and for who came with ``--as``, none."""
+        if self.annotator or self.is_web:
+            return []
+        return [verb for verb in every_verb() if verb.why_not_in_app is None]
+
+    def open_verb(self, name: str, **begin: str) -> None:
+        """Show a verb's form.
+
+        Args:
+            begin: What stands in its fields to begin with.
+        """
+        from workbench.app.tui.screens.verb import VerbScreen
+
+        if any(verb.name == name for verb in self.verbs):
+            self.push_screen(VerbScreen(verb_named(name), begin))
+
     def pop_screen(self) -> AwaitComplete:
         """Leave the screen on top; what it held is freed once it is gone."""
         if self.garbage:
@@ -316,6 +335,8 @@ class WorkbenchApp(App[None]):
         for name in self.screen_names:
             title, _, text = SCREENS[name][2].partition(": ")
             yield SystemCommand(f"Open {title}", text, partial(self.open_screen, name))
+        for verb in self.verbs:
+            yield SystemCommand(f"{verb.title} …", verb.about, partial(self.open_verb, verb.name))
         for command in super().get_system_commands(screen):
             if command.title not in _REPLACED_COMMANDS and not (self.is_web and command.title in _NOT_SERVED):
                 yield command

@@ -2,18 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from msgspec import Struct
 from textual import on
 from textual.content import Content
 from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import reader_messages
+from workbench.app.tui.kit.choices import Choice
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.path_suggester import PathSuggester
 from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
 from workbench.core.errors import OptionError, UsageError, WorkbenchError
+
+
+class FormField(Struct, frozen=True, kw_only=True):
+    """One line of a form.
+
+    Attributes:
+        about: What it is for.
+        value: What stands there to begin with.
+        choices: Its values, each with what it means; none where it is typed.
+        several: Any number of the choices.
+        is_path: A file's name is typed, and completed.
+    """
+
+    name: str
+    about: str
+    value: str = ""
+    choices: Mapping[str, str] = {}
+    several: bool = False
+    is_path: bool = False
+
+
+def option_field(field: FormField) -> OptionField:
+    """The line itself."""
+    choices = [Choice(name, ": ".join(filter(None, (name or "none", about)))) for name, about in field.choices.items()]
+    suggester = PathSuggester() if field.is_path else None
+    return OptionField(field.name, field.about, choices, field.value, several=field.several, suggester=suggester)
 
 
 class FormScreen(WorkbenchScreen):

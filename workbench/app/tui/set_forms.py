@@ -9,6 +9,7 @@ from typing import Any, Final, NoReturn
 from msgspec import Struct
 from msgspec.structs import replace
 
+from workbench.app.tui.form import FormField
 from workbench.benchmarks.building.balanced import FILE_SAYS_ALL, build_balanced
 from workbench.benchmarks.building.hard import build_hard, queue_name
 from workbench.benchmarks.building.picks import build_picks
@@ -37,23 +38,6 @@ _BUILDS: Final[dict[str, tuple[type[Options], Callable[[Project, Any], SetReport
 }
 _YES: Final = "yes"
 _NO_OR_YES: Final = {"no": "", _YES: ""}
-
-
-class FormField(Struct, frozen=True, kw_only=True):
-    """One line of a form.
-
-    Attributes:
-        about: What it is for.
-        value: What stands there to begin with.
-        choices: Its values, each with what it means; none where it is typed.
-        several: Any number of the choices.
-    """
-
-    name: str
-    about: str
-    value: str = ""
-    choices: Mapping[str, str] = {}
-    several: bool = False
 
 
 class BuildForm(Struct, frozen=True, kw_only=True):

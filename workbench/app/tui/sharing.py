@@ -72,6 +72,11 @@ def _in_background(screen: WorkbenchScreen, work: Callable[[], Result], then: Ca
     screen.in_background(attempt, end, group="share")
 
 
+def copy_text(screen: WorkbenchScreen, text: str) -> None:
+    """Copy a text, and say where it is."""
+    _in_background(screen, lambda: (text, copy(text)), partial(_copied, screen))
+
+
 def _copy(text: Callable[[TableForm], str], kind: TableFormat) -> tuple[str, str | None]:
     """The text, and where it is now; None where no program took it. Runs in a thread."""
     table = text(TableForm(format=kind))

@@ -11,8 +11,8 @@ from textual.widgets import Static
 
 from tests.commands import Call, in_process
 from tests.helpers import make_project, numbered
-from workbench.app.cli import COMMANDS
 from workbench.app.tui.start import StartApp, here
+from workbench.app.verbs import COMMANDS
 from workbench.config.settings import RecentProject, recent, remember
 from workbench.config.trust import FOLDER_VARIABLE
 from workbench.core.errors import UsageError

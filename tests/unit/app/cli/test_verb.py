@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from workbench.app import cli
-from workbench.app.cli import COMMANDS, GROUPS
 from workbench.app.cli.verb import Output, params_of, verb
+from workbench.app.verbs import COMMANDS, GROUPS
 from workbench.core.errors import UsageError
 from workbench.core.options import NONE_GIVEN, Options, Seed, Whole, argument, fields_of, option, pair
 

@@ -11,6 +11,7 @@ Figures in words
     set_view: one each.
 To be filled in
     prompt_bar: a line. choices: a menu. option_field: an option. type_picker: an answer type.
+    path_suggester: completes a file's name.
 Around a screen
     title_bar, footer.
 """

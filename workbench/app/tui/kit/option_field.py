@@ -12,6 +12,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
+from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -139,6 +140,7 @@ class OptionField(Vertical):
         choices: The values it may have; none for one that is typed.
         value: What stands there to begin with.
         several: Any number of the choices; the value has blanks between them.
+        suggester: What completes what is typed, with the right arrow.
 
     Attributes:
         wrong: What stands there as wrong.
@@ -163,7 +165,14 @@ class OptionField(Vertical):
             self.field = field
 
     def __init__(
-        self, name: str, about: str, choices: Sequence[Choice] = (), value: str = DEFAULT, *, several: bool = False
+        self,
+        name: str,
+        about: str,
+        choices: Sequence[Choice] = (),
+        value: str = DEFAULT,
+        *,
+        several: bool = False,
+        suggester: Suggester | None = None,
     ) -> None:
         super().__init__(id=f"option-{name}")
         self.option = name
@@ -175,7 +184,14 @@ class OptionField(Vertical):
         elif choices:
             self._line = Pick(name, choices)
         else:
-            self._line = Line(value, placeholder="not set", compact=True, select_on_focus=False, max_length=_LONGEST)
+            self._line = Line(
+                value,
+                placeholder="not set",
+                compact=True,
+                select_on_focus=False,
+                max_length=_LONGEST,
+                suggester=suggester,
+            )
         if choices and value:
             self._line.value = value
 

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
 
-from workbench.app.tui.form import FormScreen
+from workbench.app.tui.form import FormScreen, option_field
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import set_view as view
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
@@ -24,7 +24,7 @@ from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.app.tui.set_forms import KINDS, BuildForm, FormField, begun, build
+from workbench.app.tui.set_forms import KINDS, BuildForm, begun, build
 from workbench.app.tui.table_screen import TableScreen
 from workbench.benchmarks.building.comparing import every_set, set_detail, set_diff
 from workbench.benchmarks.options import PublishOptions
@@ -375,7 +375,7 @@ class BuildSetScreen(FormScreen):
     def compose(self) -> ComposeResult:
         yield TitleBar(f"Build: {self.form.kind}", KINDS[self.form.kind])
         with VerticalScroll(id="build-form", can_focus=False):
-            yield from map(_line, self.form.fields)
+            yield from map(option_field, self.form.fields)
         yield Static(classes="form-trouble", markup=False)
         yield Footer(show_command_palette=False)
 
@@ -412,11 +412,6 @@ class BuildSetScreen(FormScreen):
 
     def _rest(self) -> None:
         self.say(printable(KINDS[self.form.kind]))
-
-
-def _line(field: FormField) -> OptionField:
-    choices = [Choice(name, ": ".join(filter(None, (name or "none", about)))) for name, about in field.choices.items()]
-    return OptionField(field.name, field.about, choices, field.value, several=field.several)
 
 
 # -- A form that publishes finished sets: where to, under which licence; and what was written.

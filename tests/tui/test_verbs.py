@@ -1,0 +1,193 @@
+"""Every verb of the command line has a form in the app, which runs what it shows as a command."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+from textual.app import App
+
+from tests.helpers import make_project, numbered
+from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, until
+from workbench.app.cli import root
+from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.path_suggester import PathSuggester
+from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
+from workbench.app.tui.verb_forms import VerbForm
+from workbench.app.verbs import NOT_IN_APP, Verb, every_verb, verb_named
+from workbench.core.errors import OptionError
+from workbench.core.project import Project
+
+IN_APP = [verb for verb in every_verb() if verb.name not in NOT_IN_APP]
+NAMED = {verb.name: verb for verb in IN_APP}
+FLAG = re.compile(r"(?<![\w-])--?[a-z]")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make_project(tmp_path, numbered(4))
+
+
+def form_of(verb: Verb, database: str = "/p q/$(x).db") -> VerbForm:
+    return VerbForm(verb, verb.declared(), Path(database))
+
+
+def leaves(command: click.Command, *words: str) -> list[str]:
+    if not isinstance(command, click.Group):
+        return [" ".join(words)]
+    context = click.Context(command)
+    inner = {name: command.get_command(context, name) for name in command.list_commands(context)}
+    return [leaf for name, one in inner.items() if one for leaf in leaves(one, *words, name)]
+
+
+def titles(app: App[None]) -> set[str]:
+    return {command.title for command in app.get_system_commands(app.screen)}
+
+
+async def fill(app: App[None], **values: str) -> None:
+    for name, value in values.items():
+        app.screen.query_one(f"#option-{name}", OptionField).value = value
+
+
+# -- what is there
+
+
+async def test_every_verb_is_reached_from_the_palette_or_says_why_not(project: Project) -> None:
+    every = leaves(root)
+    assert sorted(every) == sorted(verb.name for verb in every_verb())
+    assert all(NOT_IN_APP.values())
+    assert NOT_IN_APP.keys() <= set(every)
+    async with opened(project) as (app, pilot):
+        assert {f"{verb.title} …" for verb in IN_APP} <= titles(app)
+        for verb in IN_APP[:3]:
+            app.open_verb(verb.name)
+            await settle(pilot)
+            assert screen_of(app, VerbScreen).verb == verb
+        await press(pilot, *["escape"] * 3)
+        app.open_verb("restore")
+        assert not isinstance(app.screen, VerbScreen)
+
+
+async def test_who_labels_blind_reaches_no_verb(project: Project) -> None:
+    from workbench.labelling.people import add_annotators
+
+    add_annotators(project, ["amira"])
+    async with opened(project, annotator="amira") as (app, pilot):
+        assert not titles(app) & {f"{verb.title} …" for verb in every_verb()}
+        app.open_verb("verdicts")
+        await settle(pilot)
+        assert not isinstance(app.screen, VerbScreen)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_no_form_says_a_flag_and_its_line_is_read_by_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    form = form_of(NAMED[name])
+    for field in form.fields:
+        said = " ".join((field.name, field.about, *field.choices.values()))
+        assert not FLAG.search(said), said
+    typed = {
+        field.name: field.value or next(iter(field.choices), "FILE" if field.is_path else "1")
+        for field in form.fields
+        if field.value or "(needed)" in field.about or (field.choices and "" not in field.choices)
+    }
+    monkeypatch.chdir(tmp_path)
+    Path("FILE").touch()
+    parsed(root, form.line(typed))
+
+
+def parsed(command: click.Command, words: list[str], parent: click.Context | None = None) -> None:
+    """Have the command line read it, as far as that goes without running it."""
+    context = command.make_context(command.name, list(words), parent=parent)
+    if isinstance(command, click.Group):
+        _, inner, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+        assert inner is not None
+        parsed(inner, rest, context)
+
+
+# -- the line
+
+
+def test_a_line_can_be_pasted_whatever_was_typed() -> None:
+    form = form_of(verb_named("annotators"))
+    typed = {"verb": "add", "names": "amira 'b c' -x $(rm)", "why": ""}
+    assert form.line(typed) == ["annotators", "/p q/$(x).db", "--", "add", "amira", "b c", "-x", "$(rm)"]
+    assert shlex.split(form.command(typed)) == ["workbench", *form.line(typed)]
+
+
+def test_what_holds_anyway_is_not_said_and_what_must_be_is_asked_for() -> None:
+    form = form_of(verb_named("assign"))
+    with pytest.raises(OptionError) as caught:
+        form.line({"annotators": ""})
+    assert caught.value.option == "annotators"
+    typed = {field.name: field.value for field in form.fields}
+    line = form.line({**typed, "annotators": "a,b", "seed": "3", "where": "type=A state=final"})
+    assert line[2:] == ["--annotators", "a,b", "--where", "type=A", "--where", "state=final", "--seed", "3"]
+    with pytest.raises(OptionError, match="quote"):
+        form.line({"annotators": "a", "where": "'"})
+
+
+def test_a_group_s_verb_names_the_database_first_and_code_s_after_its_own_words() -> None:
+    assert form_of(verb_named("build balanced"), "p.db").line({})[:3] == ["build", "p.db", "balanced"]
+    assert form_of(verb_named("code results"), "p.db").line({})[:3] == ["code", "results", "p.db"]
+
+
+def test_a_refusal_stands_at_the_option_that_it_names() -> None:
+    form = form_of(verb_named("assign"))
+    said = "Usage: workbench assign\n\nError: Invalid value for '--per-item': 'x' is not a valid integer.\n"
+    error = form.refusal(said)
+    assert (error.option, FLAG.search(error.wrong)) == ("per-item", None)
+    assert form.refusal("Wrong usage: No.\n  Say so.").wrong == "No. Say so."
+
+
+# -- filled in and run
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_people_and_their_work_are_added_in_the_app(project: Project, size: tuple[int, int]) -> None:
+    async with opened(project, size=size) as (app, pilot):
+        app.open_verb("assign")
+        await settle(pilot)
+        form = screen_of(app, VerbScreen)
+        await press(pilot, "ctrl+r")
+        assert app.screen.query_one("#option-annotators", OptionField).wrong == "Something has to stand here."
+        await fill(app, annotators="amira")
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: not form.is_at_work)
+        assert "2 labels an item need" in str(form.query_one(".form-trouble").render())
+        await fill(app, annotators="amira,ben")
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        assert "slots opened" in screen_of(app, VerbOutputScreen).text
+        names = project.database.reader().execute("SELECT name FROM annotators ORDER BY name").fetchall()
+        assert names == [("amira",), ("ben",)]
+        await press(pilot, "escape")
+        assert app.screen is form
+
+
+async def test_what_a_verb_says_is_never_markup_and_can_be_taken_away(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        app.open_verb("annotators", verb="add", names="'[red]x[/'")
+        await settle(pilot)
+        await press(pilot, "ctrl+y")
+        assert any("workbench annotators" in said and "'[red]x[/'" in said for said in notices(app))
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        assert "[red]x[/" in screen_of(app, VerbOutputScreen).text
+        await press(pilot, "e")
+        assert "[red]x[/" in next(project.path.parent.glob("*annotators*.txt")).read_text()
+
+
+async def test_names_of_files_are_completed(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").touch()
+    (tmp_path / "raw").mkdir()
+    (tmp_path / ".hidden").touch()
+    suggest = PathSuggester().get_suggestion
+    assert await suggest(f"{tmp_path}/ro") == f"{tmp_path}/rows.csv"
+    assert await suggest(f"{tmp_path}/") == f"{tmp_path}/raw/"
+    assert await suggest(f"{tmp_path}/.h") == f"{tmp_path}/.hidden"
+    assert await suggest(f"{tmp_path}/nothing/x") is None

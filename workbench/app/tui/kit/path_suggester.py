@@ -1,0 +1,33 @@
+"""Completes the name of a file while it is typed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+from textual.suggester import Suggester
+
+
+class PathSuggester(Suggester):
+    """Suggests the first file or folder, by name, that begins as the text does; hidden ones once a dot is typed."""
+
+    def __init__(self) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The text with its last name completed; folders with a stroke behind them."""
+        return await asyncio.to_thread(completed, value) if value else None
+
+
+def completed(text: str) -> str | None:
+    """See `PathSuggester.get_suggestion`."""
+    folder, name = os.path.split(text)
+    try:
+        with os.scandir(os.path.expanduser(folder) or ".") as entries:
+            found = [one for one in entries if one.name.startswith(name or "") and (name or one.name[0] != ".")]
+    except OSError:
+        return None
+    first = min(found, key=lambda one: one.name, default=None)
+    if first is None:
+        return None
+    return f"{text[: len(text) - len(name)]}{first.name}{os.sep if first.is_dir() else ''}"

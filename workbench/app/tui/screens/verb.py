@@ -1,0 +1,245 @@
+"""A verb of the command line as a form, and what it says when it has run."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.timer import Timer
+from textual.widgets import Input, Static
+
+from workbench.app.tui.form import FindingScreen, FormScreen, finding_actions, option_field
+from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.sharing import copy_text
+from workbench.app.tui.verb_forms import Ran, VerbForm, run_line
+from workbench.app.verbs import Verb
+from workbench.core.errors import UsageError
+from workbench.core.text.document import RenderedLine, RenderedText, Span
+from workbench.tables.files import write_beside
+
+_SHOWN: Final = 1_000_000
+"""Characters of what a verb says that are shown; a file takes all."""
+_RUN: Final = "verb"
+
+
+class VerbOutputScreen(FindingScreen):
+    """What a verb has said.
+
+    Args:
+        title: The verb.
+        command: The command line that says the same.
+        ran: How it ended.
+    """
+
+    CSS_PATH = "verb_output.tcss"
+    TITLE_TEXT = "Done"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("verb-output.save", "e", "save", "Save", "Write all of it to a file beside the database."),
+        Action("verb-output.copy", "Y", "copy", "Copy", "Copy all of it."),
+        Action("verb-output.command", "ctrl+y", "command", "As command", "Show and copy the command that says this."),
+        *finding_actions("verb-output"),
+    )
+
+    def __init__(self, title: str, command: str, ran: Ran) -> None:
+        super().__init__()
+        self.ran = ran
+        self._title, self._command = title, command
+
+    @property
+    def text(self) -> str:
+        """All that was said."""
+        return f"{self.ran.out}{self.ran.err}"
+
+    def compose(self) -> ComposeResult:
+        yield TitleBar(self._title, "done" if self.ran.code == 0 else _ENDINGS.get(self.ran.code, "not done"))
+        yield Reader(id="verb-output")
+        yield PromptBar()
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Show what was said."""
+        self.reader.focus()
+        text = self.text or "It is done; there is nothing to say."
+        lines = text[:_SHOWN].rstrip("\n").split("\n")
+        if len(text) > _SHOWN:
+            lines.append(f"… and {len(text) - _SHOWN:,} more characters: a file takes them all.")
+        shown = (RenderedLine((Span(printable(line.expandtabs(4))),), (0, 0)) for line in lines)
+        self.reader.show(RenderedText(tuple(shown), {}))
+
+    def action_save(self) -> None:
+        """Write what was said, whole, beside the database."""
+        name = printable(self._title).lower().replace(" ", "-")
+        work = partial(write_beside, self.project.path, name, ".txt", self.text)
+        self.in_background(work, self._saved, group="verb-output")
+
+    def _saved(self, path: Path) -> None:
+        self.notify(str(path), title="Written", markup=False)
+
+    def action_copy(self) -> None:
+        """Copy what was said, whole."""
+        copy_text(self, self.text)
+
+    def action_command(self) -> None:
+        """Show the command line that says the same, and copy it."""
+        show_command(self, self._command)
+
+
+_ENDINGS: Final = {3: "done, but some were refused", 130: "stopped", -2: "stopped"}
+
+
+class VerbScreen(FormScreen):
+    """One field an option; what is wrong stands at its field.
+
+    Args:
+        verb: The verb.
+        begin: What stands in fields to begin with, by option.
+    """
+
+    CSS_PATH = "verb.tcss"
+    TITLE_TEXT = "Command"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("verb.run", "f4,ctrl+r", "run", "Run", "Do it.", priority=True),
+        Action("verb.try", "f3,ctrl+t", "try", "Try", "Show what it would do; nothing is written.", priority=True),
+        Action("verb.command", "ctrl+y", "command", "As command", "Show and copy it as a command.", priority=True),
+        Action("verb.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
+        Action("verb.back", "escape", "back", "Back", "Stop what runs, else go back."),
+    )
+
+    def __init__(self, verb: Verb, begin: dict[str, str] | None = None) -> None:
+        super().__init__()
+        self.verb = verb
+        self.form: VerbForm | None = None
+        self._begin = begin or {}
+        self._began: float | None = None
+        self._clock: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """The frame; fields come once the verb's module has been imported."""
+        yield TitleBar(self.verb.title, self.verb.about)
+        yield VerticalScroll(id="verb-form", can_focus=False)
+        yield Static(classes="form-trouble", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Read what it asks for."""
+        work = partial(_form, self.verb, self.project.path)
+        self.in_background(work, self._show_fields, group="verb-form")
+
+    def _show_fields(self, form: VerbForm) -> None:
+        self.form = form
+        box = self.query_one("#verb-form")
+        if not form.fields:
+            box.mount(Static("It takes no options.", markup=False))
+        box.mount_all(map(option_field, form.fields))
+        self.call_after_refresh(self._begin_with)
+
+    def _begin_with(self) -> None:
+        for field in self.query(OptionField):
+            if field.option in self._begin:
+                field.value = self._begin[field.option]
+        if (first := next(iter(self.query(OptionField)), None)) is not None:
+            first.line.focus()
+
+    def values(self) -> dict[str, str]:
+        """What stands in each field."""
+        return {field.option: field.value for field in self.query(OptionField)}
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only some can be tried."""
+        if action == "try":
+            return self.form is not None and self.form.has_dry_run
+        return super().check_action(action, parameters)
+
+    # -- running -----------------------------------------------------------------------------------
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether it is being done."""
+        return self._began is not None
+
+    def action_try(self) -> None:
+        """Show what it would do."""
+        self._run(dry_run=True)
+
+    @on(Input.Submitted)
+    def action_run(self) -> None:
+        """Do it."""
+        self._run(dry_run=False)
+
+    def _run(self, *, dry_run: bool) -> None:
+        if self.form is None or self.is_at_work:
+            return
+        self.complain("")
+        try:
+            line = self.form.line(self.values(), dry_run=dry_run)
+        except UsageError as error:
+            self.trouble(error)
+            return
+        self._began = monotonic()
+        self._clock = self.set_interval(1, self._tick)
+        self._tick()
+        self.in_background(partial(run_line, line), self._ran, group=_RUN, stops=True)
+
+    def _tick(self) -> None:
+        if self._began is not None:
+            self.say(f"running, {monotonic() - self._began:.0f} s so far · escape stops it")
+
+    def _rest(self) -> None:
+        self._began = None
+        if self._clock is not None:
+            self._clock.stop()
+        self.say(self.verb.about)
+
+    def _ran(self, ran: Ran) -> None:
+        self._rest()
+        assert self.form is not None
+        if ran.is_refused:
+            self.trouble(self.form.refusal(ran.err))
+        elif self.is_current:
+            command = self.form.command(self.values())
+            self.app.push_screen(VerbOutputScreen(self.verb.title, command, ran))
+
+    def trouble(self, error: BaseException | None) -> None:
+        """Nothing runs any more."""
+        self._rest()
+        super().trouble(error)
+
+    def action_command(self) -> None:
+        """Show and copy the command line that does the same."""
+        if self.form is None:
+            return
+        try:
+            show_command(self, self.form.command(self.values()))
+        except UsageError as error:
+            self.trouble(error)
+
+    def action_back(self) -> None:
+        """Stop what runs, else leave."""
+        if self.is_at_work:
+            self.workers.cancel_group(self, _RUN)
+            self._rest()
+            self.notify("It was stopped; what is stored stays.", markup=False)
+        else:
+            self.workbench.action_go_back()
+
+
+def _form(verb: Verb, database: Path) -> VerbForm:
+    """Runs in a thread: it imports the verb's module."""
+    return VerbForm(verb, verb.declared(), database)
+
+
+def show_command(screen: FormScreen | FindingScreen, command: str) -> None:
+    """Show a command line that can be pasted, and copy it."""
+    screen.notify(printable(command), title="The same as a command", timeout=20, markup=False)
+    copy_text(screen, command)

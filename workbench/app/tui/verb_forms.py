@@ -1,0 +1,240 @@
+"""A verb's form, made from its options: the fields, the command line that what stands in them asks for, and its run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, Final, Literal, NamedTuple, get_args, get_origin
+
+from msgspec import NODEFAULT
+
+from workbench.app.tui.form import FormField
+from workbench.app.verbs import Declared, Verb
+from workbench.core.errors import OptionError
+from workbench.core.options import RecordField, fields_of
+from workbench.core.progress import heed
+
+_NO: Final = "no"
+_YES: Final = "yes"
+_DATABASE: Final = "database"
+_DRY_RUN: Final = "dry_run"
+_FLAG = re.compile(r"(?<![\w-])(--[a-z][\w-]*|-o)\b(?:[ =](?=[A-Z]))?")
+_ERROR = re.compile(r"^(?:Error|Wrong usage|Database): ", re.MULTILINE)
+_ABOUT: Final = {
+    "verb": "What is to be done.",
+    "where": "Only these items, by conditions such as type=A state=final; empty: all.",
+}
+_REST_S: Final = 0.05
+
+
+class VerbForm:
+    """What is asked before a verb is run.
+
+    Attributes:
+        fields: A line for each option, those that must be said first.
+        has_dry_run: Whether it can be tried first.
+
+    Args:
+        verb: The verb.
+        declared: What its module says of it.
+        database: The open one.
+    """
+
+    def __init__(self, verb: Verb, declared: Declared, database: Path) -> None:
+        self.verb = verb
+        self._declared, self._database = declared, database
+        self._options = {_shown(field): field for field in fields_of(declared.record) if field.name != _DATABASE}
+        asked = [name for name, field in self._options.items() if field.name != _DRY_RUN]
+        asked.sort(key=lambda name: not (self._options[name].is_required or self._options[name].written.is_argument))
+        self.fields = tuple(self._line(name, self._options[name]) for name in asked)
+        self.has_dry_run = any(field.name == _DRY_RUN for field in self._options.values())
+
+    def _line(self, name: str, field: RecordField) -> FormField:
+        return FormField(
+            name=name,
+            about=self.without_flags(_about(field)),
+            value=_value(field),
+            choices=_choices(field),
+            is_path=_is_path(field),
+        )
+
+    # -- the command line --------------------------------------------------------------------------
+
+    def line(self, typed: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
+        """The words behind ``workbench`` that ask for what stands in the fields.
+
+        Raises:
+            OptionError: A field that must be said is empty, or its words can't be told apart.
+        """
+        places: list[str] = []
+        flags: list[str] = []
+        for name, field in self._options.items():
+            found = [_YES] if dry_run and field.name == _DRY_RUN else _words(name, field, typed.get(name, ""))
+            if field.written.is_argument:
+                places += found
+            else:
+                flags += _flagged(field, found)
+        if any(word.startswith("-") and word != "-" for word in places):
+            flags, places = [], [*flags, "--", *places]
+        return self.verb.line(str(self._database), self._declared, [*places, *flags])
+
+    def command(self, typed: Mapping[str, str]) -> str:
+        """The same as a line that can be pasted into a shell."""
+        return shlex.join(["workbench", *self.line(typed)])
+
+    # -- words -------------------------------------------------------------------------------------
+
+    def without_flags(self, text: str) -> str:
+        """A text of the command line, with options as the form calls them."""
+        names = {flag: name for name, field in self._options.items() for flag in field.flags}
+        return _FLAG.sub(lambda found: f"{names.get(found[1], found[1].lstrip('-'))} ", text).replace("  ", " ")
+
+    def refusal(self, said: str) -> OptionError:
+        """What the command line refused, at the option that it names first, if it names one."""
+        begins = _ERROR.search(said)
+        text = " ".join(said[begins.end() if begins else 0 :].split())
+        flag = _FLAG.search(text)
+        of_flag = (name for name, field in self._options.items() if flag and flag[1] in field.flags)
+        wrong = self.without_flags(text)
+        return OptionError(wrong, option=next(of_flag, None), wrong=wrong)
+
+
+def _shown(field: RecordField) -> str:
+    """What a field is called: its longest flag, without dashes."""
+    if field.written.is_argument:
+        return field.name.replace("_", "-")
+    return max(field.flags, key=len).lstrip("-")
+
+
+def _about(field: RecordField) -> str:
+    if field.name in _ABOUT:
+        return _ABOUT[field.name]
+    text = (field.description or field.written.metavar or "").replace("(repeatable)", "")
+    if field.is_several and not _is_path(field):
+        text = f"{text.rstrip(' .')}; several with blanks between them"
+    if field.is_required and field.type is not bool:
+        text = f"{text.rstrip('.')} (needed)"
+    return text.strip(" ;")
+
+
+def _value(field: RecordField) -> str:
+    default = field.default
+    if field.type is bool:
+        return _YES if field.is_required else _NO
+    if default is None or default is NODEFAULT:
+        return ""
+    return ",".join(map(str, default)) if isinstance(default, tuple) else str(default) if default != {} else ""
+
+
+def _choices(field: RecordField) -> dict[str, str]:
+    if field.type is bool:
+        return {_YES: ""} if field.is_required else {_NO: "", _YES: ""}
+    words = field.written.choices or (get_args(field.type) if get_origin(field.type) is Literal else ())
+    if field.is_several:
+        return {}
+    none = {"": ""} if words and not _value(field) and not field.is_required else {}
+    return {**none, **dict.fromkeys(words, "")}
+
+
+def _is_path(field: RecordField) -> bool:
+    return field.type is Path or field.written.names_file
+
+
+def _words(name: str, field: RecordField, text: str) -> list[str]:
+    """What stands in a field, as words of a command line; none where it is what holds anyway."""
+    if not text and field.is_required:
+        raise OptionError(f"{name}: nothing stands here.", option=name, wrong="Something has to stand here.")
+    if not text or (text == _value(field) and not field.written.is_argument and not field.is_required):
+        return []
+    if not field.is_several:
+        return [_file(text) if _is_path(field) else text]
+    if _is_path(field) and os.path.exists(_file(text)):
+        return [_file(text)]
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        wrong = "A quote is not closed."
+        raise OptionError(f"{name}: {wrong}", option=name, wrong=wrong) from None
+    return [_file(word) for word in words] if _is_path(field) else words
+
+
+def _file(text: str) -> str:
+    return os.path.expanduser(text)
+
+
+def _flagged(field: RecordField, words: Sequence[str]) -> Iterator[str]:
+    flag = field.flags[0]
+    for word in words:
+        if field.type is bool:
+            yield flag
+        elif flag.startswith("--") and (word.startswith("-") or field.written.bare is not None):
+            yield f"{flag}={word}"
+        else:
+            yield from (flag, word)
+
+
+# -- Its run: in a process of its own, as in another terminal.
+
+
+class Ran(NamedTuple):
+    """How a command ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether it did nothing but say why."""
+        return self.code in (1, 2) and not self.out
+
+
+def run_line(words: Sequence[str]) -> Ran:
+    """Run a command line; who no longer waits has it stopped as by Ctrl-C, so that what is stored stays.
+
+    Raises:
+        Stopped: Nobody waits any more.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process: subprocess.Popen[bytes] = subprocess.Popen(
+            [sys.executable, "-P", "-m", "workbench", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            env=_environment(),
+            start_new_session=True,
+        )
+        try:
+            while _is_running(process):
+                heed()
+        finally:
+            _interrupt(process)
+        return Ran(process.returncode, _text(out), _text(err))
+
+
+def _is_running(process: subprocess.Popen[Any]) -> bool:
+    try:
+        process.wait(_REST_S)
+    except subprocess.TimeoutExpired:
+        return True
+    return False
+
+
+def _interrupt(process: subprocess.Popen[Any]) -> None:
+    if process.poll() is None:
+        process.send_signal(2)
+
+
+def _environment() -> dict[str, str]:
+    return {**{name: value for name, value in os.environ.items() if name != "TEXTUAL_DRIVER"}, "NO_COLOR": "1"}
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")

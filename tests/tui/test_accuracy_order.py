@@ -38,21 +38,42 @@ def shares(screen: AccuracyScreen, group: str | None) -> list[float]:
     return [row.accuracy for row in rows if row is not None and row.accuracy is not None]
 
 
-async def test_a_column_sorts_best_first_then_turned_round_then_not_at_all(project: Project) -> None:
+async def test_a_column_sorts_worst_first_then_turned_round_then_not_at_all(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, "y")
         await to_cell(pilot, "bad", "A")
         await press(pilot, "s")
         screen = screen_of(app)
-        assert shares(screen, "A") == sorted(shares(screen, "A"), reverse=True)
-        assert "A▼" in matrix_of(app).render_line(0).text
-        assert screen.chosen == ("bad", "A")
-        screen.action_sort()
         assert shares(screen, "A") == sorted(shares(screen, "A"))
         assert "A▲" in matrix_of(app).render_line(0).text
+        assert screen.chosen == ("bad", "A")
+        screen.action_sort()
+        assert shares(screen, "A") == sorted(shares(screen, "A"), reverse=True)
+        assert "A▼" in matrix_of(app).render_line(0).text
         screen.action_sort()
         assert names(app) == IN_REPORT
         assert "▲" not in matrix_of(app).render_line(0).text
+        await press(pilot, "S")
+        assert "A▼" in matrix_of(app).render_line(0).text
+
+
+async def test_the_groups_of_the_verifier_below_stand_worst_first_too(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y")
+        await to_cell(pilot, "unsure", "A")
+        await press(pilot, "s")
+        screen, table = screen_of(app), app.screen.query_one(VirtualTable)
+        assert screen.sheet is not None
+        groups = [screen.sheet.groups[place] for place in table.order]
+        found = [screen.sheet.row("unsure", group) for group in groups]
+        assert groups[0] is None, "all items stay on top"
+        figures = [row.accuracy for row in found[1:] if row is not None and row.accuracy is not None]
+        assert len(figures) > 1
+        assert figures == sorted(figures)
+        table.focus()
+        await press(pilot, *["right"] * 4, "s")
+        assert table.sort is not None
+        assert table.sort.column == "acc"
 
 
 async def test_names_sort_and_less_is_better_for_error_rates(project: Project) -> None:
@@ -65,11 +86,11 @@ async def test_names_sort_and_less_is_better_for_error_rates(project: Project) -
         await pilot.press("right", "f", "f", "f", "f")
         await press(pilot, "s")
         assert screen_of(app).figure == "fpr"
-        assert "all▲" in matrix_of(app).render_line(0).text
+        assert "all▼" in matrix_of(app).render_line(0).text
         rows = [screen_of(app).sheet.row(name, None) for name in names(app)]  # type: ignore[union-attr]
         rates = [row.fpr for row in rows if row is not None]
-        assert rates == sorted(rates, key=lambda rate: rate or 0.0)
-        assert names(app)[-1] == "always-correct"
+        assert rates == sorted(rates, key=lambda rate: -(rate or 0.0))
+        assert names(app)[0] == "always-correct"
 
 
 async def test_pinned_verifiers_stay_on_top(project: Project) -> None:

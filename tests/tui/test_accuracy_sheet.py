@@ -118,9 +118,9 @@ def test_every_figure_has_its_n() -> None:
     ("order", "expected"),
     [
         (None, ["judge", "rule", "slow", "always-incorrect"]),
-        (SheetOrder(group="A"), ["rule", "always-incorrect", "judge", "slow"]),
-        (SheetOrder(group="A", descending=False), ["judge", "always-incorrect", "rule", "slow"]),
-        (SheetOrder(by_name=True, descending=False), ["always-incorrect", "judge", "rule", "slow"]),
+        (SheetOrder(group="A", descending=True), ["rule", "always-incorrect", "judge", "slow"]),
+        (SheetOrder(group="A"), ["judge", "always-incorrect", "rule", "slow"]),
+        (SheetOrder(by_name=True), ["always-incorrect", "judge", "rule", "slow"]),
         (SheetOrder(group="gone"), ["judge", "rule", "slow", "always-incorrect"]),
     ],
 )

@@ -15,6 +15,8 @@ from tests.unit.labelling.said import Record
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit import agreement_view as view
 from workbench.app.tui.kit import columns as layout
+from workbench.app.tui.kit.arranging import ArrangedSource
+from workbench.app.tui.kit.columns import Sort
 from workbench.app.tui.kit.sources import FixedSource, MemorySource
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens import agreement as module
@@ -311,8 +313,8 @@ def test_people_are_sorted_by_the_size_of_their_shares(tmp_path: Path) -> None:
     columns, people = view.table(agreement(labelled(tmp_path)).report, "people")
     source = MemorySource(layout.laid_out(columns), layout.rows_of(columns, enumerate(people)))
     for key, sized in (("with others", True), ("consensus", True), ("repeats", False)):
-        source.sort_by(key)
-        found = [getattr(people[row], key.replace(" ", "_")).share for row in source.ids()]
+        ids = ArrangedSource(source, Sort(key)).ids()
+        found = [getattr(people[row], key.replace(" ", "_")).share for row in ids]
         shares = [share for share in found if share is not None]
         assert shares == sorted(shares)
         assert found[: len(shares)] == shares

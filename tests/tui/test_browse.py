@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input, OptionList
+from textual.widgets import Input
 
 from bench.synthetic import build
 from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.columns import Sort
 from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.browse import BrowseScreen
 from workbench.app.tui.screens.item import ItemScreen
-from workbench.app.tui.screens.sort_by import SortByScreen
 from workbench.app.tui.table_screen import ConditionSuggester
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Condition
@@ -150,20 +150,18 @@ async def test_escape_clears_the_search_then_the_filter_then_leaves(project: Pro
         assert type(app.screen).__name__ == "HomeScreen"
 
 
-async def test_sorting_by_a_chosen_column_keeps_the_selection_and_turns_round(project: Project) -> None:
+async def test_sorting_by_a_column_keeps_the_selection_and_turns_round(project: Project) -> None:
     async with browsing(project) as (app, pilot):
-        await press(pilot, "down", "s")
-        assert isinstance(app.screen, SortByScreen)
-        await press(pilot, "down", "down", "down", "down", "down", "enter")
-        assert table(app).sort is not None
+        await press(pilot, "down", *["right"] * 4, "s")
+        assert table(app).sort == Sort("verdict:rules")
         assert "rul… ▲" in shown(app)
         assert table(app).selected_id == 2
         await press(pilot, "home")
         assert table(app).selected_id == 4  # the first "incorrect"
         await press(pilot, "S", "home")
         assert "rul… ▼" in shown(app)
-        assert table(app).selected_id == 3  # the first "error"
-        await press(pilot, "s", "home", "enter")
+        assert table(app).selected_id == 1  # the first "correct"
+        await press(pilot, "s")
         assert table(app).sort is None
 
 
@@ -173,15 +171,6 @@ async def test_a_click_on_a_header_sorts_and_a_second_one_turns_round(project: P
             await pilot.click(VirtualTable, offset=(2, 0))
             await settle(pilot)
             assert f"id {sign}" in shown(app)
-
-
-async def test_escape_in_the_choice_of_columns_changes_nothing(project: Project) -> None:
-    async with browsing(project) as (app, pilot):
-        await press(pilot, "s")
-        assert app.screen.query_one(OptionList).option_count == 9
-        await press(pilot, "escape")
-        assert isinstance(app.screen, BrowseScreen)
-        assert table(app).sort is None
 
 
 @pytest.mark.parametrize(("text", "item"), [("1", 1), ("300", 300), ("2_99", 299), ("c17", 18), ("#c0", 1)])

@@ -19,6 +19,7 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.worker import WorkerFailed
 
+from workbench.app.tui.kit.arranging import ArrangedSource
 from workbench.app.tui.kit.columns import Sort, TableColumn, TableRow, fit_widths, laid_out, rows_of
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.run_view import duration
@@ -32,7 +33,7 @@ COLUMNS = (
     TableColumn("id", "id", 6, 10, "right"),
     TableColumn("question", "Question", 10, 40),
     TableColumn("gold", "Gold", 11, 14),
-    TableColumn("note", "Note", 6, 30, sortable=False),
+    TableColumn("note", "Note", 6, 30, worst="high"),
 )
 
 
@@ -41,6 +42,7 @@ class Numbers:
 
     def __init__(self, n: int, *, keep: Callable[[int], bool] = lambda _: True, descending: bool = False) -> None:
         self.columns: Sequence[TableColumn] = COLUMNS
+        self.queried = True
         self.natural = array("q", (number for number in range(1, n + 1) if keep(number)))
         self.order = self.natural[::-1] if descending else self.natural
         self.note = "note"
@@ -66,9 +68,11 @@ class Numbers:
         return [self.row(number) for number in ids]
 
     def row(self, number: int) -> TableRow:
-        verdict: tuple[str, Tone] = ("✓ correct", "success") if number % 2 else ("✗ incorrect", "error")
+        verdict: tuple[str, Tone, str] = ("✓", "success", "correct") if number % 2 else ("✗", "error", "incorrect")
+        mark, tone, word = verdict
+        gold = Cell(f"{mark} {word}", tone, value=word)
         question = f"[b]What[/b] is\n{number}?"
-        return TableRow(number, (Cell(str(number)), Cell(question), Cell(*verdict), Cell(self.note)))
+        return TableRow(number, (Cell(str(number), value=number), Cell(question), gold, Cell(self.note)))
 
 
 class NotingTable(VirtualTable):
@@ -301,12 +305,11 @@ async def test_mouse() -> None:
         assert isinstance(selected, VirtualTable.RowSelected)
         assert selected.row_id == 5
         header = app.lines()[0]
-        await pilot.click(VirtualTable, offset=(header.index("Note"), 0))
-        assert app.last(VirtualTable.SortRequested) is None
-        await pilot.click(VirtualTable, offset=(header.index("Gold"), 0))
-        request = app.last(VirtualTable.SortRequested)
-        assert isinstance(request, VirtualTable.SortRequested)
-        assert request.column == "gold"
+        for title, asked in (("Note", Sort("note", descending=True)), ("Gold", Sort("gold"))):
+            await pilot.click(VirtualTable, offset=(header.index(title), 0))
+            request = app.last(VirtualTable.SortRequested)
+            assert isinstance(request, VirtualTable.SortRequested)
+            assert request.sort == asked
         assert app.table.selected_id == 5
 
 
@@ -467,8 +470,7 @@ def by_size(*values: Any, shown: Callable[[Any], str] = str) -> list[Any]:
     """Values in the order of a column of them."""
     columns: Columns[Any] = (column("value", lambda value: value, shown),)
     source = MemorySource(laid_out(columns), rows_of(columns, enumerate(values)))
-    source.sort_by("value")
-    return [values[row_id] for row_id in source.ids()]
+    return [values[row_id] for row_id in ArrangedSource(source, Sort("value")).ids()]
 
 
 def test_numbers_are_sorted_by_size_before_words() -> None:
@@ -500,37 +502,82 @@ def test_whatever_form_counts_and_times_have_they_are_sorted_by_size(
 def test_what_has_no_order_is_sorted_by_what_is_shown_of_it() -> None:
     columns: Columns[list[int]] = (column("sum", lambda some: some, lambda some: f"sum {sum(some)}"),)
     source = MemorySource(laid_out(columns), rows_of(columns, enumerate([[5], [1, 2], [4]])))
-    source.sort_by("sum")
-    assert list(source.ids()) == [1, 2, 0]
+    assert list(ArrangedSource(source, Sort("sum")).ids()) == [1, 2, 0]
 
 
 def test_cells_without_a_value_stand_last_both_ways() -> None:
     values = (None, 2, "", 999, "…", 1_450_000, "–", 12_300, math.nan)
     assert by_size(*values)[:4] == [2, 999, 12_300, 1_450_000]
     source = MemorySource(COLUMNS, in_memory(*values))
-    source.sort_by("question")
-    assert list(source.ids()) == [1, 3, 7, 5, 0, 2, 4, 6, 8]
-    source.sort_by("question")
-    assert list(source.ids()) == [5, 7, 3, 1, 0, 2, 4, 6, 8]
+    assert list(ArrangedSource(source, Sort("question")).ids()) == [1, 3, 7, 5, 0, 2, 4, 6, 8]
+    assert list(ArrangedSource(source, Sort("question", descending=True)).ids()) == [5, 7, 3, 1, 0, 2, 4, 6, 8]
 
 
-def test_a_column_is_sorted_up_then_down_then_not() -> None:
-    source = MemorySource(COLUMNS, in_memory("b", "c", "a"))
-    orders = []
-    for _ in range(3):
-        source.sort_by("question")
-        orders.append((list(source.ids()), source.sort))
-    assert orders == [([2, 0, 1], Sort("question")), ([1, 0, 2], Sort("question", True)), ([0, 1, 2], None)]
+def test_verdicts_are_sorted_by_how_bad_they_are() -> None:
+    words = ("correct", "none", "abstain", "incorrect", "error")
+    assert by_size(*words) == ["incorrect", "error", "abstain", "correct", "none"]
 
 
-def test_rows_that_are_put_stand_in_the_order_a_person_chose() -> None:
-    source = MemorySource(COLUMNS, in_memory("b", "a"))
-    source.sort_by("question")
-    assert source.put(in_memory("b", "c", "a"))
-    assert list(source.ids()) == [2, 0, 1]
-    assert not source.put(in_memory("b", "d", "a"))
-    source.sort_by("gold")
-    assert source.sort == Sort("gold")
+async def test_a_key_sorts_by_the_column_under_the_cursor_worst_first_then_turned_round_then_not() -> None:
+    app = TableApp(Numbers(1))
+    columns = (COLUMNS[0], COLUMNS[1], COLUMNS[2], COLUMNS[3])
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.table.show_rows(columns, in_memory("b", "c", "a"))
+        await settle(pilot)
+        await pilot.press("right")
+        orders = []
+        for key in ("s", "s", "s", "S", "S"):
+            await pilot.press(key)
+            await settle(pilot)
+            orders.append((app.table.visible_ids, app.table.sort))
+        up, down = ([2, 0, 1], Sort("question")), ([1, 0, 2], Sort("question", descending=True))
+        assert orders == [up, down, ([0, 1, 2], None), down, up]
+        await pilot.press("right", "right", "s")
+        await settle(pilot)
+        assert app.table.sort == Sort("note", descending=True), "high figures are the bad ones there"
+        assert app.table.visible_ids == [1, 0, 2]
+
+
+async def test_items_of_a_settled_order_are_sorted_by_reading_them_all() -> None:
+    source = Numbers(3_000)
+    source.queried = False
+    app = TableApp(source)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("right", "right", "s")
+        await settle(pilot)
+        assert app.table.visible_ids[:3] == [2, 4, 6], "✗ before ✓"
+        assert app.table.row_count == 3_000
+        app.table.set_source(Numbers(3_000))
+        await settle(pilot)
+        assert app.table.sort is None, "a query has its own order"
+
+
+async def test_the_column_under_the_cursor_is_marked_and_stays_in_sight() -> None:
+    source = Numbers(100)
+    source.columns = (TableColumn("id", "id", 6), *(TableColumn(f"c{n}", f"Column {n}", 40, 50) for n in range(3)))
+    app = TableApp(source)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        for title in ("Column 0", "Column 1", "Column 2"):
+            await pilot.press("right")
+            header = app.table.render_line(0)
+            marked = [one.text.strip() for one in header if one.style and one.style.reverse]
+            assert marked == [title]
+        await pilot.press("left", "left", "left", "left")
+        assert app.table.column == 0
+        assert app.table.scroll_offset.x == 0
+
+
+async def test_rows_that_are_put_stand_in_the_order_a_person_chose() -> None:
+    app = TableApp(Numbers(1))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.table.show_rows(COLUMNS, in_memory("b", "a"))
+        await settle(pilot)
+        await pilot.press("right", "s")
+        app.table.show_rows(COLUMNS, in_memory("b", "c", "a"))
+        await settle(pilot)
+        assert app.table.visible_ids == [2, 0, 1]
 
 
 async def test_a_click_on_a_title_sorts_rows_in_memory() -> None:

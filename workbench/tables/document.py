@@ -37,6 +37,11 @@ class Cell(Struct, frozen=True):
     small: str = ""
     value: float | str | tuple[float, ...] | None = None
 
+    @property
+    def full(self) -> str:
+        """The cell in full: what is sorted by words says them all, also where less is shown."""
+        return self.value if isinstance(self.value, str) else self.text
+
 
 class Head(Struct, frozen=True):
     """A heading over one or more columns."""

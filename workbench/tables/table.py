@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, takewhile
-from typing import Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 
 from msgspec import Struct
 
@@ -15,6 +15,7 @@ Record = TypeVar("Record", contravariant=True)
 Value = TypeVar("Value")
 Shown: TypeAlias = str | Cell
 Ends: TypeAlias = tuple[float, float] | None
+Worst = Literal["low", "high"]
 
 
 class Column(Struct, Generic[Record], frozen=True, kw_only=True):
@@ -30,6 +31,7 @@ class Column(Struct, Generic[Record], frozen=True, kw_only=True):
         key: What it is called where a person chooses it; empty for its heading.
         room: Cells it is wide in the app, or the least while others have room to give and the most it asks for.
         tone: What its cells mean, as far as they don't say so themselves.
+        worst: Which end of its values is the bad one, which sorting in the app brings to the top first.
     """
 
     heading: str
@@ -42,6 +44,7 @@ class Column(Struct, Generic[Record], frozen=True, kw_only=True):
     key: str = ""
     room: int | tuple[int, int] = (4, 24)
     tone: Tone | Callable[[Record], Tone] = ""
+    worst: Worst = "low"
 
     def cell(self, record: Record) -> Cell:
         """What it says of a record."""
@@ -71,6 +74,7 @@ class Extras(TypedDict, Generic[Record], total=False):
     key: str
     room: int | tuple[int, int]
     tone: Tone | Callable[[Record], Tone]
+    worst: Worst
 
 
 def column(

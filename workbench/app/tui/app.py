@@ -92,6 +92,7 @@ class WorkbenchApp(App[None]):
     EVERYWHERE: ClassVar[tuple[Action, ...]] = (
         Action("app.help", "question_mark,f1", "help", "Keys", "Show the keys of this screen."),
         Action("app.palette", "ctrl+p", "command_palette", "Commands", "Find a command by name.", footer=False),
+        Action("app.copy", "Y", "copy", "Copy", "Copy the cell, the row, or a text of the item.", footer=False),
         Action("app.back", "escape", "go_back", "Back", "Go back to the screen before."),
         Action("app.quit", "q", "quit", "Quit", "Leave the app; runs go on."),
     )
@@ -319,6 +320,16 @@ class WorkbenchApp(App[None]):
             # It stands in the terminal afterwards.
             self.exit(message=Text(self.project.kept.words()) if self.project.kept.count else None)
 
+    def action_copy(self) -> None:
+        """Ask what to copy of what is under the cursor."""
+        from workbench.app.tui.sharing import copy_menu
+
+        if isinstance(self.screen, WorkbenchScreen):
+            if offers := tuple(self.screen.copies()):
+                copy_menu(self.screen, offers)
+            else:
+                self.notify("Nothing here can be copied.", markup=False)
+
     def action_help(self) -> None:
         """Show the keys of the present screen."""
         from workbench.app.tui.screens.help import HelpScreen
@@ -345,7 +356,7 @@ class WorkbenchApp(App[None]):
         """What the palette calls: the action, run on the screen once the palette has closed."""
 
         def run_action() -> None:
-            self.call_later(self.run_action, action.run, self if action in self.EVERYWHERE else screen)
+            self.call_later(self.run_action, action.run, screen.doer_of(action))
 
         return run_action
 

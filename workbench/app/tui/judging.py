@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TypeVar
 
@@ -14,6 +14,7 @@ from textual.worker import Worker, WorkerState
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.card import FinalAnswerCard, Opened
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.copies import Copyable
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import RemarkPiece
@@ -73,6 +74,13 @@ class JudgingScreen(PersonScreen):
     def person(self) -> str:
         """Under whose name one works here; empty before that is known."""
         return self._person
+
+    def copies(self) -> Iterator[Copyable]:
+        """What the card shows, in full."""
+        from workbench.app.tui.copying import of_card
+
+        if self.card.texts is not None:
+            yield from of_card(self.card.texts.item)
 
     @property
     def card(self) -> FinalAnswerCard:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import on
@@ -17,9 +18,11 @@ from textual.worker import Worker, WorkerState, get_current_worker
 
 from workbench.app.tui.allocating import let_go
 from workbench.app.tui.keymap import Action, bindings
+from workbench.app.tui.kit.copies import Copyable
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput, PromptBar
 from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.switches import index_of
 from workbench.core.errors import StoreError, UsageError, WorkbenchError
 from workbench.core.progress import Listener, Stopped, heard_by
@@ -181,10 +184,39 @@ class WorkbenchScreen(Screen[None]):
         """What the person who is looking can do here."""
         return self.ACTIONS
 
+    @property
+    def item_here(self) -> int | None:
+        """Row id of the item under the cursor, where the coordinator looks at items."""
+        return None
+
+    def copies(self) -> Iterator[Copyable]:
+        """What can be copied now."""
+        if self.list_in_use:
+            yield from self.list_in_use.copies()
+        if (item := self.item_here) is not None and self.workbench.annotator is None:
+            from workbench.app.tui.copying import of_item
+            from workbench.measuring import browsing
+
+            read = partial(browsing.read, self.project, item)
+            look = partial(browsing.detail, self.project, item, self.workbench.names_worked_under)
+            yield from of_item(self.project, read, look=look)
+
+    @property
+    def list_in_use(self) -> VirtualTable | None:
+        """The list that has the focus."""
+        return self.focused if isinstance(self.focused, VirtualTable) else None
+
     def all_actions(self) -> Iterator[Action]:
-        """This screen's actions, then those that work everywhere."""
+        """This screen's actions, those of the list that has the focus, then those that work everywhere."""
         yield from self.own_actions()
+        yield from self.list_in_use.ACTIONS if self.list_in_use else ()
         yield from self.workbench.actions_everywhere()
+
+    def doer_of(self, action: Action) -> WorkbenchApp | WorkbenchScreen | VirtualTable:
+        """Who an action is run by."""
+        if action in self.workbench.EVERYWHERE:
+            return self.workbench
+        return self.list_in_use if self.list_in_use and action in self.list_in_use.ACTIONS else self
 
 
 class PromptScreen(WorkbenchScreen):

@@ -9,14 +9,16 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.copies import Copyable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.core.errors import WorkbenchError
+from workbench.core.files import require_own, whole_file
 from workbench.core.options import TableForm, TableFormat
 from workbench.tables.files import SUFFIXES, write_beside
 
@@ -84,19 +86,48 @@ def _copy(text: Callable[[TableForm], str], kind: TableFormat) -> tuple[str, str
 
 
 def _copied(screen: WorkbenchScreen, done: tuple[str, str | None]) -> None:
-    """Say so where it is known; else try the terminal, which does not answer."""
+    """Say so where it is known; else try the terminal, which does not answer, and keep the text in a file."""
     text, place = done
     if place is not None:
         screen.notify(f"{len(text):,} characters are in {place}.", title="Copied", markup=False)
         return
     screen.app.copy_to_clipboard(text)
+    kept = None if screen.app.is_web else _keep(screen.project.path, text)
     screen.notify(
         f"{len(text):,} characters were offered to the terminal (OSC 52). Whether it took them isn't known: "
-        "paste to see, or save a file.",
+        f"paste to see.{'' if kept is None else f' They also stand in {kept}'}",
         title="Perhaps copied",
         severity="warning",
         markup=False,
     )
+
+
+def _keep(database: Path, text: str) -> Path | None:
+    """The text in a file beside the database, in place of the one before; None where it can't be written."""
+    path = database.with_name(f"{database.stem}-copied.txt")
+    try:
+        require_own(path)
+        with whole_file(path) as file:
+            file.write(text.encode("utf-8", "surrogatepass"))
+    except (OSError, WorkbenchError):
+        return None
+    return path
+
+
+def copy_menu(screen: WorkbenchScreen, offers: Sequence[Copyable]) -> None:
+    """Ask what to copy, and do it; a served app uses the browser's terminal alone."""
+
+    def take(key: str | None) -> None:
+        for offer in offers:
+            if offer.key == key:
+                _in_background(screen, partial(_given, offer, nearby=not screen.app.is_web), partial(_copied, screen))
+
+    screen.app.push_screen(ChoiceMenu("Copy", [Choice(one.key, one.name, one.key) for one in offers]), take)
+
+
+def _given(offer: Copyable, *, nearby: bool) -> tuple[str, str | None]:
+    text = offer.text()
+    return text, copy(text) if nearby else None
 
 
 def _saved(screen: WorkbenchScreen, path: Path) -> None:

@@ -27,7 +27,6 @@ from workbench.app.tui.kit.sources import Failed, FixedSource, PagedSource, RowH
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
-from workbench.app.tui.screens.sort_by import IMPORT_ORDER, SortByScreen
 from workbench.core.label import FLAG_STATES
 from workbench.core.selection import FIELDS, Condition
 from workbench.core.taxonomy import SUBTYPES, TYPES, UNTYPED
@@ -81,8 +80,8 @@ _FILTER = 32
 class TableScreen(WorkbenchScreen):
     """A table, the texts above and below it, and the row under the cursor in full.
 
-    A screen says what it reads, how that becomes rows, and what opens behind one; rows that are in memory can be
-    sorted by any column.
+    A screen says what it reads, how that becomes rows, and what opens behind one; what can be done with any list is
+    the table's own.
 
     Attributes:
         PREFIX: What the ids of its parts begin with: ``PREFIX-table``, ``PREFIX-detail`` …
@@ -95,6 +94,7 @@ class TableScreen(WorkbenchScreen):
         REST_S: Seconds the cursor rests before a row is told of.
         WIDE: Terminal columns from which the table has more columns; 0 where it always has the same.
         PALETTE: Whether the footer shows the key of the command palette.
+        ITEMS: Whether its rows are items; their ids are row ids of completions then.
     """
 
     DEFAULT_CSS = """
@@ -113,6 +113,7 @@ class TableScreen(WorkbenchScreen):
     REST_S: ClassVar[float] = 0
     WIDE: ClassVar[int] = 0
     PALETTE: ClassVar[bool] = False
+    ITEMS: ClassVar[bool] = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -213,6 +214,11 @@ class TableScreen(WorkbenchScreen):
     @on(RowSelected)
     def _row_selected(self, event: RowSelected) -> None:
         self.opened(event.row_id)
+
+    @property
+    def item_here(self) -> int | None:
+        """The item under the cursor."""
+        return self.table.selected_id if self.ITEMS and self.table.cursor is not None else None
 
     def action_open_row(self) -> None:
         """Open the row under the cursor."""
@@ -401,23 +407,10 @@ class CatalogScreen(TableScreen, PromptScreen):
 
     # -- sorting -----------------------------------------------------------------------------------
 
-    def action_sort(self) -> None:
-        """Choose a column."""
-        if self._source is not None:
-            self.app.push_screen(SortByScreen(self._source.columns, self.table.sort), self._sort_by)
-
-    def action_reverse(self) -> None:
-        """Turn the order round."""
-        self.change(descending=not self.asked.descending)
-
     @on(SortRequested)
-    def _header_clicked(self, event: SortRequested) -> None:
-        self._sort_by(event.column)
-
-    def _sort_by(self, column: str | None) -> None:
-        if column is not None:
-            again = column == (self.asked.sort or IMPORT_ORDER)
-            self.change(sort=column or None, descending=again and not self.asked.descending)
+    def _sort_requested(self, event: SortRequested) -> None:
+        sort = event.sort
+        self.change(sort=sort and sort.column, descending=sort is not None and sort.descending)
 
 
 def _first(typed: str, known: Iterable[str]) -> str | None:

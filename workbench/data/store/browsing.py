@@ -8,13 +8,16 @@ import time
 from array import array
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Final
 
 from workbench.core.database.connection import Cancelled, cancellable
 from workbench.core.database.events import FLAG_STANDS, IN_FORCE, OF_THIS_ROUND
 from workbench.core.database.selection import (
     COLUMNS,
     FROM_ITEMS,
+    GOLD,
     GOLD_FROM,
+    SUBTYPE,
     VERDICT,
     VISIBLE,
     compile_selection,
@@ -89,13 +92,25 @@ _SEARCH = """(c.question_id IN (
   OR c.key LIKE ? ESCAPE '\\' OR ct.text LIKE ? ESCAPE '\\')"""
 
 
+_WORST: Final = {
+    "gold": GOLD,
+    "subtype": SUBTYPE,
+    **{name: f"nullif({COLUMNS[name]}, '')" for name in ("domain", "source", "model")},
+}
+"""Column -> what it is sorted by, where that is not its text: nothing is NULL, and right is more than wrong."""
+_OUTCOMES: Final = (Outcome.INCORRECT, Outcome.ERROR, Outcome.ABSTAIN, Outcome.CORRECT)
+_WORST_VERDICT: Final = (
+    f"CASE {VERDICT} " + " ".join(f"WHEN {outcome} THEN {place}" for place, outcome in enumerate(_OUTCOMES)) + " END"
+)
+
+
 def _order(query: BrowseQuery) -> tuple[str, list[object]]:
     direction = "DESC" if query.descending else "ASC"
     if query.sort is None:
         return f"c.id {direction}", []
     if query.sort.startswith("verdict:"):
-        return f"coalesce({VERDICT}, {len(Outcome)}) {direction}, c.id", [query.sort.removeprefix("verdict:")]
-    return f"{COLUMNS[query.sort]} {direction}, c.id", []
+        return f"{_WORST_VERDICT} {direction} NULLS LAST, c.id", [query.sort.removeprefix("verdict:")]
+    return f"{_WORST.get(query.sort) or COLUMNS[query.sort]} {direction} NULLS LAST, c.id", []
 
 
 _ROW = ", ".join(

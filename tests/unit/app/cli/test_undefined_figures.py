@@ -126,7 +126,7 @@ def test_the_app_has_a_dash() -> None:
     gold = {"adjudicated": 0, "agreed": 100, "imported": 0, "none": 0}
     report = AccuracyReport(protocol="forced", gold=gold, gold_choice="final", by=None, rows=rows, averages=[])
     sheet = AccuracySheet(report)
-    detail = of_verifier(sheet, "v", wide=True)
+    detail = of_verifier(sheet, "v", FIGURES["mcc"], None, wide=True)
     at = [column.key for column in detail.columns].index("MCC")
     assert detail.rows[0].cells[at].text == "–"
     by_mcc = of_group(sheet, None, FIGURES["mcc"], (), width=120)

@@ -1,7 +1,8 @@
 """Widgets for large tables and long texts; they know no SQL and nothing of verifiers.
 
 Tables
-    virtual_table: one over more rows than fit in memory. columns: what it shows. sources: where rows come from.
+    virtual_table: one over more rows than fit in memory. paged_view: how it reads. columns: what it shows.
+    sources: where rows come from. arranging: in whose order. copies: what of it can be copied.
     matrix: figures with a cursor on a cell. pass_grid, pass_view, pass_texts: a pass matrix.
 Texts
     reader, reader_messages: a long text. wrapping: to a width. card, card_texts: the final-answer card.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from textual.content import Content
 
 from workbench.app.tui.kit.accuracy_view import (
@@ -28,7 +28,7 @@ from workbench.app.tui.kit.columns import TableColumn, TableRow, laid_out, rows_
 from workbench.app.tui.kit.matrix import MatrixCell, MatrixColumn, MatrixRow, fit, printable
 from workbench.core.text.figures import GLYPHS, NONE, compact_count, interval_bar, percent, percent_interval
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow
-from workbench.tables.table import Column, Columns, column, ends, word
+from workbench.tables.table import Column, Columns, Worst, column, ends, word
 
 _BAR = 16
 
@@ -57,7 +57,7 @@ _TITLE_WIDTHS = {True: 20, False: 12}
 
 
 class SheetOrder(Struct, frozen=True, kw_only=True):
-    """How verifiers are sorted.
+    """How verifiers are sorted; by a figure, the groups of the one below are sorted so as well.
 
     Attributes:
         by_name: By their names; else by the figure shown, in one group.
@@ -66,7 +66,11 @@ class SheetOrder(Struct, frozen=True, kw_only=True):
 
     by_name: bool = False
     group: str | None = None
-    descending: bool = True
+    descending: bool = False
+
+    def turned(self) -> SheetOrder:
+        """The other way round."""
+        return structs.replace(self, descending=not self.descending)
 
 
 class AccuracySheet:
@@ -111,15 +115,8 @@ class AccuracySheet:
         if order is not None and order.by_name:
             rest.sort(key=str.casefold, reverse=order.descending)
         elif order is not None and order.group in self.groups:
-            rest.sort(key=lambda name: self._place(name, order, figure))
+            rest.sort(key=lambda name: place_of(self.row(name, order.group), order, figure))
         return [name for name in pinned if name in self.verifiers] + rest
-
-    def _place(self, verifier: str, order: SheetOrder, figure: Figure) -> tuple[bool, float]:
-        row = self.row(verifier, order.group)
-        value = None if row is None else figure.of(row)
-        if value is None:
-            return True, 0.0
-        return False, -value if order.descending else value
 
     # -- the matrix --------------------------------------------------------------------------------
 
@@ -176,6 +173,12 @@ class AccuracySheet:
         return MatrixCell(figure.text(figure.of(row)) + star + other, glyph, figure.tint(row))
 
 
+def place_of(row: AccuracyRow | None, order: SheetOrder, figure: Figure) -> tuple[bool, float]:
+    """Where a row stands among others; who has no figure comes last."""
+    value = None if row is None else figure.of(row)
+    return value is None, (-1 if order.descending else 1) * (value or 0.0)
+
+
 def _arrow(order: SheetOrder | None) -> str:
     return "" if order is None else "▼" if order.descending else "▲"
 
@@ -183,9 +186,11 @@ def _arrow(order: SheetOrder | None) -> str:
 # -- one verifier ------------------------------------------------------------------------------
 
 
-def of_verifier(sheet: AccuracySheet, verifier: str, *, wide: bool) -> Detail:
-    """Every figure of one verifier, a row a group."""
+def of_verifier(sheet: AccuracySheet, verifier: str, figure: Figure, order: SheetOrder | None, *, wide: bool) -> Detail:
+    """Every figure of one verifier, a row a group; the row of all items stays on top."""
     found = [(place, row) for place, group in enumerate(sheet.groups) if (row := sheet.row(verifier, group))]
+    if order is not None and not order.by_name:
+        found.sort(key=lambda one: (one[1].group is not None, *place_of(one[1], order, figure)))
     columns = _verifier_columns(sheet.report.by, wide=wide, scored=any(row.auroc is not None for _, row in found))
     return Detail(_verifier_title(sheet, verifier), laid_out(columns), rows_of(columns, found))
 
@@ -207,8 +212,10 @@ def _verifier_columns(by: str | None, *, wide: bool, scored: bool) -> Columns[Ac
     """Reasons in words need the room of some other columns."""
     words = by == "reason"
 
-    def share(heading: str, value: Callable[[AccuracyRow], float | None], *, there: bool = True) -> Column[AccuracyRow]:
-        return column(heading, value, percent, room=5, there=there)
+    def share(
+        heading: str, value: Callable[[AccuracyRow], float | None], *, there: bool = True, worst: Worst = "low"
+    ) -> Column[AccuracyRow]:
+        return column(heading, value, percent, room=5, there=there, worst=worst)
 
     return (
         word(
@@ -232,11 +239,11 @@ def _verifier_columns(by: str | None, *, wide: bool, scored: bool) -> Columns[Ac
         ),
         share("BA", lambda row: row.balanced_accuracy),
         column("MCC", lambda row: row.mcc, FIGURES["mcc"].text, room=6),
-        share("FPR", lambda row: row.fpr),
-        share("FNR", lambda row: row.fnr),
+        share("FPR", lambda row: row.fpr, worst="high"),
+        share("FNR", lambda row: row.fnr, worst="high"),
         column("AUROC", lambda row: row.auroc, FIGURES["mcc"].text, room=5, there=scored),
-        column("? abst", lambda row: row.abstain, compact_count, room=6, there=wide),
-        column("! err", lambda row: row.error, compact_count, room=6, there=wide),
+        column("? abst", lambda row: row.abstain, compact_count, room=6, there=wide, worst="high"),
+        column("! err", lambda row: row.error, compact_count, room=6, there=wide, worst="high"),
     )
 
 

@@ -168,6 +168,11 @@ class FinalAnswerCard(Container):
 
     # -- one item ----------------------------------------------------------------------------------
 
+    @property
+    def texts(self) -> CardTexts | None:
+        """What is shown."""
+        return self._texts
+
     def show(self, texts: CardTexts | None) -> None:
         """Show an item from its card; None leaves the card empty."""
         self._texts = texts

@@ -92,13 +92,18 @@ class ManyMenu(ModalScreen[tuple[str, ...] | None]):
 
 
 class Choice(NamedTuple):
-    """One line of a menu; both are data, never markup."""
+    """One line of a menu; its texts are data, never markup.
+
+    Attributes:
+        key: Takes it; empty for that of its place, see `KEYS`.
+    """
 
     value: str
     text: str
+    key: str = ""
 
 
-KEYS = "0123456789abcdefghijklm"
+KEYS = "0123456789abcdefghijklmnoprstuvwxyz"
 """The keys of choices in their order; ``q`` closes the menu."""
 
 
@@ -126,7 +131,7 @@ class ChoiceMenu(ModalScreen[str | None]):
     ChoiceMenu.wide OptionList { width: 110; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(key, f"choose({number})", show=False) for number, key in enumerate(KEYS)),
+        *(Binding(key, f"press({key!r})", show=False) for key in KEYS),
         Binding("escape,q", "dismiss", "Cancel"),
     ]
 
@@ -155,15 +160,19 @@ class ChoiceMenu(ModalScreen[str | None]):
         yield menu
 
     def _option(self, number: int) -> Option:
-        choice, place = self._choices[number], number + self._first
-        key = f" {KEYS[place]} " if place < len(KEYS) else "   "
+        choice, key = self._choices[number], f" {self._key_of(number) or ' '} "
         mark = "" if self._chosen is None else "● " if choice.value in self._chosen else "  "
         return Option(Content.assemble((key, "bold $text-accent"), " ", (mark, "bold $text-success"), choice.text))
 
-    def action_choose(self, number: int) -> None:
+    def _key_of(self, number: int) -> str:
+        """The key of a choice: its own, else that of its place while there are any."""
+        return self._choices[number].key or KEYS[number + self._first : number + self._first + 1]
+
+    def action_press(self, key: str) -> None:
         """Take a choice by the key it shows."""
-        if self._first <= number < self._first + len(self._choices):
-            self.dismiss(self._choices[number - self._first].value)
+        for number, choice in enumerate(self._choices):
+            if self._key_of(number) == key:
+                self.dismiss(choice.value)
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:

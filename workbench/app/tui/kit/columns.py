@@ -13,7 +13,7 @@ from textual.strip import Strip
 
 from workbench.app.tui.kit.matrix import CLIP, Align, fit, printable
 from workbench.tables.document import Cell, Tone
-from workbench.tables.table import Column, Columns
+from workbench.tables.table import Column, Columns, Worst
 
 Record = TypeVar("Record")
 
@@ -51,6 +51,7 @@ class TableColumn(NamedTuple):
     Attributes:
         min_width: Narrowest width while other columns still have room to give.
         ideal_width: Widest width it asks for; more is given only where space is left over.
+        worst: Which end of its values is the bad one, which sorting brings to the top first.
     """
 
     key: str
@@ -58,7 +59,7 @@ class TableColumn(NamedTuple):
     min_width: int = 4
     ideal_width: int = 24
     align: Align = "left"
-    sortable: bool = True
+    worst: Worst = "low"
 
 
 class Sort(NamedTuple):
@@ -67,9 +68,30 @@ class Sort(NamedTuple):
     column: str
     descending: bool = False
 
+    def turned(self) -> Sort:
+        """The other way round."""
+        return Sort(self.column, not self.descending)
+
+
+def worst_first(column: TableColumn) -> Sort:
+    """The order that brings a column's bad end to the top."""
+    return Sort(column.key, column.worst == "high")
+
+
+def next_sort(column: TableColumn, present: Sort | None) -> Sort | None:
+    """What sorting by a column does: worst first, then turned round, then no sorting."""
+    first = worst_first(column)
+    return first.turned() if present == first else None if present == first.turned() else first
+
 
 class RowSource(Protocol):
-    """Rows under one filter and one order. Every method is called in a thread."""
+    """Rows under one filter and one order. Every method is called in a thread.
+
+    Attributes:
+        queried: Another order is another query, which the screen makes; else the table arranges the rows itself.
+    """
+
+    queried: bool
 
     @property
     def columns(self) -> Sequence[TableColumn]:
@@ -88,14 +110,14 @@ class RowSource(Protocol):
         """The rows with these ids, in this order; ids that no longer exist are left out."""
 
 
-def laid_out(columns: Columns[Record], *, sortable: bool = True) -> tuple[TableColumn, ...]:
+def laid_out(columns: Columns[Record]) -> tuple[TableColumn, ...]:
     """The columns of a declared table that are there, as they are laid out."""
-    return tuple(_laid_out(one, sortable) for one in columns if one.there)
+    return tuple(_laid_out(one) for one in columns if one.there)
 
 
-def _laid_out(one: Column[Record], sortable: bool) -> TableColumn:
+def _laid_out(one: Column[Record]) -> TableColumn:
     least, ideal = one.room if isinstance(one.room, tuple) else (one.room, one.room)
-    return TableColumn(one.key or one.heading, one.heading, least, ideal, "left" if one.words else "right", sortable)
+    return TableColumn(one.key or one.heading, one.heading, least, ideal, "left" if one.words else "right", one.worst)
 
 
 def rows_of(columns: Columns[Record], records: Iterable[tuple[int, Record]]) -> list[TableRow]:
@@ -151,6 +173,8 @@ def fit_widths(columns: Sequence[TableColumn], natural: Sequence[int], available
 _CURSOR = "›"
 _MARGIN = 1  # the cursor mark
 _GAP = 1  # between columns
+_HERE = Style(reverse=True)  # the title of the column under the cursor
+_CELL = Style(underline=True)  # the cell under the cursor
 
 
 class RowPainter:
@@ -185,18 +209,30 @@ class RowPainter:
         self._frozen = _MARGIN + self._widths[0] + _GAP
         self.total_width = gaps + sum(self._widths)
 
-    def column_at(self, x: int, scroll_x: int) -> TableColumn | None:
+    def column_at(self, x: int, scroll_x: int) -> int | None:
         """The column under the cell `x` of the visible line."""
         edge = _MARGIN
         place = x if x < self._frozen else x + scroll_x
-        for column, width in zip(self.columns, self._widths, strict=True):
+        for number, width in enumerate(self._widths):
             edge += width + _GAP
             if place < edge:
-                return column
+                return number
         return None
 
-    def header(self, sort: Sort | None, sorting: bool, scroll_x: int) -> Strip:
-        """The header line; a column that is being sorted is marked ``…`` until its order is known."""
+    def scrolled_to(self, column: int, scroll_x: int) -> int:
+        """How far to scroll sideways so that a column is in sight, moving as little as can be."""
+        if not column:
+            return scroll_x
+        begin = _MARGIN + sum(self._widths[:column]) + _GAP * column
+        end = begin + self._widths[column] + _GAP
+        return max(0, min(max(scroll_x, end - self._available), begin - self._frozen))
+
+    def header(self, sort: Sort | None, sorting: bool, scroll_x: int, here: int | None = None) -> Strip:
+        """The header line; a column that is being sorted is marked ``…`` until its order is known.
+
+        Args:
+            here: The column under the cursor.
+        """
         cells = []
         for column, width in zip(self.columns, self._widths, strict=True):
             title = column.title
@@ -204,14 +240,17 @@ class RowPainter:
                 mark = " …" if sorting else (" ▼" if sort.descending else " ▲")
                 title = fit(title, min(cell_len(title), width - len(mark))) + mark
             cells.append(Cell(title))
-        return self._line(cells, self._style_of("header"), " ", scroll_x, styled=False)
+        return self._line(cells, "header", " ", scroll_x, here)
 
-    def row(self, row: TableRow, *, cursor: bool, scroll_x: int) -> Strip:
-        """One row; a row without cells no longer exists."""
-        base = self._style_of("cursor" if cursor else "row")
+    def row(self, row: TableRow, *, cursor: bool, scroll_x: int, here: int | None = None) -> Strip:
+        """One row; a row without cells no longer exists.
+
+        Args:
+            here: The column under the cursor, in the row under the cursor.
+        """
         if not row.cells:
             return self.note(f"#{row.id} is gone", cursor=cursor)
-        return self._line(row.cells, base, _CURSOR if cursor else " ", scroll_x, styled=not cursor)
+        return self._line(row.cells, "cursor" if cursor else "row", _CURSOR if cursor else " ", scroll_x, here)
 
     def note(self, text: str, *, cursor: bool = False) -> Strip:
         """A dim line with a remark in place of a row."""
@@ -219,13 +258,16 @@ class RowPainter:
         mark = _CURSOR if cursor else " "
         return Strip([Segment(fit(mark + text, self._available), style)], self._available)
 
-    def _line(self, cells: Sequence[Cell], base: Style, mark: str, scroll_x: int, *, styled: bool) -> Strip:
-        edge = "│" if scroll_x else " "
+    def _line(self, cells: Sequence[Cell], part: str, mark: str, scroll_x: int, here: int | None) -> Strip:
+        base, edge = self._style_of(part), "│" if scroll_x else " "
         segments: list[Segment] = []
         plain = mark  # text in the base style that waits for its segment: few segments draw fast
         for number, (cell, column, width) in enumerate(zip(cells, self.columns, self._widths, strict=True)):
             text = fit(cell.text, width, column.align)
-            if styled and cell.tone:
+            if number == here:
+                segments += (Segment(plain, base), Segment(text, base + (_HERE if part == "header" else _CELL)))
+                plain = ""
+            elif part == "row" and cell.tone:
                 segments += (Segment(plain, base), Segment(text, base + self._style_of(cell.tone)))
                 plain = ""
             else:

@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual import events
+from textual.dom import DOMNode
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
@@ -81,18 +82,23 @@ class Footer(Widget, can_focus=False):
             self.call_after_refresh(self._read)
 
     def _read(self) -> None:
-        """The keys of the screen, the first of those that do the same."""
+        """The keys of the screen, then those of what has the focus; the first of those that do the same."""
         if not self.is_attached:
             return  # its screen has been left meanwhile
         by_action: dict[str, FooterKey] = {}
         palette: list[FooterKey] = []
-        for _, binding, enabled, _ in self.screen.active_bindings.values():
+        active = sorted(self.screen.active_bindings.values(), key=lambda one: self._rank(one.node))
+        for _, binding, enabled, _ in active:
             found = FooterKey(binding.key, self.app.get_key_display(binding), binding.description, enabled)
             if binding.key == self.app.COMMAND_PALETTE_BINDING:
                 palette = [found]
             elif binding.show:
                 by_action.setdefault(binding.action, found)
         self.keys = (*by_action.values(), *(palette if self._show_command_palette else ()))
+
+    def _rank(self, node: DOMNode) -> int:
+        """Whose keys come first: those of the screen, else of a widget in it, else of the app."""
+        return 0 if node is self.screen else 2 if node is self.app else 1
 
     @property
     def shown(self) -> list[tuple[int, FooterKey]]:

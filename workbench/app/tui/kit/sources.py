@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
-from operator import itemgetter
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from textual.message import Message
 from textual.worker import Worker
 
 from workbench.app.tui.kit.columns import RowSource, Sort, TableColumn, TableRow, laid_out, rows_of
-from workbench.core.text.figures import NONE
 from workbench.data.paging import QueryTable
 from workbench.tables.table import Columns
 
@@ -23,76 +20,42 @@ if TYPE_CHECKING:
 
 
 Row = TypeVar("Row")
-_NUMBER = re.compile(r"(\d{1,18})")
-_NOTHING = {"", NONE, "…"}
-"""Words that say that there is no value."""
 
 
 class MemorySource:
-    """A `RowSource` over a short list; `put` replaces the rows under the same columns.
+    """A `RowSource` over a short list; `put` replaces the rows under the same columns."""
 
-    Attributes:
-        sort: The column a person has asked for; None for the order in which the rows were put, also where there is
-            no such column.
-    """
+    queried = False
 
-    def __init__(
-        self, columns: Sequence[TableColumn], rows: Sequence[TableRow] = (), *, sort: Sort | None = None
-    ) -> None:
+    def __init__(self, columns: Sequence[TableColumn], rows: Sequence[TableRow] = ()) -> None:
         self.columns = tuple(columns)
-        self.sort = sort if sort is not None and any(column.key == sort.column for column in columns) else None
-        self._rows = self._shown = tuple(rows)
-        self._arrange()
+        self.put(rows)
 
-    def put(self, rows: Sequence[TableRow]) -> bool:
-        """Replace the rows; True when other rows, or the same in another order, are there now."""
-        self._rows = tuple(rows)
-        return self._arrange()
-
-    def sort_by(self, key: str) -> None:
-        """Sort by a column, by the same one again in the other direction, and at last as the rows were put."""
-        again = self.sort is not None and self.sort.column == key
-        self.sort = Sort(key, again) if self.sort is None or self.sort != Sort(key, True) else None
-        self._arrange()
-
-    def _arrange(self) -> bool:
-        before, self._shown = self._shown, self._rows
-        if self.sort is not None:
-            place = [column.key for column in self.columns].index(self.sort.column)
-            ranks = [(rank(row.cells[place].value), row) for row in self._rows]
-            told = [(found, row) for found, row in ranks if found is not None]
-            told.sort(key=itemgetter(0), reverse=self.sort.descending)
-            self._shown = (*(row for _, row in told), *(row for found, row in ranks if found is None))
-        return [row.id for row in before] != [row.id for row in self._shown]
+    def put(self, rows: Sequence[TableRow]) -> None:
+        """Replace the rows."""
+        self.rows = tuple(rows)
+        self._by_id = {row.id: row for row in rows}
 
     def count(self) -> int:
         """How many rows there are."""
-        return len(self._shown)
+        return len(self.rows)
 
     def ids(self) -> array[int]:
         """The ids of all rows in order."""
-        return array("q", [row.id for row in self._shown])
+        return array("q", [row.id for row in self.rows])
 
     def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
         """Rows in order."""
-        return list(self._shown[offset : offset + limit])
+        return list(self.rows[offset : offset + limit])
 
     def page(self, ids: Sequence[int]) -> list[TableRow]:
         """The rows with these ids."""
-        rows = {row.id: row for row in self._shown}
-        return [rows[row_id] for row_id in ids if row_id in rows]
-
-
-def rank(value: float | str | tuple[float, ...] | None) -> tuple[bool, Any] | None:
-    """What a cell is sorted by: figures before words, in words numbers by size; None for nothing, which stands last."""
-    if isinstance(value, str):
-        parts = _NUMBER.split(value.casefold())
-        return None if value in _NOTHING else (True, [int(part) if part.isdecimal() else part for part in parts])
-    return None if value is None or value != value else (False, value)
+        by_id = self._by_id
+        return [by_id[row_id] for row_id in ids if row_id in by_id]
 
 
 class FixedSource(Generic[Row]):
-    """Items whose order is settled, as a table reads them; no column can be sorted by.
+    """Items whose order is settled, as a table reads them.
 
     Args:
         columns: The declared columns.
@@ -101,6 +64,8 @@ class FixedSource(Generic[Row]):
         row_id: A record's row id.
     """
 
+    queried = False
+
     def __init__(
         self,
         columns: Columns[Row],
@@ -108,7 +73,7 @@ class FixedSource(Generic[Row]):
         read: Callable[[Sequence[int]], Iterable[Row]],
         row_id: Callable[[Row], int],
     ) -> None:
-        self.columns, self.order = laid_out(columns, sortable=False), order
+        self.columns, self.order = laid_out(columns), order
         self._declared, self._read, self._id = columns, read, row_id
 
     def count(self) -> int:
@@ -136,6 +101,8 @@ class PagedSource(Generic[Row]):
         found: The records.
         row_id: A record's row id.
     """
+
+    queried = True
 
     def __init__(self, columns: Columns[Row], found: QueryTable[Row], row_id: Callable[[Row], int]) -> None:
         self.columns = laid_out(columns)
@@ -353,11 +320,14 @@ class RowSelected(TableMessage, namespace="virtual_table"):
 
 
 class SortRequested(TableMessage, namespace="virtual_table"):
-    """The header of a sortable column was clicked; answer with a sorted source. Rows in memory sort themselves."""
+    """Another order is asked for, None for that of the query itself; answer with a source that is sorted so.
 
-    def __init__(self, table: VirtualTable, column: str) -> None:
+    Only a source that is `queried` leaves this to the screen.
+    """
+
+    def __init__(self, table: VirtualTable, sort: Sort | None) -> None:
         super().__init__(table)
-        self.column = column
+        self.sort = sort
 
 
 class PositionChanged(TableMessage, namespace="virtual_table"):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Sequence
-from functools import partial
-from typing import ClassVar
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import ClassVar, Final
 
 from rich.style import Style
 from textual import events, on
@@ -13,144 +13,40 @@ from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
 from textual.geometry import Size
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.worker import Worker, WorkerState, get_current_worker
 
-from workbench.app.tui.allocating import let_go
+from workbench.app.tui.keymap import Action, bindings, key_names
 from workbench.app.tui.kit import sources as messages
-from workbench.app.tui.kit.columns import Record, RowPainter, RowSource, Sort, TableColumn, TableRow, laid_out, rows_of
-from workbench.app.tui.kit.sources import PAGE, FixedSource, MemorySource, PageCache
+from workbench.app.tui.kit.arranging import ArrangedSource
+from workbench.app.tui.kit.columns import (
+    Record,
+    RowPainter,
+    RowSource,
+    Sort,
+    TableColumn,
+    TableRow,
+    laid_out,
+    next_sort,
+    rows_of,
+    worst_first,
+)
+from workbench.app.tui.kit.copies import Copyable, of_row
+from workbench.app.tui.kit.paged_view import PagedView
+from workbench.app.tui.kit.sources import PAGE, FixedSource, MemorySource
 from workbench.tables.table import Columns
 
-# -- The reading half of a table: threads that turn a row source into pages at hand.
-
-
-class PagedView(ScrollView):
-    """A scroll view that reads its source in threads; they speak to it only by messages.
-
-    One thread counts, one reads the ids of all rows, and one fetches the pages wished for, the
-    newest wish first. A new source cancels what the older one still reads.
-
-    Attributes:
-        selected_id: The id that keeps the cursor when the view changes.
-    """
-
-    def __init__(self, source: RowSource | None, *, id: str | None, classes: str | None) -> None:
-        super().__init__(id=id, classes=classes)
-        self.selected_id: int | None = None
-        self._chosen = False  # by the user or a screen, not merely the first row
-        self._source = source
-        self._cache: PageCache | None = None
-        self._ready = False
-        self._known_count: int | None = None
-        self._fetcher: Worker[None] | None = None
-
-    @property
-    def row_count(self) -> int:
-        """Rows of the current view, as far as known."""
-        if self._known_count is not None:
-            return self._known_count
-        return 0 if self._cache is None else self._cache.count
-
-    @property
-    def ready(self) -> bool:
-        """Whether the order of all rows is known."""
-        return self._ready
-
-    def on_mount(self) -> None:
-        self._load(natural=True)
-
-    @abstractmethod
-    def _rows_changed(self) -> None:
-        """Another number of rows is known, or rows can't be read: draw anew."""
-
-    @abstractmethod
-    def _page_arrived(self, first: int) -> None:
-        """The page that begins with row `first` is at hand."""
-
-    @abstractmethod
-    def _failed(self, error: BaseException) -> None:
-        """A thread could not read."""
-
-    def _start(self, group: str, work: partial[None]) -> Worker[None]:
-        # The description is given because the default one is the repr of everything in `work`.
-        return self.run_worker(
-            let_go(work), group=group, description=group, thread=True, exclusive=True, exit_on_error=False
-        )
-
-    def _load(self, *, natural: bool) -> None:
-        source = self._source
-        if source is None or not self.is_attached:
-            return
-        if natural:
-            self._start("table-count", partial(self._count, source))
-        self._start("table-ids", partial(self._read_ids, source, natural))
-
-    def _count(self, source: RowSource) -> None:
-        self.post_message(messages.Counted(get_current_worker(), source.count()))
-
-    def _read_ids(self, source: RowSource, natural: bool) -> None:
-        worker = get_current_worker()
-        if natural:
-            first = PageCache(source)
-            first.put(first.read(0))
-            self.post_message(messages.ViewReady(worker, first))
-        cache = PageCache(source, source.ids())
-        if worker.is_cancelled:
-            return
-        sought = self.selected_id if self._chosen else None
-        index = 0 if sought is None else cache.index_of(sought)
-        near = (max(0, (index or 0) + step) for step in (-PAGE // 2, PAGE // 2))
-        for number in {row // PAGE for row in (*near, cache.count - 1) if 0 <= row < cache.count}:
-            cache.put(cache.read(number))  # the last page too: it often has the widest numbers
-        self.post_message(messages.ViewReady(worker, cache, sought, index))
-
-    def _read_pages(self, cache: PageCache) -> None:
-        while (number := cache.next_wish()) is not None:
-            self.post_message(messages.PageReady(cache, cache.read(number)))
-
-    def _fetch_wishes(self) -> None:
-        if self._cache is not None and self._cache.start_fetching():
-            self._fetcher = self._start("table-pages", partial(self._read_pages, self._cache))
-
-    def _set_cache(self, cache: PageCache | None) -> None:
-        if self._cache is not None:
-            self._cache.close()
-        self._cache = cache
-        if cache is not None and cache.ids is None:
-            cache.count = max(cache.count, self._known_count or 0)
-        else:
-            self._known_count = None
-        self._ready = cache is not None and cache.ids is not None
-
-    @on(messages.Counted)
-    def _rows_counted(self, event: messages.Counted) -> None:
-        if event.worker.is_cancelled or self._ready:
-            return
-        self._known_count = event.count
-        if self._cache is not None and self._cache.source is self._source:
-            self._cache.count = max(self._cache.count, event.count)
-        self._rows_changed()
-
-    @on(messages.PageReady)
-    def _page_ready(self, event: messages.PageReady) -> None:
-        if event.cache is self._cache:
-            self._cache.put(event.page)
-            self._page_arrived(event.page.number * PAGE)
-
-    @on(Worker.StateChanged)
-    def _worker_failed(self, event: Worker.StateChanged) -> None:
-        if event.state is not WorkerState.ERROR or event.worker.error is None:
-            return
-        if event.worker is self._fetcher and self._cache is not None:
-            self._cache.fetch_failed()
-        self._rows_changed()
-        self._failed(event.worker.error)
-
-
 _HEADER = 1  # lines
-_SIDEWAYS = 8  # cells a key scrolls
+
+
+_ACTIONS: Final = (
+    Action("table.sort", "s", "sort", "Sort", "Sort by the column under the cursor, worst first; again: turned round."),
+    Action("table.reverse", "S", "reverse", "Reverse", "Turn the order round; unsorted: best first.", footer=False),
+)
+
+
+@cache
+def _keys_of(actions: tuple[Action, ...]) -> frozenset[str]:
+    return frozenset(key for one in actions for key in key_names(one.keys))
 
 
 class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
@@ -162,6 +58,8 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
     Attributes:
         sort: The order shown in the header.
         cursor: The index of the row under the cursor; None while its row is not in the view.
+        column: The place of the column under the cursor.
+        ACTIONS: What can be done with any list; the keys work while it has the focus.
         position: Where the cursor is, for people: ``123,456 of 1,450,000``.
     """
 
@@ -173,6 +71,7 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
     Failed = messages.Failed
 
     ALLOW_SELECT = False
+    ACTIONS: ClassVar[tuple[Action, ...]] = _ACTIONS
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"virtual-table--{part}"
         for part in ("header", "cursor", "success", "error", "warning", "accent", "dim", "bold")
@@ -213,9 +112,10 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         Binding("pagedown", "move_page(1)", "Page down", show=False, id="table.page-down"),
         Binding("home", "first", "First row", show=False, id="table.first"),
         Binding("end", "last", "Last row", show=False, id="table.last"),
-        Binding("left", "sideways(-1)", "Left", show=False, id="table.left"),
-        Binding("right", "sideways(1)", "Right", show=False, id="table.right"),
+        Binding("left", "sideways(-1)", "Column at the left", show=False, id="table.left"),
+        Binding("right", "sideways(1)", "Column at the right", show=False, id="table.right"),
         Binding("enter", "open", "Open", show=False, id="table.open"),
+        *bindings(_ACTIONS),
     ]
 
     position: reactive[str] = reactive("", repaint=False)
@@ -231,8 +131,10 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         super().__init__(source, id=id, classes=classes)
         self.sort = sort
         self.cursor: int | None = None
+        self.column = 0
+        self._given = source
         self._painter: RowPainter | None = None
-        self._strips: LRUCache[tuple[int, bool, int], Strip] = LRUCache(1024)
+        self._strips: LRUCache[tuple[int, int | None, int], Strip] = LRUCache(1024)
         self._part_styles: dict[str, Style] = {}
         self._announced: int | None = None
         self._line = 0  # of the cursor, below the header, when it was last in sight
@@ -251,8 +153,8 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
 
     @property
     def source(self) -> RowSource | None:
-        """Where the rows come from; None until it has been given."""
-        return self._source
+        """Where the rows come from, before they are arranged; None until it has been given."""
+        return self._given
 
     @property
     def order(self) -> Sequence[int]:
@@ -264,35 +166,52 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
     def set_source(self, source: RowSource, *, sort: Sort | None = None) -> None:
         """Show another view: its first page at once, all of it when its ids are known.
 
-        The selected row stays selected. Old rows stay in sight until the first page is here.
+        The selected row stays selected. Old rows stay in sight until the first page is here. A person's own order
+        stays as long as its column is there.
+
+        Args:
+            sort: How a source that is `queried` is sorted.
         """
-        self._source = source
-        self.sort = sort
+        if not source.queried:
+            mine = self.sort if self._given is None or not self._given.queried else None
+            sort = mine if mine and any(column.key == mine.column for column in source.columns) else None
+        self._given, self.sort = source, sort
+        self._show_arranged()
+
+    def _show_arranged(self) -> None:
+        given = self._given
+        assert given is not None
+        self._source = given if given.queried or self.sort is None else ArrangedSource(given, self.sort)
         self._ready = False
         self._known_count = None
-        if self._painter is not None and self._painter.columns != tuple(source.columns):
+        if self._painter is not None and self._painter.columns != tuple(given.columns):
             self._set_cache(None)
             self._painter = None
+        self.column = min(self.column, len(given.columns) - 1)
         self._load(natural=True)
         self._repaint()
 
-    def show_records(
-        self, columns: Columns[Record], records: Iterable[tuple[int, Record]], *, sortable: bool = True
-    ) -> None:
+    def show_records(self, columns: Columns[Record], records: Iterable[tuple[int, Record]]) -> None:
         """Show records, each behind its row id, under declared columns; see `show_rows`."""
-        self.show_rows(laid_out(columns, sortable=sortable), rows_of(columns, records))
+        self.show_rows(laid_out(columns), rows_of(columns, records))
 
     def show_rows(self, columns: Sequence[TableColumn], rows: Sequence[TableRow]) -> None:
         """Show rows that are in memory; the cursor stays, and their order as long as its column is there."""
-        source = self._source
-        if not isinstance(source, MemorySource) or source.columns != tuple(columns):
-            sorted_by = source.sort if isinstance(source, MemorySource) else None
-            source = MemorySource(columns, rows, sort=sorted_by)
-            self.set_source(source, sort=source.sort)
-        elif source.put(rows):
+        given = self._given
+        if not isinstance(given, MemorySource) or given.columns != tuple(columns):
+            self.set_source(MemorySource(columns, rows))
+            return
+        before = self._arranged_ids()
+        given.put(rows)
+        if self._arranged_ids() != before:
             self.reload()
         else:
             self.refresh_rows()
+
+    def _arranged_ids(self) -> array[int]:
+        """The order of rows in memory."""
+        assert self._source is not None
+        return self._source.ids()
 
     def reload(self) -> None:
         """Ask the source for its ids again (rows came or went); what is in sight stays."""
@@ -444,8 +363,16 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         self._move_to(self.row_count - 1)
 
     def action_sideways(self, steps: int) -> None:
-        """Scroll sideways; the first column stays."""
-        self.scroll_to(x=self.scroll_offset.x + steps * _SIDEWAYS, animate=False, force=True)
+        """Move the cursor to another column, which is scrolled into sight; the first one stays there."""
+        if self._painter is None:
+            return
+        self._place_column(max(0, min(self.column + steps, len(self._painter.columns) - 1)))
+
+    def _place_column(self, column: int) -> None:
+        assert self._painter is not None
+        self.column = column
+        self.scroll_to(x=self._painter.scrolled_to(column, self.scroll_offset.x), animate=False, force=True)
+        self.refresh()
 
     def action_open(self) -> None:
         """Open the row under the cursor; a hidden selection first gives way to the top row in sight."""
@@ -463,8 +390,9 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
             return
         if place.y < _HEADER:
             column = self._painter.column_at(place.x, self.scroll_offset.x)
-            if column is not None and column.sortable:
-                self._sort_by(column.key)
+            if column is not None:
+                self._place_column(column)
+                self.action_sort()
             return
         index = place.y - _HEADER + self.scroll_offset.y
         if index == self.cursor:
@@ -472,13 +400,41 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         elif index < self.row_count:
             self._move_to(index)
 
-    def _sort_by(self, key: str) -> None:
-        """Sort what is in memory; who has a query is asked for another one."""
-        if isinstance(self._source, MemorySource):
-            self._source.sort_by(key)
-            self.set_source(self._source, sort=self._source.sort)
+    # -- what can be done with any list ------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Where the screen has a key for something of its own, that goes before the list's."""
+        keys = _keys_of(tuple(one for one in self.ACTIONS if one.run == action))
+        return keys.isdisjoint(_keys_of(getattr(self.screen, "ACTIONS", ())))
+
+    @property
+    def column_here(self) -> TableColumn | None:
+        """The column under the cursor; None before there is any."""
+        return None if self._painter is None else self._painter.columns[self.column]
+
+    def copies(self) -> Iterator[Copyable]:
+        """The cell and the row under the cursor, once they are here."""
+        row = None if self._cache is None or self.cursor is None else self._cache.row(self.cursor)
+        if self._painter is not None and row is not None and row.cells:
+            yield from of_row(self._painter.columns, row, self.column)
+
+    def action_sort(self) -> None:
+        """Sort by the column under the cursor: worst first, then turned round, then as the rows come."""
+        if self.column_here is not None:
+            self._sort(next_sort(self.column_here, self.sort))
+
+    def action_reverse(self) -> None:
+        """Turn the order round; rows in no order are sorted by the column under the cursor, best first."""
+        if self.column_here is not None:
+            self._sort((self.sort or worst_first(self.column_here)).turned())
+
+    def _sort(self, sort: Sort | None) -> None:
+        """Arrange the rows; who has a query is asked for another one."""
+        if self._given is not None and self._given.queried:
+            self.post_message(self.SortRequested(self, sort))
         else:
-            self.post_message(self.SortRequested(self, key))
+            self.sort = sort
+            self._show_arranged()
 
     # -- drawing -----------------------------------------------------------------------------------
 
@@ -521,17 +477,19 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         if cache is None or painter is None:
             return blank
         if y < _HEADER:
-            return painter.header(self.sort, not self._ready, offset.x)
+            return painter.header(self.sort, not self._ready, offset.x, self.column if self.has_focus else None)
         index = y - _HEADER + offset.y
         if index >= cache.count:
             return painter.note("No rows") if y == _HEADER and self._ready else blank
-        key = (index, index == self.cursor, offset.x)
+        here = self.column if index == self.cursor else None
+        key = (index, here, offset.x)
         strip = self._strips.get(key)
         if strip is None:
             row = cache.row(index)
             if cache.wanting:
                 self.call_next(self._fetch_wishes)
             if row is None:
-                return painter.note("can't be read" if cache.failed(index) else "…", cursor=key[1])
-            strip = self._strips[key] = painter.row(row, cursor=key[1], scroll_x=offset.x)
+                return painter.note("can't be read" if cache.failed(index) else "…", cursor=here is not None)
+            strip = painter.row(row, cursor=here is not None, scroll_x=offset.x, here=here)
+            self._strips[key] = strip
         return strip

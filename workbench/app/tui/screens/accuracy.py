@@ -131,7 +131,8 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         Action(
             "accuracy.figure-before", "F", "next_figure(-1)", "Figure before", "Show the figure before.", footer=False
         ),
-        Action("accuracy.sort", "s", "sort", "Sort", "Sort by the column under the cursor; again: turn round, undo."),
+        Action("accuracy.sort", "s", "sort", "Sort", "Sort by the column under the cursor, worst first; again: undo."),
+        Action("accuracy.reverse", "S", "reverse", "Reverse", "Turn the order round; unsorted: best first.", False),
         Action(
             "accuracy.pin", "space", "pin", "Pin", "Keep the verifier under the cursor on top, or let it go.", False
         ),
@@ -285,7 +286,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             self.query_one("#accuracy-notes Static", Static).update(view.notes(sheet.report))
             return
         if self.lower == "verifier":
-            found = detail.of_verifier(sheet, verifier, wide=self._wide)
+            found = detail.of_verifier(sheet, verifier, self._figure, self.order, wide=self._wide)
             place = sheet.groups.index(group)
         else:
             found = detail.of_group(sheet, group, self._figure, self.pinned, width=self.size.width)
@@ -420,14 +421,25 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     @on(Matrix.TitleClicked)
     def action_sort(self) -> None:
-        """Sort by the column under the cursor: best first, then turned round, then not at all."""
-        by_name = self.query_one(Matrix).column < 0
-        first = SheetOrder(
-            by_name=by_name, group=self.chosen[1], descending=not by_name and self._figure.rising is not False
-        )
-        turned = structs.replace(first, descending=not first.descending)
-        self.order = turned if self.order == first else None if self.order == turned else first
+        """Sort by the column under the cursor: worst first, then turned round, then not at all."""
+        if self.list_in_use is not None:
+            self.list_in_use.action_sort()
+            return
+        first = self._worst_first()
+        self.order = first.turned() if self.order == first else None if self.order == first.turned() else first
         self._fill()
+
+    def action_reverse(self) -> None:
+        """Turn the order round; without one, best first."""
+        if self.list_in_use is not None:
+            self.list_in_use.action_reverse()
+            return
+        self.order = (self.order or self._worst_first()).turned()
+        self._fill()
+
+    def _worst_first(self) -> SheetOrder:
+        by_name = self.query_one(Matrix).column < 0
+        return SheetOrder(by_name=by_name, group=self.chosen[1], descending=not by_name and not self._figure.rising)
 
     def action_pin(self) -> None:
         """Keep the verifier under the cursor on top, or let it go."""

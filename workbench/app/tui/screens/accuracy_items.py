@@ -67,7 +67,7 @@ class AccuracyItemsScreen(TableScreen):
 
     CSS_PATH = "accuracy_items.tcss"
     TITLE_TEXT = "Items of a cell"
-    PREFIX, ABOVE, PALETTE = "accuracy-items", ("counts",), True
+    PREFIX, ABOVE, PALETTE, ITEMS = "accuracy-items", ("counts",), True, True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("accuracy-items.open", "o,enter", "open_item", "Open", "Open the item with the verdict's evidence."),
         Action(

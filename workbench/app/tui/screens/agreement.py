@@ -271,7 +271,7 @@ class AgreementItemsScreen(TableScreen):
 
     CSS_PATH = "agreement_items.tcss"
     TITLE_TEXT = "Items of two people"
-    PREFIX, ABOVE, PALETTE = "agreement-items", ("counts",), True
+    PREFIX, ABOVE, PALETTE, ITEMS = "agreement-items", ("counts",), True, True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("agreement-items.open", "o,enter", "open_item", "Open", "Open the item with all its labels."),
         Action("agreement-items.which", "w", "other_items", "All/≠", "List all items, or those on which they differ."),

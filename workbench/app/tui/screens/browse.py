@@ -88,7 +88,7 @@ class BrowseScreen(CatalogScreen, FilterScreen):
 
     CSS_PATH = "browse.tcss"
     TITLE_TEXT = "Browse"
-    PREFIX, REST_S, KIND = "browse", 0.1, ("item", "id")
+    PREFIX, REST_S, KIND, ITEMS = "browse", 0.1, ("item", "id"), True
     SEARCH_HINT = "part of an id, question, reference or completion"
     JUMP_HINT = "row number, or an item's id (#17 for an id of digits)"
     FILTER_HINT = "type=A state!=final verdict:NAME=correct  (tab completes)"
@@ -96,8 +96,6 @@ class BrowseScreen(CatalogScreen, FilterScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("browse.search", "slash", "search", "Search", "Search ids, questions, references and completions."),
         Action("browse.filter", "f", "filter", "Filter", "Show only items for which conditions hold."),
-        Action("browse.sort", "s", "sort", "Sort", "Choose the column to sort by."),
-        Action("browse.reverse", "S", "reverse", "Reverse", "Turn the order round.", footer=False),
         Action("browse.jump", "g", "jump", "Jump", "Go to a row number or to an item's id."),
         Action("browse.details", "d", "details", "Details", "Show the row's texts beside the table."),
         Action("browse.again", "r", "again", "Read again", "Read the items anew.", footer=False),

@@ -41,8 +41,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
         Action("code.open", "o,enter", "open_row", "Open", "Open the problem: its solutions against its tests."),
         Action("code.search", "slash", "search", "Search", "Search task ids, entry points and prompts."),
         Action("code.filter", "f", "filter", "Filter", "Show problems by what comes of their solutions."),
-        Action("code.sort", "s", "sort", "Sort", "Choose the column to sort by."),
-        Action("code.reverse", "S", "reverse", "Reverse", "Turn the order round.", footer=False),
         Action("code.jump", "g", "jump", "Jump", "Go to a row number or to a task id."),
         Action("code.run", "u", "choose_run", "Run", "Choose whose outcomes are counted: run and suite."),
         Action("code.metrics", "m", "rankings", "Rankings", "Show how verifiers rank solutions against their tests."),

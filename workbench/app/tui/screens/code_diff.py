@@ -163,7 +163,7 @@ class CodeDiffScreen(WorkbenchScreen):
         self.query_one("#code-diff-telling", Static).update(self._telling(left, right, len(apart)))
         tests = range(self.matrix.width) if self.every else apart
         columns = self._columns(left, right)
-        self.query_one(VirtualTable).show_records(columns, zip(tests, tests, strict=True), sortable=False)
+        self.query_one(VirtualTable).show_records(columns, zip(tests, tests, strict=True))
 
     def _columns(self, left: MatrixSolution, right: MatrixSolution) -> Columns[int]:
         """What comes of a test, by its position."""

@@ -412,7 +412,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         """List the tests; the cursor stays with its test, else goes to the first."""
         table, tests = self.query_one(VirtualTable), self._listed
         columns = kit_view.test_columns(self.matrix, self.solution)
-        table.show_records(columns, zip(tests, tests, strict=True), sortable=False)
+        table.show_records(columns, zip(tests, tests, strict=True))
         if tests:
             wanted = self._test if self._test in tests else tests[0]
             table.jump_to_id(wanted)

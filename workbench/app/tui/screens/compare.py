@@ -166,6 +166,11 @@ class CompareScreen(TableScreen, FigureScreen):
         else:
             self.list_items(view.ITEM_COLUMNS, self.found.ids[self.shown], self.found.rows, lambda row: row.item.id)
 
+    @property
+    def item_here(self) -> int | None:
+        """The item under the cursor; groups are none."""
+        return None if self.shown == "groups" else self.table.selected_id
+
     # -- what is listed ----------------------------------------------------------------------------
 
     def opened(self, row: int) -> None:
@@ -179,7 +184,7 @@ class CompareScreen(TableScreen, FigureScreen):
             return
         a, b = self.asked.a, self.asked.b
         first = (b, a) if self.shown == "only_b" else (a, b)
-        self.app.push_screen(ItemScreen(row, self.found.ids[self.shown], first))
+        self.app.push_screen(ItemScreen(row, self.table.order, first))
 
     def _open_group(self, pair: Pair, group: str) -> None:
         """The same two on the group's items."""

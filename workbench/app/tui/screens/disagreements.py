@@ -55,7 +55,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     CSS_PATH = "disagreements.tcss"
     TITLE_TEXT = "Disagreements"
-    PREFIX, DETAIL, WIDE = "queue", True, 110
+    PREFIX, DETAIL, WIDE, ITEMS = "queue", True, 110, True
     asked: QueueRequest
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("disagreements.open", "o,enter", "open_item", "Open", "Open the item with all evidence, and decide."),

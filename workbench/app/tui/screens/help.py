@@ -78,8 +78,9 @@ class HelpScreen(ModalScreen[None]):
         yield "Everywhere", [self._line(action.id, action.keys, action.help) for action in everywhere]
         for title, widget in _WIDGETS.items():
             if self.below.query(widget):
+                said = {action.id: action.help for action in getattr(widget, "ACTIONS", ())}
                 declared = widget_bindings(widget)
-                yield title, [self._line(item.id or "", item.key, item.description) for item in declared]
+                yield title, [self._line(one.id or "", one.key, said.get(one.id, one.description)) for one in declared]
 
     def _line(self, name: str, keys: str, text: str) -> HelpLine:
         return HelpLine(" ".join(self.below.workbench.shown_keys(name, keys)), text)

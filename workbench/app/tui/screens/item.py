@@ -143,6 +143,11 @@ class ItemScreen(Reviewing):
         return self.query_one(f"#item-{name}", Reader)
 
     @property
+    def item_here(self) -> int:
+        """The item that is shown."""
+        return self.completion
+
+    @property
     def chosen(self) -> ItemVerdict | None:
         """The verdict whose final answers are marked in the texts."""
         return None if self._shown is None else verdict_of(self._shown.item, self._shown.view.verifier)

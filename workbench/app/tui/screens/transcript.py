@@ -90,7 +90,7 @@ class TranscriptScreen(FindingScreen):
         self.query_one("#transcript-facts", Static).update(_facts(found))
         several = len({call.role for call in found.calls}) > 1
         columns = _columns(self._calls, several_roles=several)
-        self.query_one(VirtualTable).show_records(columns, zip(self._calls, self._calls, strict=True), sortable=False)
+        self.query_one(VirtualTable).show_records(columns, zip(self._calls, self._calls, strict=True))
         self.refresh_bindings()
         if self._calls:
             self._show(next(iter(self._calls)))
@@ -251,7 +251,7 @@ class SearchTreeScreen(WorkbenchScreen):
         self.query_one("#search-facts", Static).update(_search_facts(search))
         self._grow(search)
         columns = _rollout_columns(search.rollouts)
-        self.query_one(VirtualTable).show_records(columns, enumerate(range(len(search.rollouts))), sortable=False)
+        self.query_one(VirtualTable).show_records(columns, enumerate(range(len(search.rollouts))))
 
     def _grow(self, search: Search) -> None:
         tree: Tree[int] = self.query_one(Tree)

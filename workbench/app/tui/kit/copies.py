@@ -1,0 +1,45 @@
+"""What can be copied of a table: the cell and the row under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from workbench.app.tui.kit.columns import TableColumn, TableRow
+from workbench.core.text.inert import inert
+
+
+class Copyable(NamedTuple):
+    """One thing that can be copied.
+
+    Attributes:
+        key: Takes it in the menu.
+        text: Gives it; called in a thread.
+    """
+
+    key: str
+    name: str
+    text: Callable[[], str]
+
+
+def of_row(columns: Sequence[TableColumn], row: TableRow, here: int) -> Iterator[Copyable]:
+    """The cell under the cursor and its row.
+
+    Args:
+        here: The place of the cell.
+    """
+    cell = row.cells[here]
+    yield Copyable("c", f"the cell: {columns[here].title or 'mark'}", lambda: cell.full)
+    yield Copyable("r", "the row, as Markdown", lambda: markdown([one.title for one in columns], [row]))
+
+
+def markdown(titles: Iterable[str], rows: Iterable[TableRow]) -> str:
+    """Rows as a Markdown table."""
+    lines = [list(titles), *([cell.full for cell in row.cells] for row in rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "".join(f"| {' | '.join(map(in_line, line))} |\n" for line in lines)
+
+
+def in_line(text: str) -> str:
+    """A text in one line of Markdown; nothing in it ends a cell or steers a terminal."""
+    return inert(text.strip()).replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")

@@ -12,6 +12,7 @@ from workbench.app.cli.common import REFUSED_SOME, say, say_some, show, showing_
 from workbench.app.cli.verb import Output, verb
 from workbench.core.health import Rescued
 from workbench.core.options import Database, Options, argument, option
+from workbench.core.text.figures import counted
 
 if TYPE_CHECKING:
     from workbench.core.health import Finding
@@ -74,7 +75,10 @@ def restore_command(options: RestoreOptions) -> Output:
         say("The archive was written without: " + ", ".join(f"{n} {what}" for what, n in report.left_out.items()))
     rows = report.rows
     return Output(
-        report, lambda found: [f"{found.database}: {sum(rows.values())} rows, of them {rows.get('items', 0)} items"]
+        report,
+        lambda found: [
+            f"{found.database}: {counted(sum(rows.values()), 'row')}, of them {counted(rows.get('items', 0), 'item')}"
+        ],
     )
 
 
@@ -164,7 +168,9 @@ def rescue_command(options: RescueOptions) -> Output:
 def _show_rescued(found: Rescued) -> None:
     for table in found.tables:
         if table.rows or not table.is_whole:
-            show(f"{table.table}: {table.rows:,} rows{_lacking(table.missing, table.stand_ins, table.dropped)}")
+            show(
+                f"{table.table}: {counted(table.rows, 'row')}{_lacking(table.missing, table.stand_ins, table.dropped)}"
+            )
     if found.lost_labels:
         say(f"{len(found.lost_labels):,} labels are lost:")
         say_some(

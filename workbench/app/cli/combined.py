@@ -11,6 +11,7 @@ from workbench.core.options import Basis, Gold, Options, Run, Verifiers, Where, 
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.text.emphasis import what_marks_mean, with_mark
+from workbench.core.text.figures import counted
 from workbench.statistics.records.report import CorrelationReport
 
 
@@ -174,7 +175,7 @@ def correlate_command(project: Project, options: CorrelateOptions) -> Output:
 def _show(report: CorrelationReport) -> None:
     chose = report.selection_judges
     name = with_mark(report.verifier, chose)
-    show(f"{name}, run {report.run}: {report.n:,} items with a score and gold ({report.gold_choice})")
+    show(f"{name}, run {report.run}: {counted(report.n, 'item')} with a score and gold ({report.gold_choice})")
     if report.unscored:
         show(f"{report.unscored:,} more have a verdict without a score and don't count")
     show(f"{'':10}{'all items':>11}{'by question':>13}  questions that have one")

@@ -150,7 +150,7 @@ def import_command(options: ImportOptions) -> Output:
 def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
     done = "would be imported" if dry_run else "imported"
     show(
-        f"{report.dataset}: {report.read} rows read, {report.imported} {done}, "
+        f"{report.dataset}: {counted(report.read, 'row')} read, {report.imported} {done}, "
         f"{report.unchanged} unchanged, {report.quarantined} quarantined ({report.format})"
     )
     if report.mended:
@@ -243,7 +243,7 @@ def export_command(project: Project, options: ExportOptions) -> Output:
     """
     report = export(project, options)
     _say_left_out(report, options.gold)
-    return Output(report, lambda found: f"{found.written} rows written to {shown(options.file)}\n")
+    return Output(report, lambda found: f"{counted(found.written, 'row')} written to {shown(options.file)}\n")
 
 
 def _say_left_out(report: ExportReport, gold: GoldChoice) -> None:
@@ -293,7 +293,9 @@ def status_command(project: Project) -> Output:
 
 
 def _lines(database: str, counts: Status) -> Iterator[str]:
-    yield f"{counts.items} items, {counts.questions} questions, {counts.runs} runs"
+    yield ", ".join(
+        counted(n, noun) for n, noun in ((counts.items, "item"), (counts.questions, "question"), (counts.runs, "run"))
+    )
     for state, number in counts.states.items():
         yield f"  {state:<11}{number:>9}"
     if counts.checks:
@@ -305,7 +307,7 @@ def _lines(database: str, counts: Status) -> Iterator[str]:
     if counts.flags:
         yield f"  {counted(counts.flags, 'flag')} to answer: workbench flags {database}"
     if counts.quarantined:
-        yield f"  {counts.quarantined} rows in quarantine"
+        yield f"  {counted(counts.quarantined, 'row')} in quarantine"
     yield ""
     for number, matter in enumerate(counts.briefing, 1):
         yield from wrap(

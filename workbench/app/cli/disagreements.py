@@ -17,7 +17,7 @@ from workbench.core.errors import UsageError
 from workbench.core.options import By, Force, Gold, Options, Where, Whole, argument, option
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
-from workbench.core.text.figures import aligned
+from workbench.core.text.figures import aligned, counted
 from workbench.core.text.inert import inert
 from workbench.measuring.records.review import Disagreement, ErrorCategory, ErrorCount, Queue, Review, StandingReview
 
@@ -78,7 +78,7 @@ def disagreements_command(project: Project, options: DisagreementsOptions) -> Ou
 
 def _show_queue(found: ReviewQueue, rows: Sequence[Disagreement], *, final: bool) -> None:
     _wrapped(found.text)
-    show(f"{len(found):,} items" + (f", the first {len(rows)} of them:" if len(rows) < len(found) else ""))
+    show(counted(len(found), "item") + (f", the first {len(rows)} of them:" if len(rows) < len(found) else ""))
     for row in rows:
         _show(row, final=final)
     if len(rows) < len(found):
@@ -255,7 +255,7 @@ def _exchange(project: Project, options: ReviewOptions, as_json: bool) -> Output
     if options.verb == "export":
         with standard_output(as_json=as_json) if name == "-" else nullcontext(Path(name)) as target:
             written = export_reviews(project, target, force=options.force)
-            output = Output({"written": written}, lambda _: [f"{written} lines written to {shown(target)}"])
+            output = Output({"written": written}, lambda _: [f"{counted(written, 'line')} written to {shown(target)}"])
             if name == "-":
                 output.tell(as_json=False)
                 return None

@@ -348,7 +348,8 @@ def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Out
 
 
 def _announce(planned: ProbingPlan) -> None:
-    say(f"{planned.probes:,} probes and {planned.companions:,} companions on {len(planned.rows):,} questions.")
+    probes, companions = counted(planned.probes, "probe"), counted(planned.companions, "companion")
+    say(f"{probes} and {companions} on {counted(len(planned.rows), 'question')}.")
     if planned.calls is not None:
         say(f"  About {counted(planned.calls, 'call')} to model servers; stored replies are not asked for again.")
 

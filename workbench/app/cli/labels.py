@@ -25,6 +25,7 @@ from workbench.core.errors import UsageError
 from workbench.core.options import BootstrapSeed, DatabaseOrFile, Force, Options, Where, Whole, argument, option
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
+from workbench.core.text.figures import counted
 from workbench.statistics.records.agreement import Level
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def labels_command(project: Project, options: LabelsOptions) -> Output:
         from workbench.labelling.label_export import export_labels
 
         written = export_labels(project, options.file, history=options.history, force=options.force)
-        return Output({"written": written}, lambda _: [f"{written} lines written to {shown(options.file)}"])
+        return Output({"written": written}, lambda _: [f"{counted(written, 'line')} written to {shown(options.file)}"])
     from workbench.labelling.labels import import_labels
 
     report = import_labels(project, options.file, options.only)

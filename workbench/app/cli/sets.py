@@ -127,7 +127,7 @@ def _show_published(found: Publication, folder: str) -> None:
             f"{one.name}@{one.version}: {counted(one.tuples, 'completion')} of {counted(one.questions, 'question')}, "
             f"{counted(one.labels, 'label')}, {counted(one.verifiers, 'verifier')}"
         )
-    click.echo(f"{len(found.files)} files, {found.bytes:,} bytes written to {folder}")
+    click.echo(f"{counted(len(found.files), 'file')}, {found.bytes:,} bytes written to {folder}")
 
 
 # -- ``workbench build DB``: sets in the manner of VerifyBench.

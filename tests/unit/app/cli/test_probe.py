@@ -45,7 +45,7 @@ def test_json_is_alone_on_stdout_and_the_cost_on_stderr(project: Project) -> Non
         assert {"family", "n", "accepted", "asr", "ci", "parsed", "skipped", "by_type", "variants"} <= one.keys()
     assert {"parsed", "skipped", "control", "by_type", "suite", "seed", "config_hash", "created_at"} <= report.keys()
     assert report["seed"] == 4
-    assert err.splitlines()[0].endswith("probes and 2 companions on 1 questions.")
+    assert err.splitlines()[0].endswith("probes and 2 companions on 1 question.")
 
 
 def test_the_table_and_the_list_of_what_was_accepted(project: Project) -> None:

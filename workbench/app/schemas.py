@@ -61,6 +61,7 @@ from workbench.statistics.records.combined import (
     EstimateReport,
 )
 from workbench.statistics.records.comparison import CompareReport, FamilyReport, JointErrorReport
+from workbench.statistics.records.flips import WhatIfReport
 from workbench.statistics.records.probe import (
     AcceptedProbe,
     DuelReport,
@@ -133,6 +134,7 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "compare": (CompareReport, "`workbench compare DB A B --json`."),
     "compare-family": (FamilyReport, "`workbench compare --json` of several verifiers."),
     "compare-errors": (JointErrorReport, "`workbench compare --errors --json`."),
+    "what-if": (WhatIfReport, "`workbench what-if --json`."),
     "ensemble": (EnsembleReport, "`workbench ensemble --json`."),
     "best-of": (BestOfReport, "`workbench best-of --json`."),
     "downstream-line": (DownstreamLine, "One line of a file for `workbench downstream`."),

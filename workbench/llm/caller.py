@@ -159,15 +159,15 @@ class Caller:
                 stored = self._journal.recall(key)
                 if stored is not None:
                     self._note_origin(stored.origin)
-                    return self._reuse(key, _wanted(key, reread(stored)))
+                    return self._reuse(key, wanted(key, reread(stored)))
             flight = self._flights.get(prepared.key)
             if flight is None:
                 key, reply = await self._lead(lane, item, prepared)
-                return StoredReply(reply=_wanted(key, reply), key=key, reused=False)
+                return StoredReply(reply=wanted(key, reply), key=key, reused=False)
             await asyncio.wait([flight])
             if not flight.cancelled():
                 key, reply = flight.result()
-                return self._reuse(key, _wanted(key, reply))
+                return self._reuse(key, wanted(key, reply))
 
     def recall(self, role: str, request: Request, sample: int = 0) -> Reply | None:
         """The reply to a request if it is stored; no server is asked.
@@ -177,7 +177,7 @@ class Caller:
         """
         for key in self._lanes[role].prepare(request, sample).keys.values():
             if (stored := self._journal.recall(key)) is not None:
-                return _wanted(key, reread(stored))
+                return wanted(key, reread(stored))
         return None
 
     @property
@@ -377,7 +377,7 @@ def _with_cause(halt: Halt, failure: AttemptFailed | None) -> Halt:
     return Halt(halt.code, f"{halt.message} The last call that failed: {failure.detail}.")
 
 
-def _wanted(key: bytes, reply: Reply) -> Reply:
+def wanted(key: bytes, reply: Reply) -> Reply:
     """The reply, unless the server's filter has taken its words.
 
     Raises:

@@ -10,6 +10,8 @@ Verifiers against each other, and together
     estimating: from few labels. downstream: models trained with them. combined: these four as tables and sentences.
 Scores and bias
     scores: what scores are worth. validity: what verdicts follow besides correctness. studies: sweeps and duels.
+What if
+    what_if: verdicts that other options would change. what_if_tables: them as sentences and tables.
 What is next
     planning: labels still missing, and which first. suggesting: suggested types; and counts of a project.
     briefing: what is open, a sentence each.

@@ -324,12 +324,11 @@ def save(project: Project, report: ThresholdReport, name: str, *, trust: bool = 
 
 def _row(part: str, columns: ItemScores, chosen: BoolArray, threshold: float, protocol: Protocol3) -> AccuracyRow:
     """The accuracy table's figures of some rows, with the verdicts that the threshold makes of their scores."""
-    import numpy as np
-
     from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows
+    from workbench.statistics.scores import at_threshold
 
     score = columns.score[chosen]
-    outcome = np.where(np.isnan(score), columns.outcome[chosen], score >= threshold).astype(np.int8)
+    outcome = at_threshold(columns.outcome[chosen], score, threshold)
     kept = AccuracyColumns(outcome=outcome, gold=columns.gold[chosen], question=columns.question[chosen], score=score)
     (row,) = accuracy_rows(columns.verifier, kept, protocol)
     return structs.replace(row, group=part)

@@ -5,5 +5,6 @@ run_status: what runs have done; deleting one. verdict_files: verdicts out and i
 runner: the process. liveness, lease: its launch and life. first_stage, local: verifiers on this machine.
 session, journal: calls to model servers. serving: verifiers that make them. executing: verifiers that run programs.
 executor: single items for callers in any thread. generation, generating: texts that models write.
+rejudging, rejudger: a run's items judged by other options; the process that does it.
 probes, probing: attempts to hack a verifier. previewing, transcripts, replaying: calls, seen and seen again.
 """

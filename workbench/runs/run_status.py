@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -269,18 +269,26 @@ def estimate(
     run = None if bound is None else stored_runs.find(reader, bound.id, verifier.version)
     counts = verdicts.of_selection(reader, 0 if run is None else run.id, selection)
     items = counts.items - counts.stored
-    made = math.ceil(items * served.calls_per_item())
-    some = verdicts.spread(project.database, selection, counts.items, _SAMPLE)
-    sample = asyncio.run(_calls_about(project, served, some)) if items else []
+    some = verdicts.spread(project.database, selection, counts.items, _SAMPLE) if items else []
+    return structs.replace(estimate_of(project, served, items, some), stored=counts.stored)
+
+
+def estimate_of(project: Project, verifier: ServedVerifier, items: int, some: Sequence[VerifierInput]) -> Estimate:
+    """What calls about so many items take, as far as some of them tell.
+
+    Raises:
+        UsageError: A price is wrong.
+    """
+    made = math.ceil(items * verifier.calls_per_item())
+    sample = asyncio.run(_calls_about(project, verifier, some))
     each = made / len(sample) if sample else 0.0
-    priced = _all_priced(project, served)
     return Estimate(
         items=items,
-        stored=counts.stored,
+        stored=0,
         calls=made,
         prompt_tokens=round(each * sum(call.prompt for call in sample)),
         completion_tokens=round(each * sum(call.completion for call in sample)),
-        cost=each * sum(call.cost for call in sample) if priced else None,
+        cost=each * sum(call.cost for call in sample) if _all_priced(project, verifier) else None,
     )
 
 

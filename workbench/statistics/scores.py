@@ -10,6 +10,11 @@ from workbench.statistics.records.probe import Method, PairRow, Unpaired
 from workbench.statistics.subgroups import wilson
 
 
+def at_threshold(outcome: IntArray, score: FloatArray, threshold: float) -> IntArray:
+    """The outcomes that scores make: correct where they reach the threshold; without a score the outcome stays."""
+    return np.where(np.isnan(score), outcome, score >= threshold).astype(np.int8)
+
+
 def auroc(score: FloatArray | None, gold: IntArray, group: IntArray, groups: int) -> list[float | None]:
     """The area under the receiver operating characteristic of each group, None where a class is missing.
 

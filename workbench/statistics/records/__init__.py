@@ -1,6 +1,6 @@
 """Figures as they are reported: fractions; null where one is undefined.
 
 report: accuracy, and the order of items. comparison: of verifiers. combined: ensembles, best of n, estimates,
-downstream.
-agreement: of people. probe: probes, reward models, studies. ranking: of solutions.
+downstream. agreement: of people. flips: what other options would change.
+probe: probes, reward models, studies. ranking: of solutions.
 """

@@ -158,7 +158,7 @@ READING = {
     "accuracy", "agreement", "annotators", "assign", "checks", "compare", "conflicts", "correlate", "disagreements",
     "doctor", "downstream", "ensemble", "best-of", "estimate", "flags", "guidelines", "history", "labels", "list",
     "models", "pairs", "plan", "preview", "questions", "runs", "selected-by", "sets", "show", "status", "threshold",
-    "transcripts", "validity", "verdicts", "verifiers",
+    "transcripts", "validity", "verdicts", "verifiers", "what-if",
 }  # fmt: skip
 
 

@@ -55,6 +55,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "threshold": ("DB", "often"),
     "validity": ("DB",),
     "verify": ("DB", "exact"),
+    "what-if": ("DB", "often"),
 }
 """Every command that takes ``--where``, with what else it needs to get to its items."""
 

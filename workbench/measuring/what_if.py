@@ -1,0 +1,382 @@
+"""What other options of a verifier would change: which items of a run flip, counted against gold.
+
+Nothing is stored but replies of model servers, where new ones are asked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from math import isfinite
+from typing import TYPE_CHECKING, Annotated, Final
+
+from msgspec import Struct, structs
+
+from workbench.core.errors import UsageError
+from workbench.core.options import (
+    NONE_GIVEN,
+    Basis,
+    Options,
+    Run,
+    Seed,
+    Trust,
+    VerifierSettings,
+    Whole,
+    argument,
+    option,
+)
+from workbench.core.project import Project
+from workbench.core.run import RunInfo
+from workbench.core.verdict import Outcome, Verdict
+from workbench.data.records.browse import BrowseQuery, BrowseRow
+from workbench.measuring.browsing import ItemTable
+from workbench.measuring.columns import Columns, columns
+from workbench.runs.rejudging import Rejudging, Variant, asking, needed, start, variant
+from workbench.runs.run_status import run_row
+from workbench.runs.verdict_files import run_of
+from workbench.statistics.records.flips import FLIP_KINDS, FlippedItem, Means, RejudgedItems, WhatIfReport
+from workbench.statistics.records.report import NO_REASON
+
+if TYPE_CHECKING:
+    from workbench.runs.store.runs import RunRow
+    from workbench.statistics.confusion import IntArray
+
+NAMED: Final = 50
+"""Items that a report names, unless more are asked for."""
+THRESHOLD: Final = "threshold"
+PARSER: Final = "parser"
+
+
+class WhatIfOptions(Options, frozen=True, kw_only=True):
+    """Which verifier, what is changed in it, and which items are looked at.
+
+    An option without a value is taken out, so that its default holds.
+    """
+
+    verifier: Annotated[str, argument("VERIFIER")]
+    settings: VerifierSettings = NONE_GIVEN
+    parser: Annotated[str | None, option("How replies are read: the same as -o parser=NAME.", metavar="NAME")] = None
+    threshold: Annotated[float | None, option("Accept from this score on, of whatever verifier that gives scores.")] = (
+        None
+    )
+    run: Run = None
+    basis: Basis = Basis()
+    sample: Annotated[Whole | None, option("Only so many of the items, drawn by chance.")] = None
+    seed: Seed = 0
+    ask: Annotated[bool, option("Ask model servers where a reply is not stored; what they say is.")] = False
+    save: Annotated[str | None, option("Start a run of a verifier of this name with these options.")] = None
+    trust: Trust = False
+
+    @property
+    def changes(self) -> dict[str, str | None]:
+        """Options by name; None takes one out."""
+        parser = {} if self.parser is None else {PARSER: self.parser}
+        return {key: value or None for key, value in (self.settings | parser).items()}
+
+
+class _Asked(Struct, frozen=True, kw_only=True, eq=False):
+    """The items that are looked at.
+
+    Attributes:
+        before: Every item's outcome in the run, -1 for none.
+        gold: Every item's.
+        drawn: Places of the items that are to be judged.
+    """
+
+    run: RunRow
+    everything: Columns
+    before: IntArray
+    gold: IntArray
+    drawn: IntArray
+    chosen: int
+    judged: int
+
+
+class _Found(Struct, frozen=True, kw_only=True, eq=False):
+    """New outcomes.
+
+    Attributes:
+        after: Every item's outcome, -1 for none.
+        verdicts: New verdicts, as far as they differ or were asked for, by row id.
+    """
+
+    after: IntArray
+    means: Means
+    verdicts: dict[int, Verdict]
+    missing: list[int]
+    calls: int = 0
+    trouble: str | None = None
+
+
+class WhatIf:
+    """What was found, and the items behind it.
+
+    Attributes:
+        ids: Row ids of the items whose verdict changes, in the order of the report.
+    """
+
+    def __init__(self, project: Project, report: WhatIfReport, asked: _Asked, found: _Found) -> None:
+        self._table = ItemTable(project, BrowseQuery())
+        self._asked, self._found = asked, found
+        self._kinds, self.ids = _ordered(asked, found, report)
+        named = [self._item(row) for row in self._table.rows(self.ids[:NAMED])]
+        self.report = structs.replace(report, flips=named, more=len(self.ids) - len(named))
+
+    def named(self, most: int) -> WhatIfReport:
+        """The report with more items, or fewer."""
+        flips = self.rows(self.ids[:most])
+        return structs.replace(self.report, flips=flips, more=len(self.ids) - len(flips))
+
+    def after(self, item: int) -> Verdict | None:
+        """The new verdict on an item that flips, or that was looked at in any case; None where there is none."""
+        return self._found.verdicts.get(item)
+
+    def rows(self, ids: Sequence[int]) -> list[FlippedItem]:
+        """Items whose verdict changes, by row id."""
+        return [self._item(row) for row in self._table.rows(ids)]
+
+    def _item(self, row: BrowseRow) -> FlippedItem:
+        import numpy as np
+
+        asked = self._asked
+        place = int(np.searchsorted(asked.everything.item, row.id))
+        reasons = asked.everything.reasons(asked.run.id)
+        before = reasons.names[reasons.code[place]]
+        after = self.after(row.id)
+        gold = int(asked.gold[place])
+        return FlippedItem(
+            dataset=row.dataset,
+            question_id=row.question_id,
+            completion_id=row.completion_id,
+            subtype=row.subtype,
+            kind=FLIP_KINDS[self._kinds[place]],
+            gold=None if gold < 0 else Outcome(gold).word,
+            before=Outcome(int(asked.before[place])).word,
+            after=Outcome(int(self._found.after[place])).word,
+            reason_before=None if before == NO_REASON else before,
+            reason_after=None if after is None else after.reason,
+        )
+
+
+def what_if(project: Project, options: WhatIfOptions, beside: Sequence[int] = ()) -> WhatIf:
+    """Judge a run's items anew with other options, and count what would change.
+
+    Args:
+        beside: Row ids of items that a sample holds in any case, and whose new verdicts are kept in any case.
+
+    Raises:
+        UsageError: There is no such verifier, run, option or field, no item is chosen, nothing is changed, or such
+            verdicts can't be made but by a run of their own.
+        NotTrustedError: Servers are to be asked, or a model loaded, that the user has not accepted.
+        VerifierError: The verifier can't be used.
+    """
+    asked = _asked(project, options, beside)
+    of_scores, changed = _threshold(asked, options), None
+    if of_scores is None:
+        changed = variant(project, asked.run.id, _changes(options), options.save)
+        found = _by_judging(project, asked, changed, options, frozenset(beside))
+    elif options.ask:
+        raise UsageError("Scores are stored: no server is asked.", "Leave --ask out.")
+    else:
+        found = _by_scores(asked, of_scores)
+    return WhatIf(project, _report(project, asked, found, changed, of_scores, options), asked, found)
+
+
+def save(project: Project, options: WhatIfOptions, *, trust: bool = False) -> RunInfo:
+    """Start the run of a verifier with these options on all items of the run that they were tried on.
+
+    Raises:
+        UsageError: The name is another configuration's, or nothing can be run.
+        NotTrustedError: The user has not accepted the servers or the template.
+        RunError: No runner starts.
+    """
+    run = _run(project, options)
+    return start(project, variant(project, run.id, _changes(options), options.save), trust=trust)
+
+
+def _run(project: Project, options: WhatIfOptions) -> RunRow:
+    number = run_of(project, options.verifier, options.run)
+    if number is None:
+        raise UsageError(f"{options.verifier!r} has no run yet.", "Start one: workbench verify DB NAME")
+    return run_row(project.database.reader(), number)
+
+
+def _asked(project: Project, options: WhatIfOptions, beside: Sequence[int]) -> _Asked:
+    import numpy as np
+
+    run, everything = _run(project, options), columns(project)
+    selection = options.basis.arguments["selection"]
+    kept = everything.chosen(selection.judged_by((options.verifier,)))
+    before = everything.outcome(run.id)
+    judged = before >= 0 if kept is None else kept & (before >= 0)
+    places = np.flatnonzero(judged)
+    if not len(places):
+        raise UsageError(f"Run {run.id} has no verdict on {selection}.", "See what it has: workbench verdicts DB")
+    drawn = places
+    if options.sample is not None:
+        wanted = places[np.isin(everything.item[places], np.asarray(beside, dtype=np.int64))]
+        others = np.random.default_rng(options.seed).permutation(places[~np.isin(places, wanted)])
+        drawn = np.sort(np.concatenate([wanted, others])[: options.sample])
+    return _Asked(
+        run=run,
+        everything=everything,
+        before=before,
+        gold=everything.gold(options.basis.gold),
+        drawn=drawn,
+        chosen=len(before) if kept is None else int(kept.sum()),
+        judged=len(places),
+    )
+
+
+def _threshold(asked: _Asked, options: WhatIfOptions) -> float | None:
+    """What stored scores are to be compared with, if that is all that changes.
+
+    Raises:
+        UsageError: It is no number, or there are no scores.
+    """
+    changes, has_scores = options.changes, asked.everything.score(asked.run.id) is not None
+    if options.threshold is None:
+        return _number(changes[THRESHOLD]) if has_scores and changes.keys() == {THRESHOLD} else None
+    if not isfinite(options.threshold):
+        raise UsageError(f"{options.threshold} is no threshold.", "Give a number.")
+    if changes:
+        return None
+    if not has_scores:
+        raise UsageError(f"{options.verifier} gives no scores.", "A reward model or a similarity metric does.")
+    return options.threshold
+
+
+def _number(text: str | None) -> float | None:
+    """A finite number; None for what is none, about which the verifier says what is wrong."""
+    with suppress(ValueError):
+        if text is not None and isfinite(value := float(text)):
+            return value
+    return None
+
+
+def _changes(options: WhatIfOptions) -> dict[str, str | None]:
+    threshold = {} if options.threshold is None else {THRESHOLD: repr(options.threshold)}
+    return options.changes | threshold
+
+
+def _by_scores(asked: _Asked, threshold: float) -> _Found:
+    """What the scores make; an item that the run failed on would be judged again."""
+    import numpy as np
+
+    from workbench.statistics.scores import at_threshold
+
+    after = np.full(len(asked.before), -1, dtype=np.int8)
+    score, before = asked.everything.score(asked.run.id), asked.before[asked.drawn]
+    assert score is not None
+    new = at_threshold(before, score[asked.drawn], threshold)
+    after[asked.drawn] = np.where(before == Outcome.ERROR, -1, new)
+    return _Found(after=after, means="scores", verdicts={}, missing=[])
+
+
+def _by_judging(
+    project: Project, asked: _Asked, changed: Variant, options: WhatIfOptions, beside: frozenset[int]
+) -> _Found:
+    import numpy as np
+
+    items: list[int] = asked.everything.item[asked.drawn].tolist()
+    if options.ask:
+        work = asking(project, changed, items, trust=options.trust)
+    else:
+        work = Rejudging(project, changed, items, trust=options.trust)
+    place = dict(zip(items, asked.drawn.tolist(), strict=True))
+    after = np.full(len(asked.before), -1, dtype=np.int8)
+    verdicts: dict[int, Verdict] = {}
+    for item, verdict in work:
+        at = place[item]
+        after[at] = int(verdict.outcome)
+        if after[at] != asked.before[at] or verdict.outcome >= Outcome.ABSTAIN or item in beside:
+            verdicts[item] = verdict
+    means: Means = "local" if not changed.asks else "calls" if work.calls else "replies"
+    return _Found(
+        after=after, means=means, verdicts=verdicts, missing=work.missing, calls=work.calls, trouble=work.trouble
+    )
+
+
+def _report(
+    project: Project,
+    asked: _Asked,
+    found: _Found,
+    changed: Variant | None,
+    threshold: float | None,
+    options: WhatIfOptions,
+) -> WhatIfReport:
+    """The figures; its items are named by `WhatIf`."""
+    import numpy as np
+
+    from workbench.statistics.flips import flip_rows, flips, place
+
+    protocol, run, drawn = options.basis.protocol, asked.run, asked.drawn
+    before, after, gold = asked.before[drawn], found.after[drawn], asked.gold[drawn]
+    groups = asked.everything.groups("type")
+    total, *types = flip_rows(before, after, gold, protocol, groups.code[drawn], groups.names)
+    kinds = flips(before, after, gold, protocol)
+    kept = np.zeros(len(asked.before), dtype=np.bool_)
+    kept[drawn] = True
+    items = _counts(asked, found)
+    unread = [*found.missing, *asked.everything.item[drawn[after < 0]].tolist()] if changed and changed.asks else []
+    return WhatIfReport(
+        **structs.asdict(total),
+        verifier=run.verifier.name,
+        run=run.id,
+        name=changed.name if changed else run.verifier.name,
+        kind=run.verifier.kind,
+        changed={THRESHOLD: (run.verifier.options.get(THRESHOLD), repr(threshold))}
+        if changed is None
+        else changed.changed,
+        threshold=threshold,
+        means=found.means,
+        version=changed.verifier.version if changed else run.version,
+        ran=run.version,
+        protocol=protocol,
+        gold=asked.everything.gold_counts(options.basis.gold, kept),
+        gold_choice=options.basis.gold,
+        items=items,
+        without_gold=int(np.count_nonzero(kinds == place("without_gold"))),
+        seed=None if options.sample is None else options.seed,
+        calls=found.calls,
+        needed=needed(project, changed, sorted(set(unread))) if changed else None,
+        trouble=found.trouble,
+        types=types,
+        flips=[],
+        more=0,
+    )
+
+
+def _counts(asked: _Asked, found: _Found) -> RejudgedItems:
+    import numpy as np
+
+    drawn, read = len(asked.drawn), int(np.count_nonzero(found.after >= 0))
+    failed = 0
+    if found.means == "scores":
+        failed = int(np.count_nonzero(asked.before[asked.drawn] == Outcome.ERROR))
+    reasons = Counter(
+        verdict.reason or NO_REASON for verdict in found.verdicts.values() if verdict.outcome >= Outcome.ABSTAIN
+    )
+    return RejudgedItems(
+        chosen=asked.chosen,
+        judged=asked.judged,
+        drawn=drawn,
+        read=read,
+        missing=len(found.missing),
+        failed=failed,
+        left=drawn - read - len(found.missing) - failed,
+        undecided=dict(reasons.most_common()),
+    )
+
+
+def _ordered(asked: _Asked, found: _Found, report: WhatIfReport) -> tuple[IntArray, list[int]]:
+    """Every item's kind of change, and the row ids of those that have one, kind by kind."""
+    import numpy as np
+
+    from workbench.statistics.flips import flips
+
+    kinds = flips(asked.before, found.after, asked.gold, report.protocol)
+    places = np.flatnonzero(kinds >= 0)
+    ordered = places[np.argsort(kinds[places], kind="stable")]
+    return kinds, asked.everything.item[ordered].tolist()

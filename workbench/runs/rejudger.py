@@ -1,0 +1,208 @@
+"""The process that judges stored items anew: ``python -m workbench.runs.rejudger``, a `Job` on its stdin.
+
+It answers on its stdout, an item at a time, and stores no verdict. What it asks model servers is journalled under a
+run, as a run's calls are. SIGTERM ends it, once the calls in flight have had their time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import msgspec
+
+from workbench.core.database.hashes import secret
+from workbench.core.errors import WorkbenchError
+from workbench.core.progress import Stopped
+from workbench.core.project import open_project
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.llm.records import Halt, Reply, Request
+from workbench.runs.lease import LeaseLost, standing_in
+from workbench.runs.local import judge_locally
+from workbench.runs.rejudging import Beat, Job, Over, Rejudged
+from workbench.runs.store import calls, verdicts
+from workbench.verifiers.base import Judged, ServedVerifier
+from workbench.verifiers.registry import Registry
+from workbench.verifiers.serving import judged_by_server
+from workbench.verifiers.wire import pack
+
+if TYPE_CHECKING:
+    from workbench.core.database.connection import Database
+    from workbench.runs.journal import RunJournal, Waiter
+    from workbench.runs.store.calls import MadeCall
+
+_CHUNK = 64
+_BEAT_S = 0.1
+_PLACES = os.cpu_count() or 1
+
+
+class _Answers:
+    """Takes verdicts as a runner does, and passes them on."""
+
+    def __init__(self, stream: BinaryIO, database: Database) -> None:
+        self._stream, self._database = stream, database
+        self._found: dict[bytes, Verdict] = {}
+        self._beat = 0.0
+        self.stopping = False
+
+    def put(self, message: Beat | Rejudged | Over) -> None:
+        """Pass something on."""
+        self._stream.write(pack(message))
+        self._stream.flush()
+
+    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] | None = None) -> None:
+        """Pass verdicts on; what workers found by key is kept for as long as this process lives."""
+        self._found.update(found or {})
+        for item, verdict in results:
+            self.put(Rejudged(item, verdict))
+
+    def recall(self, key: bytes) -> Verdict | None:
+        """What a worker has found for a key, now or in whichever run."""
+        return self._found.get(key) or verdicts.get(self._database.reader(), key)
+
+    def check(self) -> None:
+        """Show life.
+
+        Raises:
+            Stopped: Nobody waits any more.
+        """
+        if self.stopping:
+            raise Stopped("It was stopped.")
+        if time.monotonic() - self._beat >= _BEAT_S:
+            self._beat = time.monotonic()
+            self.put(Beat())
+
+    def record(self, journal: RunJournal, item: int, judged: Judged, made: Sequence[MadeCall]) -> Waiter:
+        """Pass a verdict on once the replies it rests on are committed."""
+
+        async def put() -> None:
+            await journal.flush()
+            self.put(Rejudged(item, judged.verdict))
+
+        return asyncio.ensure_future(put())
+
+
+def _judge(database: Database, job: Job, answers: _Answers) -> Over:
+    verifier = Registry().load(job.kind, job.options)
+    chunks = _chunks(database, job.items)
+    if verifier.isolation != "served":
+        judge_locally(verifier, (job.kind, job.options), _PLACES, chunks, answers)
+        return Over()
+    served = cast("ServedVerifier", verifier)
+    if job.calls_of is not None:
+        return _ask(database, job.calls_of, served, chunks, answers)
+    asyncio.run(_read_again(database, served, chunks, answers))
+    return Over()
+
+
+def _chunks(database: Database, items: list[int]) -> Iterator[list[VerifierInput]]:
+    for start in range(0, len(items), _CHUNK):
+        yield verdicts.inputs(database, items[start : start + _CHUNK])
+
+
+# -- Model servers: what they said, and what they say now.
+
+
+class _NotStored(Halt):
+    """There is no such reply."""
+
+    def __init__(self) -> None:
+        super().__init__("cancelled", "No server is asked.")
+
+
+class _StoredReplies:
+    """One item's way to the replies that are stored.
+
+    Attributes:
+        lacks: A reply was not there.
+    """
+
+    def __init__(self, database: Database, verifier: ServedVerifier) -> None:
+        from workbench.llm.clock import Clock
+        from workbench.llm.lane import Lane
+
+        clock = Clock()
+        self._lanes = {role: Lane(server, None, clock) for role, server in verifier.servers().items()}
+        self._reader = database.reader()
+        self.lacks = False
+
+    async def __call__(self, request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
+        from workbench.llm.caller import wanted
+        from workbench.llm.dialects import reread
+
+        for key in self._lanes[role].prepare(request, sample).keys.values():
+            if (stored := calls.response(self._reader, key)) is not None:
+                return wanted(key, reread(stored))
+        self.lacks = True
+        raise _NotStored
+
+
+async def _read_again(
+    database: Database, verifier: ServedVerifier, chunks: Iterator[list[VerifierInput]], answers: _Answers
+) -> None:
+    fence = secret(database.reader())
+    for chunk in chunks:
+        for item in chunk:
+            answers.check()
+            stored = _StoredReplies(database, verifier)
+            try:
+                judged = await judged_by_server(verifier, item, stored, fence)
+            except _NotStored:
+                answers.put(Rejudged(item.item, None))
+            else:
+                answers.put(Rejudged(item.item, None if stored.lacks else judged.verdict))
+
+
+def _ask(
+    database: Database, run: int, verifier: ServedVerifier, chunks: Iterator[list[VerifierInput]], answers: _Answers
+) -> Over:
+    from workbench.runs.serving import judge_on_servers, servers_of
+
+    before, trouble = _sent(database, run), None
+    with standing_in(database) as lease:
+        try:
+            servers = servers_of(database, run, verifier)
+            judge_on_servers(database, lease, servers, verifier, chunks, answers.check, answers.record)
+        except (Halt, Stopped, LeaseLost) as error:
+            why = str(error) or "Another process has taken over the database's runs."
+            trouble = f"{why} What was answered is stored; ask again to go on."
+    return Over(calls=_sent(database, run) - before, trouble=trouble)
+
+
+def _sent(database: Database, run: int) -> int:
+    used = calls.get(database.reader(), run)
+    return 0 if used is None else used.calls
+
+
+def work(job: Job, stream: BinaryIO) -> None:
+    """Do a job."""
+    project = open_project(job.database)
+    answers = _Answers(stream, project.database)
+
+    def stop(*_: object) -> None:
+        answers.stopping = True
+
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        answers.put(_judge(project.database, job, answers))
+    except WorkbenchError as error:
+        answers.put(Over(trouble=str(error)))
+    finally:
+        project.close()
+
+
+def main() -> None:
+    """Be the process: whatever a verifier prints goes elsewhere."""
+    job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Job)
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stream:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        work(job, stream)
+
+
+if __name__ == "__main__":
+    main()

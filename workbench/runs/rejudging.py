@@ -1,0 +1,291 @@
+"""A run's items judged anew with other options, to see what would change; nothing of it is stored among the verdicts.
+
+Replies of model servers are read again from where they are stored; verifiers on this machine judge in a process of
+their own (`rejudger`). Only what is asked for (`asking`) is sent to servers: its replies are stored for ever, so
+that whoever judges so again, or starts a run of it, has them.
+"""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import BinaryIO, Final, cast
+
+import msgspec
+from msgspec import Struct
+
+from workbench.core.errors import UsageError, VerifierError
+from workbench.core.progress import heed, step
+from workbench.core.project import Project
+from workbench.core.run import Estimate, RunInfo
+from workbench.core.verdict import Verdict
+from workbench.runs import verifying
+from workbench.runs.choosing import choose, make
+from workbench.runs.configuring import bound_run
+from workbench.runs.run_status import estimate_of, run_row
+from workbench.runs.store import verdicts
+from workbench.runs.trust import require_trust
+from workbench.statistics.records.probe import JUDGES_NOTHING
+from workbench.verifiers.base import AnyVerifier, ServedVerifier, identity, is_identity
+from workbench.verifiers.wire import read
+
+_SAMPLE: Final = 20
+_PATIENCE_S: Final = 15.0
+"""The process is given so long to end: calls in flight have their time (`session.GRACE_S`)."""
+
+
+class Variant(Struct, frozen=True, kw_only=True):
+    """A verifier as a run has it, with other options.
+
+    Attributes:
+        run: The run.
+        of: The verifier's name.
+        name: What the variant is called where it needs a name of its own.
+        changed: Options that differ, each with its values before and after; None where it isn't given.
+        ran: The version that the run is of; the variant is at the version that is installed.
+    """
+
+    run: int
+    of: str
+    name: str
+    kind: str
+    options: dict[str, str]
+    changed: dict[str, tuple[str | None, str | None]]
+    ran: str
+    verifier: AnyVerifier
+
+    @property
+    def asks(self) -> bool:
+        """Whether it rests on replies of model servers."""
+        return self.verifier.isolation == "served"
+
+
+def variant(project: Project, run: int, changes: Mapping[str, str | None], name: str | None = None) -> Variant:
+    """The verifier of a run with other options.
+
+    Args:
+        changes: Option values over those of the run; None takes an option out.
+        name: What it is called; by default the run's verifier's name with a digest of the options.
+
+    Raises:
+        UsageError: The options are those of the run or wrong, or such verdicts can't be made but by a run of their own.
+        VerifierError: It can't be used.
+    """
+    row = run_row(project.database.reader(), run)
+    before = row.verifier.options
+    kept = {key: value for key, value in before.items() if key not in changes}
+    given = {key: value for key, value in changes.items() if value is not None}
+    choice = choose(project, row.verifier.kind, kept | given, name)
+    verifier = make(choice)
+    after = choice.options
+    if verifier.isolation == "sandbox" or row.verifier.kind in JUDGES_NOTHING:
+        does = "runs programs" if verifier.isolation == "sandbox" else "judges no completion"
+        raise UsageError(
+            f"{row.verifier.name!r} {does}: what other options would change only a run of their own shows.",
+            "Start one: workbench verify DB VERIFIER -o KEY=VALUE --name NAME",
+        )
+    if is_identity(verifier, row.verifier.config_hash) and verifier.version == row.version:
+        known = ", ".join(verifier.options) or "it has none"
+        raise UsageError(f"Run {run} was made just so: nothing would change.", f"Change an option: {known}.")
+    return Variant(
+        run=run,
+        of=row.verifier.name,
+        name=name or f"{row.verifier.name[:80]}+{identity(verifier)[:6]}",
+        kind=choice.kind,
+        options=after,
+        changed={
+            key: (before.get(key), after.get(key))
+            for key in sorted(before.keys() | after.keys())
+            if before.get(key) != after.get(key)
+        },
+        ran=row.version,
+        verifier=verifier,
+    )
+
+
+# -- The process, and what it is told and tells.
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """What is to be judged, and by what.
+
+    Attributes:
+        items: Row ids of completions.
+        calls_of: The run whose calls are made where a reply is not stored; None: no server is asked.
+    """
+
+    database: str
+    kind: str
+    options: dict[str, str]
+    items: list[int]
+    calls_of: int | None = None
+
+
+class Beat(Struct, frozen=True, tag=True):
+    """It is at work."""
+
+
+class Rejudged(Struct, frozen=True, tag=True):
+    """What came of an item.
+
+    Attributes:
+        verdict: None where a reply that it would rest on is not stored.
+    """
+
+    item: int
+    verdict: Verdict | None
+
+
+class Over(Struct, frozen=True, tag=True, kw_only=True):
+    """Nothing more comes.
+
+    Attributes:
+        calls: Requests that were sent.
+        trouble: Why items are left; None where none is.
+    """
+
+    calls: int = 0
+    trouble: str | None = None
+
+
+_MESSAGE = msgspec.msgpack.Decoder(Beat | Rejudged | Over)
+
+
+class Rejudging:
+    """Items being judged by a variant; its verdicts come one at a time, in any order.
+
+    Args:
+        items: Row ids.
+        trust: Whether the user accepts a model that is to be loaded.
+        calls_of: The run whose calls are made; see `asking`.
+
+    Attributes:
+        missing: Items whose verdict would rest on replies that are not stored.
+        calls: Requests that were sent.
+        trouble: Why items were left; None where none was.
+
+    Raises:
+        NotTrustedError: They have not.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        variant: Variant,
+        items: Sequence[int],
+        *,
+        trust: bool = False,
+        calls_of: int | None = None,
+    ) -> None:
+        if not variant.asks:
+            # A model that is loaded may be anybody's; what servers have said can do nothing.
+            require_trust(project, variant.verifier, variant.options, accept=trust)
+        self._job = Job(
+            database=str(project.path.resolve()),
+            kind=variant.kind,
+            options=variant.options,
+            items=list(items),
+            calls_of=calls_of,
+        )
+        self.missing: list[int] = []
+        self.calls = 0
+        self.trouble: str | None = None
+
+    def __iter__(self) -> Iterator[tuple[int, Verdict]]:
+        """The verdicts, by row id.
+
+        Raises:
+            VerifierError: The process that judges ended before its time.
+            Stopped: Nobody waits any more.
+        """
+        with _started(self._job) as process, step("judging again", len(self._job.items), "items") as advance:
+            while (body := read(cast("BinaryIO", process.stdout))) is not None:
+                match _MESSAGE.decode(body):
+                    case Beat():
+                        heed()
+                    case Over(calls=calls, trouble=trouble):
+                        self.calls, self.trouble = calls, trouble
+                        return
+                    case Rejudged(item, verdict):
+                        advance(1)
+                        if verdict is None:
+                            self.missing.append(item)
+                        else:
+                            yield item, verdict
+        raise VerifierError(f"The process that judges with {self._job.kind!r} has ended.", "Try again.")
+
+
+def asking(project: Project, variant: Variant, items: Sequence[int], *, trust: bool) -> Rejudging:
+    """The same, asking servers for what isn't stored; calls and limits are those of a run of the variant's name.
+
+    Raises:
+        UsageError: The name is bound to another configuration, or nobody would be asked.
+        NotTrustedError: The user has not accepted the servers or the template.
+    """
+    if not variant.asks:
+        raise UsageError(f"{variant.of!r} asks no model server.", "Leave --ask out: nothing is missing.")
+    require_trust(project, variant.verifier, variant.options, accept=trust)
+    with project.database.write() as connection:
+        run = bound_run(connection, variant.name, variant.verifier, variant.options)
+    return Rejudging(project, variant, items, calls_of=run)
+
+
+def needed(project: Project, variant: Variant, missing: Sequence[int]) -> Estimate | None:
+    """What calls about items would take at most; None where there are none."""
+    if not missing:
+        return None
+    served = cast("ServedVerifier", variant.verifier)
+    some = verdicts.inputs(project.database, list(missing[:: math.ceil(len(missing) / _SAMPLE)]))
+    return estimate_of(project, served, len(missing), some)
+
+
+def start(project: Project, variant: Variant, *, trust: bool = False) -> RunInfo:
+    """Give the variant its name for good, and start its run on the items of the run that it came from.
+
+    Raises:
+        UsageError: The name is bound to another configuration.
+        NotTrustedError: The user has not accepted the servers or the template.
+        RunError: No runner starts.
+    """
+    row = run_row(project.database.reader(), variant.run)
+    # The options are the database's: to start a kind with them is no word of the user's.
+    require_trust(project, variant.verifier, variant.options, accept=trust)
+    return verifying.start(project, variant.kind, variant.options, variant.name, row.selection, row.workers)
+
+
+@contextmanager
+def _started(job: Job) -> Iterator[subprocess.Popen[bytes]]:
+    """The process at work; it ends with the work, or when nobody waits for it."""
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "workbench.runs.rejudger"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            # A session of its own: Ctrl-C reaches it when its calls have had their time.
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise VerifierError(f"The process that judges can't start: {error.strerror}.") from error
+    with process:
+        try:
+            assert process.stdin is not None
+            with suppress(BrokenPipeError):
+                process.stdin.write(msgspec.msgpack.encode(job))
+                process.stdin.close()
+            process.stdin = None
+            yield process
+        finally:
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        # Nobody reads what it says meanwhile.
+        process.communicate(timeout=_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()

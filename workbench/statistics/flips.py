@@ -1,0 +1,76 @@
+"""Two verdicts of each item, before and after a change: which are fixed, broken, or neither."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.core.verdict import Outcome, Protocol3
+from workbench.statistics.accuracy import group_order
+from workbench.statistics.confusion import BoolArray, IntArray, defined, grade
+from workbench.statistics.records.flips import FLIP_KINDS, FlipKind, FlipRow
+
+UNCHANGED = -1
+
+
+def place(kind: FlipKind) -> int:
+    """What stands for a kind in `flips`."""
+    return FLIP_KINDS.index(kind)
+
+
+def flips(before: IntArray, after: IntArray, gold: IntArray, protocol: Protocol3) -> IntArray:
+    """Each item's kind of change, as a place in `FLIP_KINDS`; `UNCHANGED` where there is none (int8).
+
+    An item without both verdicts has no change.
+
+    Args:
+        before: One outcome a row, -1 for none.
+        after: The same of the new verdicts.
+        gold: One gold label a row, -1 for none.
+        protocol: How undecided rows count.
+    """
+    found = np.full(len(gold), UNCHANGED, dtype=np.int8)
+    changed = (before >= 0) & (after >= 0) & (before != after)
+    was, now = grade(before, gold, protocol), grade(after, gold, protocol)
+    decided_before, decided_after = before < Outcome.ABSTAIN, after < Outcome.ABSTAIN
+    found[changed] = place("other")
+    found[changed & ~decided_before & decided_after] = place("now_decided")
+    found[changed & decided_before & ~decided_after] = place("now_undecided")
+    found[changed & was.right & now.counted & ~now.right] = place("broken")
+    found[changed & was.counted & ~was.right & now.right] = place("fixed")
+    found[changed & (gold < 0)] = place("without_gold")
+    return found
+
+
+def flip_rows(
+    before: IntArray, after: IntArray, gold: IntArray, protocol: Protocol3, group: IntArray, names: tuple[str, ...]
+) -> list[FlipRow]:
+    """The figures over all rows, then those of each group that has any.
+
+    Args:
+        group: Each row's place in ``names``.
+    """
+    kinds = flips(before, after, gold, protocol)
+    both = (gold >= 0) & (before >= 0) & (after >= 0)
+    was, now = grade(before, gold, protocol), grade(after, gold, protocol)
+
+    def row(name: str | None, rows: BoolArray) -> FlipRow:
+        counts = {kind: int(np.count_nonzero(kinds[rows] == at)) for at, kind in enumerate(FLIP_KINDS)}
+        return FlipRow(
+            group=name,
+            n=int(np.count_nonzero(rows)),
+            accuracy_before=_share(was.right & rows, was.counted & rows),
+            accuracy_after=_share(now.right & rows, now.counted & rows),
+            fixed=counts["fixed"],
+            broken=counts["broken"],
+            now_decided=counts["now_decided"],
+            now_undecided=counts["now_undecided"],
+            other=counts["other"],
+        )
+
+    there = sorted(np.unique(group[both]).tolist(), key=lambda at: group_order(names[at]))
+    return [row(None, both), *(row(names[at], both & (group == at)) for at in there)]
+
+
+def _share(right: BoolArray, counted: BoolArray) -> float | None:
+    n = np.count_nonzero(counted)
+    return defined(np.count_nonzero(right) / n) if n else None

@@ -50,6 +50,7 @@ SCREENS: dict[str, tuple[str, str, str]] = {
     "accuracy": ("AccuracyScreen", "y", "Accuracy: verifiers by answer type"),
     "compare": ("CompareScreen", "c", "Compare: two verifiers on the same items"),
     "disagreements": ("DisagreementsScreen", "r", "Disagreements: what verifiers, gold and people differ on"),
+    "triage": ("TriageScreen", "w", "Triage: why verifiers err, case by case, a cause a key"),
     "combine": ("CombineScreen", "m", "Combine: verifiers that vote, pick, or predict gold"),
     "validity": ("ValidityScreen", "t", "Validity: what verdicts follow besides correctness"),
     "code": ("CodeScreen", "o", "Code: problems, their solutions against their tests"),

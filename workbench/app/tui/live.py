@@ -95,6 +95,31 @@ class LiveScreen(WorkbenchScreen):
             super().trouble(error)
 
 
+class InSight(WorkbenchScreen):
+    """Shows one item after another; a key is for the one that was in sight when it was pressed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._coming = 0
+        self._seen_at: float | None = None
+
+    def comes(self) -> None:
+        """Another item is put on the screen: a key pressed until then was for the one before."""
+        self._coming += 1
+        self._seen_at = None
+        self.call_after_refresh(self._painted, self._coming)
+
+    def _painted(self, coming: int) -> None:
+        if coming == self._coming:
+            self._seen_at = self.workbench.at_work.now()
+
+    @property
+    def in_sight(self) -> bool:
+        """Whether the last key can have been meant for what is on the screen."""
+        acted_at = self.workbench.at_work.acted_at
+        return self._seen_at is not None and (acted_at is None or acted_at >= self._seen_at)
+
+
 # -- What the coordinator decides of the item on the screen: a new round of labels, out of every table, or in again.
 
 

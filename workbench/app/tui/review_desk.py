@@ -19,7 +19,7 @@ from workbench.app.tui.kit.item_panes import DECIDED, against_gold
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.queue_view import decision_words
-from workbench.app.tui.live import Coordinating, Result
+from workbench.app.tui.live import Coordinating, InSight, Result
 from workbench.core.project import Project
 from workbench.data.records.browse import ItemDetail, ItemVerdict
 from workbench.measuring.records.review import ERROR_CATEGORIES, ErrorCategory, Queue, Review
@@ -159,7 +159,7 @@ def reviewing_actions(screen: str) -> tuple[Action, ...]:
     )
 
 
-class Reviewing(Coordinating):
+class Reviewing(InSight, Coordinating):
     """A screen that shows the coordinator one item at a time and stores what is decided of it.
 
     A decision is of the item that was in sight when its key was pressed; while it is being stored, the keys that decide
@@ -174,7 +174,6 @@ class Reviewing(Coordinating):
         super().__init__()
         self.review_note = self.review_said = ""
         self._storing = False
-        self._seen_at: float | None = None
 
     @property
     @abstractmethod
@@ -207,21 +206,15 @@ class Reviewing(Coordinating):
     def show_review(self) -> None:
         """Show what stands decided, the note that waits, and what was stored last."""
 
-    def item_comes(self, completion: int) -> None:
-        """Another item is put on the screen: a note was for the one before, and so was a key pressed until then."""
-        self.review_note, self._seen_at = "", None
-        self.call_after_refresh(self._painted, completion)
-
-    def _painted(self, completion: int) -> None:
-        if self._seen_at is None and self.item_shown is not None and self.item_shown.id == completion:
-            self._seen_at = self.workbench.at_work.now()
+    def item_comes(self) -> None:
+        """Another item is put on the screen: a note was for the one before."""
+        self.review_note = ""
+        self.comes()
 
     @property
     def item_in_sight(self) -> ItemDetail | None:
         """The item that the last key can have been meant for."""
-        acted_at = self.workbench.at_work.acted_at
-        seen = self._seen_at is not None and (acted_at is None or acted_at >= self._seen_at)
-        return self.item_shown if seen else None
+        return self.item_shown if self.in_sight else None
 
     @property
     def _item(self) -> ItemDetail | None:

@@ -129,6 +129,34 @@ def mark_error(
         return desk.same_as(mark) or desk.append(mark)
 
 
+def mark_errors(
+    project: Project,
+    verdicts: Sequence[tuple[int, int]],
+    category: ErrorCategory,
+    *,
+    by: str,
+    queue: Queue | None = None,
+    note: str = "",
+) -> tuple[Review, ...]:
+    """Mark several verdicts as errors of one kind, all of them or none.
+
+    Args:
+        verdicts: An item and a run each.
+
+    Raises:
+        UsageError: See `mark_error`.
+    """
+    with project.database.write("full"):
+        return tuple(mark_error(project, item, run, category, by=by, queue=queue, note=note) for item, run in verdicts)
+
+
+def take_back_each(project: Project, decided: Sequence[Review], *, by: str) -> None:
+    """Take decisions back, the newest first, all of them or none; see `take_back`."""
+    with project.database.write("full"):
+        for review in reversed(decided):
+            take_back(project, review.uuid, by=by)
+
+
 def take_back(project: Project, uuid: str, *, by: str) -> Review:
     """Take a decision back; the one before it is in force again. Returns the retraction.
 

@@ -65,6 +65,14 @@ class ReviewQueue:
         """How many items have a higher score."""
         return int((self._found.ranking.score > score).sum())
 
+    def against_gold(self) -> array[int]:
+        """The items on which a verifier that was asked about does not say what gold says, in order."""
+        place, truth = self._found.ranking.place, self._asked.truth[self._found.ranking.place]
+        differ = truth < -1
+        for votes in self._asked.votes:
+            differ |= (votes[place] >= 0) & (votes[place] != truth)
+        return array("q", self._asked.columns.item[place[differ & (truth >= 0)]].tobytes())
+
     def rows(self, ids: Sequence[int]) -> list[Disagreement]:
         """Items by row id, in the order asked for; ids that are not in the queue are left out."""
         return [row for some in some_at_a_time(ids) for row in self._page(some)]

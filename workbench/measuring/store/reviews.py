@@ -59,6 +59,7 @@ class MarkedError(NamedTuple):
     """A marked error that stands.
 
     Attributes:
+        note: What the reviewer wrote beside it; empty for nothing.
         outdated: Gold says by now what the verifier said.
     """
 
@@ -67,6 +68,7 @@ class MarkedError(NamedTuple):
     type: str
     subtype: str
     category: str
+    note: str
     outdated: bool
 
 
@@ -177,8 +179,9 @@ def marks(connection: sqlite3.Connection) -> list[MarkedError]:
     """All marked errors in force."""
     texts = COLUMNS["type"], COLUMNS["subtype"], GOLD
     rows = connection.execute(
-        f"SELECT c.id, v.name, {texts[0]}, {texts[1]}, r.category, coalesce(x.outcome = ({GOLD}), 0) "
-        "FROM reviews AS r JOIN runs AS n ON n.id = r.run_id JOIN verifiers AS v ON v.id = n.verifier_id "
+        f"SELECT c.id, v.name, {texts[0]}, {texts[1]}, r.category, coalesce(r.note, ''), "
+        f"coalesce(x.outcome = ({GOLD}), 0) FROM reviews AS r JOIN runs AS n ON n.id = r.run_id "
+        "JOIN verifiers AS v ON v.id = n.verifier_id "
         "LEFT JOIN verdicts AS x ON x.run_id = r.run_id AND x.completion_id = r.completion_id AND x.sample = 0 "
         f"CROSS JOIN {items_for(*texts)} WHERE c.id = r.completion_id AND r.kind = 'error' AND {STANDING} "
         f"AND {VISIBLE} ORDER BY r.id"

@@ -126,6 +126,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("accuracy.open", "o,enter", "open_cell", "Open", "Open a type's subtypes, or a cell's items."),
         Action("accuracy.items", "i", "items", "Items", "List the cell's items, wrong verdicts first."),
+        Action("accuracy.triage", "m", "triage", "Triage", "Give the cell's wrong verdicts causes, case by case."),
         Action("accuracy.split", "x", "split", "Split", "Split the group under the cursor by another property."),
         Action("accuracy.figure", "f", "next_figure(1)", "Figure", "Show the next figure in the cells: delta, MCC …"),
         Action(
@@ -328,10 +329,24 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         """List the items of the cell under the cursor."""
         from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
 
+        if (cell := self._cell) is not None:
+            self.app.push_screen(AccuracyItemsScreen(cell, self.asked.words_of(cell.group)))
+
+    def action_triage(self) -> None:
+        """Open the wrong verdicts of the cell under the cursor as cards."""
+        from workbench.app.tui.screens.triage import TriageScreen
+        from workbench.measuring.reviewing.triage import of_cell
+
+        if (cell := self._cell) is not None:
+            self.app.push_screen(TriageScreen(partial(of_cell, cell=cell, words=self.asked.words_of(cell.group))))
+
+    @property
+    def _cell(self) -> AccuracyCell | None:
+        """What stands under the cursor, if it is of what is asked for."""
         row = self._row
         if row is None:
-            return
-        cell = AccuracyCell(
+            return None
+        return AccuracyCell(
             verifier=row.verifier,
             by=self.asked.by,
             group=row.group,
@@ -339,7 +354,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             protocol=self.asked.protocol,
             gold=self.asked.gold,
         )
-        self.app.push_screen(AccuracyItemsScreen(cell, self.asked.words_of(row.group)))
 
     def action_split(self) -> None:
         """Ask by what to split the group under the cursor."""

@@ -74,6 +74,7 @@ class AccuracyItemsScreen(TableScreen):
             "accuracy-items.which", "w", "next_kind(1)", "Which", "List all, the wrong, wrongly accepted, undecided …"
         ),
         Action("accuracy-items.which-before", "W", "next_kind(-1)", "Which before", "List the kind before.", False),
+        Action("accuracy-items.triage", "m", "triage", "Triage", "Give the wrong verdicts causes, case by case."),
     )
     action_open_item = TableScreen.action_open_row
 
@@ -131,3 +132,10 @@ class AccuracyItemsScreen(TableScreen):
         from workbench.app.tui.screens.item import ItemScreen
 
         self.app.push_screen(ItemScreen(row, self.table.order, (self.cell.verifier,)))
+
+    def action_triage(self) -> None:
+        """Open the cell's wrong verdicts as cards."""
+        from workbench.app.tui.screens.triage import TriageScreen
+        from workbench.measuring.reviewing.triage import of_cell
+
+        self.app.push_screen(TriageScreen(partial(of_cell, cell=self.cell, words=self.words)))

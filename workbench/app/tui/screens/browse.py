@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
@@ -98,6 +99,7 @@ class BrowseScreen(CatalogScreen, FilterScreen):
         Action("browse.filter", "f", "filter", "Filter", "Show only items for which conditions hold."),
         Action("browse.jump", "g", "jump", "Jump", "Go to a row number or to an item's id."),
         Action("browse.details", "d", "details", "Details", "Show the row's texts beside the table."),
+        Action("browse.triage", "m", "triage", "Triage", "Give verdicts against gold on these items causes.", False),
         Action("browse.again", "r", "again", "Read again", "Read the items anew.", footer=False),
         Action("browse.back", "escape", "back", "Back", "Clear the search, then the filter, then go back."),
     )
@@ -152,6 +154,13 @@ class BrowseScreen(CatalogScreen, FilterScreen):
 
         self._opened = ItemScreen(row, self.table.order, _verifiers(self.asked.conditions))
         self.app.push_screen(self._opened)
+
+    def action_triage(self) -> None:
+        """Open the listed items on which a verifier differs from gold as cards."""
+        from workbench.app.tui.screens.triage import TriageScreen
+        from workbench.measuring.reviewing.triage import of_items
+
+        self.app.push_screen(TriageScreen(partial(of_items, asked=self.asked)))
 
     # -- details -----------------------------------------------------------------------------------
 

@@ -60,6 +60,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("disagreements.open", "o,enter", "open_item", "Open", "Open the item with all evidence, and decide."),
         Action("disagreements.queue", "w", "choose_queue", "Queue", "Choose another queue: seven, with their counts."),
+        Action("disagreements.triage", "m", "triage", "Triage", "Give the queue's errors causes, case by case."),
         Action("disagreements.split", "s", "next_split", "k", "How many verifiers against the others: the next k."),
         Action("disagreements.verifiers", "v", "choose_verifiers", "Verifiers", "Choose which verifiers take part."),
         Action("disagreements.filter", "f", "filter", "Filter", "Show only items for which conditions hold."),
@@ -268,6 +269,15 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         if self.found is not None:
             self._opened = ReviewItemScreen(row, self.desk, self.found.queue)
             self.app.push_screen(self._opened)
+
+    def action_triage(self) -> None:
+        """Open what is listed as cards."""
+        from workbench.app.tui.screens.triage import TriageScreen
+        from workbench.measuring.reviewing.triage import of_queue
+
+        if (found := self.found) is not None:
+            self._must_count = True
+            self.app.push_screen(TriageScreen(lambda _: of_queue(found.queue, found.order)))
 
     def action_next_open(self) -> None:
         """Go to the next item nobody has reviewed."""

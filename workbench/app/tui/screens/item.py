@@ -213,7 +213,7 @@ class ItemScreen(Reviewing):
         if found.item.id != self.completion:
             return
         if self._shown is None or self._shown.item.id != found.item.id:
-            self.item_comes(found.item.id)
+            self.item_comes()
         self._shown = found
         self.refresh_bindings()
         self._tell(found.item)

@@ -1,0 +1,265 @@
+"""A triage card as text: both final answers with what differs marked, the verdicts, the sentence, the causes.
+
+What differs is marked by a line of signs below it, so that it is seen without colours too: ``^`` below what only this
+answer has, ``‸`` where the other one has more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from msgspec import structs
+from rich.cells import cell_len
+from textual.content import Content
+
+from workbench.app.tui.kit.columns import OUTCOME_MARKS
+from workbench.app.tui.kit.matrix import fit, printable
+from workbench.app.tui.kit.queue_view import review_words
+from workbench.app.tui.kit.wrapping import wrap_line
+from workbench.core.reasons import title
+from workbench.core.text.figures import counted
+from workbench.measuring.records.review import ERROR_CATEGORIES
+from workbench.measuring.records.triage import Cause, TriageCase, TriageTally
+from workbench.measuring.reviewing.triage import KEYED, paragraph, triage_table
+from workbench.tables.table_text import plain_table
+
+_BAR = "  ┃ "
+_NAME = 11
+"""Cells of what stands before a line."""
+_ROOMY = 30
+"""Lines of a card from which empty ones set its parts apart."""
+_CAUSE = 26
+"""Cells of a cause with its digit and its count."""
+_END = 3
+"""Lines of the end of a reference in which no answer is found."""
+_ALIKE = 4
+"""So many like cases are listed where they are picked."""
+
+
+class CardState(NamedTuple):
+    """What stands beside a case on its card.
+
+    Attributes:
+        alike: Open cases that are like this one, itself among them.
+        picked: A cause is given to all of them.
+        said: What was stored or taken back last.
+    """
+
+    tally: TriageTally
+    alike: Sequence[TriageCase] = ()
+    picked: bool = False
+    said: str = ""
+
+
+def card(case: TriageCase, state: CardState, width: int, height: int) -> Content:
+    """The card in so many cells and lines."""
+    gap = [Content("")] if height >= _ROOMY else []
+    places = case.differences.places
+    above = [*_question(case, width, 3 if gap else 2), *gap]
+    below = [
+        *gap,
+        _line("differs", Content.styled(case.differences.words, "bold $text-warning")),
+        *_group(case, state, width),
+        _line("verdicts", _strip(case)),
+        *_read(case, width),
+        *_sentence(case, width, 4 if gap else 2),
+        *_decided(case, width),
+        *gap,
+        Content.styled("─" * width, "$text-muted"),
+        *_causes(state.tally, width),
+        Content.styled(fit(f" {state.said}", width), "$text-success"),
+    ]
+    room = max(height - len(above) - len(below) - len(gap) - 2, 4)
+    first = list(_answer(case.reference, [place.reference for place in places], width)) or list(_end(case, width))
+    second = list(_answer(case.answer, [place.completion for place in places], width)) or [Content(f"{_BAR}–")]
+    least = max(room - len(second), room // 2)
+    answers = [
+        _named("reference", case.reference_found),
+        *_cut(first, least),
+        *gap,
+        _named("completion", case.answer_found),
+        *_cut(second, max(room - len(first), room - least)),
+    ]
+    return Content("\n").join([*above, *answers, *below])
+
+
+def _named(name: str, found: str) -> Content:
+    return Content.assemble((f" {name}", "bold"), (f"  {printable(found)}", "$text-muted"))
+
+
+def _line(name: str, said: Content) -> Content:
+    return Content.assemble((f" {name:<{_NAME - 1}}", "bold"), said)
+
+
+def _question(case: TriageCase, width: int, most: int) -> Iterator[Content]:
+    """The question's end: what is asked stands there."""
+    shown = printable(" ".join(case.question.split()))
+    pieces = list(wrap_line(shown, width - 2))[-most:]
+    return (Content.styled(f" {shown[start:end]}", "$text-muted") for start, end in pieces)
+
+
+# -- The answers.
+
+
+def _answer(text: str, places: Sequence[tuple[int, int]], width: int) -> Iterator[Content]:
+    """An answer in lines, with marks below what differs; where all of a long one does, they would tell nothing."""
+    if not text:
+        return
+    shown, marks = marked_text(text, places)
+    pieces = list(wrap_line(shown, max(width - cell_len(_BAR) - 1, 8)))
+    if len(pieces) > 1 and all(mark == "^" for sign, mark in zip(shown, marks, strict=True) if sign != " "):
+        marks = " " * len(shown)
+    for start, end in pieces:
+        yield from _row(shown[start:end], marks[start:end])
+
+
+def _end(case: TriageCase, width: int) -> Iterator[Content]:
+    """The end of a reference in which no answer is found."""
+    shown = printable(" ".join(case.reference_end.split())) or "–"
+    pieces = list(wrap_line(shown, width - cell_len(_BAR) - 1))[-_END:]
+    return (Content.assemble((_BAR, "bold"), (shown[start:end], "$text-muted")) for start, end in pieces)
+
+
+def _row(text: str, signs: str) -> Iterator[Content]:
+    pairs = list(zip(text, signs, strict=True))
+    styled = ((sign, "bold underline $text-warning" if mark == "^" else "bold") for sign, mark in pairs)
+    yield Content.assemble((_BAR, "bold"), *styled)
+    if signs.strip():
+        below = "".join(_below(mark, cell_len(sign)) for sign, mark in pairs)
+        yield Content.assemble((_BAR, "bold"), (below.rstrip(), "bold $text-warning"))
+
+
+def _below(mark: str, cells: int) -> str:
+    return mark * cells if mark == "^" else mark[:cells] + " " * (cells - 1)
+
+
+def _cut(lines: Sequence[Content], most: int) -> Sequence[Content]:
+    """As many lines as there is room for, from the one before the first mark on."""
+    if len(lines) <= most:
+        return lines
+    first = next((place for place, line in enumerate(lines) if {"^", "‸"} & set(line.plain[len(_BAR) :])), 0)
+    begin = min(max(first - 2, 0), len(lines) - most + 1)
+    more = Content.styled(f"{_BAR}… {'not all of it' if begin else 'more'}: enter shows it whole", "$text-muted")
+    return [*lines[begin : begin + most - 1], more]
+
+
+def marked_text(text: str, places: Sequence[tuple[int, int]]) -> tuple[str, str]:
+    """A text as it is shown, and as many signs: ``^`` where it differs, ``‸`` where it lacks something, else spaces."""
+    signs = [" "] * (len(text) + 1)
+    for start, end in places:
+        for place in range(start, end):
+            signs[place] = "^"
+        if start == end and signs[start] == " ":
+            signs[start] = "‸"
+    shown = [printable(sign) for sign in text]
+    marks = [mark * len(sign) for sign, mark in zip(shown, signs, strict=False)]
+    return "".join(shown) + " ", "".join(marks) + signs[-1].replace("^", " ")
+
+
+# -- What stands round them.
+
+
+def _group(case: TriageCase, state: CardState, width: int) -> Iterator[Content]:
+    """Cases that are like this one, before they are given a cause together."""
+    many = len(state.alike)
+    if many < 2:
+        return
+    if not state.picked:
+        more = f"{counted(many - 1, 'more case')} like it: space picks all {many:,}"
+        yield _line("alike", Content.styled(more, "$text-accent"))
+        return
+    said = f"{many:,} cases: {case.differences.words}. A cause is given to all {many:,}; space lets go."
+    yield Content.styled(fit(f" ● {said}", width), "bold $text-accent")
+    half = (width - 8) // 2
+    for one in state.alike[:_ALIKE]:
+        yield Content(f"   {fit(one.reference, half)} │ {fit(one.answer, half)}")
+    if many > _ALIKE:
+        yield Content.styled(f"   … and {many - _ALIKE:,} more", "$text-muted")
+
+
+def _strip(case: TriageCase) -> Content:
+    """Gold, then every verifier; those that err stand in angles."""
+    erring = {vote.verifier for vote in case.erring}
+    parts = [Content.assemble(("gold ", "bold"), _mark(case.gold)), Content("│")]
+    for vote in sorted(case.votes, key=lambda vote: vote.verifier not in erring):
+        said = Content.assemble(printable(vote.verifier), " ", _mark(vote.verdict))
+        parts.append(Content.assemble("‹", said, "›") if vote.verifier in erring else said)
+    return Content(" ").join(parts)
+
+
+def _mark(word: str) -> Content:
+    sign, tone = OUTCOME_MARKS[word]
+    return Content.styled(sign, f"bold $text-{tone}" if tone not in ("dim", "") else "$text-muted")
+
+
+def _read(case: TriageCase, width: int) -> Iterator[Content]:
+    """By what the verifier that errs judged, and which answers it read where they are others."""
+    room = width - _NAME
+    said = title(case.reason) if case.reason else "it gives no reason"
+    yield _line("why", Content(fit(f"{case.erring[0].verifier}: {said}", room)))
+    if case.read is not None:
+        half = (room - 3) // 2
+        parts = [
+            one if cell_len(one) <= half else fit(one, half) for one in (printable(read) or "–" for read in case.read)
+        ]
+        yield _line("it read", Content(" │ ".join(parts)))
+
+
+def _sentence(case: TriageCase, width: int, most: int) -> Iterator[Content]:
+    """The sentence that the completion's answer stands in, in so many lines at most."""
+    before, answer, after = (printable(" ".join(part.split())) for part in (case.before, case.answer, case.after))
+    room = most * (width - _NAME - 4)
+    answer = answer if len(answer) <= room // 2 else f"{answer[: room // 2]}…"
+    begins = max(len(before) - max(room - len(answer) - len(after[:40]), 0), 0)
+    before = f"…{before[begins:]}" if begins else before
+    whole = f"{before} [{answer}] {after}".strip() if case.answer else before
+    for number, (start, end) in enumerate(islice(wrap_line(whole, width - _NAME - 1), most)):
+        yield _line("" if number else "stands in", Content.styled(whole[start:end], "$text-muted"))
+
+
+def _decided(case: TriageCase, width: int) -> Iterator[Content]:
+    if case.reviews:
+        decided = " · ".join(f"{review_words(review)} ({review.reviewer})" for review in case.reviews)
+        yield _line("decided", Content(fit(decided, width - _NAME)))
+
+
+# -- The causes, each with its digit and how often it was given.
+
+
+def _causes(tally: TriageTally, width: int) -> Iterator[Content]:
+    counts = Counter(mark.cause for mark in tally.marks)
+    others = sum(n for cause, n in counts.items() if cause not in KEYED)
+    named = [(str(digit), cause.name, counts[cause]) for digit, cause in enumerate(KEYED, 1)]
+    cells = [_cause(*one) for one in (*named, ("0", "another cause …", others))]
+    across = max(width // _CAUSE, 1)
+    return (Content("").join(cells[place : place + across]) for place in range(0, len(cells), across))
+
+
+def _cause(key: str, name: str, n: int) -> Content:
+    said = f" {n:,}" if n else ""
+    return Content.assemble((f" {key} ", "bold $text-accent"), fit(name, _CAUSE - 4 - len(said)), (said, "bold"), " ")
+
+
+def other_cause(cause: Cause, n: int) -> str:
+    """A cause as a line of a menu: what it means, and how often it was given here."""
+    meaning = "" if cause.own else f": {ERROR_CATEGORIES[cause.category]}"
+    return f"{printable(cause.name)}{meaning}{f' · {n:,} so far' if n else ''}"
+
+
+# -- What it has come to.
+
+
+def summary(tally: TriageTally, said: str) -> Content:
+    """The paragraph and the table, as far as they go."""
+    found = triage_table(tally)
+    parts = [Content(printable(paragraph(tally))), Content(plain_table(structs.replace(found, notes=())))]
+    done = "Every case is read." if not tally.left else f"{counted(tally.left, 'case')} left."
+    parts.append(
+        Content.styled(f"{done} e saves or copies this; z takes the last cause back; [ goes back.", "$text-muted")
+    )
+    if said:
+        parts.append(Content.styled(printable(said), "$text-success"))
+    return Content("\n\n").join(parts)

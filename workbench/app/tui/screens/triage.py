@@ -1,0 +1,438 @@
+"""Triage: the wrong verdicts of a cell or a queue as cards, one key for the cause, and the next one at once."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain, islice
+from typing import ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.widgets import Static
+from textual.worker import Worker, WorkerState
+
+from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
+from workbench.app.tui.kit.triage_view import CardState, card, other_cause, summary
+from workbench.app.tui.live import InSight
+from workbench.app.tui.sharing import share
+from workbench.core.project import Project
+from workbench.core.text.figures import counted
+from workbench.measuring import browsing
+from workbench.measuring.records.review import ERROR_CATEGORIES, Review
+from workbench.measuring.records.triage import Cause, TriageCase, TriageScope, TriageTally
+from workbench.measuring.reviewing import deciding, triage
+from workbench.measuring.reviewing.triage import KEYED, UNKEYED
+from workbench.tables.files import written
+
+_AHEAD = 12
+"""Cases that are read together, before they are asked for."""
+_COMPARED = 400
+"""Open cases among which like ones are looked for."""
+_STORE = "triage-store"
+_NEW = "new"
+_OWN = 8
+"""So many causes of reviewers' own are offered again."""
+_NAME_IT = "What is the cause called?"
+
+
+class _Read(NamedTuple):
+    """What is known once a scope is open."""
+
+    scope: TriageScope
+    tally: TriageTally
+    cases: dict[int, TriageCase | None]
+
+
+class _Finished(NamedTuple):
+    """Something that is stored.
+
+    Attributes:
+        items: What it is about.
+        show: The item to go back to; None to stay.
+    """
+
+    said: str
+    items: tuple[int, ...]
+    show: int | None = None
+
+
+class _Job(NamedTuple):
+    """Something to be stored; ``work`` runs in a thread."""
+
+    items: tuple[int, ...]
+    work: Callable[[TriageScope], _Finished]
+
+
+class TriageScreen(InSight):
+    """Cards of wrong verdicts; a digit stores the cause and brings the next card, which is read already.
+
+    A card that is left counts as decided only when its cause is stored: until then the tally doesn't have it, and where
+    it can't be stored the card comes back.
+
+    Args:
+        scope_of: What is triaged; None for the cell where the most accurate verifier is weakest.
+
+    Attributes:
+        scope: What is triaged; None until it is known.
+        case: The case on the screen.
+        picked: A cause is given to all open cases that are like it.
+        closing: The paragraph and the table stand in the card's place.
+    """
+
+    CSS_PATH = "triage.tcss"
+    TITLE_TEXT = "Triage"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        *(
+            Action(
+                f"triage.cause-{digit}",
+                str(digit),
+                f"give({digit})",
+                cause.name,
+                f"Cause {cause.name}: {ERROR_CATEGORIES[cause.category]}",
+                footer=False,
+            )
+            for digit, cause in enumerate(KEYED, 1)
+        ),
+        Action("triage.other", "0", "other", "Other cause", "Choose another cause, or name one of your own."),
+        Action("triage.like", "space", "pick", "All alike", "Give the next cause to all cases like this one."),
+        Action("triage.next", "right_square_bracket", "go(1)", "Skip", "Go to the next case."),
+        Action("triage.previous", "left_square_bracket", "go(-1)", "Before", "Go to the case before."),
+        Action(
+            "triage.undo", "z", "take_back", "Undo", "Take back the cause that was given last, with all it was for."
+        ),
+        Action("triage.open", "enter", "open_item", "Open", "Open the item with all its texts and evidence."),
+        Action("triage.summary", "d", "summary", "Summary", "Show the paragraph and the table so far, or the card."),
+        Action("triage.export", "e", "export", "Export", "Save or copy the table: CSV, Markdown, LaTeX."),
+        Action("triage.back", "escape", "back", "Back", "Go back to the card, else to the screen before.", False),
+    )
+
+    def __init__(self, scope_of: Callable[[Project], TriageScope] | None = None) -> None:
+        super().__init__()
+        self._scope_of = scope_of or triage.weakest_cell
+        self.scope: TriageScope | None = None
+        self.tally: TriageTally | None = None
+        self.case: TriageCase | None = None
+        self.picked = self.closing = False
+        self.said = ""
+        self._place = -1  # of the item that is to be shown
+        self._cases: dict[int, TriageCase | None] = {}  # None: no verifier errs on it any more
+        self._pending: set[int] = set()  # their causes are on their way
+        self._jobs: deque[_Job] = deque()
+        self._job: _Job | None = None  # the one at work
+        self._finished: list[_Finished] = []
+        self._given: list[tuple[Review, ...]] = []
+        self._storing = False
+
+    def compose(self) -> ComposeResult:
+        """The frame; the first card comes when it is read."""
+        yield TitleBar(self.TITLE_TEXT, "reading …")
+        yield Static("", id="triage-card", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Read what is triaged, and its first open case."""
+        self.in_background(self._begin, self._begun, group="triage")
+
+    def on_resize(self) -> None:
+        """Other lines at another size."""
+        self.call_after_refresh(self._draw)
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def _begin(self) -> _Read:
+        """Runs in a thread."""
+        scope = self._scope_of(self.project)
+        tally = triage.tally(self.project, scope)
+        first = next((item for item in scope.items if item not in tally.done | tally.sent_back), None)
+        return _Read(scope, tally, {} if first is None else {first: self._case(scope, first)})
+
+    def _case(self, scope: TriageScope, item: int) -> TriageCase | None:
+        return triage.case(self.project, scope, item)
+
+    def _begun(self, found: _Read) -> None:
+        self.scope, self.tally, self._cases = found
+        self._show_next()
+
+    def _read_ahead(self) -> None:
+        """Read the next open cases that are not known, a few at a time, as many as like ones are looked for among."""
+        unknown = (item for item in islice(self._open_items(), _COMPARED) if item not in self._cases)
+        self._read(tuple(islice(unknown, _AHEAD)), group="triage-ahead")
+
+    def _read(self, items: Sequence[int], *, group: str) -> None:
+        if items and (scope := self.scope) is not None:
+            work = lambda: {item: triage.case(self.project, scope, item) for item in items}  # noqa: E731
+            self.in_background(work, self._arrived, group=group, stops=True)
+
+    def _arrived(self, cases: dict[int, TriageCase | None]) -> None:
+        self._cases.update(cases)
+        if self.case is None and not self.closing and self._items[self._place] in cases:
+            self._show(self._place)
+        else:
+            self._draw()
+            self._read_ahead()
+
+    # -- which case --------------------------------------------------------------------------------
+
+    @property
+    def _items(self) -> Sequence[int]:
+        return () if self.scope is None else self.scope.items
+
+    def _is_open(self, item: int) -> bool:
+        """Whether a cause is still to be given to it."""
+        decided = self.tally is not None and (item in self.tally.done or item in self.tally.sent_back)
+        return not decided and item not in self._pending and self._cases.get(item, self) is not None
+
+    def _open_places(self) -> Iterator[int]:
+        """The places of open items, those behind the present one first."""
+        present, total = self._place, len(self._items)
+        places = chain(range(present + 1, total), range(min(present + 1, total)))
+        return (place for place in places if self._is_open(self._items[place]))
+
+    def _open_items(self) -> Iterator[int]:
+        return (self._items[place] for place in self._open_places())
+
+    @property
+    def alike(self) -> list[TriageCase]:
+        """The open cases known so far that are like the one on the screen, it first."""
+        case = self.case
+        if case is None or not self._is_open(case.id):
+            return []
+        others = (one for one in self._cases.values() if one is not None and one.id != case.id)
+        return [case, *(one for one in others if one.likeness == case.likeness and self._is_open(one.id))]
+
+    def _show_next(self) -> None:
+        """Show the next open case; the summary where none is left."""
+        place = next(self._open_places(), None)
+        if place is None:
+            self.action_summary(closing=True)
+        else:
+            self._show(place)
+
+    def _show(self, place: int) -> None:
+        """Show a case; one that is not known yet is read first."""
+        item = self._items[place]
+        self._place, self.picked, self.closing = place, False, False
+        self.case = self._cases.get(item)
+        if self.case is not None:
+            self.comes()
+            reveal = partial(browsing.reveal, self.project, item, self.workbench.names_worked_under)
+            self.in_background(reveal, lambda _: None, group="reveal", exclusive=False)
+            self._read_ahead()
+        elif item in self._cases:
+            self.said = "No verifier differs from gold on that item any more."
+            self._show_next()
+            return
+        else:
+            self._read((item,), group="triage-case")
+        self._draw()
+
+    def action_go(self, step: int) -> None:
+        """Go to another case of the list, marked or not."""
+        place = self._place if self.closing and step < 0 else self._place + step
+        if 0 <= place < len(self._items):
+            self.said = ""
+            self._show(place)
+        else:
+            self.notify("There is no case further on." if step > 0 else "This is the first case.", markup=False)
+
+    # -- giving a cause ----------------------------------------------------------------------------
+
+    @property
+    def _cases_meant(self) -> list[TriageCase]:
+        """What a cause would be given to now."""
+        if self.case is None or self.closing or not self.in_sight or self.case.id in self._pending:
+            return []
+        return self.alike if self.picked else [self.case]
+
+    def action_pick(self) -> None:
+        """Give the next cause to all cases that are like this one, or to this one only."""
+        if len(self.alike) > 1 and not self.closing:
+            self.picked = not self.picked
+            self._draw()
+        else:
+            self.notify("No other open case is like this one.")
+
+    def action_give(self, digit: int) -> None:
+        """Store a cause, and show the next card meanwhile."""
+        self._give(KEYED[digit - 1], self._cases_meant)
+
+    def _give(self, cause: Cause, cases: Sequence[TriageCase]) -> None:
+        if cases:
+            self._pending.update(one.id for one in cases)
+            self.said = f"storing: {cause.name} …"
+            self._put(_Job(tuple(one.id for one in cases), partial(self._store, tuple(cases), cause)))
+            self._show_next()
+
+    def _store(self, cases: Sequence[TriageCase], cause: Cause, scope: TriageScope) -> _Finished:
+        self._given.append(triage.give_cause(self.project, cases, cause, scope, by=browsing.coordinator_name()))
+        what = f"{len(cases):,} cases alike" if len(cases) > 1 else f"case {scope.items.index(cases[0].id) + 1:,}"
+        return _Finished(f"saved: {cause.name} · {what} · z takes it back", tuple(one.id for one in cases))
+
+    def action_other(self) -> None:
+        """Choose a cause without a digit, or name one."""
+        if cases := self._cases_meant:
+            self.in_background(
+                partial(triage.own_causes, self.project), partial(self._ask_other, cases), group="causes"
+            )
+
+    def _ask_other(self, cases: Sequence[TriageCase], own: Sequence[Cause]) -> None:
+        known = {str(place): cause for place, cause in enumerate((*UNKEYED, *own[:_OWN]))}
+        counts = Counter(mark.cause for mark in self.tally.marks) if self.tally is not None else Counter[Cause]()
+        choices = [Choice(key, other_cause(cause, counts[cause])) for key, cause in known.items()]
+        choices.append(Choice(_NEW, "a cause of your own: name it …"))
+
+        def chosen(key: str | None) -> None:
+            if key == _NEW:
+                self.ask_line(_NAME_IT, cases[0].id, named)
+            elif key is not None:
+                self._give(known[key], cases)
+
+        def named(name: str | None) -> None:
+            if name:
+                self._give(Cause("other", " ".join(name.split())), cases)
+
+        self.app.push_screen(ChoiceMenu(f"The cause of {counted(len(cases), 'case')}", choices, wide=True), chosen)
+
+    # -- storing: one thing after the other, to the end even where the screen is left --------------
+
+    def _put(self, job: _Job) -> None:
+        self._jobs.append(job)
+        self._work_on()
+
+    def _work_on(self) -> None:
+        if not self._storing:
+            self._storing = True
+            self.in_background(self._work_off, self._worked_off, group=_STORE, exclusive=False)
+
+    def _work_off(self) -> TriageTally:
+        """Runs in a thread."""
+        assert self.scope is not None
+        while self._jobs:
+            self._job = self._jobs.popleft()
+            self._finished.append(self._job.work(self.scope))
+        self._job = None
+        return triage.tally(self.project, self.scope)
+
+    def _worked_off(self, tally: TriageTally) -> None:
+        self._storing, self.tally = False, tally
+        finished, self._finished = self._finished, []
+        for one in finished:
+            self._pending.difference_update(one.items)
+            self.said = one.said
+            for item in one.items:
+                self._cases.pop(item, None)
+        if self._jobs:
+            self._work_on()
+        if finished and finished[-1].show is not None:
+            self._show(self._items.index(finished[-1].show))
+        elif self.case is not None and self.case.id not in self._cases:
+            self._cases[self.case.id] = self.case
+        self._draw()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """What could not be stored comes back; what waits behind it is stored."""
+        if event.worker.group == _STORE and event.state is WorkerState.ERROR:
+            job, self._job, self._storing = self._job, None, False
+            self.said = "That could not be stored."
+            if job is not None and job.items:
+                self._pending.difference_update(job.items)
+                self._show(self._items.index(job.items[0]))
+                self._work_on()
+
+    def on_unmount(self) -> None:
+        """A job that came as the last one ended."""
+        if self._jobs and not self._storing:
+            self._work_off()
+
+    # -- taking back -------------------------------------------------------------------------------
+
+    def action_take_back(self) -> None:
+        """Take back the cause that was given last, for all cases it was given to."""
+        if self.scope is not None:
+            self._put(_Job((), self._undo))
+
+    def _undo(self, scope: TriageScope) -> _Finished:
+        by = browsing.coordinator_name()
+        marks = self._given[-1] if self._given else triage.last_given(self.project, scope, by=by)
+        if not marks:
+            return _Finished("There is no cause of yours to take back.", ())
+        deciding.take_back_each(self.project, marks, by=by)
+        if self._given:
+            self._given.pop()
+        items = tuple(dict.fromkeys(mark.completion for mark in marks))
+        return _Finished(f"taken back: {_words(marks)}", items, items[0])
+
+    # -- leaving, and what it has come to ----------------------------------------------------------
+
+    def action_open_item(self) -> None:
+        """Open the item with all its texts; it takes every decision there."""
+        from workbench.app.tui.screens.item import ItemScreen
+
+        if self.case is not None and self.scope is not None and not self.closing:
+            self.app.push_screen(ItemScreen(self.case.id, self._items, self.scope.verifiers))
+
+    def on_screen_resume(self) -> None:
+        """Something may have been decided on the item."""
+        if self.case is not None:
+            self._cases.pop(self.case.id, None)
+            self._read((self.case.id,), group="triage-case")
+            self._work_on()
+
+    def action_summary(self, *, closing: bool | None = None) -> None:
+        """The paragraph and the table in the card's place, or the card again."""
+        self.closing = not self.closing if closing is None else closing
+        if not self.closing and self.case is None:
+            self._show_next()
+        self._draw()
+
+    def action_export(self) -> None:
+        """Save or copy the table."""
+        tally = self.tally
+        if tally is not None:
+            share(self, "triage", lambda form: written([triage.triage_table(tally)], form))
+
+    def action_back(self) -> None:
+        """Back to the card while one is left, else to the screen before."""
+        if self.closing and self.tally is not None and next(self._open_places(), None) is not None:
+            self.action_summary(closing=False)
+        else:
+            self.workbench.action_go_back()
+
+    # -- showing -----------------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        box, scope, tally = self.query_one("#triage-card", Static), self.scope, self.tally
+        if scope is None or tally is None:
+            return
+        self._tell(scope, tally)
+        if self.closing:
+            box.update(summary(tally, self.said))
+        elif self.case is None:
+            box.update("reading …")
+        else:
+            state = CardState(tally, self.alike, self.picked, printable(self.said))
+            box.update(card(self.case, state, *box.content_size))
+
+    def _tell(self, scope: TriageScope, tally: TriageTally) -> None:
+        """Whose errors where, how far, and which case this is."""
+        names = printable(", ".join(scope.verifiers))
+        place = "" if self.closing or self._place < 0 else f"case {self._place + 1:,} of {len(scope.items):,}"
+        parts = [
+            RemarkPiece(place),
+            RemarkPiece(f"{len(tally.done):,} with a cause"),
+            RemarkPiece(f"{tally.left:,} left"),
+            RemarkPiece(f"{names} × {printable(scope.words)}", 2),
+        ]
+        self.query_one(TitleBar).say_parts(parts)
+
+
+def _words(marks: Sequence[Review]) -> str:
+    """What marks that were set together say."""
+    cause = triage.cause_of(marks[0].category or "other", marks[0].note).name
+    items = len({mark.completion for mark in marks})
+    return f"{cause} · {counted(items, 'case')}" if items > 1 else cause

@@ -1,0 +1,302 @@
+"""Triage: what stands behind the wrong verdicts of a cell or a queue, case by case, until a paragraph can be written.
+
+A cause is a mark on a verdict as `deciding` stores it; one of a reviewer's own is a mark of the category ``other``
+whose note is its name. Nothing here says whether two answers are equal.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import Final
+
+from workbench.core.errors import UsageError
+from workbench.core.final_answer import FinalAnswer
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.taxonomy import type_display
+from workbench.core.text.figures import counted, percent
+from workbench.data.records.browse import BrowseQuery, ItemDetail, ItemVerdict
+from workbench.measuring import browsing
+from workbench.measuring.accuracy_items import AccuracyCell, judged_items
+from workbench.measuring.judged import BASELINE
+from workbench.measuring.records.review import ERROR_CATEGORIES, ErrorCategory, Review, Vote
+from workbench.measuring.records.triage import Cause, CauseMark, TriageCase, TriageLine, TriageScope, TriageTally
+from workbench.measuring.reviewing import deciding
+from workbench.measuring.reviewing.differences import LONGEST, differences
+from workbench.measuring.reviewing.queues import ReviewQueue, queue
+from workbench.measuring.store import reviews
+from workbench.tables.document import Table
+from workbench.tables.table import Column, Columns, count, table, text, word
+
+_QUESTION = 600
+"""Characters of a question's end on a card: it asks there."""
+_BEFORE, _AFTER = 240, 120
+"""Characters round the final answer on a card."""
+_SENTENCE_ENDS = (". ", "? ", "! ", "。", "\n\n")
+
+# -- What is triaged.
+
+
+def of_cell(project: Project, cell: AccuracyCell, words: str) -> TriageScope:
+    """The wrong verdicts of a cell of the accuracy table.
+
+    Raises:
+        UsageError: See `judged_items`.
+    """
+    found = judged_items(project, cell)
+    where = "all items" if cell.group is None and not cell.conditions else words
+    return TriageScope(where, (cell.verifier,), found.ids("wrong"), len(found), cell.protocol)
+
+
+def of_queue(found: ReviewQueue, order: array[int]) -> TriageScope:
+    """The items of a queue on which a verifier differs from gold, in the order in which they are listed."""
+    listed = set(order)
+    items = array("q", (item for item in found.against_gold() if item in listed))
+    return TriageScope(f"the queue {found.name}", found.verifiers, items, queue=found.name)
+
+
+def of_items(project: Project, asked: BrowseQuery) -> TriageScope:
+    """The items that Browse lists on which a verifier differs from gold.
+
+    Raises:
+        UsageError: No verifier has a complete run.
+    """
+    found = queue(project, "verifier-gold", selection=Selection(asked.conditions))
+    words = " ".join([*map(str, asked.conditions), *([f"/{asked.search}"] if asked.search else [])])
+    return TriageScope(words or "all items", found.verifiers, _searched(project, asked, found.ids), queue=found.name)
+
+
+def _searched(project: Project, asked: BrowseQuery, ids: array[int]) -> array[int]:
+    if not asked.search:
+        return ids
+    there = set(browsing.ItemTable(project, asked).ids())
+    return array("q", (item for item in ids if item in there))
+
+
+def weakest_cell(project: Project) -> TriageScope:
+    """The wrong verdicts of the most accurate verifier where it is weakest; where nothing tells groups apart, all.
+
+    Raises:
+        UsageError: Nothing is measured of any verifier.
+    """
+    from workbench.measuring.briefing import KINDS, ProjectFacts
+    from workbench.measuring.suggesting import status
+    from workbench.runs.run_status import runs
+
+    facts = ProjectFacts(project, status(project), runs(project))
+    if facts.best is None:
+        raise UsageError("Nothing is measured of any verifier yet.", "Run one on items with gold.")
+    about = next((matter.about for matter in KINDS["weakest-cell"].find(facts)), None)
+    if about is None:
+        return of_cell(project, AccuracyCell(verifier=facts.best.verifier), "all items")
+    by, group = str(about["by"]), str(about["group"])
+    cell = AccuracyCell(verifier=facts.best.verifier, by=by, group=group)
+    return of_cell(project, cell, type_display(group))
+
+
+# -- One case.
+
+
+def case(project: Project, scope: TriageScope, completion: int) -> TriageCase | None:
+    """An item as its card shows it; None where none of the verifiers differs from gold there any more.
+
+    Whoever shows it records that it was looked at: `browsing.reveal`.
+
+    Raises:
+        UsageError: There is no such item.
+    """
+    item = browsing.read(project, completion)
+    erring = _erring(item, scope.verifiers)
+    if not erring:
+        return None
+    reference, answer = browsing.final_answers(item)
+    before, after = _sentence(item.completion, answer)
+    return TriageCase(
+        id=item.id,
+        completion_id=item.completion_id,
+        subtype=item.subtype,
+        question=item.question[-_QUESTION:],
+        reference=reference.text[:LONGEST],
+        reference_found=browsing.origin(reference),
+        reference_end="" if reference.found else item.reference[-_BEFORE:],
+        answer=answer.text[:LONGEST],
+        answer_found=browsing.origin(answer),
+        before=before,
+        after=after,
+        differences=differences(reference.text, answer.text),
+        gold=item.gold,  # type: ignore[arg-type]
+        votes=tuple(_vote(verdict) for verdict in item.verdicts if verdict.verifier != BASELINE),
+        erring=tuple(map(_vote, erring)),
+        read=_read(erring[0], reference, answer),
+        reason=erring[0].reason or "",
+        reviews=tuple(deciding.reviews_of(project, completion)),
+    )
+
+
+def _erring(item: ItemDetail, verifiers: Sequence[str]) -> list[ItemVerdict]:
+    """The verdicts that differ from gold; those that decide, where there are any."""
+    asked = [verdict for verdict in item.verdicts if verdict.verifier in verifiers]
+    against = [verdict for verdict in asked if item.gold not in ("none", verdict.verdict)]
+    return [verdict for verdict in against if verdict.verdict in ("correct", "incorrect")] or against
+
+
+def _vote(verdict: ItemVerdict) -> Vote:
+    return Vote(verifier=verdict.verifier, run=verdict.run, verdict=verdict.verdict)  # type: ignore[arg-type]
+
+
+def _read(verdict: ItemVerdict, reference: FinalAnswer, answer: FinalAnswer) -> tuple[str, str] | None:
+    """The answers that a verifier compared, where it read others than the card shows."""
+    read = verdict.reference_final, verdict.candidate_final
+    if None in read or read == (reference.text, answer.text):
+        return None
+    return (read[0] or "")[:LONGEST], (read[1] or "")[:LONGEST]
+
+
+def _sentence(completion: str, answer: FinalAnswer) -> tuple[str, str]:
+    """What stands round an answer, from its sentence's beginning to that one's end; where none is found, the end."""
+    before = completion[max(answer.start - _BEFORE, 0) : answer.start]
+    begins = max(
+        (
+            0 if answer.start <= _BEFORE else before.find(" ") + 1,
+            *(before.rstrip().rfind(end) + len(end) for end in _SENTENCE_ENDS if end in before.rstrip()),
+        )
+    )
+    after = completion[answer.end : answer.end + _AFTER]
+    ends = min((after.find(end) + 1 for end in _SENTENCE_ENDS if end in after), default=len(after))
+    return before[begins:].lstrip(), after[:ends].rstrip()
+
+
+# -- Causes.
+
+
+def give_cause(
+    project: Project, cases: Sequence[TriageCase], cause: Cause, scope: TriageScope, *, by: str
+) -> tuple[Review, ...]:
+    """Mark the wrong verdicts of some cases with one cause, all of them or none.
+
+    Raises:
+        UsageError: See `deciding.mark_error`.
+    """
+    verdicts = [(one.id, vote.run or 0) for one in cases for vote in one.erring]
+    return deciding.mark_errors(project, verdicts, cause.category, by=by, queue=scope.queue, note=cause.own)
+
+
+def last_given(project: Project, scope: TriageScope, *, by: str) -> tuple[Review, ...]:
+    """The marks that a reviewer has set last on an item of a scope; empty where none stands."""
+    items, reader = set(scope.items), project.database.reader()
+    own = [
+        review
+        for review in reviews.every(reader, only_standing=True)
+        if review.kind == "error"
+        and review.reviewer == by
+        and review.completion in items
+        and review.verifier in scope.verifiers
+    ]
+    newest = own[-1:]
+    return tuple(takewhile(lambda one: one.completion == newest[0].completion, reversed(own)))[::-1]
+
+
+def tally(project: Project, scope: TriageScope) -> TriageTally:
+    """How far a scope is triaged."""
+    items, reader = set(scope.items), project.database.reader()
+    marks = tuple(
+        CauseMark(mark.completion, mark.verifier, mark.type, mark.subtype, cause_of(mark.category, mark.note))
+        for mark in reviews.marks(reader)
+        if mark.completion in items and mark.verifier in scope.verifiers and not mark.outdated
+    )
+    done = frozenset(mark.completion for mark in marks)
+    sent_back = {one.completion for one in reviews.every(reader, only_standing=True) if one.kind == "reannotate"}
+    return TriageTally(scope, marks, done, frozenset(sent_back & items - done))
+
+
+def cause_of(category: str, note: str | None) -> Cause:
+    """The cause that a mark names."""
+    known: ErrorCategory = next((one for one in ERROR_CATEGORIES if one == category), "other")
+    return Cause(known, " ".join((note or "").split()) if known == "other" else "")
+
+
+def own_causes(project: Project) -> list[Cause]:
+    """The causes of reviewers' own, those given most often first."""
+    found = Counter(cause_of(mark.category, mark.note) for mark in reviews.marks(project.database.reader()))
+    return [cause for cause, _ in found.most_common() if cause.own]
+
+
+# -- For a paper.
+
+
+def paragraph(found: TriageTally) -> str:
+    """What triage has come to, in running text."""
+    scope, marked = found.scope, len(found.done)
+    names, differs = ", ".join(scope.verifiers), "differs" if len(scope.verifiers) == 1 else "differ"
+    of = f"{len(scope.items):,} of {scope.judged:,} items" if scope.judged else counted(len(scope.items), "item")
+    how = f" (protocol {scope.protocol})" if scope.protocol else ""
+    said = [f"On {scope.words}, {names} {differs} from gold on {of}{how}."]
+    if not marked:
+        return f"{said[0]} None of them has a cause yet."
+    causes = [f"{line.cause} {line.n:,} ({percent(line.share)} %)" for line in _overall(found)]
+    was = "was" if marked == 1 else "were"
+    said.append(f"{marked:,} of these {was} read and given a cause: {'; '.join(causes)}.")
+    if found.sent_back:
+        said.append(f"{counted(len(found.sent_back), 'item')} went back to be labelled anew.")
+    if found.left:
+        said.append(f"{counted(found.left, 'item')} {'has' if found.left == 1 else 'have'} yet to be read.")
+    return " ".join(said)
+
+
+def _overall(found: TriageTally) -> Iterator[TriageLine]:
+    """Every cause over all verifiers."""
+    counts = Counter(mark.cause.name for mark in found.marks)
+    for cause, n in counts.most_common():
+        yield TriageLine(verifier="", cause=cause, counts={}, n=n, share=n / len(found.marks))
+
+
+def triage_lines(found: TriageTally) -> list[TriageLine]:
+    """For each verifier its causes, the most frequent first, and all of them together."""
+    by = _part(found)
+    lines = []
+    for verifier in found.scope.verifiers:
+        marks = [mark for mark in found.marks if mark.verifier == verifier]
+        causes = [cause for cause, _ in Counter(mark.cause.name for mark in marks).most_common()]
+        for cause in (*causes, None):
+            own = [mark for mark in marks if cause in (None, mark.cause.name)]
+            counts = Counter(getattr(mark, by) for mark in own)
+            share = len(own) / len(marks) if marks else None
+            lines.append(TriageLine(verifier=verifier, cause=cause, counts=dict(counts), n=len(own), share=share))
+    return lines
+
+
+def _part(found: TriageTally) -> str:
+    """What tells the marked items apart: their type, or where that is one, their subtype."""
+    return "type" if len({mark.type for mark in found.marks}) > 1 else "subtype"
+
+
+def triage_table(found: TriageTally) -> Table:
+    """Causes by answer type, with their shares."""
+    by, lines = _part(found), triage_lines(found)
+    groups = sorted({getattr(mark, by) for mark in found.marks})
+
+    def of_group(group: str) -> Column[TriageLine]:
+        return count(group, lambda line: line.counts.get(group, 0))
+
+    columns: Columns[TriageLine] = (
+        word("verifier", lambda line: line.verifier, there=len(found.scope.verifiers) > 1),
+        word("cause", lambda line: line.cause or "all"),
+        *map(of_group, groups),
+        count("n", lambda line: line.n),
+        text("%", lambda line: percent(line.share)),
+    )
+    return table(
+        f"Causes of errors of {', '.join(found.scope.verifiers)} on {found.scope.words}, as given case by case",
+        columns,
+        lines,
+        notes=(paragraph(found),),
+        kind=lambda line: "total" if line.cause is None else "",
+    )
+
+
+_CAUSES: Final = tuple(Cause(category) for category in ERROR_CATEGORIES if category != "other")
+KEYED, UNKEYED = _CAUSES[:9], _CAUSES[9:]
+"""The causes of the taxonomy that have a digit each, and those that are found behind another key."""

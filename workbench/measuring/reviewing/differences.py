@@ -223,10 +223,15 @@ def _differing(one: Sequence[AnswerToken], other: Sequence[AnswerToken]) -> Iter
     """The places in which the tokens differ."""
     texts = [token.text for token in one], [token.text for token in other]
     for tag, begin, end, first, last in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
-        if tag != "equal":
-            before = one[begin - 1] if begin else None
-            kind = _kind(one[begin:end], other[first:last], before)
-            yield AnswerDifference(kind, _span(one, begin, end), _span(other, first, last))
+        if tag == "equal":
+            continue
+        # As many tokens on both sides differ one by one.
+        step = 1 if end - begin == last - first else max(end - begin, last - first)
+        for at in range(0, max(end - begin, last - first), step):
+            ends = min(begin + at + step, end), min(first + at + step, last)
+            before = one[begin + at - 1] if begin + at else None
+            kind = _kind(one[begin + at : ends[0]], other[first + at : ends[1]], before)
+            yield AnswerDifference(kind, _span(one, begin + at, ends[0]), _span(other, first + at, ends[1]))
 
 
 def _span(tokens: Sequence[AnswerToken], begin: int, end: int) -> tuple[int, int]:

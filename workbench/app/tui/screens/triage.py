@@ -65,7 +65,7 @@ class _Job(NamedTuple):
     """Something to be stored; ``work`` runs in a thread."""
 
     items: tuple[int, ...]
-    work: Callable[[TriageScope], _Finished]
+    work: Callable[[Project, TriageScope], _Finished]
 
 
 class TriageScreen(InSight):
@@ -170,11 +170,13 @@ class TriageScreen(InSight):
 
     def _arrived(self, cases: dict[int, TriageCase | None]) -> None:
         self._cases.update(cases)
-        if self.case is None and not self.closing and self._items[self._place] in cases:
+        present = self._items[self._place]
+        if self.case is None and not self.closing and present in cases:
             self._show(self._place)
-        else:
-            self._draw()
-            self._read_ahead()
+            return
+        self.case = cases.get(present) or self.case
+        self._draw()
+        self._read_ahead()
 
     # -- which case --------------------------------------------------------------------------------
 
@@ -268,8 +270,8 @@ class TriageScreen(InSight):
             self._put(_Job(tuple(one.id for one in cases), partial(self._store, tuple(cases), cause)))
             self._show_next()
 
-    def _store(self, cases: Sequence[TriageCase], cause: Cause, scope: TriageScope) -> _Finished:
-        self._given.append(triage.give_cause(self.project, cases, cause, scope, by=browsing.coordinator_name()))
+    def _store(self, cases: Sequence[TriageCase], cause: Cause, project: Project, scope: TriageScope) -> _Finished:
+        self._given.append(triage.give_cause(project, cases, cause, scope, by=browsing.coordinator_name()))
         what = f"{len(cases):,} cases alike" if len(cases) > 1 else f"case {scope.items.index(cases[0].id) + 1:,}"
         return _Finished(f"saved: {cause.name} · {what} · z takes it back", tuple(one.id for one in cases))
 
@@ -307,16 +309,29 @@ class TriageScreen(InSight):
     def _work_on(self) -> None:
         if not self._storing:
             self._storing = True
-            self.in_background(self._work_off, self._worked_off, group=_STORE, exclusive=False)
+            assert self.scope is not None
+            work = partial(self._work_off, self.project, self.scope)
+            self.in_background(work, self._worked_off, group=_STORE, exclusive=False)
 
-    def _work_off(self) -> TriageTally:
-        """Runs in a thread."""
-        assert self.scope is not None
-        while self._jobs:
-            self._job = self._jobs.popleft()
-            self._finished.append(self._job.work(self.scope))
+    def _work_off(self, project: Project, scope: TriageScope) -> TriageTally:
+        """Runs in a thread, on when the screen is left: it asks the app for nothing."""
+        while (job := self._next_job()) is not None:
+            self._job = job
+            self._finished.append(self._job.work(project, scope))
         self._job = None
-        return triage.tally(self.project, self.scope)
+        return triage.tally(project, scope)
+
+    def _next_job(self) -> _Job | None:
+        try:
+            return self._jobs.popleft()
+        except IndexError:
+            return None
+
+    def on_unmount(self) -> None:
+        """What came as the last of them ended is stored all the same."""
+        if self._jobs and self.scope is not None:
+            work = partial(self._work_off, self.project, self.scope)
+            self.workbench.run_worker(work, thread=True, exit_on_error=False)
 
     def _worked_off(self, tally: TriageTally) -> None:
         self._storing, self.tally = False, tally
@@ -344,11 +359,6 @@ class TriageScreen(InSight):
                 self._show(self._items.index(job.items[0]))
                 self._work_on()
 
-    def on_unmount(self) -> None:
-        """A job that came as the last one ended."""
-        if self._jobs and not self._storing:
-            self._work_off()
-
     # -- taking back -------------------------------------------------------------------------------
 
     def action_take_back(self) -> None:
@@ -356,12 +366,12 @@ class TriageScreen(InSight):
         if self.scope is not None:
             self._put(_Job((), self._undo))
 
-    def _undo(self, scope: TriageScope) -> _Finished:
+    def _undo(self, project: Project, scope: TriageScope) -> _Finished:
         by = browsing.coordinator_name()
-        marks = self._given[-1] if self._given else triage.last_given(self.project, scope, by=by)
+        marks = self._given[-1] if self._given else triage.last_given(project, scope, by=by)
         if not marks:
             return _Finished("There is no cause of yours to take back.", ())
-        deciding.take_back_each(self.project, marks, by=by)
+        deciding.take_back_each(project, marks, by=by)
         if self._given:
             self._given.pop()
         items = tuple(dict.fromkeys(mark.completion for mark in marks))

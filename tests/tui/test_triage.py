@@ -1,0 +1,325 @@
+"""Triage: cards of wrong verdicts, a key for a cause, the next card at once, and what is stored of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from tests.helpers import make_project, numbered
+from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
+from workbench.app.tui.screens.item import ItemScreen
+from workbench.app.tui.screens.triage import TriageScreen
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome
+from workbench.measuring.browsing import coordinator_name
+from workbench.measuring.reviewing import deciding
+
+YES, NO = Outcome.CORRECT, Outcome.INCORRECT
+TEXTS = [("12", "21"), (r"\boxed{B}", "So the answer is the greenhouse."), ("(1, 2)", r"\boxed{[1, 2)}"), ("5", "5 cm")]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Eight items that ``alpha`` wrongly refuses, two of each of four differences, and four it judges right."""
+    wrong = [
+        {"completion_id": f"w{number}", "reference": TEXTS[number % 4][0], "completion": TEXTS[number % 4][1]}
+        for number in range(8)
+    ]
+    rows = [{**row, "question_id": f"q{place}", "gold": True, "subtype": "C1"} for place, row in enumerate(wrong)]
+    made = make_project(tmp_path, [*rows, *numbered(4, subtype="A1", dataset="more")])
+    add_run(made, "alpha", dict.fromkeys(range(1, 9), NO) | {9: YES, 10: NO, 11: YES, 12: NO})
+    return made
+
+
+@asynccontextmanager
+async def triaging(
+    project: Project, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[TriageScreen, Pilot[None]]]:
+    async with opened(project, size=size) as (app, pilot):
+        app.open_screen("triage")
+        await settle(pilot)
+        assert isinstance(app.screen, TriageScreen)
+        yield app.screen, pilot
+
+
+def shown(screen: TriageScreen) -> str:
+    return text_of(screen.app, "#triage-card")
+
+
+def title(screen: TriageScreen) -> str:
+    return screen.query_one(TitleBar).remark
+
+
+def item(screen: TriageScreen) -> int:
+    assert screen.case is not None
+    return screen.case.id
+
+
+def stored(project: Project) -> list[Any]:
+    """(kind, item, category, note) of all reviews in order."""
+    query = "SELECT kind, completion_id, category, note FROM reviews ORDER BY id"
+    return project.database.reader().execute(query).fetchall()
+
+
+# -- the way there, counted in keys ---------------------------------------------------------------------------------
+
+
+async def test_from_home_to_the_first_stored_cause_of_the_weakest_cell_in_two_keys(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, "w", "2")
+        assert isinstance(app.screen, TriageScreen)
+        assert app.screen.scope is not None
+        assert "C1" in app.screen.scope.words
+    assert stored(project) == [("error", 1, "equivalence", None)]
+
+
+async def test_from_homes_sentence_about_it_in_three_keys(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        number = next(place for place, one in enumerate(app.screen.matters, 1) if one.kind == "weakest-cell")  # type: ignore[attr-defined]
+        await press(pilot, str(number))
+        assert isinstance(app.screen, AccuracyItemsScreen)
+        await press(pilot, "m", "3")
+    assert stored(project) == [("error", 1, "format", None)]
+
+
+@pytest.mark.parametrize("way", [("y", "m"), ("r", "m"), ("b", "m")], ids=["accuracy", "queue", "browse"])
+async def test_cells_queues_and_lists_lead_there_by_one_key(project: Project, way: tuple[str, ...]) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, *way)
+        assert isinstance(app.screen, TriageScreen)
+        assert app.screen.scope is not None
+        assert sorted(app.screen.scope.items) == [*range(1, 9)]
+        await press(pilot, "1")
+        assert len(stored(project)) == 1
+
+
+async def test_a_decision_is_one_key_to_the_last_of_them(project: Project) -> None:
+    async with triaging(project) as (screen, pilot):
+        await press(pilot, *"12121212")
+        assert [(row[1], row[2]) for row in stored(project)] == [
+            (place, ("extraction", "equivalence")[(place - 1) % 2]) for place in range(1, 9)
+        ]
+        assert screen.closing
+        assert "equivalence 4 (50.0 %)" in shown(screen)
+
+
+async def test_annotators_have_no_way_there(project: Project) -> None:
+    from workbench.labelling.people import add_annotators
+
+    add_annotators(project, ["amira"])
+    async with opened(project, annotator="amira") as (app, pilot):
+        await press(pilot, "w")
+        app.action_open_screen("triage")
+        await settle(pilot)
+        assert not isinstance(app.screen, TriageScreen)
+        assert not [one for one in app.get_system_commands(app.screen) if "riage" in one.title]
+
+
+# -- the card -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_card_has_all_there_is_to_decide_by(project: Project, size: tuple[int, int]) -> None:
+    async with triaging(project, size) as (screen, pilot):
+        await press(pilot, "]", "]")
+        lines = shown(screen).splitlines()
+        text = "\n".join(lines)
+        assert len(lines) <= size[1] - 2
+        assert max(map(len, lines)) <= size[0]
+        for said in ("(1, 2)", "[1, 2)", "bracket", "gold ✓", "‹alpha ✗›", "stands in", "9 cut-off", "0 another"):
+            assert said in text, said
+        assert title(screen).startswith("case 3 of 8 · 0 with a cause · 8 left")
+
+
+async def test_what_differs_is_marked_by_signs_below_it(project: Project) -> None:
+    async with triaging(project) as (screen, pilot):
+        await press(pilot, "]", "]")
+        lines = shown(screen).splitlines()
+        for text in ("(1, 2)", "[1, 2)"):
+            place = next(
+                number for number, line in enumerate(lines) if line.endswith(f"┃ {text}") or f"┃ {text}" in line
+            )
+            begin = lines[place].index(text)
+            assert lines[place + 1][begin:].rstrip() == "^"
+            assert lines[place + 1].startswith("  ┃ ")
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "x" * 50_000, "漢字" * 300, "مرحبا بالعالم " * 30, "a\0b\x07", "\n" * 50])
+@pytest.mark.parametrize("size", SIZES)
+async def test_any_text_is_only_text_and_leaves_the_causes_in_sight(
+    tmp_path: Path, text: str, size: tuple[int, int]
+) -> None:
+    row = {"question": text, "reference": text, "completion": f"answer: {text}", "gold": True, "completion_id": text}
+    made = make_project(tmp_path, [row])
+    add_run(made, text[:60], {1: NO}, reasons=(text[:60],))
+    async with triaging(made, size) as (screen, pilot):
+        lines = shown(screen).splitlines()
+        assert len(lines) <= size[1] - 2
+        assert not [sign for sign in shown(screen) if not sign.isprintable() and sign != "\n"]
+        assert any("9 cut-off" in line for line in lines)
+        await press(pilot, "1")
+        assert len(stored(made)) == 1
+
+
+async def test_looking_is_recorded_as_a_reveal(project: Project) -> None:
+    async with triaging(project) as (screen, pilot):
+        await press(pilot, "]")
+        assert item(screen) == 2
+    looked = "SELECT DISTINCT e.subject FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
+    found = project.database.reader().execute(
+        f"{looked} WHERE e.task = 'correctness' AND a.name = ?", (coordinator_name(),)
+    )
+    assert {row[0] for row in found} == {1, 2}, "those that were shown, not those that were read ahead"
+
+
+# -- storing --------------------------------------------------------------------------------------------------------
+
+
+async def test_the_next_card_does_not_wait_and_nothing_is_called_saved_before_it_is(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may, mark = Event(), deciding.mark_errors
+
+    def slow(*arguments: Any, **options: Any) -> Any:
+        may.wait(20)
+        return mark(*arguments, **options)
+
+    monkeypatch.setattr(deciding, "mark_errors", slow)
+    async with triaging(project) as (screen, pilot):
+        await pilot.press("2")
+        await until(pilot, lambda: item(screen) == 2)
+        assert stored(project) == []
+        assert "saved" not in shown(screen)
+        assert title(screen).startswith("case 2 of 8 · 0 with a cause")
+        await pilot.press("3")
+        await until(pilot, lambda: item(screen) == 3)
+        may.set()
+        await settle(pilot)
+        assert [row[1:3] for row in stored(project)] == [(1, "equivalence"), (2, "format")]
+        assert "saved: format" in shown(screen)
+        assert title(screen).startswith("case 3 of 8 · 2 with a cause · 6 left")
+
+
+async def test_what_cannot_be_stored_comes_back(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> Any:
+        raise OSError("disk full")
+
+    async with triaging(project) as (screen, pilot):
+        with monkeypatch.context() as patch:
+            patch.setattr(deciding, "mark_errors", full)
+            await press(pilot, "2")
+        assert item(screen) == 1
+        assert "could not be stored" in shown(screen)
+        assert [notice for notice in notices(screen.app) if "disk full" in notice]
+        assert title(screen).startswith("case 1 of 8 · 0 with a cause · 8 left")
+        await press(pilot, "2")
+        assert [row[1] for row in stored(project)] == [1]
+
+
+async def test_what_waits_is_stored_though_the_screen_is_left(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may, mark = Event(), deciding.mark_errors
+
+    def slow(*arguments: Any, **options: Any) -> Any:
+        may.wait(20)
+        return mark(*arguments, **options)
+
+    monkeypatch.setattr(deciding, "mark_errors", slow)
+    async with triaging(project) as (screen, pilot):
+        await pilot.press("2")
+        await until(pilot, lambda: item(screen) == 2)
+        await pilot.press("3")
+        await until(pilot, lambda: item(screen) == 3)
+        await pilot.press("escape")
+        may.set()
+        await until(pilot, lambda: len(stored(project)) == 2)
+
+
+async def test_undo_takes_back_one_after_the_other_also_after_a_new_start(project: Project) -> None:
+    async with triaging(project) as (screen, pilot):
+        await press(pilot, "2", "3", "z")
+        assert item(screen) == 2
+        assert title(screen).startswith("case 2 of 8 · 1 with a cause · 7 left")
+    async with triaging(project) as (screen, pilot):
+        assert item(screen) == 2
+        await press(pilot, "z")
+        assert item(screen) == 1
+        assert title(screen).startswith("case 1 of 8 · 0 with a cause · 8 left")
+        await press(pilot, "z")
+        assert "no cause of yours" in shown(screen)
+
+
+async def test_like_cases_are_counted_shown_marked_and_taken_back_as_one(project: Project) -> None:
+    async with triaging(project) as (screen, pilot):
+        await press(pilot, "]")
+        assert "1 more case like it: space picks all 2" in shown(screen)
+        await press(pilot, "space")
+        assert "2 cases: letter against text" in shown(screen)
+        assert shown(screen).count("│ ") >= 2
+        await press(pilot, "4")
+        assert [row[1:3] for row in stored(project)] == [(2, "units"), (6, "units")]
+        assert "2 cases alike" in shown(screen)
+        assert item(screen) == 3
+        await press(pilot, "z")
+        assert item(screen) == 2
+        assert title(screen).startswith("case 2 of 8 · 0 with a cause · 8 left")
+
+
+async def test_picked_is_of_one_card_only(project: Project) -> None:
+    async with triaging(project) as (screen, pilot):
+        await press(pilot, "space", "]", "1")
+        assert [row[1] for row in stored(project)] == [2]
+        await press(pilot, "[")
+        assert item(screen) == 2
+        assert "decided" in shown(screen)
+
+
+async def test_a_cause_of_ones_own_is_named_once_and_then_offered(project: Project) -> None:
+    async with triaging(project) as (screen, pilot):
+        await press(pilot, "0", "3")
+        pilot.app.screen.query_one(Input).value = "[b]gold is wrong"
+        await press(pilot, "enter")
+        await press(pilot, "0", "3")
+        assert [row[1:] for row in stored(project)] == [
+            (1, "other", "[b]gold is wrong"),
+            (2, "other", "[b]gold is wrong"),
+        ]
+        assert "another cause … 2" in " ".join(shown(screen).split())
+        await press(pilot, "d")
+        assert "[b]gold is wrong 2 (100.0 %)" in " ".join(shown(screen).split())
+
+
+async def test_an_item_opened_from_its_card_takes_its_decisions_there(project: Project) -> None:
+    async with triaging(project) as (screen, pilot):
+        await press(pilot, "enter")
+        assert isinstance(screen.app.screen, ItemScreen)
+        assert screen.app.screen.completion == 1
+        await press(pilot, "c", "escape")
+        assert "gold is right" in shown(screen)
+        assert title(screen).startswith("case 1 of 8 · 0 with a cause · 8 left")
+
+
+@pytest.mark.parametrize(("key", "suffix"), [("1", "csv"), ("2", "md"), ("3", "tex")])
+async def test_paragraph_and_table_are_files(project: Project, key: str, suffix: str) -> None:
+    async with triaging(project) as (_, pilot):
+        await press(pilot, *"11112", "e", key)
+    written = (project.path.parent / f"p-triage.{suffix}").read_text(encoding="utf-8")
+    assert "equivalence" in written
+    assert "extraction" in written
+
+
+async def test_without_verifiers_it_says_what_to_do(tmp_path: Path) -> None:
+    async with triaging(make_project(tmp_path, numbered(2))) as (screen, pilot):
+        assert [notice for notice in notices(screen.app) if "Nothing is measured of any verifier yet" in notice]
+        await press(pilot, "1", "space", "]", "[", "z", "d", "e", "0", "enter", "escape")
+        assert not isinstance(screen.app.screen, TriageScreen)

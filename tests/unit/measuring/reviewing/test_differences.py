@@ -1,0 +1,88 @@
+"""What differs between two final answers as they are written, and where."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.measuring.reviewing.differences import DIFFERENCES, LONGEST, differences
+
+PAIRS = [
+    ("(1, 2)", "[1, 2)", "bracket"),
+    (r"\{1\}", "(1)", "bracket"),
+    ("12", "-12", "sign"),
+    (r"x \pm 1", "x + 1", "sign"),
+    ("x < 5", r"x \le 5", "relation"),
+    ("5 cm", "5", "unit"),
+    ("12 meters", "12 feet", "unit"),
+    (r"45^\circ", "45", "unit"),
+    ("50%", "50", "unit"),
+    ("10", "12", "digits"),
+    ("1,200", "1,300", "digits"),
+    ("3.14", "3.1416", "decimals"),
+    ("1/2", "0.5", "fraction against decimal"),
+    (r"\dfrac{1}{2}", "0.5", "fraction against decimal"),
+    ("twelve", "12", "figure against words"),
+    ("B", "the greenhouse", "letter against text"),
+    ("(B) the greenhouse", "B", "letter against text"),
+    ("1, 2, 3", "3, 2, 1", "order"),
+    ("x = 5", "5", "left side"),
+    ("2, 3", "2", "missing part"),
+    ("2", "2 and 3", "added part"),
+    ("x + y", "x + z", "letter"),
+    ("the old mill", "the old barn", "words"),
+    ("the old mill stands beside the river", "nobody has ever seen a bigger boat", "other sentence"),
+    ("Yes", "yes", "capitals"),
+    ("yes", "yes.", "punctuation"),
+    ("x^2", "x_2", "form"),
+    (r"\text{Yes}", "Yes", "notation"),
+    (r"\dfrac{1}{3}", r"\frac{1}{3}", "notation"),
+    ("a b", "a  b", "spacing"),
+    ("", "5", "no answer"),
+    ("", "", "no answer"),
+]
+
+
+@pytest.mark.parametrize(("reference", "completion", "kind"), PAIRS, ids=[f"{one} {two}" for one, two, _ in PAIRS])
+def test_a_difference_is_named_by_what_it_is_made_of(reference: str, completion: str, kind: str) -> None:
+    assert differences(reference, completion).kinds == (kind,)
+
+
+def test_every_kind_is_met_and_says_what_it_means() -> None:
+    assert {kind for *_, kind in PAIRS} == {*DIFFERENCES}
+    assert all(DIFFERENCES.values())
+
+
+def test_places_are_those_of_the_texts() -> None:
+    found = differences("(2, 13 cm]", "(2, 14 m)")
+    assert found.kinds == ("digits", "bracket", "unit")
+    assert [("(2, 13 cm]"[slice(*one.reference)], "(2, 14 m)"[slice(*one.completion)]) for one in found.places] == [
+        ("13", "14"),
+        ("cm", "m"),
+        ("]", ")"),
+    ]
+
+
+def test_what_one_lacks_has_a_place_in_it() -> None:
+    assert [one.completion for one in differences("2, 3", "2").places] == [(1, 1)]
+
+
+def test_no_answer_is_called_equal() -> None:
+    assert differences("7", "7").kinds == ()
+    assert differences("7", "7").words == "written alike"
+    assert not [
+        meaning for meaning in (*DIFFERENCES, *DIFFERENCES.values()) if "equal" in meaning or "right" in meaning
+    ]
+
+
+@pytest.mark.parametrize("text", ["\x1b[31m[bold]", "مرحبا 5", "漢字", "\ud800", "‮abc", "{" * 500, "\\" * 99, "\0"])
+def test_any_text_has_its_differences_inside_it(text: str) -> None:
+    for one, other in ((text, "7"), ("7", text), (text, text + "x")):
+        for place in differences(one, other).places:
+            assert 0 <= place.reference[0] <= place.reference[1] <= len(one)
+            assert 0 <= place.completion[0] <= place.completion[1] <= len(other)
+
+
+def test_long_answers_are_compared_to_a_length_and_that_is_said() -> None:
+    found = differences("1 " * 100_000, "2 " * 100_000)
+    assert found.cut
+    assert max(place.reference[1] for place in found.places) <= LONGEST

@@ -1,4 +1,4 @@
 """What figures are reported in, where they are no statistics: paper tables, reviews, validity, data cards, curation.
 
-paper, review, validity, card, curation: one each.
+paper, review, triage, validity, card, curation: one each.
 """

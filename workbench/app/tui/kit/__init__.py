@@ -9,7 +9,7 @@ Texts
     item_panes, solution_view, evidence, opinions: what stands beside it.
 Figures in words
     accuracy_sheet, accuracy_view, agreement_view, briefing_view, compare_view, overview, queue_view, run_view,
-    set_view: one each.
+    set_view, triage_view: one each.
 To be filled in
     prompt_bar: a line. choices: a menu. option_field: an option. type_picker: an answer type.
     path_suggester: completes a file's name.

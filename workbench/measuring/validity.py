@@ -26,7 +26,7 @@ from workbench.measuring.records.validity import COMPARING, Check, Finding, Vali
 from workbench.measuring.store import reviews
 from workbench.runs.store import runs, verdicts
 from workbench.statistics.records.agreement import Ceiling
-from workbench.verifiers.rules.question import letters, options
+from workbench.verifiers.rules.options import letters, options
 
 if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, IntArray

@@ -4,7 +4,8 @@ An item's way, and where each step lives:
 
 1. `verifier`: the verifier ``rules``. It decides at once what it can; only what needs sympy waits for a worker.
 2. `answers`, `envelopes`: both final answers, out of boxes, tags, JSON, ``####``, polite last lines; and what never
-   counts as one: an echoed question, words to a judge, a verdict line. `question`: what it says of its answer's form.
+   counts as one: an echoed question, words to a judge, a verdict line. `question`: what it says of its answer's form;
+   `options`: those it offers.
 3. `reading`: each answer is read once, into a `records.Part`: a value of a type, its name, and what words beside it do
    (`sense`: bounds, denials, shares, rough figures, sides). Of a sentence it reads the value that this comes to
    (`conclusions`), by what the reference is, and none where it states another as well. `answer_types` lists the types:
@@ -23,8 +24,9 @@ An item's way, and where each step lives:
 4. `comparing`: two answers, by the row of their types. Values are equal where their trees have equal values:
    `equations`, with `evaluate` and `arithmetic` in a prime field, in doubles, in many digits; sums, integrals and
    limits by `symbolic`, only in worker processes.
-5. `decision`: the verdict. It abstains on an equal answer that is not solved (`solving`), or that its completion denies
-   or makes part of a larger formula (`surroundings`).
+5. `decision`: the verdict. It abstains on an equal answer that is not solved (`solving`), that its completion denies
+   or makes part of a larger formula (`surroundings`), gives of another thing than what is asked (`subjects`), or
+   rounds to what it is not (`roundings`).
 
 Throughout: `spelling` takes out how an answer is typed, `sought` looks for a pattern's words before it looks for the
 pattern, `danger` says what is too much work (`TooComplex`).

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 
 from workbench.verifiers.rules.conclusions import sentences, values_in
-from workbench.verifiers.rules.question import letters, named_letters
+from workbench.verifiers.rules.options import letters, named_letters
 from workbench.verifiers.rules.restating import last_clauses
 from workbench.verifiers.rules.sense import Around, changed_near, is_prose
 from workbench.verifiers.rules.spelling import tidy

@@ -25,10 +25,12 @@ from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.envelopes import enveloped, unpacked
 from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Symbolic, undecided
 from workbench.verifiers.rules.named import NamedValues, named_answer
+from workbench.verifiers.rules.options import letters
+from workbench.verifiers.rules.parameters import specialised
 from workbench.verifiers.rules.quantities import Quantity
-from workbench.verifiers.rules.question import letters
 from workbench.verifiers.rules.reading import AnswerReader, conclusion
 from workbench.verifiers.rules.records import ChosenOptions, Collection, Expression, Part, Region, State, Text
+from workbench.verifiers.rules.roundings import rounded_wrongly
 from workbench.verifiers.rules.sense import (
     ROUGH,
     Around,
@@ -44,6 +46,7 @@ from workbench.verifiers.rules.solving import has_no_value, restates, unworked
 from workbench.verifiers.rules.spelling import plain, tidy
 from workbench.verifiers.rules.strings import goes_on, holds, other_case, same_text, same_wording
 from workbench.verifiers.rules.structure import MOST_PARTS
+from workbench.verifiers.rules.subjects import of_another
 from workbench.verifiers.rules.surroundings import Surroundings, changed, denied, surroundings, taken_back
 from workbench.verifiers.rules.units import MAX_UNIT, leading_unit, unit
 
@@ -56,7 +59,7 @@ _MARKED = ("boxed", "cue", "math", "bold")
 _FIRST_WORDS = re.compile(r"[\s$*\\)}\]~,]{0,8}(?P<sign>\\?[%€£¥₹¢]|\\\$)?\s?(?P<noun>[^\W\d_]+(?:\s[^\W\d_]+)?)?")
 _ENDS_VALUE = re.compile(r"\A[\s$*)}\]~,]{0,8}(?:\\[)\]])?\s?")
 _SIGN_BEFORE = re.compile(r"(?:\\\$|[€£¥₹¢]|\b(?:EUR|USD|GBP|CHF)|US\$)[\s$]*\Z")
-_ABBREVIATES = re.compile(r"\A\.(?=\s[a-z])")
+_ABBREVIATES = re.compile(r"\A\.(?=\*{0,2}\s[a-z])")
 """A full stop that ends no sentence: "3:20 a.m. or 4 p.m."."""
 _PRIMED = re.compile(r"(?<![A-Za-z'])[A-HJ-Z]'")
 _CORRECTS = re.compile(
@@ -72,6 +75,9 @@ _FROM_LETTER = 240
 """Characters from a letter on that may give its option's text."""
 _CONCLUDES_BEHIND = re.compile(r"[\s$),.;*]{0,5}(?:so|hence|thus|therefore)\b([^\n]*)")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
+_AND_SO_ON = re.compile(r"[\s,;]*(?:\.\.\.|…|\\[lc]?dots\b)")
+_ROUNDED = 60
+"""Characters behind a value in which it may be rounded."""
 _PHRASE = 100
 """Characters of a reference that is a phrase, all of whose words count."""
 
@@ -140,6 +146,7 @@ class _Deciding:
         self._found, self._completion, self._reader = found, completion, reader
         self._how = found.candidate.how
         self._place = found.candidate
+        self._is_value = True
         # Where nothing marks the answer, it is read but not handed to sympy: any text may come to 0 there.
         symbolic = symbolic if self._how in _MARKED else undecided
         self._comparison = Comparison(reader, symbolic, boxed=self._how == "boxed")
@@ -180,7 +187,8 @@ class _Deciding:
         is_picked = isinstance(theirs.value, (ChosenOptions, Text)) or theirs.text != tidy(answer)
         if self._how != "boxed" and is_picked and hedged(answer):
             return Decision(None, "hedged")
-        if not isinstance(theirs.value, (ChosenOptions, State)):
+        self._is_value = not isinstance(theirs.value, (ChosenOptions, State))
+        if self._is_value:
             self._place = self._within(theirs.text)
         found = self._comparison.compare(ours, theirs)
         found = found or DIFFERENT
@@ -193,6 +201,8 @@ class _Deciding:
     def _within(self, value: str) -> FinalAnswer:
         """The place of a value picked out of the answer."""
         answer = self._found.candidate
+        if value == answer.text:
+            value = self._found.parts[0].strip()
         at = self._completion.rfind(value, answer.start, answer.end) if value else -1
         return answer if at < 0 else answer._replace(text=value, start=at, end=at + len(value))
 
@@ -343,8 +353,16 @@ class _Deciding:
         near = changed_near(Around(around.before, _ABBREVIATES.sub("", around.behind)), scaling_only=True)
         if "or" in near:
             raise Doubt("hedged")
+        if self._is_value and of_another(Around(picked.before, picked.behind), self._place.text, self._reader.question):
+            raise Doubt("alike")
         options = self._reader.question.options
         if options and given_text_of_another(self._completion[candidate.start :][:_FROM_LETTER], options):
+            raise Doubt("qualified")
+        if _AND_SO_ON.match(around.behind) and not _AND_SO_ON.search(reference):
+            raise Doubt("qualified")
+        if self._is_value and specialised(picked.behind, reference, self._reader.question.text):
+            raise Doubt("qualified")
+        if self._is_value and rounded_wrongly(self._place.text + picked.behind[:_ROUNDED], self._reader.part):
             raise Doubt("qualified")
         behind = _CONCLUDES_BEHIND.match(around.behind) if self._how == "math" else None
         if behind and set(_FIGURE.findall(behind[1])).difference(

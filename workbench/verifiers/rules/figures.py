@@ -147,6 +147,8 @@ def _quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -
         return Equality(False, "expression.form")
     if equality.rule == "number.rounding" and question.exact:
         return Equality(False, "number.differs")
+    if equality.rule == "number.rounding" and question.rounds_to and first.number.step and second.number.step:
+        raise Doubt("alike")
     if equality.equal:
         return _same_thing(one, other, first, second, equality, with_)
     return equality

@@ -30,7 +30,8 @@ _CONDITION = re.compile(
       (?:(?:where|with|for|and)\s+(?:(?:all|any|some|every)\s+)?)?(?:
       {_LETTER}(?:\s*(?:,|and)\s*{_LETTER}){{0,5}}\s*
       (?: ∈\s*(?:\\math(?:bb|bf)\s*\{{?\s*)?([A-Zℝℤℕℚℂ])\s*\}}?[+*^_0]{{0,3}}\s?\)?\.?
-        | (?:is\s+|are\s+)?(?:an?\s+)?(?:arbitrary|any|some|integers?|whole|real|constants?)\b.{{0,42}})
+        | (?:is\s+|are\s+)?(?:an?\s+)?(?:arbitrary|any|some|integers?|whole|real|constants?)\b
+          (?:(?!\b(?:and|or|plus)\s+[$\-−]{{0,2}}\d).){{0,42}})
       | (?:all|any|some|every|each|arbitrary)?\s*(?:integers?|reals?|(?:real|whole)\s+numbers?|(?:real\s+)?constants?)
         \s+{_LETTER}(?:\s*(?:,|and)\s*{_LETTER}){{0,5}}\)?\.?
     )\Z""",
@@ -39,6 +40,24 @@ _CONDITION = re.compile(
 """What an answer says of its parameters at its end: ``, k ∈ ℤ``, ``for any integer n``, ``(C is a constant)``."""
 _MAY_BE_CONDITION = re.compile("∈|arbitrary|any|some|integer|whole|real|constant|every")
 _LETTERS_OF_SETS = {"ℤ": "Z", "ℝ": "R", "ℕ": "N", "ℚ": "Q", "ℂ": "C"}
+
+
+_NARROWS = re.compile(
+    r"\b(?:non-?\s?)?(?:positive|negative|natural|odd|even|prime|zero)\b|(?:=|\b(?:and|or|plus))\s*\$?\s*[-−]?\d(?![^\n]*(?:\.\.|…|dots))"
+)
+"""What a condition says that leaves only some of the values which an arbitrary parameter may have, or adds one."""
+_SPECIALISES = re.compile(r"[\s$\\)\]}*,.(]{0,6}(?:where|with|for|when|if|provided|given)\b([^\n.;]*)")
+
+
+def narrows(condition: str, *known: str) -> bool:
+    """Whether a condition on a parameter leaves fewer values than any, in words that nobody said before."""
+    return any(not any(found[0].lstrip("= ") in text for text in known) for found in _NARROWS.finditer(condition))
+
+
+def specialised(behind: str, *known: str) -> bool:
+    """Whether the text behind a formula goes on with a condition that narrows it: "where c = 917"."""
+    found = _SPECIALISES.match(behind)
+    return found is not None and narrows(found[1], *known)
 
 
 def letter_of(domain: str) -> str:

@@ -5,236 +5,13 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
 
+from workbench.verifiers.rules.options import options
 from workbench.verifiers.rules.quantities import WantedForm, asked
 from workbench.verifiers.rules.sense import stem, unknown_words, words
 from workbench.verifiers.rules.sought import Sought
-from workbench.verifiers.rules.spelling import plain, tidy, unquoted
+from workbench.verifiers.rules.spelling import plain, tidy
 from workbench.verifiers.rules.units import Unit, leading_unit, unit
-
-# -- The options of a multiple-choice question, and the labels an answer names.
-
-
-_WRAPPER = re.compile(
-    r"\\(?:text(?:bf|it|rm)?|math(?:rm|bf|it)|bf|rm)\s*\{?\s*"
-    r"(\(?[A-Z]\s*(?:\\\s)?\s*[).:]?\)?)\s*(?:\\ )?\}?"
-)
-_BLANKS = re.compile(r"[ \t]{2,}")
-_READ = 20_000
-_SIGHT = 14
-_LETTERS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_LOWER_LETTERS = tuple("abcdefghijklmnopqrstuvwxyz")
-_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
-_UPPER_ROMAN = tuple(number.upper() for number in _ROMAN)
-_CIRCLED = tuple("①②③④⑤⑥⑦⑧⑨⑩")
-_DIGITS = tuple(str(number) for number in range(1, 21))
-
-
-class _Style(NamedTuple):
-    """One way of marking options.
-
-    Attributes:
-        labels: The labels in order.
-        probe: Found fast, and only where there is a second label.
-        marker: A label, as its group 1, with what marks it. Begins with a sign, so that it is searched for fast.
-        before: What must stand right before it, if anything must.
-    """
-
-    labels: tuple[str, ...]
-    probe: Sought
-    marker: re.Pattern[str]
-    before: re.Pattern[str] | None = None
-
-    def marks(self, text: str) -> list[re.Match[str]]:
-        """All markers of this style."""
-        found = self.marker.finditer(text)
-        before = self.before
-        if before is None:
-            return list(found)
-        return [mark for mark in found if before.search(text[max(mark.start() - _SIGHT, 0) : mark.start()])]
-
-
-_STYLES = (
-    _Style(_LETTERS, Sought(r"\(\s*B"), re.compile(r"\((?<![\w)(\]\\^_]\()\s*([A-Z])\s*(?:\\\s)?\s*\)")),
-    _Style(
-        _LETTERS,
-        Sought(r"B\s*[.:)、．：]"),
-        re.compile(r"([A-Z])\s*[.:)、．：]"),
-        re.compile(r"(?:\A|\n|\\q?quad|  |\$)[ \t$*\-]{0,6}\Z"),
-    ),
-    _Style(
-        _LETTERS,
-        Sought(r"B\s*[.:)、．：]"),
-        re.compile(r"([A-Z])\s*(?:[.:](?=[\s$\\])|[)、．：])"),
-        re.compile(r"(?:\A|[\s;,？?])\Z"),
-    ),
-    _Style(_LETTERS, Sought(r"\[B\]"), re.compile(r"(?<![\w\]])\[([A-Z])\](?!\()")),
-    _Style(
-        _LOWER_LETTERS,
-        Sought(r"\n[ \t*-]{0,6}b\.\s"),
-        re.compile(r"([a-z])\.(?=\s)"),
-        re.compile(r"(?:\A|\n)[ \t*\-]{0,6}\Z"),
-    ),
-    _Style(_LOWER_LETTERS, Sought(r"\bb\)"), re.compile(r"(?:^|\s)\(?([a-z])\)(?=\s)")),
-    _Style(_CIRCLED, Sought("②"), re.compile(r"([①-⑩])")),
-    _Style(_ROMAN, Sought(r"\(ii\)"), re.compile(r"(?<![\w)])\(([ivx]{1,4})\)")),
-    _Style(_UPPER_ROMAN, Sought(r"II[.)]"), re.compile(r"(?:^|\s)\(?([IVX]{1,4})[.)](?=\s)")),
-)
-_NUMBERED = _Style(_DIGITS, Sought(r"2[.)]"), re.compile(r"(?:^|\s)\(?(\d{1,2})[.)](?=\s)"))
-_BETWEEN_BEFORE = re.compile(r"(?:\\ |[\s$;,*&~])+")
-_BETWEEN_BEHIND = re.compile(r"(?:\\qquad|\\quad|\\\\|\\ |\n-|[\s$;,*&~])+\Z")
-_BETWEEN_ENDS = frozenset("d\\- \t\n\r\f\v$;,*&~\u3000\xa0")
-"""The signs what separates options may end with; it is searched for in the last of so many characters."""
-_SEEN = 200
-_BEFORE = re.compile(
-    r"[故应]?(?:the\s+)?(?:correct\s+)?(?:options?|choices?|answers?|statements?|选项|答案|选)\s*(?:is|are|是|为)?\s*[:：]?\s*"
-    r"|(?:it['’]s|it\s+is|i(?:['’]d)?\s+(?:choose|pick|select|say)|only|just)\s+(?=[(\[*]?[A-Z\u2460-\u2469]\b)",
-    re.IGNORECASE,
-)
-_BEHIND = re.compile(r"\s+(?:only|(?:is|are)\s+(?:correct|true|right))\s*\Z", re.IGNORECASE)
-_SPLIT = re.compile(r"(?:[\s,;&()、，和及]|\\&|\band\b)+")
-_LABELLED = re.compile(r"(?:[(\[]([A-Za-z])[)\]]|([A-Za-z])\s*[.:)、．：])\s*\S.*", re.DOTALL)
-_EACH_LABELLED = re.compile(r"(?:^|[,;]\s*|\band\s+)\(?([A-Z])\s*[.:)]\)?\s*(?=\S)")
-_NAMED = re.compile(
-    r"(?<![\w\\$'’])(?:\(([A-Z])\)|(?:[Oo]ptions?|[Cc]hoices?|[Aa]nswers?)\s+\(?([A-Z])\)?(?!\w)"
-    r"|([B-Z])(?=\s*[.:)])|([B-HJ-Z])(?![\w'’^_={\\(+*/-])|([AI])(?=\s*(?:[.:)]|and\s+[A-Z]\b|is\b|are\b|$)))"
-)
-"""A letter that names an option within a sentence; A and I only where they can't be a word."""
-_IN_A_NAME = re.compile(
-    r"\b(?!(?:options?|choices?|answers?|letters?|statements?|is|are|was|were|be|and|or|not|only|just|both|with|to|than|that|so|hence|thus"
-    r"|therefore|namely|but|then|for|of|as|also|select|choose|chose|chosen|pick|picked|take|prefer|go|gives?|being)\b)[a-z]{3,}\s+[B-Z](?![\w'’])"
-)
-"""A letter that belongs to the word before it: "vitamin C", "hepatitis B", "point D"."""
-_A_LABEL = re.compile(r"(?<![A-Za-z\\])(?:[A-Z]|[A-Z]{2,8}|[ivx]{1,4})(?![A-Za-z])|[①-⑩]|\\text\w*\{[^}]{0,9}[A-Z]")
-_IN_WORDS = re.compile(r"[\w .,:'’()*-]")
-_LOWER = re.compile(r"(?<![^\W\d_])[a-z]{2,}(?![^\W\d_])|[一-鿿]")
-_MOSTLY = 0.9
-_QUOTED = re.compile(r"(?<!\w)['\"“](\w{1,4})['\"”]")
-_AROUND = " .*\"'“”`"
-_LONGEST = 400
-_LONGEST_OPTION = 1_000
-
-
-def options(question: str, numbered: bool = False) -> dict[str, str]:
-    """The options by label, in the order given; empty when the question has none.
-
-    Options are the last run of consecutive labels of one style: ``(A)``, ``A.``, ``A:``, ``A)`` and the same in
-    ``\\textbf{}`` and its like; where there is none, ``①``, ``(i)`` or ``I.``. Read in the last 20,000 characters.
-
-    Args:
-        question: The question's text.
-        numbered: Also take ``1.``, where no other style is found.
-    """
-    text = question[-_READ:]
-    if "  " in text or "\t" in text:
-        text = _BLANKS.sub("  ", text)
-    if "\\t" in text or "\\m" in text or "\\bf" in text:
-        text = _WRAPPER.sub(r" \1 ", text)
-    for style in (*_STYLES, _NUMBERED) if numbered else _STYLES:
-        if style.labels[1] in text and style.probe.search(text) and (run := _last_run(style.marks(text), style.labels)):
-            ends = [mark.start() for mark in run[1:]] + [len(text)]
-            return {mark[1]: _option_text(text[mark.end() : end]) for mark, end in zip(run, ends, strict=True)}
-    return {}
-
-
-def _last_run(marks: list[re.Match[str]], labels: tuple[str, ...]) -> list[re.Match[str]]:
-    """The last consecutive markers from the first label on; at least two."""
-    best: list[re.Match[str]] = []
-    run: list[re.Match[str]] = []
-    for mark in marks:
-        if mark[1] == labels[0]:
-            run = [mark]
-        elif run and len(run) < len(labels) and mark[1] == labels[len(run)]:
-            run.append(mark)
-        else:
-            continue
-        if len(run) > 1:
-            best = run
-    return best
-
-
-def _option_text(text: str) -> str:
-    """An option without what separates it from the next one; the last option ends with its paragraph."""
-    text = text[:_LONGEST_OPTION].lstrip().split("\n\n", 1)[0]
-    previous = None
-    while previous != text:
-        previous = text
-        if (begins := _BETWEEN_BEFORE.match(text)) is not None:
-            text = text[begins.end() :]
-        if text[-1:] in _BETWEEN_ENDS and (ends := _BETWEEN_BEHIND.search(text, max(len(text) - _SEEN, 0))) is not None:
-            text = text[: ends.start()]
-    return text
-
-
-def has_label(text: str) -> bool:
-    """Whether an answer may name an option: a capital letter by itself, a Roman number, a circled one."""
-    return _A_LABEL.search(text[:_LONGEST]) is not None
-
-
-def letters(text: str, known: dict[str, str]) -> frozenset[str] | None:
-    """The labels an answer consists of: ``B``, ``(B)``, ``B. text``, ``A and C``, ``ACD``, ``①③``; else None.
-
-    Args:
-        text: A final answer.
-        known: The question's options; other letters are no labels. Where it lists none, capital letters are.
-    """
-    if len(text) > _LONGEST:
-        return None
-    text = _bare(_QUOTED.sub(r"\1", tidy(text.replace("**", ""))), known)
-    if text[:1] in ("\\", "{", "[") and text[-1:] in ("}", "]"):
-        text = text.lstrip("\\{[").rstrip("\\}]")
-    text = _bare(_BEHIND.sub("", _BEFORE.sub("", text, count=1) if _BEFORE.match(text) else text), known)
-    if not text:
-        return None
-    labels = [label.strip(".:") for label in _SPLIT.split(text) if label.strip(".:")]
-    if len(labels) == 1 and labels[0] not in known and known:
-        labels = _joined(labels[0])
-    labels = [_cased(label, known) for label in labels]
-    if labels and all(label in known if known else label in _LETTERS for label in labels):
-        return frozenset(labels)
-    return _labelled(text, known)
-
-
-def _bare(text: str, known: dict[str, str]) -> str:
-    """A label without the marks around it; where no options say what is one, ``A'`` is a name of its own."""
-    return text.strip(_AROUND) if known else unquoted(text)
-
-
-def _joined(text: str) -> list[str]:
-    """Labels written without anything between them: ``ACD``, ``①③``."""
-    signs = list(text)
-    plain = all(sign in _LETTERS for sign in signs) or all(sign in _CIRCLED for sign in signs)
-    return signs if plain and len(set(signs)) == len(signs) else [text]
-
-
-def _labelled(text: str, known: dict[str, str]) -> frozenset[str] | None:
-    """Labels followed by their options' texts: ``B. text``, ``A. text, C. text``."""
-    each = _EACH_LABELLED.findall(text)
-    if len(each) > 1 and known and set(each) <= known.keys():
-        return frozenset(each)
-    one = _LABELLED.fullmatch(text)
-    label = (one[1] or one[2]) if one else ""
-    label = _cased(label, known)
-    if named_letters(text, known) - {label}:
-        return None
-    return frozenset([label]) if label in known or (label in _LETTERS and not known) else None
-
-
-def named_letters(sentence: str, known: dict[str, str]) -> frozenset[str]:
-    """The option letters a sentence in words names: "option C", "(D)", "C and D can be inferred"."""
-    sentence = _IN_A_NAME.sub(" ", sentence.replace("**", ""))
-    if len(_IN_WORDS.findall(sentence[:_LONGEST])) < _MOSTLY * len(sentence[:_LONGEST]) or not _LOWER.search(sentence):
-        return frozenset()
-    found = {letter for groups in _NAMED.findall(sentence[:_LONGEST]) for letter in groups if letter}
-    return frozenset(_cased(letter, known) for letter in found if _cased(letter, known) in known)
-
-
-def _cased(label: str, known: dict[str, str]) -> str:
-    """A letter in the case of the question's options, unless one of them has it for its text."""
-    other = label.swapcase()
-    return other if len(label) == 1 and label not in known and other in known and label not in known.values() else label
-
 
 _MEASURES = (
     (re.compile(r"\barea\b", re.IGNORECASE), 2),
@@ -261,6 +38,7 @@ _MEASURED = re.compile(
 """A unit, or what may be one: behind "how many", behind a number, a currency sign before one."""
 _ASKED_UNIT = re.compile(r"\b(?:in|into|to|how\s+many)\s+(?:units\s+of\s+)?(?=[$\\({]{0,2}[^\W\d_]|°)", re.IGNORECASE)
 _LONGEST_UNIT = 60
+_HIGHEST_POWER = 4
 _MOST_UNITS = 20
 _IMAGINARY = Sought(r"\b(?:imaginary\s+unit|complex\s+(?:number|form|impedance))", re.IGNORECASE)
 _CODE = Sought(r"\b(?:code|password|passcode|pin|digits?|string|serial|number\s+plate|zip)\b", re.IGNORECASE)
@@ -319,7 +97,7 @@ class TypedQuestion:
     ordered = _Says(
         r"\b(?:in\s+(?:the\s+)?(?:\w+\s+)?order(?!\s+to\b)|order\s+(?:them|the|these)|ordene?|ordne|respectively|ordered\s+(?:pair|triple|tuple|list)\b|sort(?:ed)?\b|\brank\b|arrange|traversal|ascending|descending|"
         r"increasing\s+order|decreasing\s+order|from\s+(?:the\s+)?(?:\w+est|least|left|first|top|bottom)|(?:starting|beginning)\s+(?:at|from|with)|sequence|next\s+(?:\w+\s+)?terms?|"
-        r"first\s+\w+\s+terms)"
+        r"first\s+\w+\s+terms|(?:\w+est|most|least|high|low)(?:\s+\w+)?\s+(?:first|last)\b)"
     )
     """Whether the members of a list have an order."""
     several = _Says(
@@ -353,6 +131,10 @@ class TypedQuestion:
         r"approx|\babout\s+how|estimat|\bround|nearest|roughly|decimal|significant|≈|\\approx|[约約估]|近似|ungefähr|environ|\bclos(?:e|est)\b"
     )
     """Whether it asks for a rounded figure or an estimate."""
+    rounds_to = _Says(
+        r"(?:decimal|significant)\s+(?:places?|figures?|digits?)|nearest\s+(?:tenth|hundredth|thousandth|cent|penny)"
+    )
+    """Whether it says how many digits a figure is to have."""
     asks_place = _Says(
         r"\b(?:which|what|whose)\s+(?:\w+\s+){0,2}?(?:days?|date|places?|positions?|ranks?|terms?|floors?|rows?|columns?|centur(?:y|ies)|years?"
         r"|grades?|percentiles?|steps?|rounds?|levels?|storeys?|power|digits?|attempts?)\b|\d(?:st|nd|rd|th)\b|\bordinal\b|第|\bwhen\b"
@@ -393,7 +175,7 @@ class TypedQuestion:
     """Whether it asks for what a program prints: 3.0 is another text than 3, and [1] than (1)."""
     monotone = _Says(r"\b(?:increas|decreas|monoton|concav|convex)")
     """Whether it asks where a function rises or falls, which says nothing of the ends of an interval."""
-    of_time = _Says(r"\b(?:minutes?|hours?|seconds?|time|how\s+long|when)\b")
+    of_time = _Says(r"\b(?:minutes?|hours?|seconds?|time|how\s+long\s+(?:do|did|will|would|ha[sv]|must|can)|when)\b")
     """Whether it asks for a time, so that ``8 m`` may be minutes."""
     chemistry = _Says(
         r"chemi|molecul|\bcompounds?\b|\belements?\b|\bions?\b|\bformula of|\breact(?!angle)|\bbalance"
@@ -458,11 +240,13 @@ class TypedQuestion:
         """Whether an answer without a unit may be in this one.
 
         Not so where the question measures the same thing, but only in other units: where it speaks of dollars, 84
-        are not 84 cents; and where it asks for another measure: an area is no volume.
+        are not 84 cents; and where it asks for another measure: an area is no volume, newtons are no joules.
         """
         if asked := self.asked_units(its_unit):
             return its_unit in asked
         powers = dict(its_unit.dimensions)
+        if self._asked_units or max(map(abs, powers.values()), default=0) > _HIGHEST_POWER:
+            return False
         if powers.keys() == {"m"} and self._powers_of_length and powers["m"] not in self._powers_of_length:
             return False
         named = [known for known in self._units if powers.keys() == dict(known.dimensions).keys()]

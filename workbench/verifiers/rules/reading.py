@@ -30,9 +30,10 @@ from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.logic import Formula, formula, formula_told
 from workbench.verifiers.rules.named import NamedValues, named_answer, named_reference
 from workbench.verifiers.rules.numberwords import NUMBER_WORDS, ORDINALS, PARTS, SCALES
-from workbench.verifiers.rules.parameters import without_condition
+from workbench.verifiers.rules.options import has_label, letters
+from workbench.verifiers.rules.parameters import narrows, without_condition
 from workbench.verifiers.rules.quantities import Based, Quantity, Ratio, quantity
-from workbench.verifiers.rules.question import TypedQuestion, has_label, letters
+from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.records import (
     Alternatives,
     AnswerText,
@@ -456,7 +457,10 @@ class AnswerReader:
         elif isinstance(value, Collection):
             sense = NOTHING.union(*(part.sense for part in value.parts))
         if given:
-            sense |= changes(whole[len(text) :]) - {"any"}
+            condition = whole[len(text) :]
+            sense |= changes(condition) - {"any"}
+            if narrows(condition, self.question.text):
+                sense |= {f"?{word}" for word in words(condition)}
         return Part(text, value, name, given, sense)
 
     def _value(self, source: AnswerText) -> tuple[Value, str]:

@@ -27,7 +27,7 @@ _DENYING_WORDS = """
 _DENYING = frozenset(_DENYING_WORDS.split())
 """Words that deny what stands beside them, or leave open what is meant."""
 _SCALING_WORDS = """
-    ish barely tops apiece best worst least most more less fewer over under above below up exceeding
+    ish barely tops apiece best worst least most latest earliest more less fewer over under above below up exceeding
     exceeds exceed beyond within between minimum maximum nearly almost close near shy short half third
     quarter tenth twice double triple quadruple thrice times dozen dozens score gross pair pairs couple
     minus plus negative squared cubed square cube root reciprocal inverse opposite multiple divisor
@@ -85,6 +85,7 @@ TOWARDS = re.compile(r"(?i:\b(?:at|on|to|by|insgesamt))\s+")
 """What leads to a value where no figure stands before: "arrives at 15:30"."""
 _SUBJECT = re.compile(rf"{STATES.pattern}|=")
 _BRACKETED = re.compile(r"\s*[(（]([^()（）]*)")
+_JOINS_UNIT = re.compile(r"\s+(?:with|by|using|via|of)\s+(?:the\s+)?([^\W\d_]{2,})")
 _NEXT_DAY = re.compile(r"\b(?:next|following|previous)\s+(?:day|morning|night|evening|afternoon)\b", re.IGNORECASE)
 _SIGN_BETWEEN = re.compile(r"[:：=≈$\\€£¥]")
 _NEAR_BEFORE, _NEAR_BEHIND = 5, 4
@@ -145,7 +146,7 @@ _BROKEN = re.compile("[\ud800-\udfff]")
 
 
 _TAKEN_BACK = re.compile(r"[(\s](?:correction|wait|actually|i\s+mean|scratch\s+that|no,)", re.IGNORECASE)
-_RATE = re.compile(r"\s*[^\W\d_]+\s+(?:per|an?)\s+[^\W\d_]+")
+_RATE = re.compile(r"[\s$*]*(?:[^\W\d_]+\s+(?:per|an?|each|every)|per|each|every)\s+[^\W\d_]+")
 
 
 class Around(NamedTuple):
@@ -284,6 +285,8 @@ def sense_of_phrase(phrase: str, value: str) -> frozenset[str]:
     if _BROKEN.search(phrase):
         found.add(UNREADABLE)
     found |= directed
+    if _DIGIT.search(value) and (joined := _JOINS_UNIT.match(around.behind)) and unit(joined[1]) and not unit(value):
+        found.add(f"?{stem(joined[1])}")
     if remark := _BRACKETED.match(around.behind):
         found |= sense_behind(remark[1])
     subject = _SUBJECT.split(around.before)

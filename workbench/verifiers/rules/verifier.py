@@ -16,7 +16,7 @@ from workbench.verifiers.rules.equality import Symbolic, Unread
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
 
-RULE_VERSION = "6"
+RULE_VERSION = "7"
 """Goes up with every change that may change a verdict."""
 
 _SYMBOLIC = {"sympy": "sympy", "latex2sympy2_extended": "latex2sympy2-extended"}

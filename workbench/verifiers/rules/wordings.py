@@ -23,7 +23,7 @@ from workbench.verifiers.rules.records import (
     ValueType,
 )
 from workbench.verifiers.rules.restating import completes
-from workbench.verifiers.rules.sense import sense_of_phrase, word_count
+from workbench.verifiers.rules.sense import changes, explained_by, sense_of_phrase, word_count
 from workbench.verifiers.rules.states import term
 from workbench.verifiers.rules.strings import contains, goes_on, leads, other_case, same_wording
 from workbench.verifiers.rules.terms import same_words_of
@@ -109,6 +109,8 @@ def _texts(one: Part[Text], other: Part[Any], with_: Comparison) -> Equality | N
 
 
 def _contained(reference: str, answer: str, with_: Comparison) -> bool:
+    if changes(answer[: max(answer.find(reference), 0)]) - explained_by(with_.question.text):
+        return False
     if word_count(reference) and leads(answer, reference):
         return True
     if with_.question.type not in (None, "D") or _VALUE.search(reference):

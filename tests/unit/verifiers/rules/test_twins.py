@@ -25,7 +25,11 @@ def items(name: str) -> list[dict[str, Any]]:
     return found
 
 
-FREE_REWARDS = [*items("free_rewards.toml"), *items("more_free_rewards.toml"), *items("another_form.toml")]
+FREE_REWARDS = [
+    item
+    for name in ("free_rewards.toml", "more_free_rewards.toml", "another_form.toml", "another_thing.toml")
+    for item in items(name)
+]
 AWKWARD = items("awkward.toml")
 
 
@@ -80,5 +84,5 @@ def test_the_table_is_large_enough() -> None:
     assert sum(len(item["accepted"]) for item in FREE_REWARDS) >= 200
     assert {item["kind"] for item in FREE_REWARDS} == {
         "equation echo", "words round a number", "denied box", "options", "connectives", "nouns", "currency", "symbols",
-        "trailing words", "structure", "functions", "states",
+        "trailing words", "structure", "functions", "states", "another thing",
     }  # fmt: skip

@@ -1,0 +1,157 @@
+"""Whether a sentence speaks of another thing than its question asks for: of the diameter, of whoever was second."""
+
+from __future__ import annotations
+
+import re
+
+from workbench.verifiers.rules.conclusions import concluded, sentences, without_means
+from workbench.verifiers.rules.question import TypedQuestion
+from workbench.verifiers.rules.sense import STATES, Around, stem, unknown_words, words
+
+_SIBLINGS = (
+    "first 1st winner won win champion erste primero premier,second 2nd runner-up runner zweite,third 3rd dritte"
+    ",fourth 4th,fifth 5th,sixth,seventh,last loser lost,penultimate",
+    "length long distance far,width wide breadth,height tall high,depth deep,age old,weight heavy",
+    "radius,diameter,circumference perimeter,area surface,volume,diagonal,slope gradient,intercept",
+    "mean average,median,mode,variance,deviation",
+    "numerator,denominator",
+    "sum total,difference,product,quotient ratio",
+    "start begin began begun open departure depart leave left,end finish close stop arrival arrive",
+    "oldest eldest,youngest",
+    "largest biggest greatest highest most longest tallest maximum max maximal heaviest fastest"
+    ",smallest least lowest fewest shortest minimum min minimal lightest slowest",
+    "best,worst",
+    "revenue,cost,profit,loss",
+    "current today now present,former previous previously earlier initial initially original originally past",
+    "velocity speed,acceleration,distance displacement,force,energy,power,momentum,pressure,mass",
+    "charge,voltage,resistance",
+    "kinetic,potential",
+    "mother,father,brother,sister,uncle,aunt,son,daughter,husband,wife",
+    "eigenvalue,eigenvector,determinant,trace,rank,inverse,transpose",
+    "domain,codomain,image range",
+    "supplementary,complementary",
+    "row,column",
+    "vertex,focus,directrix,centre center",
+)
+"""Words for things of one kind, where one of them is not another; those of one slot mean about the same."""
+_SLOTS: dict[str, set[tuple[int, int]]] = {}
+for _kind, _names in enumerate(_SIBLINGS):
+    for _slot, _alike in enumerate(_names.split(",")):
+        for _word in _alike.split():
+            _SLOTS.setdefault(stem(_word), set()).add((_kind, _slot))
+_OPERATION = re.compile(
+    r"\d\s*(?:(?P<sum>\+)|(?P<difference>\s[-−–]\s)|(?P<product>×|\*|\\times|\\cdot)|(?P<quotient>÷|/|\\div))"
+)
+_BOUNDARY = re.compile(
+    r"[,;:：，；!?！？\n()。]|(?<!\b[A-Z])\.(?=\s|\Z)|\b(?:so|hence|thus|therefore|while|whereas|and|but)\b"
+)
+_LABELS = " :：*$\\(["
+_REACH_BEHIND = 60
+_BARE = re.compile(r"\A\W*(?P<name>[A-Z][a-z]{2,}(?<!ing))\s+\Z")
+_NAME_BEHIND_OF = re.compile(r"\b(?:of|in)\s+(?:the\s+)?([A-Z][a-z]{2,})")
+_OWNED = re.compile(r"\b[A-Z][a-z]+['’]s?\s+([a-z]+)\s*\Z")
+_COUNTED = re.compile(r"\bnumber\s+of\s+(?:\w+\s+)?(\w+)")
+_HEAD = re.compile(
+    r"\A\W*(?:[Tt]he|[Ii]ts|[Hh]is|[Hh]er|[Tt]heir)\s+((?:[\w-]+\s+){1,3}?)(?:(?:of|for|in|between|at|to)\s.*)?\Z"
+)
+"""The noun that a sentence is about: "The [diameter] of the circle"."""
+_ASKS_FOR_NOUN = re.compile(
+    r"\b(?:what(?:['’]s|\s+(?:is|are|was|were|will\s+be))|find|determine|calculate|compute|give|state)"
+    r"\s+(?:the|its|his|her|their)\s+[a-z]{3}",
+    re.IGNORECASE,
+)
+_ANY_NOUN_WORDS = "set form count expression equation quantity limit output label choice script program code spectrum"
+_ANY_NOUN = frozenset(map(stem, _ANY_NOUN_WORDS.split()))
+_SUPERLATIVE = re.compile(r"\b[Tt]he\s+(?!closest)(?:[a-z]{3,}est\b(?<!rest)(?<!test)|most\b|least\b)")
+_ANY_SUPERLATIVE = re.compile(r"[a-z]est\b|\b(?:most|least|max|min)")
+_AT_ANOTHER_TIME = re.compile(
+    r"\b(?:(?:at|in)\s+(?:the\s+)?(?:start|beginning|outset|first)|initially|originally|(?:former|previous)(?:ly)?)\b"
+    r"|\brevers|\bbackwards?\b",
+    re.IGNORECASE,
+)
+_ONLY_SOME = re.compile(
+    r"\b(first|second|third|last|next|remaining|others?|rest|some|few|runner-up)(?:\s+(?:ones?|few|two|three|place))?\s*\Z",
+    re.IGNORECASE,
+)
+_PAIRED = re.compile(r"\b([a-z]{3,})\s+(?:to|from|per|minus|over)\s+(?:the\s+)?([a-z]{3,})\b", re.IGNORECASE)
+_ABSTRACT = frozenset({"way", "possibilit", "arrangement", "outcom", "cas", "solution"})
+"""Whatever is counted may be told by these."""
+
+
+def of_another(around: Around, value: str, question: TypedQuestion) -> bool:
+    """Whether the clause that gives a value gives that of something which the question names no word of.
+
+    Args:
+        around: What stands before and behind the value in its sentence.
+        value: The value.
+        question: What it asks for counts, and of its other words those that the clause shares.
+    """
+    before = _BOUNDARY.split(without_means(concluded(around.before)).rstrip(_LABELS))[-1]
+    behind = _BOUNDARY.split(around.behind[:_REACH_BEHIND], maxsplit=1)[0]
+    known = words(question.text)
+    if not (before.strip() or behind.strip()):
+        return False
+    return _names_sibling(f"{before} {behind}", question, {*known, *words(value)}) or _has_another_subject(
+        before, question, known
+    )
+
+
+def _asked(text: str) -> str:
+    """The sentence of a question that asks."""
+    found = sentences(text)
+    return next((sentence for sentence in reversed(found) if "?" in sentence), found[-1])
+
+
+def _slots(said: set[str]) -> set[tuple[int, int]]:
+    return {place for word in said for place in _SLOTS.get(stem(word), ())}
+
+
+def _names_sibling(clause: str, question: TypedQuestion, known: set[str]) -> bool:
+    """Whether a clause names a thing of the kind that is asked for, and not that thing."""
+    given = _slots(set(words(clause)))
+    if not given:
+        return False
+    asks = _asked(question.text)
+    signs = {str(sign.lastgroup) for sign in _OPERATION.finditer(asks)}
+    asked, named = _slots({*words(asks), *signs}), _slots(known | signs)
+    return any(kind == its and (its, slot) not in given for kind, _ in given - named for its, slot in asked)
+
+
+def _has_another_subject(before: str, question: TypedQuestion, known: list[str]) -> bool:
+    if any(found[0] not in question.text for found in _AT_ANOTHER_TIME.finditer(before)):
+        return True
+    if any(_turned(found, question.text.lower()) for found in _PAIRED.finditer(before)):
+        return True
+    verbs = list(STATES.finditer(before))
+    if not verbs:
+        return False
+    subject = before[: verbs[-1].start()]
+    if _SUPERLATIVE.search(subject) and not _ANY_SUPERLATIVE.search(question.text):
+        return True
+    if (some := _ONLY_SOME.search(subject)) and some[1].lower() not in known:
+        return True
+    return bool(unknown_words(" ".join(_subjects(subject, question)), known))
+
+
+def _subjects(subject: str, question: TypedQuestion) -> list[str]:
+    """The words of a subject that must be the question's as well."""
+    found = [name[1] for name in (_BARE.match(subject + " "), _OWNED.search(subject)) if name]
+    found += _NAME_BEHIND_OF.findall(subject)
+    if question.counted and stem(question.counted.lower()) not in _ABSTRACT:
+        found += [noun for noun in _COUNTED.findall(subject) if stem(noun) not in _ABSTRACT]
+    head = _HEAD.match(subject.rstrip() + " ")
+    if head and _ASKS_FOR_NOUN.search(_asked(question.text)):
+        nouns = words(head[1])
+        known = {*words(question.text)}
+        if not known.intersection(nouns) and not any(stem(noun) in _ANY_NOUN for noun in nouns):
+            found += nouns
+    return found
+
+
+def _turned(pair: re.Match[str], question: str) -> bool:
+    """Whether a pair stands the other way round in the question: girls to boys for boys to girls."""
+    one, other = pair[1].lower(), pair[2].lower()
+    return (
+        one != other
+        and re.search(rf"\b{other}\s+(?:to|from|per|minus|over)\s+(?:the\s+)?{one}\b", question) is not None
+    )

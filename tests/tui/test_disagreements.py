@@ -78,15 +78,28 @@ async def test_the_first_queue_is_there_with_why_and_every_verdict(project: Proj
         assert sorted(order(screen)) == [1, 2, 3, 4]
         assert remark(screen).startswith("0 of 4 reviewed · row 1 of 4")
         head, first = lines(screen)[:2]
-        assert [name in head for name in ("score", "gold", "alpha", "beta", "gamma", "type", "why")] == [True] * 7
-        assert "✗" in first
-        assert "✓" in first
-        assert ("✓ correct" in first) == (size[0] > 100)
+        assert [name in head for name in ("question", "reference", "completion", "differs", "g│123", "type")] == [
+            True
+        ] * 6
+        assert "c0" not in first, "an id tells nothing"
+        rows = {item: " ".join(line.split()) for item, line in zip(order(screen), lines(screen)[1:], strict=False)}
+        assert "7 7 written alike ✓│✗✗✓ A1" in rows[1]
+        assert "7 8 digits ✗│✓✓✗ A1" in rows[2]
         detail = text_of(screen.app, "#queue-detail Static")
-        assert "gold says" in detail
-        assert all(f"{name} " in detail for name in ("alpha", "beta", "gamma"))
+        assert all(f"{number} {name} " in detail for number, name in enumerate(("alpha", "beta", "gamma"), 1))
         assert "not reviewed yet" in detail
+
+
+async def test_why_an_item_is_here_is_said_when_it_is_asked_for(project: Project) -> None:
+    async with disagreements(project) as (screen, pilot):
+        assert "gold says" not in text_of(screen.app, "#queue-detail Static")
+        assert "run 1" not in text_of(screen.app, "#queue-text")
+        await press(pilot, "d")
+        assert "gold says" in text_of(screen.app, "#queue-detail Static")
+        assert "Score" in text_of(screen.app, "#queue-detail Static")
         assert "alpha (run 1)" in text_of(screen.app, "#queue-text")
+        await press(pilot, "d")
+        assert "gold says" not in text_of(screen.app, "#queue-detail Static")
 
 
 async def test_a_tall_terminal_lists_all_queues_with_their_counts(project: Project) -> None:

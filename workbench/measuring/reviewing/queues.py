@@ -6,9 +6,10 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from workbench.core.errors import UsageError
+from workbench.core.final_answer.card import card_completion, card_reference
 from workbench.core.project import Project, some_at_a_time
 from workbench.core.selection import Selection
 from workbench.core.taxonomy import UNTYPED
@@ -23,6 +24,7 @@ from workbench.measuring.records.review import QUEUES, Disagreement, ErrorCatego
 from workbench.measuring.reviewing import kinds
 from workbench.measuring.reviewing.asked import QueueContents, QueueItem, QueueQuery
 from workbench.measuring.reviewing.deciding import Part
+from workbench.measuring.reviewing.differences import LONGEST, Differences, differences
 from workbench.measuring.store import reviews
 
 if TYPE_CHECKING:
@@ -38,7 +40,28 @@ _FINDERS: Final[dict[Queue, Callable[[QueueQuery], QueueContents]]] = {
     "flips": kinds.flips,
     "annotators": kinds.annotators,
 }
+_ASKED: Final = 160
+"""Characters of a question's end in a row."""
+_SENTENCE: Final = 20
+"""Characters that the last of its sentences has at least there."""
+_SENTENCE_ENDS: Final = (". ", "? ", "! ", "。")
 _GOLDS: Final[tuple[GoldWord, ...]] = ("incorrect", "correct", "none")
+
+
+class AnsweredRow(NamedTuple):
+    """An item of a queue as it is read without opening it.
+
+    Attributes:
+        question: What it asks: the question, or of a long one its last sentences.
+        reference: The reference's final answer; empty where none was found.
+        answer: The same of the completion.
+    """
+
+    item: Disagreement
+    question: str
+    reference: str
+    answer: str
+    differences: Differences
 
 
 class ReviewQueue:
@@ -76,6 +99,14 @@ class ReviewQueue:
     def rows(self, ids: Sequence[int]) -> list[Disagreement]:
         """Items by row id, in the order asked for; ids that are not in the queue are left out."""
         return [row for some in some_at_a_time(ids) for row in self._page(some)]
+
+    def answered_rows(self, ids: Sequence[int]) -> list[AnsweredRow]:
+        """Items by row id with both final answers, in the order asked for; see `rows`."""
+        return [row for some in some_at_a_time(ids) for row in self._answered_page(some)]
+
+    def _answered_page(self, ids: Sequence[int]) -> list[AnsweredRow]:
+        texts = reviews.texts(self._asked.project.database.reader(), ids)
+        return [_answered(row, texts[row.id]) for row in self.rows(ids) if row.id in texts]
 
     def _page(self, ids: Sequence[int]) -> list[Disagreement]:
         places = self._places(ids)
@@ -128,6 +159,24 @@ class ReviewQueue:
         )
         gold = _GOLDS[int(self._asked.truth[place])]
         return QueueItem(id=item, place=place, score=score, gold=gold, said=said, votes=votes)
+
+
+def _answered(row: Disagreement, texts: reviews.ItemTexts) -> AnsweredRow:
+    reference, answer = card_reference(texts.reference, texts.subtype).text, card_completion(texts.completion).text
+    found = differences(reference, answer)
+    return AnsweredRow(row, asked_last(texts.question), reference[:LONGEST], answer[:LONGEST], found)
+
+
+def asked_last(question: str) -> str:
+    """What a question asks, in one line: all of it, or of a long one its last sentence."""
+    said = " ".join(question.split())
+    if len(said) <= _ASKED:
+        return said
+    end = said[-_ASKED:]
+    behind = max(
+        (end.rfind(mark, 0, -_SENTENCE) + len(mark) for mark in _SENTENCE_ENDS if mark in end[:-_SENTENCE]), default=0
+    )
+    return f"…{end[behind:].lstrip()}"
 
 
 def queue(

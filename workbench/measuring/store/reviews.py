@@ -205,6 +205,15 @@ class ComparedAnswers(NamedTuple):
     candidate: str | None
 
 
+class ItemTexts(NamedTuple):
+    """The texts of an item, and its subtype; empty where it has none."""
+
+    question: str
+    reference: str
+    completion: str
+    subtype: str
+
+
 class Sampled(NamedTuple):
     """Items with several samples in a run: how many of those say "correct" and "incorrect"."""
 
@@ -221,6 +230,17 @@ def compared(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> 
         (json.dumps(list(items)), run),
     )
     return {row[0]: ComparedAnswers(*row[1:]) for row in rows}
+
+
+def texts(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, ItemTexts]:
+    """Completion row id -> its texts."""
+    rows = connection.execute(
+        f"SELECT c.id, qt.text, qt.reference, ct.text, {COLUMNS['subtype']} FROM {items_for(COLUMNS['subtype'])} "
+        "JOIN question_text AS qt ON qt.id = c.question_id JOIN completion_text AS ct ON ct.id = c.id "
+        "WHERE c.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(items)),),
+    )
+    return {row[0]: ItemTexts(*row[1:]) for row in rows}
 
 
 def samples(connection: sqlite3.Connection, run: int) -> Sampled:

@@ -17,7 +17,7 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, Verdict
 from workbench.measuring.records.review import QUEUES, Disagreement, Queue
 from workbench.measuring.reviewing.deciding import confirm
-from workbench.measuring.reviewing.queues import queue
+from workbench.measuring.reviewing.queues import asked_last, queue
 from workbench.runs.store import verdicts
 
 
@@ -251,3 +251,22 @@ def test_a_run_of_another_verifier_is_no_repetition(tmp_path: Path) -> None:
     project = voted(tmp_path, "+-")
     add_run(project, "c", "-")
     assert len(queue(project, "flips")) == 0
+
+
+# -- rows that are read without opening ------------------------------------------------------------------------------
+
+
+def test_a_row_has_what_is_asked_both_answers_and_what_differs(tmp_path: Path) -> None:
+    project = voted(tmp_path, "+", "+", gold="+-")
+    found = queue(project, "verifier-gold")
+    (row,) = found.answered_rows([2, 99])
+    assert row.item == found.rows([2])[0]
+    assert (row.reference, row.answer, row.differences.kinds) == ("7", "8", ("digits",))
+    assert row.question
+
+
+def test_of_a_long_question_the_last_sentence_is_shown() -> None:
+    assert asked_last(" What is\n6 · 7? ") == "What is 6 · 7?"
+    assert asked_last(f"{'A story. ' * 40}How does it end, and for whom?") == "…How does it end, and for whom?"
+    assert asked_last(f"{'A story. ' * 40}Why did he leave? Yes or no?") == "…Why did he leave? Yes or no?"
+    assert len(asked_last("x" * 100_000)) < 200

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from workbench.app.tui.kit.columns import marked, symbol
+from workbench.app.tui.kit.columns import OUTCOME_MARKS, marked
 from workbench.app.tui.kit.matrix import printable
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
@@ -22,9 +22,9 @@ from workbench.core.text.figures import NONE, counted
 from workbench.core.verdict import GoldChoice
 from workbench.measuring.judged import everybody
 from workbench.measuring.records.review import QUEUES, Disagreement, Queue, Review, ReviewKind
-from workbench.measuring.reviewing.queues import ReviewQueue, queue, reviewed_items
+from workbench.measuring.reviewing.queues import AnsweredRow, ReviewQueue, queue, reviewed_items
 from workbench.tables.document import Cell, Tone
-from workbench.tables.table import Column, Columns, column, word
+from workbench.tables.table import Columns, column, word
 
 # -- What a reviewer decided, in symbol and words.
 
@@ -154,63 +154,65 @@ class QueueList(Static):
             self.post_message(self.Chosen(self.queues[place.y]))
 
 
-WORDS = 4
-"""Up to so many verifiers have their verdicts in words too, where there is room."""
 _STYLES = {"success": "$text-success", "error": "$text-error", "warning": "$text-warning", "dim": "$text-muted"}
 
 
-def columns(verifiers: Sequence[str], *, wide: bool) -> Columns[Disagreement]:
-    """The columns of a queue; verdicts of many verifiers are symbols only."""
-    words = wide and len(verifiers) <= WORDS
-    mark = marked if words else symbol
-
-    def vote(name: str) -> Column[Disagreement]:
-        room = (11, max(11, min(14, len(name)))) if words else (5, 6)
-        return column(printable(name), lambda item: _verdict(item, name), said, words=True, room=room)
-
-    def said(word: str) -> Cell:
-        return mark(word) if word else Cell("")
-
+def columns(verifiers: Sequence[str], *, wide: bool) -> Columns[AnsweredRow]:
+    """The columns of a queue; the digits above the strip of verdicts are those of `detail`."""
+    digits = "".join(str(number % 10) for number in range(1, len(verifiers) + 1))
     return (
-        word("id", lambda item: item.completion_id, room=(8, 16 if wide else 12)),
+        word("question", lambda row: row.question, room=(16, 40)),
         column(
             "review" if wide else "",
-            lambda item: item.reviews,
+            lambda row: row.item.reviews,
             review_cell if wide else _done,
             words=True,
+            key="review",
             room=(11 if wide else 1, 18),
         ),
-        column("score", lambda item: item.score, "{:.2f}".format, room=(5, 6), tone="bold"),
-        column("gold", lambda item: item.gold, mark, words=True, room=(11 if words else 4, 11)),
-        *map(vote, verifiers),
-        word("type", lambda item: item.subtype or item.type or NONE, room=4),
-        word("why", lambda item: item.why, room=(20, 60)),
+        word("reference", lambda row: row.reference or NONE, room=(10, 24), tone="bold"),
+        word("completion", lambda row: row.answer or NONE, room=(10, 24), tone="bold"),
+        word("differs", lambda row: row.differences.words, room=(8, 26), tone="warning"),
+        word(f"g│{digits}", lambda row: _strip(row.item, verifiers), key="verdicts", room=len(verifiers) + 4),
+        word("type", lambda row: row.item.subtype or row.item.type or NONE, room=4),
     )
 
 
-def _verdict(item: Disagreement, verifier: str) -> str:
-    """What a verifier says of it; nothing where it takes no part."""
-    return next((vote.verdict for vote in item.votes if vote.verifier == verifier), "")
+def _strip(item: Disagreement, verifiers: Sequence[str]) -> str:
+    """Gold, then what each verifier says in one sign; a point for one without a verdict."""
+    said = {vote.verifier: OUTCOME_MARKS[vote.verdict][0] for vote in item.votes}
+    return f"{OUTCOME_MARKS[item.gold][0]}│{''.join(said.get(name, '·') for name in verifiers)}"
 
 
 def _done(reviews: Sequence[Review]) -> Cell:
     return Cell("●", "accent") if reviews else Cell("·", "dim")
 
 
-def detail(item: Disagreement) -> Content:
-    """Why the item is in the queue, who says what of it, and what stands decided: in full words."""
+def detail(item: Disagreement, verifiers: Sequence[str], *, reasons: bool) -> Content:
+    """Who says what of an item, and what stands decided, in full words.
+
+    Args:
+        verifiers: Those of the queue, in the order of the strip.
+        reasons: Also why it is in the queue, and where.
+    """
+    said = {vote.verifier: vote.verdict for vote in item.votes}
     words = [Content.assemble(("gold ", "bold"), _word(item.gold))]
-    words += [Content.assemble((f"{printable(vote.verifier)} ", "bold"), _word(vote.verdict)) for vote in item.votes]
+    words += [
+        Content.assemble((f"{number % 10} {printable(name)} ", "bold"), _word(said[name]))
+        for number, name in enumerate(verifiers, 1)
+        if name in said
+    ]
     decided = " · ".join(f"{review_words(review)} ({review.reviewer})" for review in item.reviews)
-    return Content("\n").join(
-        (
-            Content.assemble(("Why  ", "bold"), printable(item.why)),
-            Content("   ").join(words),
-            Content.assemble(("Decided  ", "bold"), printable(decided))
-            if decided
-            else Content.styled("not reviewed yet · enter opens it", "$text-muted"),
-        )
-    )
+    lines = [
+        Content("   ").join(words),
+        Content.assemble(("Decided  ", "bold"), printable(decided))
+        if decided
+        else Content.styled("not reviewed yet · enter opens it · d says why it is here", "$text-muted"),
+    ]
+    if reasons:
+        lines.append(Content.assemble(("Why  ", "bold"), printable(item.why)))
+        lines.append(Content.styled(f"Score {item.score:.2f}; the highest come first.", "$text-muted"))
+    return Content("\n").join(lines)
 
 
 NOTHING = "Nothing of this kind is left here: w chooses another queue, f and h change what is listed."
@@ -223,9 +225,10 @@ def _word(word: str) -> Content:
 
 
 def head(name: Queue, text: str, *, listed: bool) -> Content:
-    """What is counted from which runs and, where the queues are not listed, which queue it is."""
-    said = Content.styled(printable(text), "$text-muted")
-    return said if listed else Content.assemble((f"{name}  ", "bold $text-accent"), f"{QUEUES[name]}\n", said)
+    """Which queue it is, where the queues are not listed, and what is counted from which runs, where that is told."""
+    called = () if listed else (Content.assemble((f"{name}  ", "bold $text-accent"), QUEUES[name]),)
+    said = (Content.styled(printable(text), "$text-muted"),) if text else ()
+    return Content("\n").join((*called, *said))
 
 
 def progress(reviewed: int, total: int) -> str:

@@ -47,7 +47,7 @@ _UNDO = "queue-undo"
 
 
 class DisagreementsScreen(FilterScreen, FigureScreen):
-    """One queue in a table, what stands behind the row under the cursor, and how far the queue is reviewed.
+    """One queue in a table, read without opening its rows, and how far it is reviewed.
 
     Args:
         asked: Which queue to begin with, and how; None for verifiers against gold.
@@ -64,6 +64,9 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         Action("disagreements.split", "s", "next_split", "k", "How many verifiers against the others: the next k."),
         Action("disagreements.verifiers", "v", "choose_verifiers", "Verifiers", "Choose which verifiers take part."),
         Action("disagreements.filter", "f", "filter", "Filter", "Show only items for which conditions hold."),
+        Action(
+            "disagreements.reasons", "d", "reasons", "Why", "Say what is counted here and why the item is in the queue."
+        ),
         Action("disagreements.hide", "h", "hide", "Hide", "Leave out what has been reviewed, or list it again."),
         Action("disagreements.errors", "e", "errors", "Errors", "Count the errors marked, by verifier and kind."),
         Action(
@@ -91,6 +94,8 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         self.asked = asked or QueueRequest()
         self.found: QueueListing | None = None
         self.counts: dict[Queue, Count] = {}
+        self.reasons = False
+        self._detailed: Sequence[Disagreement] = ()
         self._must_count = True
         self._desk: ReviewDesk | None = None
         self._opened: ReviewItemScreen | None = None
@@ -143,11 +148,12 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def _list(self, found: QueueListing) -> None:
         names, wide = found.queue.verifiers, self.wide
-        self.list_items(view.columns(names, wide=wide), found.order, found.queue.rows, lambda item: item.id)
+        columns = view.columns(names, wide=wide)
+        self.list_items(columns, found.order, found.queue.answered_rows, lambda row: row.item.id)
         instead = found.instead_of(self.table.selected_id or 0)
         if instead is not None:
             self.table.jump_to_id(instead)
-        self._say(found.queue.text)
+        self._say(found.queue.text if self.reasons else "")
         if not found.order:
             self._show_detail([])
 
@@ -262,7 +268,16 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             self.in_background(partial(self.found.queue.rows, [row]), self._show_detail, group="queue-detail")
 
     def _show_detail(self, rows: Sequence[Disagreement]) -> None:
-        self.put_detail(view.detail(rows[0]) if rows else view.NOTHING)
+        self._detailed = rows
+        names = () if self.found is None else self.found.queue.verifiers
+        self.put_detail(view.detail(rows[0], names, reasons=self.reasons) if rows else view.NOTHING)
+
+    def action_reasons(self) -> None:
+        """Say what is counted here, and why the item is in the queue; or no more."""
+        self.reasons = not self.reasons
+        if self.found is not None:
+            self._say(self.found.queue.text if self.reasons else "")
+        self._show_detail(self._detailed)
 
     def opened(self, row: int) -> None:
         """Open the item with all evidence."""

@@ -170,6 +170,10 @@ def write_archive(
     parts = [part for part in PARTS if calls or part.name not in CALLS]
     conditions = archiving.Conditions(checks=checks)
     with project.database.reading() as reader, new_file(path, force=force) as file:
+        try:
+            archiving.require_own_corrections(reader)
+        except ArchiveRefused as error:
+            raise _not_written(project.path, str(error)) from error
         left_out = _left_out(reader, checks=checks, calls=calls)
         members = (_rows(reader, part, conditions, project.path) for part in parts)
         manifest = pack(
@@ -194,12 +198,16 @@ def _readable(rows: Iterable[Row], names: Sequence[str], database: Path) -> Iter
         try:
             require_event(dict(zip(names, row, strict=True)))
         except ArchiveRefused as error:
-            name = shlex.quote(str(database))
-            raise StoreError(
-                f"{database}: no archive takes the label event in row {row[0]}: {error}.",
-                f"What can be done: workbench doctor {name}. A copy of all as it is: workbench backup {name} FILE",
-            ) from error
+            raise _not_written(database, f"no archive takes the label event in row {row[0]}: {error}") from error
         yield row
+
+
+def _not_written(database: Path, why: str) -> StoreError:
+    name = shlex.quote(str(database))
+    return StoreError(
+        f"{database}: {why}.",
+        f"What can be done: workbench doctor {name}. A copy of all as it is: workbench backup {name} FILE",
+    )
 
 
 def require_event(row: Mapping[str, object]) -> None:

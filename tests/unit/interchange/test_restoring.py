@@ -127,6 +127,12 @@ def in_another_form(files: Files) -> None:
     said(uuid=second["uuid"].upper())(files)
 
 
+def anothers(files: Files) -> None:
+    """The first label takes the second one back, which is another person's."""
+    _, second = map(json.loads, files["labels.jsonl"].splitlines())
+    said(supersedes=second["uuid"])(files)
+
+
 def in_another_order(files: Files) -> None:
     """Two columns of labels have changed places in the manifest; every line has both."""
     members = json.loads(files["manifest.json"])["members"]
@@ -200,6 +206,7 @@ SIGNED: dict[str, Change] = {
     "a label with another verdict": line("labels", verdict="incorrect"),
     "a label of somebody else": line("labels", annotator_id=2),
     "a label that takes another back": line("labels", supersedes=str(UUID(int=1))),
+    "a label that takes another person's back": signed(anothers),
     "a label without a digest": line("labels", digest=None),
     "a label that is there in another form of its uuid": signed(in_another_form),
     "a type that is none": said(task="type", verdict=None, subtype="equation"),
@@ -293,6 +300,21 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path: Path, changed: dic
             (given,) = events.every(connection)
             events.append(connection, structs.replace(given, **{"uuid": events.new_uuid()} | changed))
         with pytest.raises(StoreError, match=f"no archive takes the label event in row 2: {why}"):
+            write_archive(project, tmp_path / "a.zip")
+    assert not (tmp_path / "a.zip").exists()
+
+
+@pytest.mark.parametrize(("person", "item"), [("bob", 1), ("ann", 2)])
+def test_who_takes_back_what_is_not_theirs_is_not_written(tmp_path: Path, person: str, item: int) -> None:
+    """No way of ours leads there; a database may have been changed by hand."""
+    with closing(make_project(tmp_path, numbered(2))) as project:
+        record = Record(project)
+        record.say("ann", 1, "c")
+        record.say(person, item, "i")
+        with project.database.write() as connection:
+            given, other = events.every(connection)
+            events.append(connection, structs.replace(other, uuid=events.new_uuid(), supersedes=given.uuid))
+        with pytest.raises(StoreError, match="row 3 takes back what somebody else said, or of another item"):
             write_archive(project, tmp_path / "a.zip")
     assert not (tmp_path / "a.zip").exists()
 

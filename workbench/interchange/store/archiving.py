@@ -151,6 +151,9 @@ _ABOUT_NOTHING: Final = """SELECT 1 FROM {0} AS t WHERE CASE t.task
     ELSE NOT EXISTS (SELECT 1 FROM completions AS c WHERE c.id = t.subject) END LIMIT 1"""
 _NO_OBJECT: Final = """SELECT 1 FROM {0} WHERE extra IS NOT NULL
     AND iif(json_valid(extra), json_type(extra), '') <> 'object' LIMIT 1"""
+_TAKES_ANOTHERS: Final = """SELECT e.id FROM label_events AS e JOIN label_events AS x ON x.uuid = e.supersedes
+    WHERE (x.task, x.subject) <> (e.task, e.subject) OR (x.annotator_id <> e.annotator_id
+    AND (x.kind <> 'exclusion' OR e.kind NOT IN ('retraction', 'exclusion'))) ORDER BY e.id LIMIT 1"""
 _KIND: Final = {"label_events": "kind <> 'check'", "assignments": "purpose <> 'check'", "check_items": "0"}
 
 
@@ -291,6 +294,17 @@ def _insert(connection: sqlite3.Connection, table: str, names: Sequence[str]) ->
     return f"INSERT INTO {table} ({quoted}) VALUES ({', '.join('?' * len(own))})", [names.index(name) for name in own]
 
 
+def require_own_corrections(connection: sqlite3.Connection) -> None:
+    """See that nobody takes back what somebody else said, or said of another item; an exclusion anybody may lift.
+
+    Raises:
+        ArchiveRefused: Somebody does.
+    """
+    row = connection.execute(_TAKES_ANOTHERS).fetchone()
+    if row is not None:
+        raise ArchiveRefused(f"the label event in row {row[0]} takes back what somebody else said, or of another item")
+
+
 def _require_whole(connection: sqlite3.Connection) -> None:
     row = connection.execute("PRAGMA foreign_key_check").fetchone()
     if row is not None:
@@ -298,6 +312,7 @@ def _require_whole(connection: sqlite3.Connection) -> None:
     for table in ("label_events", "assignments"):
         if connection.execute(_ABOUT_NOTHING.format(table)).fetchone() is not None:
             raise ArchiveRefused(f"a row of {table} is about nothing that is there")
+    require_own_corrections(connection)
     for table in ("question_text", "completion_text"):
         if connection.execute(_NO_OBJECT.format(table)).fetchone() is not None:
             raise ArchiveRefused(f"a row of {table} has further fields that are no JSON object")

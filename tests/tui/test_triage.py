@@ -20,8 +20,9 @@ from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.screens.triage import TriageScreen
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
+from workbench.labelling.people import add_annotators
 from workbench.measuring.browsing import coordinator_name
-from workbench.measuring.reviewing import deciding
+from workbench.measuring.reviewing import deciding, triage
 
 YES, NO = Outcome.CORRECT, Outcome.INCORRECT
 TEXTS = [("12", "21"), (r"\boxed{B}", "So the answer is the greenhouse."), ("(1, 2)", r"\boxed{[1, 2)}"), ("5", "5 cm")]
@@ -113,8 +114,6 @@ async def test_a_decision_is_one_key_to_the_last_of_them(project: Project) -> No
 
 
 async def test_annotators_have_no_way_there(project: Project) -> None:
-    from workbench.labelling.people import add_annotators
-
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):
         await press(pilot, "w")
@@ -179,6 +178,20 @@ async def test_looking_is_recorded_as_a_reveal(project: Project) -> None:
         f"{looked} WHERE e.task = 'correctness' AND a.name = ?", (coordinator_name(),)
     )
     assert {row[0] for row in found} == {1, 2}, "those that were shown, not those that were read ahead"
+
+
+async def test_the_next_cards_are_read_before_they_are_asked_for(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with triaging(project) as (screen, pilot):
+
+        def fail(*_: Any) -> Any:
+            raise AssertionError("read too late")
+
+        monkeypatch.setattr(triage, "case", fail)
+        await press(pilot, *"1111111")
+        assert item(screen) == 8
+        assert not notices(screen.app)
 
 
 # -- storing --------------------------------------------------------------------------------------------------------
@@ -307,6 +320,29 @@ async def test_an_item_opened_from_its_card_takes_its_decisions_there(project: P
         await press(pilot, "c", "escape")
         assert "gold is right" in shown(screen)
         assert title(screen).startswith("case 1 of 8 · 0 with a cause · 8 left")
+
+
+async def test_where_gold_is_in_doubt_people_label_the_item_anew(project: Project) -> None:
+    add_annotators(project, ["amira", "ben"])
+    async with triaging(project) as (screen, pilot):
+        await press(pilot, "g")
+        pilot.app.screen.query_one(Input).value = "7 is right"
+        await press(pilot, "enter")
+        assert stored(project) == [("reannotate", 1, None, "7 is right")]
+        assert item(screen) == 2
+        assert title(screen).startswith("case 2 of 8 · 0 with a cause · 7 left")
+        await press(pilot, "z")
+        assert item(screen) == 1
+        assert "people still label it anew" in shown(screen)
+
+
+async def test_without_people_gold_stays_and_so_does_the_card(project: Project) -> None:
+    async with triaging(project) as (screen, pilot):
+        await press(pilot, "g")
+        pilot.app.screen.query_one(Input).value = "odd"
+        await press(pilot, "enter")
+        assert item(screen) == 1
+        assert [notice for notice in notices(screen.app) if "2 people must label the item anew" in notice]
 
 
 @pytest.mark.parametrize(("key", "suffix"), [("1", "csv"), ("2", "md"), ("3", "tex")])

@@ -31,6 +31,8 @@ _NAME = 11
 """Cells of what stands before a line."""
 _ROOMY = 30
 """Lines of a card from which empty ones set its parts apart."""
+_TOLD = 34
+"""Lines of a card from which each cause says what it means."""
 _CAUSE = 26
 """Cells of a cause with its digit and its count."""
 _END = 3
@@ -69,7 +71,7 @@ def card(case: TriageCase, state: CardState, width: int, height: int) -> Content
         *_decided(case, width),
         *gap,
         Content.styled("─" * width, "$text-muted"),
-        *_causes(state.tally, width),
+        *_causes(state.tally, width, told=height >= _TOLD),
         Content.styled(fit(f" {state.said}", width), "$text-success"),
     ]
     room = max(height - len(above) - len(below) - len(gap) - 2, 4)
@@ -229,11 +231,19 @@ def _decided(case: TriageCase, width: int) -> Iterator[Content]:
 # -- The causes, each with its digit and how often it was given.
 
 
-def _causes(tally: TriageTally, width: int) -> Iterator[Content]:
+def _causes(tally: TriageTally, width: int, *, told: bool) -> Iterator[Content]:
+    """The causes side by side; where there is room, one a line with what it means."""
     counts = Counter(mark.cause for mark in tally.marks)
     others = sum(n for cause, n in counts.items() if cause not in KEYED)
     named = [(str(digit), cause.name, counts[cause]) for digit, cause in enumerate(KEYED, 1)]
     cells = [_cause(*one) for one in (*named, ("0", "another cause …", others))]
+    if told:
+        meanings = [*(ERROR_CATEGORIES[cause.category] for cause in KEYED), "Another kind, or one of your own."]
+        room = width - _CAUSE
+        return (
+            cell + Content.styled(fit(meaning, room), "$text-muted")
+            for cell, meaning in zip(cells, meanings, strict=True)
+        )
     across = max(width // _CAUSE, 1)
     return (Content("").join(cells[place : place + across]) for place in range(0, len(cells), across))
 

@@ -37,6 +37,7 @@ _STORE = "triage-store"
 _NEW = "new"
 _OWN = 8
 """So many causes of reviewers' own are offered again."""
+_WHY_ANEW = "Why is it labelled anew?"
 _NAME_IT = "What is the cause called?"
 
 
@@ -99,6 +100,7 @@ class TriageScreen(InSight):
             for digit, cause in enumerate(KEYED, 1)
         ),
         Action("triage.other", "0", "other", "Other cause", "Choose another cause, or name one of your own."),
+        Action("triage.gold", "g", "send_back", "Gold", "Gold is in doubt: people label the item anew; asks why."),
         Action("triage.like", "space", "pick", "All alike", "Give the next cause to all cases like this one."),
         Action("triage.next", "right_square_bracket", "go(1)", "Skip", "Go to the next case."),
         Action("triage.previous", "left_square_bracket", "go(-1)", "Before", "Go to the case before."),
@@ -272,7 +274,7 @@ class TriageScreen(InSight):
 
     def _store(self, cases: Sequence[TriageCase], cause: Cause, project: Project, scope: TriageScope) -> _Finished:
         self._given.append(triage.give_cause(project, cases, cause, scope, by=browsing.coordinator_name()))
-        what = f"{len(cases):,} cases alike" if len(cases) > 1 else f"case {scope.items.index(cases[0].id) + 1:,}"
+        what = f"{len(cases):,} cases alike" if len(cases) > 1 else _numbered(scope, cases[0])
         return _Finished(f"saved: {cause.name} · {what} · z takes it back", tuple(one.id for one in cases))
 
     def action_other(self) -> None:
@@ -299,6 +301,22 @@ class TriageScreen(InSight):
                 self._give(Cause("other", " ".join(name.split())), cases)
 
         self.app.push_screen(ChoiceMenu(f"The cause of {counted(len(cases), 'case')}", choices, wide=True), chosen)
+
+    def action_send_back(self) -> None:
+        """Ask why gold is in doubt, then have people label the item anew."""
+        if cases := self._cases_meant[:1]:
+            self.ask_line(_WHY_ANEW, cases[0].id, partial(self._send_back, cases[0]))
+
+    def _send_back(self, case: TriageCase, reason: str | None) -> None:
+        if reason:
+            self._pending.add(case.id)
+            self._put(_Job((case.id,), partial(self._reopen, case, reason)))
+            self._show_next()
+
+    def _reopen(self, case: TriageCase, reason: str, project: Project, scope: TriageScope) -> _Finished:
+        by = browsing.coordinator_name()
+        self._given.append((deciding.send_back(project, case.id, reason=reason, by=by, queue=scope.queue),))
+        return _Finished(f"saved: sent back · {_numbered(scope, case)} · z takes the word back", (case.id,))
 
     # -- storing: one thing after the other, to the end even where the screen is left --------------
 
@@ -441,8 +459,14 @@ class TriageScreen(InSight):
         self.query_one(TitleBar).say_parts(parts)
 
 
+def _numbered(scope: TriageScope, case: TriageCase) -> str:
+    return f"case {scope.items.index(case.id) + 1:,}"
+
+
 def _words(marks: Sequence[Review]) -> str:
-    """What marks that were set together say."""
+    """What was decided at one go."""
+    if marks[0].kind == "reannotate":
+        return "sent back; people still label it anew"
     cause = triage.cause_of(marks[0].category or "other", marks[0].note).name
     items = len({mark.completion for mark in marks})
     return f"{cause} · {counted(items, 'case')}" if items > 1 else cause

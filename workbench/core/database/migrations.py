@@ -172,6 +172,7 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = Fa
         if version == latest_version():
             return counter
         _require_free_names(connection, path, version, latest_version())
+        _require_referenced(connection, path, version)
         if keep_copy:
             _keep_copy(connection, path)
         connection.execute("PRAGMA journal_mode = WAL")
@@ -230,6 +231,24 @@ def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> No
             f"{path}: somebody has changed it: {'; '.join(wrong[:_SHOWN])}{more}.",
             f"Nothing was read or written. To see each with its text: workbench doctor {shlex.quote(str(path))}",
         )
+
+
+def _require_referenced(connection: Connection, path: Path, version: int) -> None:
+    if (found := _dangling(connection, version)) is not None:
+        table, parent = found
+        raise StoreError(
+            f"{path}: a row of {table} refers to one of {parent} that is not there.",
+            f"Nothing was changed. What else is wrong: workbench doctor {shlex.quote(str(path))}",
+        )
+
+
+def _dangling(connection: Connection, version: int) -> tuple[str, str] | None:
+    """A table of ours with a row that refers to one that is not there, and that one's; what others hold is theirs."""
+    for table in (part.name for part in schema.parts(version) if part.kind == "table"):
+        row = connection.execute(f"PRAGMA foreign_key_check({table})").fetchone()
+        if row is not None:
+            return table, row[2]
+    return None
 
 
 def _require_free_names(connection: Connection, path: Path, older: int, newer: int) -> None:
@@ -345,7 +364,7 @@ def migrate(connection: Connection, path: Path, version: int) -> None:
         older: int = connection.execute("PRAGMA user_version").fetchone()[0]
         _remake(connection, older, version)
         _name(connection, MIGRATIONS[:version], _applied_at())
-        if connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
+        if _dangling(connection, version) is not None:
             raise StoreError(f"{path}: a migration left a dangling reference.", "The file was not changed.")
         require_ours(connection, path, version)
         connection.execute("COMMIT")

@@ -243,6 +243,27 @@ def test_an_index_of_somebodys_own_outlives_a_table_that_is_made_anew(tmp_path: 
         assert database.reader().execute(stored).fetchall() == [(mine,)]
 
 
+def test_what_a_table_of_somebodys_own_refers_to_stops_no_migration(tmp_path: Path) -> None:
+    path = written_by_version_7(tmp_path / "p.db")
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute("CREATE TABLE mine (item INTEGER REFERENCES completions (id))")
+        raw.execute("INSERT INTO mine VALUES (77)")
+    with closing(Database(path)) as database:
+        assert database.reader().execute("SELECT item FROM mine").fetchall() == [(77,)]
+
+
+def test_a_reference_that_led_nowhere_before_is_not_blamed_on_the_migration(tmp_path: Path) -> None:
+    path = written_by_version_7(tmp_path / "p.db")
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute("UPDATE completions SET question_id = 77 WHERE id = 1")
+    content = path.read_bytes()
+    with pytest.raises(StoreError, match="a row of completions refers to one of questions that is not there") as caught:
+        Database(path)
+    assert "workbench doctor" in caught.value.hint
+    assert path.read_bytes() == content
+    assert list(tmp_path.iterdir()) == [path]
+
+
 @pytest.mark.parametrize(
     ("statement", "what"),
     [

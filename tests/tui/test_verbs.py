@@ -62,7 +62,7 @@ async def test_every_verb_is_reached_from_the_palette_or_says_why_not(project: P
     assert NOT_IN_APP.keys() <= set(every)
     async with opened(project) as (app, pilot):
         assert {f"{verb.title} …" for verb in IN_APP} <= titles(app)
-        for verb in IN_APP[:3]:
+        for verb in IN_APP[1:4]:
             app.open_verb(verb.name)
             await settle(pilot)
             assert screen_of(app, VerbScreen).verb == verb

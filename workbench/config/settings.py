@@ -117,10 +117,9 @@ class RecentProject(Struct, frozen=True):
 
 
 def recent() -> list[RecentProject]:
-    """Those that are still there, the last one first; nothing where that can't be read."""
+    """The last one first, also what is no longer there; nothing where that can't be read."""
     with contextlib.suppress(WorkbenchError, OSError, UnicodeError, msgspec.MsgspecError):
-        known = msgspec.json.decode(read_settings(_place()), type=list[RecentProject])
-        return [opened for opened in known if Path(opened.path).is_file()][:_MOST]
+        return msgspec.json.decode(read_settings(_place()), type=list[RecentProject])[:_MOST]
     return []
 
 

@@ -21,7 +21,8 @@ from workbench.core.item import ItemRecord, QuarantinedRow, QuestionRecord, Refu
 from workbench.core.project import Project
 from workbench.core.run import RefusedLine, VerdictColumn, VerdictRow, VerdictsImported
 from workbench.data.formats import peers
-from workbench.data.formats.fields import parse_map
+from workbench.data.formats.fields import FIELDS, REQUIRED, parse_map
+from workbench.data.formats.first_look import FirstLook, first_look, verifier_name
 from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.formats.logs import kinds as logs
 from workbench.data.formats.logs.logged import Grade
@@ -36,15 +37,20 @@ from workbench.runs.verdict_files import require_names, store_verdicts
 
 __all__ = [
     "DEFAULT_MAX_LINE",
+    "FIELDS",
     "FORMATS",
     "QUESTIONS",
+    "REQUIRED",
     "FilePlan",
+    "FirstLook",
     "ImportReport",
+    "first_look",
     "import_files",
     "parse_map",
     "parse_verdicts",
     "plan_import",
     "preview_import",
+    "verifier_name",
 ]
 
 

@@ -65,6 +65,7 @@ from workbench.interchange.importing import (
 from workbench.interchange.records import ExportReport, PairsReport, SftReport
 
 if TYPE_CHECKING:
+    from workbench.app.tui.start import Beginning
     from workbench.labelling.excluded import CandidateItem
     from workbench.statistics.records.report import AccuracyReport
 
@@ -451,26 +452,38 @@ def demo_command(options: DemoOptions, as_json: bool) -> Output | None:
     Without a terminal the accuracy of each by answer type is printed instead, and what to do next; with --json the
     accuracy table by answer subtype.
     """
-    from workbench.app.demo import VERIFIERS, load_sample, verify_sample
+    from workbench.app.demo import VERIFIERS
     from workbench.measuring.accuracy import accuracy
 
-    terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+    if sys.stdin.isatty() and sys.stdout.isatty() and not as_json:
+        _demo(options.database)
+        return None
     with project_at(options.database, create=True) as project:
-        say(f"Loading the sample data into {options.database}")
-        load_sample(project)
-        ended = verify_sample(project, _narrate, shown_run())
-        if terminal:
-            from workbench.app.tui.app import run
-            from workbench.config import settings_of
-            from workbench.config.settings import remember
-
-            remember(project.path, None)
-            run(project, None, settings_of(project))
-            return None
+        ended = _loaded(project, options.database)
         report = accuracy(project, verifiers=VERIFIERS, by="subtype" if as_json else "type")
     return Output(
         report, partial(_demo_text, options.database), code=0 if all(one.state == "complete" for one in ended) else 1
     )
+
+
+def _loaded(project: Project, database: str) -> list[RunInfo]:
+    from workbench.app.demo import load_sample, verify_sample
+
+    say(f"Loading the sample data into {database}")
+    load_sample(project)
+    return verify_sample(project, _narrate, shown_run())
+
+
+def _demo(database: str) -> None:
+    """The app on the sample data."""
+    from workbench.app.tui.app import run
+    from workbench.config import settings_of
+    from workbench.config.settings import remember
+
+    with project_at(database, create=True) as project:
+        _loaded(project, database)
+        remember(project.path, None)
+        run(project, None, settings_of(project))
 
 
 def _demo_text(database: str, report: AccuracyReport) -> str:
@@ -513,16 +526,18 @@ class OpenOptions(Options, frozen=True, kw_only=True):
 
 @verb(json=False)
 def open_command(options: OpenOptions) -> None:
-    """Open the app on a database; without one on the database opened last, as whom it was.
+    """Open the app on a database; without one a screen offers those opened lately, those of this folder, a new one
+    and the demo.
 
-    `workbench DB` is short for `workbench open DB`. Where none was opened yet, a screen offers those of this folder.
-    With ITEM, a completion's id, a question's, or the end of either, it begins there.
+    `workbench DB` is short for `workbench open DB`. With ITEM, a completion's id, a question's, or the end of either,
+    it begins there.
 
     With --as it is an annotator's app: own queue, conflicts to settle, own history. Without it, it is the
     coordinator's: looks at an item's gold, verdicts and labels are recorded, and labels given in it count as not
     blind.
     """
     database, annotator, screen = options.database, options.annotator, options.screen
+    begins = None
     # Under another driver of Textual (`workbench serve`) the app draws elsewhere.
     served = "TEXTUAL_DRIVER" in os.environ
     terminal = served or (sys.stdin.isatty() and sys.stdout.isatty())
@@ -531,7 +546,11 @@ def open_command(options: OpenOptions) -> None:
             raise UsageError(
                 "Which database?", "Write: workbench open DB. New here? workbench demo, or workbench import DB FILE…"
             )
-        database, annotator = _chosen(annotator)
+        begins = _chosen(annotator)
+        database, annotator, screen = begins.path, begins.annotator, "begin" if begins.how == "new" else screen
+        if begins.how == "demo":
+            _demo(database)
+            return
     if options.item is not None and annotator is not None:
         raise UsageError("Items are the coordinator's to look at.", "Leave --as out, or the item.")
     if not terminal:
@@ -539,7 +558,7 @@ def open_command(options: OpenOptions) -> None:
     from workbench.config import settings_of
     from workbench.config.settings import remember
 
-    with project_at(database) as project:
+    with project_at(database, create=begins is not None and begins.how == "new") as project:
         project.require_writable()
         if annotator is not None:
             from workbench.labelling.people import require_annotator
@@ -559,17 +578,13 @@ def open_command(options: OpenOptions) -> None:
         run(project, annotator, settings, screen, items)
 
 
-def _chosen(annotator: str | None) -> tuple[str, str | None]:
-    """The database opened last, as whom it was; without one, what is chosen on a screen of its own."""
+def _chosen(annotator: str | None) -> Beginning:
+    """What is chosen on a screen of its own: what was opened lately, what is in this folder, a new one, the demo."""
+    from workbench.app.tui.start import StartApp, here
     from workbench.config.settings import recent
 
     known = recent()
-    if known:
-        last = known[0]
-        return last.path, annotator or last.annotator
-    from workbench.app.tui.start import StartApp, here
-
-    chosen = StartApp(here(Path.cwd(), known)).run()
+    chosen = StartApp([*known, *here(Path.cwd(), known)], DEFAULT).run()
     if chosen is None:
         sys.exit(0)
-    return chosen.path, annotator or chosen.annotator
+    return chosen._replace(annotator=annotator or chosen.annotator)

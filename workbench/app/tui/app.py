@@ -244,10 +244,11 @@ class WorkbenchApp(App[None]):
         Args:
             begin: What stands in its fields to begin with.
         """
+        from workbench.app.tui.screens.import_data import ImportScreen
         from workbench.app.tui.screens.verb import VerbScreen
 
         if any(verb.name == name for verb in self.verbs):
-            self.push_screen(VerbScreen(verb_named(name), begin))
+            self.push_screen(ImportScreen() if name == "import" else VerbScreen(verb_named(name), begin))
 
     def pop_screen(self) -> AwaitComplete:
         """Leave the screen on top; what it held is freed once it is gone."""

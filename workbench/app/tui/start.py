@@ -1,65 +1,121 @@
-"""What there is before a database is open: a choice of those opened lately and those in this folder."""
+"""What there is before a database is open: those opened lately and those in this folder, a new one, the demo."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal, NamedTuple
 
 from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.widgets import OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from workbench.app.tui.keymap import Action, bindings
+from workbench.app.tui.kit.path_suggester import PathSuggester
+from workbench.app.tui.kit.title_bar import Line
 from workbench.app.tui.themes import OWN_THEMES
 from workbench.config.settings import RecentProject
 
-_NEW = (
-    "New here? These commands make a database:\n"
-    "  workbench demo                  the sample data, with verdicts and figures\n"
-    "  workbench import DB FILE…       your own questions, references and completions\n"
-    "Then: workbench DB"
-)
+_NEW_NAME = "project.db"
+_NEW = "New project            your own data, from a file to a first figure"
+_DEMO = "The demo               sample data with verdicts and figures"
 
 
-class StartApp(App[RecentProject]):
-    """Ends with the database to open, or None.
+class Beginning(NamedTuple):
+    """What to begin with.
+
+    Attributes:
+        how: ``new``: the database is to be made; ``demo``: with the sample data in it.
+    """
+
+    path: str
+    annotator: str | None = None
+    how: Literal["open", "new", "demo"] = "open"
+
+
+class StartApp(App[Beginning]):
+    """Ends with what to begin with, or None.
 
     Args:
-        choices: What can be opened, the likeliest first.
+        choices: What can be opened, the likeliest first; what is no longer there is shown as missing.
+        demo: Where the demo's database stands, or will.
     """
 
     CSS = """
     Screen { padding: 1 2; }
     #start-title { text-style: bold; margin-bottom: 1; }
     OptionList { height: auto; max-height: 1fr; margin-bottom: 1; }
+    #start-name { display: none; margin-bottom: 1; }
+    #start-wrong { display: none; color: $text-error; }
     #start-keys { dock: bottom; color: $text-muted; }
     """
     ENABLE_COMMAND_PALETTE = False
-    ACTIONS: ClassVar[tuple[Action, ...]] = (Action("start.quit", "q,escape", "quit", "Quit", "Leave."),)
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("start.quit", "q,ctrl+q", "quit", "Quit", "Leave."),
+        Action("start.back", "escape", "back", "Back", "Close the line, else leave."),
+    )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
 
-    def __init__(self, choices: Sequence[RecentProject]) -> None:
+    def __init__(self, choices: Sequence[RecentProject], demo: str) -> None:
         super().__init__()
         self._choices = list(choices)
+        self._demo = demo
         self.animation_level = "none"
 
     def compose(self) -> ComposeResult:
-        """Lay out; without anything to open, how to make it."""
+        """Lay out."""
         for theme in OWN_THEMES:
             self.register_theme(theme)
-        yield Static("workbench: which database?" if self._choices else "workbench", id="start-title", markup=False)
-        if self._choices:
-            yield OptionList(*(Option(_words(opened)) for opened in self._choices), markup=False)
-        yield Static(_NEW, markup=False)
-        yield Static("enter open   q quit" if self._choices else "q quit", id="start-keys", markup=False)
+        yield Static("workbench", id="start-title", markup=False)
+        opened = (Option(_words(one), disabled=not _is_there(one)) for one in self._choices)
+        yield OptionList(*opened, Option(_NEW, id="new"), Option(_DEMO, id="demo"), markup=False)
+        line = Line(value=_NEW_NAME, id="start-name", suggester=PathSuggester())
+        line.border_title = "The new project's file"
+        yield line
+        yield Static(id="start-wrong", markup=False)
+        yield Static("enter open   q quit", id="start-keys", markup=False)
 
     @on(OptionList.OptionSelected)
     def _chosen(self, event: OptionList.OptionSelected) -> None:
-        self.exit(self._choices[event.option_index])
+        if event.option_id == "new":
+            self.query_one("#start-name").display = True
+            self.query_one("#start-name").focus()
+        elif event.option_id == "demo":
+            self.exit(Beginning(self._demo, how="demo"))
+        else:
+            one = self._choices[event.option_index]
+            self.exit(Beginning(one.path, one.annotator))
+
+    @on(Input.Submitted)
+    def _named(self, event: Input.Submitted) -> None:
+        path = Path(event.value.strip()).expanduser()
+        if wrong := _wrong(path):
+            told = self.query_one("#start-wrong", Static)
+            told.update(f"! {wrong}")
+            told.display = True
+        else:
+            self.exit(Beginning(str(path if path.suffix else path.with_suffix(".db")), how="new"))
+
+    def action_back(self) -> None:
+        """Close the line, else leave."""
+        line = self.query_one("#start-name")
+        if line.display:
+            line.display = False
+            self.query_one(OptionList).focus()
+        else:
+            self.exit(None)
+
+
+def _wrong(path: Path) -> str:
+    """Why no database can be made there."""
+    if not path.name:
+        return "Give it a name."
+    if path.exists() or path.with_suffix(path.suffix or ".db").exists():
+        return "There is a file of this name already. Take another name."
+    return "" if path.absolute().parent.is_dir() else "There is no such folder."
 
 
 def here(folder: Path, known: Sequence[RecentProject]) -> list[RecentProject]:
@@ -69,7 +125,12 @@ def here(folder: Path, known: Sequence[RecentProject]) -> list[RecentProject]:
     return [RecentProject(path) for path in found if path not in seen]
 
 
+def _is_there(opened: RecentProject) -> bool:
+    return Path(opened.path).is_file()
+
+
 def _words(opened: RecentProject) -> Content:
     path = Path(opened.path)
     person = f" as {opened.annotator}" if opened.annotator else ""
-    return Content("".join(c if c.isprintable() else "�" for c in f"{path.name}{person}   {path.parent}"))
+    missing = "" if _is_there(opened) else "   (missing)"
+    return Content("".join(c if c.isprintable() else "�" for c in f"{path.name}{person}   {path.parent}{missing}"))

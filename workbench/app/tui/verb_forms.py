@@ -92,8 +92,7 @@ class VerbForm:
 
     def without_flags(self, text: str) -> str:
         """A text of the command line, with options as the form calls them."""
-        names = {flag: name for name, field in self._options.items() for flag in field.flags}
-        return _FLAG.sub(lambda found: f"{names.get(found[1], found[1].lstrip('-'))} ", text).replace("  ", " ")
+        return plain(text, {flag: name for name, field in self._options.items() for flag in field.flags})
 
     def refusal(self, said: str) -> OptionError:
         """What the command line refused, at the option that it names first, if it names one."""
@@ -103,6 +102,11 @@ class VerbForm:
         of_flag = (name for name, field in self._options.items() if flag and flag[1] in field.flags)
         wrong = self.without_flags(text)
         return OptionError(wrong, option=next(of_flag, None), wrong=wrong)
+
+
+def plain(text: str, names: Mapping[str, str] = {}) -> str:
+    """A text of the command line without flags; ``names`` says what some of them are called instead."""
+    return _FLAG.sub(lambda found: f"{names.get(found[1], found[1].lstrip('-'))} ", text).replace("  ", " ")
 
 
 def _shown(field: RecordField) -> str:

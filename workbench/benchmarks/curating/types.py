@@ -209,13 +209,23 @@ def accept_types(project: Project, scope: Scope, what: Accepted, *, by: str) -> 
     Raises:
         UsageError: There are no questions in scope, or ``by`` is no name.
     """
+    accepted = [
+        (one, one.said_alone if what == "people" else one.proposed if origin(one) == "model" else None)
+        for one in inside(project, scope)
+    ]
+    return settle_types(project, [(one, code) for one, code in accepted if code is not None], by=by)
+
+
+def settle_types(project: Project, settled: Sequence[tuple[PoolQuestion, str]], *, by: str) -> LabelsImported:
+    """Settle the types of questions, as `accept_types` does.
+
+    Args:
+        settled: Questions, each with its subtype.
+    """
     reader = project.database.reader()
     lines, questions = [], dict[tuple[str | None, str | None], int]()
-    for one in inside(project, scope):
+    for one, code in settled:
         questions[one.dataset, one.key] = one.id
-        code = one.said_alone if what == "people" else one.proposed if origin(one) == "model" else None
-        if code is None:
-            continue
         earlier = events.of_subject(reader, "type", one.id)
         line = LabelLine(question_id=one.key, dataset=one.dataset, annotator=by, answer_subtype=code)
         line.role = "adjudicator"

@@ -189,6 +189,25 @@ def plan_file(
     )
 
 
+def sampled(path: Path) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
+    """The columns of a file whose fields can be chosen, and its first rows; neither of one of code, or of a log.
+
+    Raises:
+        FormatError: It can't be read.
+    """
+    container = _detected(path)
+    if logs.of_document(path) is not None:
+        return [], []
+    with open_stream(path) as (stream, _):
+        keys, sample = keys_of(_rows(stream, container, path, DEFAULT_MAX_LINE), SAMPLE_ROWS, _SAMPLE_BYTES)
+    if kinds.kind_of(keys) or logs.of_rows(sample):
+        return [], []
+    if container in TABLES:
+        with open_stream(path) as (stream, _):
+            keys = header_of(stream, container, path, DEFAULT_MAX_LINE)
+    return list(keys), sample
+
+
 def _columns(
     path: Path,
     keys: list[str],

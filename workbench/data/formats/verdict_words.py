@@ -60,6 +60,12 @@ def is_scale(sample: Iterable[Mapping[str, msgspec.Raw]], place: ColumnPath) -> 
     return any(number_of(value_at(cells, place)) not in (None, 0, 1) for cells in sample)
 
 
+def speaks_of_verdicts(values: Iterable[Any]) -> bool:
+    """Whether all that these values say are words for verdicts."""
+    words = {_word(value) for value in values}
+    return words <= WORDS.keys() and not words <= MISSING
+
+
 class GraderColumns:
     """Reads columns of a file as what verifiers said, and counts what stands in them.
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textual.widgets import Static
+from textual.widgets import Input, OptionList, Static
 
 from tests.commands import Call, in_process
 from tests.helpers import make_project, numbered
-from workbench.app.tui.start import StartApp, here
+from workbench.app.tui.start import Beginning, StartApp, here
 from workbench.app.verbs import COMMANDS
 from workbench.config.settings import RecentProject, recent, remember
 from workbench.config.trust import FOLDER_VARIABLE
@@ -58,7 +58,7 @@ def test_what_was_opened_last_comes_first(tmp_path: Path) -> None:
         RecentProject(str(paths[1])),
     ]
     paths[0].unlink()
-    assert [opened.path for opened in recent()] == [str(paths[2]), str(paths[1])]
+    assert recent()[0] == RecentProject(str(paths[0]), "amira")
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"a": 1}', '[{"path": 3}]', "\x00", "[" * 100_000])
@@ -296,18 +296,32 @@ def test_figures_do_without_a_deleted_run(tmp_path: Path) -> None:
     project.close()
 
 
-async def test_the_start_screen_offers_what_is_here_and_says_how_to_begin(tmp_path: Path) -> None:
-    known = [RecentProject(str(tmp_path / "b.db"), "amira")]
+async def test_the_start_screen_offers_what_is_here_and_says_what_is_missing(tmp_path: Path) -> None:
+    known = [RecentProject(str(tmp_path / "gone.db")), RecentProject(str(tmp_path / "b.db"), "amira")]
     for name in ("a.db", "b.db", "[red]c.db", "no.txt"):
         (tmp_path / name).touch()
     choices = [*known, *here(tmp_path, known)]
-    assert [Path(opened.path).name for opened in choices] == ["b.db", "[red]c.db", "a.db"]
-    app = StartApp(choices)
+    assert [Path(opened.path).name for opened in choices] == ["gone.db", "b.db", "[red]c.db", "a.db"]
+    app = StartApp(choices, "demo.db")
     async with app.run_test(size=(80, 24)) as pilot:
-        assert "workbench import DB FILE" in str(app.query(Static)[1].render())
-        await pilot.press("down", "enter")
-    assert app.return_value == choices[1]
-    app = StartApp([])
+        first, *_ = app.query_one(OptionList).options
+        assert str(first.prompt).endswith("(missing)")
+        assert first.disabled
+        await pilot.press("enter")
+    assert app.return_value == Beginning(choices[1].path, "amira")
+
+
+async def test_a_new_project_gets_a_name_that_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "project.db").touch()
+    app = StartApp([], "demo.db")
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("q")
-    assert app.return_value is None
+        await pilot.press("enter", "enter")
+        assert "already" in str(app.query_one("#start-wrong", Static).content)
+        app.query_one(Input).value = "mine"
+        await pilot.press("enter")
+    assert app.return_value == Beginning("mine.db", None, "new")
+    app = StartApp([], "demo.db")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("end", "enter")
+    assert app.return_value == Beginning("demo.db", None, "demo")

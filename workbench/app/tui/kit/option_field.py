@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
@@ -26,11 +27,11 @@ class PickMany(Static, can_focus=True):
     """The names that are taken; enter lists all of them.
 
     Attributes:
-        value: Those that are taken, with blanks between them.
+        value: Those that are taken, with blanks between them, quoted as in a shell where they have some.
 
     Args:
         title: What is asked.
-        names: Words: none has a blank in it.
+        names: What can be taken.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -48,9 +49,14 @@ class PickMany(Static, can_focus=True):
 
     def render(self) -> Content:
         """How many, and which."""
-        taken = self.value.split()
-        which = printable(" ".join(taken)) or "(enter: choose)"
+        taken = self.taken
+        which = printable(", ".join(taken)) or "(enter: choose)"
         return Content.assemble((f"{len(taken)} of {len(self._names)}", "bold"), (f"  {which}", "$text-muted"))
+
+    @property
+    def taken(self) -> list[str]:
+        """The names that are taken."""
+        return shlex.split(self.value)
 
     def watch_value(self) -> None:
         """Say that it has changed."""
@@ -61,9 +67,9 @@ class PickMany(Static, can_focus=True):
 
         def chosen(names: tuple[str, ...] | None) -> None:
             if names is not None:
-                self.value = " ".join(names)
+                self.value = shlex.join(names)
 
-        self.app.push_screen(ManyMenu(self._title, self._names, self.value.split()), chosen)
+        self.app.push_screen(ManyMenu(self._title, self._names, self.taken), chosen)
 
     def on_click(self) -> None:
         """A click lists them."""

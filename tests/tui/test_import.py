@@ -1,0 +1,106 @@
+"""A file of one's own is imported in the app: columns are chosen, what would become of its rows is seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import DirectoryTree, Static
+
+from tests.helpers import make_project
+from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, until
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.file_picker import FilePicker
+from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.screens.import_data import ImportScreen
+
+ODD = """\
+Prompt text,Expected result,What the model said,Human OK?,Grader says,[red]Notes[/
+What is 6 times 7?,42,It is \\boxed{42},yes,correct,easy
+What is half of 9?,4.5,It is \\boxed{4},no,correct,
+What is 2 to the 10?,1024,\\boxed{1024},NaN,NaN,
+Is 91 prime?,No,\\boxed{No},yes,maybe,
+"""
+
+
+def odd(folder: Path) -> Path:
+    path = folder / "odd rows.csv"
+    path.write_text(ODD)
+    return path
+
+
+def preview(app: App[None]) -> str:
+    return str(app.screen.query_one("#import-preview Static", Static).content)
+
+
+async def look_at(app: WorkbenchApp, pilot: Pilot[None], path: Path) -> ImportScreen:
+    app.open_verb("import")
+    await settle(pilot)
+    screen = screen_of(app, ImportScreen)
+    await choose(screen, file=str(path))
+    await press(pilot, "enter")
+    return screen
+
+
+async def choose(screen: ImportScreen, **columns: str) -> None:
+    for name, column in columns.items():
+        screen.query_one(f"#option-{name}", OptionField).value = column
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_odd_columns_are_chosen_and_what_would_be_refused_is_seen_before(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    project = make_project(tmp_path)
+    async with opened(project, size=size) as (app, pilot):
+        screen = await look_at(app, pilot, odd(tmp_path))
+        await until(pilot, lambda: "Say which column holds the reference" in preview(app))
+        await choose(screen, reference="Expected result", completion="What the model said", gold="Human OK?")
+        await choose(screen, verdicts="'Grader says'")
+        await until(pilot, lambda: screen.report is not None)
+        assert "4 rows: 4 would be taken" in preview(app)
+        assert "1 no words for a verdict ('maybe' 1)" in preview(app)
+        assert "kept with the items: [red]Notes[/" in preview(app)
+        assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (0,)
+        await press(pilot, "ctrl+y", "ctrl+r")
+        await until(pilot, lambda: not isinstance(app.screen, ImportScreen))
+        assert any("--map 'reference=Expected result'" in said for said in notices(app))
+        gold = project.database.reader().execute(
+            "SELECT imported_gold, count(*) FROM completions GROUP BY 1 ORDER BY 1"
+        )
+        assert [tuple(row) for row in gold] == [(None, 1), (0, 1), (1, 2)]
+        assert project.database.reader().execute("SELECT name FROM verifiers").fetchall() == [("Grader-says",)]
+
+
+async def test_what_is_no_file_or_takes_a_column_twice_is_said_and_nothing_is_written(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    async with opened(project) as (app, pilot):
+        screen = await look_at(app, pilot, tmp_path / "nothing.csv")
+        await until(pilot, lambda: "nothing.csv" in str(screen.query_one(".form-trouble", Static).content))
+        await choose(screen, file=str(odd(tmp_path)))
+        await press(pilot, "enter")
+        await choose(screen, reference="Expected result", completion="Expected result")
+        await until(pilot, lambda: "taken twice" in preview(app))
+        await press(pilot, "ctrl+r")
+        assert isinstance(app.screen, ImportScreen)
+        assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (0,)
+
+
+async def test_a_file_is_picked_from_a_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    path = odd(folder)
+    monkeypatch.chdir(folder)
+    async with opened(make_project(tmp_path)) as (app, pilot):
+        app.open_verb("import")
+        await settle(pilot)
+        screen = screen_of(app, ImportScreen)
+        await pilot.press("f2")
+        await until(pilot, lambda: isinstance(app.screen, FilePicker))
+        picker = app.screen
+        await until(pilot, lambda: len(picker.query_one(DirectoryTree).root.children) == 1)
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: screen.look is not None)
+        assert screen.query_one("#option-file", OptionField).value == str(path)

@@ -1,0 +1,61 @@
+"""A tree of folders from which a file is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import DirectoryTree
+
+from workbench.app.tui.kit.matrix import printable
+
+
+class _Files(DirectoryTree):
+    def filter_paths(self, paths: Iterable[Path]) -> Iterable[Path]:
+        """Hidden ones are left out, and what a database keeps beside itself."""
+        return [path for path in paths if not path.name.startswith(".") and not path.name.endswith(("-wal", "-shm"))]
+
+
+class FilePicker(ModalScreen[Path | None]):
+    """Ends with a file, or None.
+
+    Args:
+        folder: Where it begins.
+    """
+
+    DEFAULT_CSS = """
+    FilePicker { align: center middle; }
+    FilePicker DirectoryTree { width: 90%; height: 90%; border: round $primary; background: $surface; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("backspace,left", "up", "Folder above"),
+        Binding("escape,q", "dismiss", "Cancel"),
+    ]
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = folder
+
+    def compose(self) -> ComposeResult:
+        tree = _Files(self._folder)
+        tree.border_title = Content(printable(str(self._folder)))
+        tree.border_subtitle = Content("enter: take or open · ←: folder above · escape: cancel")
+        yield tree
+
+    @on(DirectoryTree.FileSelected)
+    def _taken(self, event: DirectoryTree.FileSelected) -> None:
+        event.stop()
+        self.dismiss(event.path)
+
+    def action_up(self) -> None:
+        """Show the folder above."""
+        tree = self.query_one(DirectoryTree)
+        self._folder = self._folder.parent
+        tree.path = self._folder
+        tree.border_title = Content(printable(str(self._folder)))

@@ -1,0 +1,80 @@
+"""What an import would take and refuse, and what it has done, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from textual.content import Content
+
+from workbench.app.tui.kit.matrix import printable
+from workbench.core.item import QuarantinedRow
+from workbench.core.run import RefusedLine, VerdictColumn
+from workbench.core.text.figures import counted
+from workbench.interchange.importing import ImportReport, PreviewRow
+
+_SHOWN = 70
+_REFUSED = 5
+
+
+def preview(found: ImportReport) -> Content:
+    """What would become of a file's rows."""
+    lines = [Content.styled(_counts(found, "would be taken"), "bold")]
+    lines += [Content(line) for line in _first(found.first or ())]
+    return Content("\n").join([*lines, *_rest(found)])
+
+
+def imported(found: ImportReport) -> str:
+    """What became of them, in a sentence."""
+    runs = f"; verdicts of {', '.join(found.verifiers)}" if found.verifiers else ""
+    return printable(f"{_counts(found, 'taken')}{runs}")
+
+
+def _counts(found: ImportReport, done: str) -> str:
+    parts = [f"{found.imported:,} {done}"]
+    if found.unchanged:
+        parts.append(f"{found.unchanged:,} there already")
+    if found.quarantined:
+        parts.append(f"{found.quarantined:,} refused (kept in quarantine)")
+    return f"{found.format} · {counted(found.read, 'row')}: {', '.join(parts)}"
+
+
+def _first(rows: Sequence[PreviewRow]) -> Iterator[str]:
+    for row in rows:
+        gold = "" if row.gold is None else f" │ {'correct' if row.gold else 'incorrect'}"
+        texts = [text for text in (row.question, row.reference, row.completion) if text is not None]
+        yield printable(f"  {row.line}: {' │ '.join(map(_beginning, texts))}{gold}")
+
+
+def _beginning(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+
+
+def _rest(found: ImportReport) -> Iterator[Content]:
+    refused: list[QuarantinedRow | RefusedLine] = [*found.quarantine, *(found.refused_verdicts or [])]
+    for row in refused[:_REFUSED]:
+        yield Content.styled(printable(f"! row {row.line}, {row.field or 'whole'}: {row.message}"), "$text-warning")
+    if len(refused) > _REFUSED:
+        yield Content.styled(f"! and {len(refused) - _REFUSED:,} more", "$text-warning")
+    for column in found.verdict_columns or []:
+        yield Content(printable(f"verdicts of {column.verifier}: {_values(column)}"))
+    if found.missing:
+        said = ", ".join(f"{column} {many:,}" for column, many in found.missing.items())
+        yield Content(printable(f"rows without a value: {said}"))
+    if found.kept:
+        yield Content(printable(f"kept with the items: {', '.join(found.kept)}"))
+
+
+def _values(found: VerdictColumn) -> str:
+    counts = {
+        "correct": found.correct,
+        "incorrect": found.incorrect,
+        "abstain": found.abstain,
+        "error": found.error,
+        "scores": found.scored,
+        "missing": found.missing,
+        "no words for a verdict": found.unknown,
+    }
+    said = ", ".join(f"{many:,} {what}" for what, many in counts.items() if many) or "none"
+    words = ", ".join(f"{word!r} {many:,}" for word, many in found.words.items())
+    return f"{said} ({words})" if words else said

@@ -1,0 +1,327 @@
+"""Import: a file, which of its columns is what, what would be taken and what refused; then the import itself."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, Final
+
+from msgspec import Struct
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.timer import Timer
+from textual.widgets import Input, Static
+
+from workbench.app.tui.form import FormField, FormScreen, option_field
+from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit import import_view
+from workbench.app.tui.kit.choices import Choice
+from workbench.app.tui.kit.file_picker import FilePicker
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.verb_forms import VerbForm, plain
+from workbench.app.verbs import verb_named
+from workbench.core.errors import OptionError, UsageError, WorkbenchError
+from workbench.core.progress import heed
+from workbench.core.project import Project
+from workbench.interchange.importing import (
+    FIELDS,
+    REQUIRED,
+    FirstLook,
+    ImportReport,
+    first_look,
+    import_files,
+    plan_import,
+    preview_import,
+    verifier_name,
+)
+
+_FILE: Final = "file"
+_DATASET: Final = "data-set"
+_VERDICTS: Final = "verdicts"
+_IMPORT: Final = "import"
+_SETTLE_S: Final = 0.3
+_FIRST: Final = ("question", "reference", "completion", "gold", "type", "subtype", "model", "source")
+_ABOUT: Final = "your questions, reference answers and completions: CSV, TSV, XLSX, JSON lines, Parquet, logs"
+
+
+class ImportRequest(Struct, frozen=True, kw_only=True):
+    """What is to be read, and how.
+
+    Attributes:
+        columns: Our field -> their column; "" for a field that is not to be read.
+        graders: Verifier -> the column of its verdicts.
+    """
+
+    path: Path
+    columns: dict[str, str]
+    graders: dict[str, str]
+    dataset: str | None = None
+
+    def preview(self, project: Project) -> ImportReport:
+        """What would become of the file's rows; runs in a thread."""
+        plans = plan_import([self.path], columns=self.columns, graders=self.graders)
+        return preview_import(project, plans, dataset=self.dataset, progress=lambda _: heed())
+
+    def store(self, project: Project, read: Callable[[int], None]) -> ImportReport:
+        """Import it; runs in a thread."""
+        plans = plan_import([self.path], columns=self.columns, graders=self.graders)
+        return import_files(project, plans, dataset=self.dataset, progress=read)
+
+    @property
+    def typed(self) -> dict[str, str]:
+        """The same as the verb's own form has it."""
+        return {
+            "files": shlex.quote(str(self.path)),
+            "map": shlex.join(f"{field}={column}" for field, column in self.columns.items()),
+            "verdict": shlex.join(f"{name}={column}" for name, column in self.graders.items()),
+            "dataset": self.dataset or "",
+        }
+
+
+class ImportScreen(FormScreen):
+    """Fields above, what would become of the rows below; nothing is written before it is asked for.
+
+    Attributes:
+        look: What the file's beginning tells; None before there is a file.
+        report: What would become of its rows, as the fields stand; None while that is not known.
+    """
+
+    CSS_PATH = "import_data.tcss"
+    TITLE_TEXT = "Import"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("import.store", "f4,ctrl+r", "store", "Import", "Import what is shown.", priority=True),
+        Action("import.pick", "f2", "pick", "Pick file", "Pick the file from a tree of folders.", priority=True),
+        Action("import.preview", "f3,ctrl+t", "preview", "Preview", "Read the file anew.", priority=True, footer=False),
+        Action("import.command", "ctrl+y", "command", "As command", "Show and copy it as a command.", priority=True),
+        Action("import.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
+        Action("import.back", "escape", "back", "Back", "Stop the import, else go back."),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.look: FirstLook | None = None
+        self.report: ImportReport | None = None
+        self._path: Path | None = None
+        self._later: Timer | None = None
+        self._progress: Timer | None = None
+        self._bytes = 0
+
+    def compose(self) -> ComposeResult:
+        """The file's name; the rest comes when it has been looked at."""
+        yield TitleBar(self.TITLE_TEXT, _ABOUT)
+        with VerticalScroll(id="import-fields", can_focus=False):
+            yield option_field(FormField(name=_FILE, about="", is_path=True))
+            yield Vertical(id="import-columns")
+        yield Static(classes="form-trouble", markup=False)
+        with VerticalScroll(id="import-preview"):
+            yield Static("Name a file (right: complete it) and press enter, or pick one with f2.", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Begin with the file."""
+        self._field(_FILE).line.focus()
+
+    # -- the file ----------------------------------------------------------------------------------
+
+    def _field(self, name: str) -> OptionField:
+        return self.query_one(f"#option-{name}", OptionField)
+
+    def action_pick(self) -> None:
+        """Pick it from a tree."""
+        typed = Path(self._field(_FILE).value or ".").expanduser().absolute()
+        folder = typed if typed.is_dir() else typed.parent
+        self.app.push_screen(FilePicker(folder if folder.is_dir() else Path.cwd()), self._picked)
+
+    def _picked(self, path: Path | None) -> None:
+        if path is not None:
+            self._field(_FILE).value = str(path)
+            self._look_at(path)
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        name = self._field(_FILE).value
+        if name and (self._path is None or Path(name).expanduser() != self._path):
+            self._look_at(Path(name).expanduser())
+        else:
+            self.focus_next()
+
+    def _look_at(self, path: Path) -> None:
+        self._path, self.look, self.report = path, None, None
+        self.complain("")
+        self._show("looking …")
+        self.in_background(partial(first_look, path), self._looked, group="import-look")
+
+    def _looked(self, look: FirstLook) -> None:
+        self.look = look
+        self.run_worker(self._ask_columns(look), group="import-columns", exclusive=True)
+
+    async def _ask_columns(self, look: FirstLook) -> None:
+        box = self.query_one("#import-columns")
+        async with self.batch():
+            await box.remove_children()
+            await box.mount_all(self._fields(look))
+        if look.columns:
+            missing = [name for name in REQUIRED if name not in look.fields | look.like]
+            self._field(missing[0] if missing else REQUIRED[0]).line.focus()
+        self._preview_later()
+
+    def _fields(self, look: FirstLook) -> list[OptionField]:
+        fields = [option_field(FormField(name=_DATASET, about=""))]
+        if not look.columns:
+            return fields
+        asked = (*_FIRST, *(name for name in FIELDS if name in look.fields and name not in _FIRST))
+        columns = [Choice("", "–"), *(Choice(column, column) for column in look.columns)]
+        found = {**look.like, **look.fields}
+        fields += [OptionField(name, "", columns, found.get(name, "")) for name in asked]
+        names = [Choice(column, column) for column in look.columns]
+        fields.append(OptionField(_VERDICTS, "", names, shlex.join(look.verdicts), several=True))
+        return fields
+
+    # -- what would become of it -------------------------------------------------------------------
+
+    @on(OptionField.Changed)
+    def _changed(self, event: OptionField.Changed) -> None:
+        if event.field.option != _FILE:
+            self._preview_later()
+
+    def _preview_later(self) -> None:
+        """Read on once the fields rest."""
+        self.report = None
+        if self._later is not None:
+            self._later.stop()
+        self._later = self.set_timer(_SETTLE_S, self.action_preview)
+
+    def request(self) -> ImportRequest:
+        """What is asked for.
+
+        Raises:
+            OptionError: A field that must have a column has none, or a column is taken twice.
+        """
+        if self._path is None or self.look is None:
+            raise OptionError("There is no file yet.", option=_FILE, wrong="Name a file.")
+        values = {field.option: field.value for field in self.query(OptionField)}
+        columns = {name: values[name] for name in FIELDS if name in values}
+        for name in REQUIRED if self._has_completions(columns) else ():
+            if not columns[name]:
+                raise OptionError(f"Say which column holds the {name}.", option=None, wrong="")
+        taken = [column for column in columns.values() if column]
+        if twice := next((column for column in taken if taken.count(column) > 1), None):
+            raise OptionError(f"The column {twice!r} is taken twice.", option=None, wrong="")
+        chosen = [column for column in shlex.split(values.get(_VERDICTS, "")) if column not in taken]
+        return ImportRequest(
+            path=self._path,
+            columns={name: column for name, column in columns.items() if column != self.look.fields.get(name, "")},
+            graders={verifier_name(column): column for column in chosen},
+            dataset=values.get(_DATASET) or None,
+        )
+
+    def _has_completions(self, columns: dict[str, str]) -> bool:
+        """Whether it is no pool of questions alone."""
+        assert self.look is not None
+        pool = {"question", "reference"} <= self.look.fields.keys() and "completion" not in self.look.fields
+        return bool(columns) and not (pool and not any(columns[name] for name in ("completion", "gold", "model")))
+
+    def action_preview(self) -> None:
+        """Read what would be taken and refused."""
+        if self._path is None or self.look is None:
+            return
+        self.complain("")
+        try:
+            request = self.request()
+        except OptionError as error:
+            self._show(error.message)
+            return
+        self._show("reading …")
+        work = partial(request.preview, self.project)
+        self.in_background(work, self._previewed, group="import-preview", stops=True)
+
+    def _previewed(self, report: ImportReport) -> None:
+        self.report = report
+        self.query_one("#import-preview Static", Static).update(import_view.preview(report))
+
+    def _show(self, text: str) -> None:
+        self.query_one("#import-preview Static", Static).update(printable(text))
+
+    def trouble(self, error: BaseException | None) -> None:
+        """What is wrong with the file, without the command line's words for it."""
+        self._rest()
+        if isinstance(error, WorkbenchError) and not isinstance(error, OptionError):
+            self._show("")
+            self.complain(plain(str(error)))
+        else:
+            super().trouble(error)
+
+    # -- the import --------------------------------------------------------------------------------
+
+    @property
+    def is_importing(self) -> bool:
+        """Whether rows are being stored."""
+        return self._progress is not None
+
+    def action_store(self) -> None:
+        """Import the file."""
+        if self.is_importing:
+            return
+        self.complain("")
+        try:
+            request = self.request()
+        except UsageError as error:
+            self.trouble(error) if not isinstance(error, OptionError) else self.complain(error.message)
+            return
+        self._bytes = 0
+        self._progress = self.set_interval(0.5, partial(self._tell_progress, request.path))
+        self.say("importing … escape stops it")
+        work = partial(request.store, self.project, self._read)
+        self.in_background(work, self._stored, group=_IMPORT, stops=True)
+
+    def _read(self, many: int) -> None:
+        self._bytes += many
+        heed()
+
+    def _tell_progress(self, path: Path) -> None:
+        size = max(path.stat().st_size, 1) if path.exists() else 1
+        self.say(f"importing: {min(self._bytes / size, 1):.0%} · escape stops it, and what is stored stays")
+
+    def _rest(self) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = None
+        self.say(_ABOUT)
+
+    def _stored(self, report: ImportReport) -> None:
+        self._rest()
+        title = f"Imported into {printable(report.dataset)}"
+        self.notify(import_view.imported(report), title=title, markup=False, timeout=8)
+        self.workbench.action_go_back()
+
+    def action_back(self) -> None:
+        """Stop the import, else leave."""
+        if self.is_importing:
+            self.workers.cancel_group(self, _IMPORT)
+            self._rest()
+            self.notify("Stopped. What is stored stays; importing the file again goes on.", markup=False)
+        else:
+            self.workbench.action_go_back()
+
+    def action_command(self) -> None:
+        """Show and copy the command line that does the same."""
+        from workbench.app.tui.screens.verb import show_command
+
+        try:
+            request = self.request()
+        except OptionError as error:
+            self.complain(error.message)
+            return
+        work = partial(_command, request, self.project.path)
+        self.in_background(work, partial(show_command, self), group="import-command")
+
+
+def _command(request: ImportRequest, database: Path) -> str:
+    verb = verb_named("import")
+    return VerbForm(verb, verb.declared(), database).command(request.typed)

@@ -15,6 +15,7 @@ from tests.unit.labelling.conflicting import disputed
 from workbench.app.tui.app import SCREENS, WorkbenchApp
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
+from workbench.app.tui.screens.begin import BeginScreen
 from workbench.app.tui.screens.conflicts import ConflictsScreen
 from workbench.app.tui.screens.disagreements import DisagreementsScreen
 from workbench.app.tui.screens.home import HomeScreen
@@ -38,9 +39,9 @@ def with_people(project: Project, *names: str) -> Project:
 @pytest.mark.parametrize("size", SIZES)
 async def test_an_empty_project_says_what_to_do(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path), size=size) as (app, _):
-        assert "workbench import" in text_of(app, "#home-states Static")
-        assert "annotators" in text_of(app, "#home-people Static")
-        assert "workbench verify" in text_of(app, "#home-runs Static")
+        assert "Begin (u)" in text_of(app, "#home-states Static")
+        assert "Begin (u)" in text_of(app, "#home-people Static")
+        assert "Verifiers & runs" in text_of(app, "#home-runs Static")
 
 
 async def test_a_pool_of_questions_says_what_to_do(tmp_path: Path) -> None:
@@ -49,7 +50,7 @@ async def test_a_pool_of_questions_says_what_to_do(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     import_files(project, plan_import([pool]))
     async with opened(project) as (app, _):
-        assert "workbench curate" in text_of(app, "#home-states Static")
+        assert "Curate status" in text_of(app, "#home-states Static")
         assert "1 question" in text_of(app, "#home-datasets Static")
 
 
@@ -198,7 +199,7 @@ async def test_an_empty_project_opens_with_what_to_do_next(tmp_path: Path) -> No
     async with opened(make_project(tmp_path)) as (app, pilot):
         assert [matter.kind for matter in screen_of(app, HomeScreen).matters] == ["import"]
         await press(pilot, "1")
-        assert any("workbench import" in notice for notice in notices(app))
+        screen_of(app, BeginScreen)
 
 
 async def test_rows_refused_at_import_are_counted(tmp_path: Path) -> None:

@@ -214,3 +214,9 @@ def every_verb() -> Iterator[Verb]:
 def verb_named(name: str) -> Verb:
     """One of them."""
     return next(verb for verb in every_verb() if verb.name == name)
+
+
+def verb_of(command: str) -> str:
+    """The name of the verb that a command line is of, such as ``workbench curate DB status``."""
+    words = [word for word in command.split()[1:] if word != "DB"]
+    return " ".join(words[: 2 if words[0] in WITHIN else 1])

@@ -328,6 +328,7 @@ def _import(facts: ProjectFacts) -> Iterator[Matter]:
         yield Matter(
             kind="import",
             sentence="Nothing is here yet: begin with a file of questions, references and completions.",
+            screen="begin",
             command="workbench import DB FILE",
         )
     elif not facts.counts.items:

@@ -55,7 +55,7 @@ class StartApp(App[Beginning]):
     ENABLE_COMMAND_PALETTE = False
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("start.quit", "q,ctrl+q", "quit", "Quit", "Leave."),
-        Action("start.back", "escape", "back", "Back", "Close the line, else leave."),
+        Action("start.back", "escape", "close", "Back", "Close the line, else leave."),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
 
@@ -99,7 +99,7 @@ class StartApp(App[Beginning]):
         else:
             self.exit(Beginning(str(path if path.suffix else path.with_suffix(".db")), how="new"))
 
-    def action_back(self) -> None:
+    def action_close(self) -> None:
         """Close the line, else leave."""
         line = self.query_one("#start-name")
         if line.display:

@@ -15,7 +15,6 @@ from workbench.core.project import Project, some_at_a_time
 from workbench.measuring.records.curation import PoolQuestion, Scope
 from workbench.measuring.store import curation
 from workbench.verifiers.rules.figures import Measure
-from workbench.verifiers.rules.members import Region
 from workbench.verifiers.rules.quantities import Based, Quantity, Ratio
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
@@ -24,6 +23,7 @@ from workbench.verifiers.rules.records import (
     Collection,
     Expression,
     MatrixValue,
+    Region,
     SetBuilder,
     State,
     Term,
@@ -64,9 +64,10 @@ def _proposed(project: Project, untyped: list[PoolQuestion]) -> Iterator[Propose
     for some in some_at_a_time(untyped):
         texts = curation.texts(reader, [one.id for one in some])
         for one in some:
-            text, reference = texts[one.id]
-            subtype = subtype_by_form(text, reference)
-            yield ProposedType(of=one, question=text[:_SHOWN], reference=reference[:_SHOWN], subtype=subtype)
+            said = texts[one.id]
+            subtype = subtype_by_form(said.question, said.reference)
+            shown = (said.question[:_SHOWN], said.reference[:_SHOWN])
+            yield ProposedType(of=one, question=shown[0], reference=shown[1], subtype=subtype)
 
 
 def subtype_by_form(question: str, reference: str) -> str | None:

@@ -110,6 +110,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     Args:
         conditions: Which items, such as those of a set; all of them when there are none.
+        by: What they are broken down by to begin with.
 
     Attributes:
         asked: What is asked for.
@@ -151,9 +152,9 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         Action("accuracy.up", "escape,backspace", "up", "Back", "Go back up from a group that was opened, or leave."),
     )
 
-    def __init__(self, *conditions: Condition) -> None:
+    def __init__(self, *conditions: Condition, by: str = "type") -> None:
         super().__init__()
-        self.asked = SheetQuery(of=conditions)
+        self.asked = SheetQuery(of=conditions, by=by)
         self.sheet: AccuracySheet | None = None
         self.figure = "accuracy"
         self.order: SheetOrder | None = None

@@ -21,9 +21,10 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import overview
 from workbench.app.tui.kit.briefing_view import NUMBERED, matter_text, standing_text
 from workbench.app.tui.kit.footer import Footer
-from workbench.app.tui.kit.matrix import as_typed, printable
+from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
+from workbench.app.verbs import verb_of
 from workbench.core.run import ACTIVE
 from workbench.core.status import Matter, PersonProgress, Status
 from workbench.core.text.figures import counted
@@ -48,22 +49,11 @@ _RESTS = 10
 """So many times as long as it took, measuring rests: what follows a run at work costs a tenth of a core."""
 
 _HINTS = {
-    "states": """\
-Nothing has been imported yet. In another terminal:
-workbench import {database} FILE…
-or, for the sample data with rule verifiers run:
-workbench demo""",
-    "pool": """\
-Questions without completions: a pool to curate and draw from. In another terminal:
-workbench curate {database} status""",
+    "states": "Nothing has been imported yet: {begin} leads from a file to a first figure.",
+    "pool": "Questions without completions: a pool to curate and draw from (command: Curate status).",
     "datasets": "None yet.",
-    "people": """\
-Nobody labels yet:
-workbench annotators {database} add NAME…
-workbench assign {database} --annotators A,B --per-item 2""",
-    "runs": """\
-No verifier has been run. Start one in Verifiers & runs, or:
-workbench verify {database} math-verify""",
+    "people": "Nobody labels yet: {begin} asks who does, or Assign, among the commands.",
+    "runs": "No verifier has been run. Start one in Verifiers & runs.",
 }
 """What an empty panel says."""
 
@@ -273,10 +263,15 @@ class HomeScreen(LiveScreen):
             panel = self.query_one(f"#home-{name} Static", Static)
             content = self._content(name, panel.content_size.width or overview.NARROW)
             panel.set_class(not content, "hint")
-            panel.update(content or Content(self._hint(name).format(database=as_typed(str(self.project.path)))))
+            panel.update(content or Content(self._hint(name).format(begin=self._begin_words)))
         if self._seen.facts is not None:
             self._fill_standing()
         self._list()
+
+    @property
+    def _begin_words(self) -> str:
+        keys = self.workbench.shown_keys("home.begin", SCREENS["begin"][1])
+        return f"Begin ({keys[0]})" if keys else "Begin"
 
     def _hint(self, name: str) -> str:
         facts = self._seen.facts
@@ -366,8 +361,7 @@ class HomeScreen(LiveScreen):
                 self.workbench.working_as["adjudicator"] = str(about["person"])
             self.workbench.open_screen(matter.screen)
         elif matter.command:
-            command = matter.command_for(as_typed(str(self.project.path)))
-            self.notify(command, title="In another terminal", markup=False)
+            self.workbench.open_verb(verb_of(matter.command))
 
     def _open_cell(self, verifier: str, by: str, group: str) -> None:
         from workbench.app.tui.kit.accuracy_view import group_name

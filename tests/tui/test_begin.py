@@ -1,0 +1,137 @@
+"""From an empty database to a first figure and stored causes, without a shell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.app import App
+from textual.widgets import OptionList
+
+from tests.helpers import make_project, numbered
+from tests.tui.stage import SIZES, add_run, notices, opened, press, screen_of, settle, until
+from tests.tui.test_import import choose
+from workbench.app.tui.kit.prompt_bar import NoteInput
+from workbench.app.tui.screens.accuracy import AccuracyScreen
+from workbench.app.tui.screens.begin import BeginScreen
+from workbench.app.tui.screens.import_data import ImportScreen
+from workbench.app.tui.screens.triage import TriageScreen
+from workbench.app.tui.screens.type_proposals import TypeProposalsScreen
+from workbench.benchmarks.curating.type_forms import subtype_by_form
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome
+
+ROWS = """\
+Prompt text,Expected result,What the model said,Human OK?,Grader says
+What is 6 times 7?,42,The answer is \\boxed{42}.,yes,correct
+What is half of 9?,4.5,It is \\boxed{4.5},yes,incorrect
+What is a third of 12?,4,It is \\boxed{4},yes,incorrect
+Name the capital of France.,Paris,It is \\boxed{Lyon},no,correct
+Is 91 prime? Yes or no.,No,It is not: \\boxed{No},yes,correct
+How many days are in a week?,7,\\boxed{7},NaN,NaN
+"""
+
+
+def lines(app: App[None]) -> list[str]:
+    return [str(option.prompt) for option in app.screen.query_one(OptionList).options]
+
+
+def rows(project: Project, query: str) -> list[tuple[object, ...]]:
+    return [tuple(row) for row in project.database.reader().execute(query)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_own_rows_lead_to_accuracy_by_subtype_and_three_causes(tmp_path: Path, size: tuple[int, int]) -> None:
+    file = tmp_path / "answers.csv"
+    file.write_text(ROWS)
+    project = make_project(tmp_path)
+    async with opened(project, size=size) as (app, pilot):
+        await press(pilot, "enter")
+        begin = screen_of(app, BeginScreen)
+        assert "waits for a file" in lines(app)[3]
+        await press(pilot, "enter")
+        screen = screen_of(app, ImportScreen)
+        await choose(screen, file=str(file))
+        await press(pilot, "enter")
+        await until(pilot, lambda: screen.look is not None and screen.query("#option-gold"))
+        await choose(screen, reference="Expected result", completion="What the model said", gold="Human OK?")
+        await until(pilot, lambda: screen.report is not None)
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: app.screen is begin and "6 items of answers" in lines(app)[0])
+        await until(pilot, lambda: "Grader-says has judged" in lines(app)[1])
+        await press(pilot, "enter")
+        await until(pilot, lambda: bool(screen_of(app, TypeProposalsScreen).offered))
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: app.screen is begin and "type yet" not in lines(app)[3])
+        await press(pilot, "4")
+        accuracy = screen_of(app, AccuracyScreen)
+        await until(pilot, lambda: accuracy.sheet is not None)
+        assert {"A1", "A3", "C4", "D1"} <= {group for group in accuracy.sheet.groups if group}
+        await press(pilot, "m")
+        screen_of(app, TriageScreen)
+        await press(pilot, "1", "2", "3")
+    assert len(rows(project, "SELECT category FROM reviews")) == 3
+    assert rows(project, "SELECT count(*) FROM completions WHERE imported_gold IS NULL") == [(1,)]
+
+
+async def test_each_step_says_what_it_waits_for_and_can_be_skipped(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    async with opened(project) as (app, pilot):
+        app.open_screen("begin")
+        await settle(pilot)
+        await press(pilot, "2", "3", "4", "t")
+        screen_of(app, BeginScreen)
+        assert sum("There are no items yet" in said for said in notices(app)) == 3
+        assert any("waits for a file" in said for said in notices(app))
+
+
+async def test_just_me_gets_every_item_once(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4, gold=None))
+    add_run(project, "guess", dict.fromkeys(range(1, 5), Outcome.CORRECT))
+    async with opened(project) as (app, pilot):
+        app.open_screen("begin")
+        await settle(pilot)
+        assert "waits for gold" in lines(app)[3]
+        await press(pilot, "3", "1")
+        assert isinstance(app.screen, NoteInput)
+        await press(pilot, *["backspace"] * 30, *"zoe", "enter")
+        await until(pilot, lambda: "zoe 0 done, 4 left" in lines(app)[2])
+        await press(pilot, "escape", "a")
+        assert app.who("annotator") == "zoe"
+
+
+async def test_types_are_accepted_one_by_one(tmp_path: Path) -> None:
+    texts = [("q", "42"), ("q", "Paris"), ("q", "[red]x[/")]
+    found = [
+        {"question_id": f"q{place}", "question": text, "reference": answer, "type": None, "subtype": None}
+        for place, (text, answer) in enumerate(texts)
+    ]
+    project = make_project(tmp_path, found)
+    async with opened(project) as (app, pilot):
+        app.open_screen("begin")
+        await settle(pilot)
+        await press(pilot, "t")
+        screen = screen_of(app, TypeProposalsScreen)
+        await until(pilot, lambda: len(screen.offered) == 3)
+        await press(pilot, "space", "down", "t", "2")
+        assert [(one.taken, one.subtype) for one in screen.offered][:2] == [(False, "A1"), (True, "A2")]
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: app.screen is not screen)
+    settled = "SELECT kind, unblinded, count(*) FROM label_events WHERE task = 'type' GROUP BY 1, 2"
+    assert [row[:2] for row in rows(project, settled)] == [("adjudication", 1)]
+
+
+FORMS = {
+    "42": "A1", "4.5": "A3", "1/3": "A2", r"\pi": "A2", r"\sqrt{2}": "A4", r"30^\circ": "A6", "1011_2": "A7",
+    "1, 2, 3": "A8", "3x+1": "B1", "(-2, 2)": "B3", r"\{1,2\}": "B4", r"\begin{pmatrix}1&2\\3&4\end{pmatrix}": "B5",
+    "No": "C4", "Paris": "D1", "the dog ran because it was afraid of cats": "D2", "": None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reference", FORMS)
+def test_a_reference_s_form_tells_its_type(reference: str) -> None:
+    assert subtype_by_form("What is it?", reference) == FORMS[reference]
+
+
+def test_options_are_choices() -> None:
+    assert [subtype_by_form("Which: (A) x (B) y (C) z?", said) for said in ("B", "A, C")] == ["C1", "C2"]

@@ -1,0 +1,288 @@
+"""Begin: from a file to a first figure in four steps, each of which can be skipped and come back to."""
+
+from __future__ import annotations
+
+import getpass
+from contextlib import suppress
+from functools import partial
+from typing import ClassVar, Final, NamedTuple
+
+from textual import on
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.live import LiveScreen
+from workbench.core.run import ACTIVE, RunInfo
+from workbench.core.selection import Selection
+from workbench.core.status import Status
+from workbench.core.taxonomy import UNTYPED
+from workbench.core.text.figures import counted
+from workbench.labelling import people
+from workbench.labelling.assigning import Assigned
+from workbench.measuring.briefing import ProjectFacts
+from workbench.measuring.suggesting import status
+from workbench.runs import verifying
+
+_RULES: Final = "rules"
+_OTHER: Final = "other"
+_ME: Final = "me"
+_SEVERAL: Final = "several"
+_WHO: Final = "Your name, as labels have it"
+
+
+class Standing(NamedTuple):
+    """How far a project is.
+
+    Attributes:
+        counts: Its items and people.
+        runs: Its runs.
+        gold: Whether some item has gold.
+        typed: Whether some item has an answer type; None while no verifier has judged any.
+    """
+
+    counts: Status
+    runs: list[RunInfo]
+    gold: bool
+    typed: bool | None
+
+    @property
+    def judged(self) -> list[str]:
+        """Verifiers with a complete run."""
+        return list(dict.fromkeys(run.verifier for run in self.runs if run.completed_at))
+
+    @property
+    def missing(self) -> list[str]:
+        """What the first figure waits for."""
+        wants = {
+            "a file": bool(self.counts.items),
+            "a verifier": not self.counts.items or bool(self.judged),
+            "gold: a column of the file, or people who label": not self.judged or self.gold,
+        }
+        return [what for what, is_there in wants.items() if not is_there]
+
+
+class Step(NamedTuple):
+    """One step.
+
+    Attributes:
+        state: What there is of it, in words.
+        done: Whether it needs nobody.
+    """
+
+    title: str
+    state: str
+    done: bool
+
+
+def steps(found: Standing) -> tuple[Step, ...]:
+    """The four, as far as they are."""
+    return (_file(found), _verifiers(found), _people(found), _figure(found))
+
+
+def _file(found: Standing) -> Step:
+    counts = found.counts
+    if not counts.items:
+        return Step("File", "your questions, reference answers and completions; nothing is here yet", False)
+    refused = f"; {counted(counts.quarantined, 'row')} refused, in quarantine" if counts.quarantined else ""
+    names = ", ".join(one.name for one in counts.datasets)
+    return Step("File", f"{counted(counts.items, 'item')} of {names}{refused}", True)
+
+
+def _verifiers(found: Standing) -> Step:
+    if at_work := [run for run in found.runs if run.state in ACTIVE]:
+        run = at_work[0]
+        return Step("Verifiers", f"{run.verifier} is at work: {run.done:,} of {run.items:,}", True)
+    if not found.judged:
+        return Step("Verifiers", "none has judged yet; rules needs no model server", False)
+    return Step("Verifiers", f"{', '.join(found.judged)} {'have' if len(found.judged) > 1 else 'has'} judged", True)
+
+
+def _people(found: Standing) -> Step:
+    those = [one for one in found.counts.people if one.done or one.left]
+    if not those:
+        waits = "not needed for a figure: the file says what is right" if found.gold else "nobody labels yet"
+        return Step("People", waits, False)
+    return Step("People", "; ".join(f"{one.name} {one.done:,} done, {one.left:,} left" for one in those), True)
+
+
+def _figure(found: Standing) -> Step:
+    if found.missing:
+        return Step("First figure", f"accuracy by subtype; it waits for {', then '.join(found.missing)}", False)
+    untyped = "" if found.typed else "; no question has a type yet: they can be told from the references"
+    return Step("First figure", f"accuracy by subtype{untyped}", True)
+
+
+class BeginScreen(LiveScreen):
+    """The steps; enter, or its number, opens one.
+
+    Attributes:
+        standing: How far the project is; None until it has been read.
+    """
+
+    CSS_PATH = "begin.tcss"
+    TITLE_TEXT = "Begin"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        *(
+            Action(f"begin.step-{number}", str(number), f"step({number})", name, f"Go to step {number}.", footer=False)
+            for number, name in enumerate(("File", "Verifiers", "People", "First figure"), 1)
+        ),
+        Action("begin.types", "t", "types", "Types", "Answer types, told from the references."),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.standing: Standing | None = None
+
+    def compose(self) -> ComposeResult:
+        """The steps come when the project has been read."""
+        yield TitleBar(self.TITLE_TEXT, "from a file to a first figure; any step can be skipped and come back to")
+        yield OptionList(id="begin-steps", markup=False)
+        yield Static(
+            "enter or a number opens a step. What is stored stays, whatever comes of the next one.",
+            id="begin-about",
+            markup=False,
+        )
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Enter opens the step under the cursor."""
+        self.query_one(OptionList).focus()
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def read(self) -> Standing:
+        """Count, and measure where there is something to measure."""
+        counts, runs = status(self.project), verifying.runs(self.project)
+        if not any(run.completed_at for run in runs):
+            return Standing(counts, runs, gold=False, typed=None)
+        report = ProjectFacts(self.project, counts, runs).report
+        gold = any(many for source, many in report.gold.items() if source != "none")
+        typed = any(row.n for row in report.rows if row.group not in (None, UNTYPED))
+        return Standing(counts, runs, gold=gold, typed=typed)
+
+    def must_read(self) -> bool:
+        """A run at work is looked at again and again."""
+        return self.standing is not None and any(run.state in ACTIVE for run in self.standing.runs)
+
+    def show(self, data: Standing) -> None:
+        """List the steps; the cursor begins at the first that is not done."""
+        first = self.standing is None
+        before, self.standing = self.standing, data
+        listed, menu = steps(data), self.query_one(OptionList)
+        at = menu.highlighted
+        menu.set_options([Option(_line(number, step)) for number, step in enumerate(listed, 1)])
+        moved = before is not None and [one.done for one in steps(before)] != [one.done for one in listed]
+        undone = next((place for place, step in enumerate(listed) if not step.done), len(listed) - 1)
+        if not data.missing and undone == 2:
+            undone = 3
+        menu.highlighted = undone if first or moved else at
+
+    # -- the steps ---------------------------------------------------------------------------------
+
+    @on(OptionList.OptionSelected)
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.action_step(event.option_index + 1)
+
+    def action_step(self, number: int) -> None:
+        """Go to a step."""
+        (self._import, self._verify, self._ask_people, self._show_figure)[number - 1]()
+
+    def _import(self) -> None:
+        self.workbench.open_verb("import")
+
+    def _has_items(self) -> bool:
+        if self.standing is not None and self.standing.counts.items:
+            return True
+        self.notify("There are no items yet: begin with a file.", markup=False)
+        return False
+
+    def _verify(self) -> None:
+        if self._has_items():
+            choices = [
+                Choice(_RULES, "rules: type-aware, needs no model server; start it now"),
+                Choice(_OTHER, "another verifier, or a judge: choose and fill in"),
+            ]
+            self.app.push_screen(ChoiceMenu("Which verifier?", choices, wide=True), self._start)
+
+    def _start(self, chosen: str | None) -> None:
+        if chosen == _OTHER:
+            self.workbench.open_screen("runs")
+            screen = self.workbench.screen
+            self.call_after_refresh(screen.run_action, "start")
+        elif chosen == _RULES:
+            work = partial(verifying.start, self.project, _RULES, {}, None, Selection(), None)
+            self.in_background(work, self._started, group="begin-rules")
+
+    def _started(self, run: RunInfo) -> None:
+        self.notify(f"{run.verifier} judges {counted(run.items, 'item')}, run {run.run}.", markup=False)
+        self.read_again()
+
+    def _ask_people(self) -> None:
+        if self._has_items():
+            choices = [
+                Choice(_ME, "just me: every item once"),
+                Choice(_SEVERAL, "several people: names, and how many label each item"),
+            ]
+            self.app.push_screen(ChoiceMenu("Who labels?", choices, wide=True), self._labels)
+
+    def _labels(self, chosen: str | None) -> None:
+        if chosen == _SEVERAL:
+            self.workbench.open_verb("assign")
+        elif chosen == _ME:
+            self.workbench.unstored_lines.setdefault((_WHO, _ME), _own_name())
+            self.ask_line(_WHO, _ME, self._named)
+
+    def _named(self, name: str | None) -> None:
+        if name:
+            work = partial(people.assign, self.project, [name], per_item=1)
+            self.in_background(work, partial(self._assigned, name), group="begin-people")
+
+    def _assigned(self, name: str, done: Assigned) -> None:
+        self.line_stored(_WHO, _ME)
+        self.workbench.working_as["annotator"] = name
+        said = done.nothing or f"{counted(done.assigned, 'item')} to label; Annotate, on Home, serves them."
+        self.notify(said, title=printable(name), markup=False)
+        self.read_again()
+
+    def _show_figure(self) -> None:
+        standing = self.standing
+        if standing is None or standing.missing:
+            waits = ", then ".join(standing.missing) if standing else "the counts"
+            self.notify(f"The figure waits for {waits}.", markup=False)
+        elif not standing.typed:
+            self.action_types()
+        else:
+            self._open_accuracy()
+
+    def _open_accuracy(self) -> None:
+        from workbench.app.tui.screens.accuracy import AccuracyScreen
+
+        self.app.push_screen(AccuracyScreen(by="subtype"))
+
+    def action_types(self) -> None:
+        """Show the types that references have the form of."""
+        from workbench.app.tui.screens.type_proposals import TypeProposalsScreen
+
+        if self._has_items():
+            self.app.push_screen(TypeProposalsScreen())
+
+
+def _own_name() -> str:
+    with suppress(OSError, KeyError):
+        return getpass.getuser()
+    return ""
+
+
+def _line(number: int, step: Step) -> Content:
+    mark = ("✓ ", "bold $text-success") if step.done else ("○ ", "$text-muted")
+    return Content.assemble(
+        (f" {number} ", "bold $text-accent"), mark, (f"{step.title}\n", "bold"), (f"     {printable(step.state)}\n", "")
+    )

@@ -1,0 +1,126 @@
+"""Answer types that references have the form of, for questions without one: accepted one by one, or all at once."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar
+
+from msgspec.structs import replace
+
+from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.table_screen import TableScreen
+from workbench.benchmarks.curating.type_forms import ProposedType, types_by_form
+from workbench.benchmarks.curating.types import settle_types
+from workbench.core.taxonomy import SUBTYPES, type_display
+from workbench.core.text.figures import counted
+from workbench.labelling.labels import LabelsImported
+from workbench.measuring.browsing import coordinator_name
+from workbench.tables.document import Cell
+from workbench.tables.table import Columns, column, word
+
+_IN, _OUT = Cell("● in", "success"), Cell("○ out", "dim")
+"""Whether a proposal is taken."""
+
+
+class _Offered(ProposedType, frozen=True, kw_only=True):
+    taken: bool
+
+
+_COLUMNS: Columns[_Offered] = (
+    column("", lambda one: one.taken, lambda taken: _IN if taken else _OUT, words=True, room=6),
+    column(
+        "type", lambda one: one.subtype, lambda code: type_display(code) if code else "–", words=True, room=(14, 26)
+    ),
+    word("reference", lambda one: one.reference, room=(16, 40)),
+    word("question", lambda one: one.question, room=(20, 60)),
+)
+
+
+class TypeProposalsScreen(TableScreen):
+    """Nothing is stored before it is asked for; what is stored then counts everywhere.
+
+    Attributes:
+        offered: The questions, in the order of import.
+    """
+
+    CSS_PATH = "type_proposals.tcss"
+    TITLE_TEXT = "Answer types"
+    PREFIX, BELOW = "types", ("said",)
+    EMPTY = "Every question has an answer type already."
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("types.accept", "ctrl+r", "accept", "Accept", "Settle the types that are in."),
+        Action("types.take", "space", "take", "In or out", "Take the proposal under the cursor, or leave it."),
+        Action("types.type", "t,enter", "choose", "Type", "Choose another type for the question."),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.offered: list[_Offered] = []
+
+    def on_mount(self) -> None:
+        """Read what references look like."""
+        self.put("said", "Told from the references' form, without a model; nothing is stored yet.")
+        self.in_background(partial(types_by_form, self.project), self._arrived, group="types", stops=True)
+
+    def _arrived(self, found: list[ProposedType]) -> None:
+        self.offered = [
+            _Offered(
+                of=one.of,
+                question=one.question,
+                reference=one.reference,
+                subtype=one.subtype,
+                taken=one.subtype is not None,
+            )
+            for one in found
+        ]
+        self.set_class(not found, "empty")
+        self.fill()
+
+    def fill(self) -> None:
+        """List them."""
+        taken = sum(one.taken for one in self.offered)
+        self.say(f"{counted(len(self.offered), 'question')} without a type, {taken:,} taken")
+        self.table.show_records(_COLUMNS, enumerate(self.offered))
+
+    def _change(self, row: int, subtype: str | None, *, taken: bool) -> None:
+        self.offered[row] = replace(self.offered[row], subtype=subtype, taken=taken and subtype is not None)
+        self.fill()
+
+    def action_take(self) -> None:
+        """Take the proposal under the cursor, or leave it."""
+        row = self.table.selected_id
+        if row is not None and self.offered:
+            self._change(row, self.offered[row].subtype, taken=not self.offered[row].taken)
+
+    def opened(self, row: int) -> None:
+        """Choose another type."""
+        self.action_choose()
+
+    def action_choose(self) -> None:
+        """Choose another type for the question under the cursor."""
+        row = self.table.selected_id
+        if row is None or not self.offered:
+            return
+        choices = [Choice(code, f"{code} {name}") for code, name in SUBTYPES.items()]
+
+        def chosen(code: str | None) -> None:
+            if code is not None:
+                self._change(row, code, taken=True)
+
+        about = printable(self.offered[row].reference)
+        self.app.push_screen(ChoiceMenu("Which type is the answer?", choices, about=about), chosen)
+
+    def action_accept(self) -> None:
+        """Settle those that are taken."""
+        settled = [(one.of, one.subtype) for one in self.offered if one.taken and one.subtype is not None]
+        if not settled:
+            self.notify("No type is taken.", markup=False)
+            return
+        work = partial(settle_types, self.project, settled, by=coordinator_name())
+        self.in_background(work, self._settled, group="types-accept")
+
+    def _settled(self, done: LabelsImported) -> None:
+        self.notify(f"{counted(done.imported, 'type')} settled; figures by type have them now.", markup=False)
+        self.workbench.action_go_back()

@@ -66,6 +66,7 @@ async def test_own_rows_lead_to_accuracy_by_subtype_and_three_causes(tmp_path: P
         await press(pilot, "4")
         accuracy = screen_of(app, AccuracyScreen)
         await until(pilot, lambda: accuracy.sheet is not None)
+        assert accuracy.sheet is not None
         assert {"A1", "A3", "C4", "D1"} <= {group for group in accuracy.sheet.groups if group}
         await press(pilot, "m")
         screen_of(app, TriageScreen)

@@ -24,6 +24,7 @@ from workbench.core.health import Finding, Repaired
 from workbench.core.progress import Stopped, stepping
 from workbench.core.project import Project, opened_project
 from workbench.data.formats.source import path_text
+from workbench.data.searching import index_finding
 from workbench.labelling.ledger import recompute, states_differ
 from workbench.measuring.columns import column_finding
 
@@ -136,7 +137,9 @@ def _contents(path: Path, database: LookedAt, version: int) -> list[Finding]:
     if version < migrations.latest_version():
         # The rest is of this version's tables.
         derived = derived[:1]
-    return [_run(name, check) for name, check in stepping(derived, "checking", "derived parts")]
+    found = [_run(name, check) for name, check in stepping(derived, "checking", "derived parts")]
+    search = index_finding(project)
+    return found if search is None else [*found, search]
 
 
 def _run(name: str, check: Callable[[], Finding]) -> Finding:
@@ -157,7 +160,8 @@ def _states(project: Project) -> Finding:
 # -- ``doctor --repair``: what follows from the rest is made anew; what was there first is kept.
 
 
-_IN_PLACE = {"schema", "item states", "columns"}
+_BESIDE = {"columns", "search"}
+_IN_PLACE = {"schema", "item states", *_BESIDE}
 """What is made anew while others work."""
 
 
@@ -185,16 +189,16 @@ def repair(path: Path) -> Repaired:
     if not set(names) <= _IN_PLACE:
         kept = _rebuild(path)
         done.append(f"The file was written anew ({', '.join(names)}); not a row is lost.")
-    elif set(names) - {"columns"}:
+    elif set(names) - _BESIDE:
         kept = [_copy(path)]
         done += anatomy.put_right_in(path)
         if "item states" in names:
             with opened_project(path) as project:
                 done.append(f"States of {recompute(project):,} tasks were derived from their events.")
-    if "columns" in names or not set(names) <= _IN_PLACE:
+    if set(names) & _BESIDE or not set(names) <= _IN_PLACE:
         # Files of another history are no use to anybody.
         shutil.rmtree(column_files.folder(path), ignore_errors=True)
-    if "columns" in names:
+    if set(names) & _BESIDE:
         done.append("The columns beside it were removed; they are written when they are needed.")
     return Repaired(done=done, kept=[path_text(place) for place in kept])
 

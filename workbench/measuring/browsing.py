@@ -24,6 +24,7 @@ from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection, parse_condition
 from workbench.data.paging import QueryTable
 from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail
+from workbench.data.searching import searched
 from workbench.data.store import browsing
 from workbench.labelling import ledger
 from workbench.labelling.agreement.labels import counted
@@ -50,7 +51,7 @@ class ItemTable(QueryTable[BrowseRow]):
 
     def read_ids(self, reader: sqlite3.Connection) -> array[int]:
         """As the query sorts them."""
-        return browsing.ids(reader, self.query)
+        return searched(self._database, self.query.search, lambda index: browsing.ids(reader, self.query, index))
 
     def count_all(self, _reader: sqlite3.Connection) -> int:
         """As their states are counted."""
@@ -58,11 +59,15 @@ class ItemTable(QueryTable[BrowseRow]):
 
     def read_first(self, reader: sqlite3.Connection, limit: int, after: int) -> Sequence[int]:
         """Also under conditions."""
-        return browsing.first_ids(reader, self.query, limit, after=after)
+        return searched(
+            self._database,
+            self.query.search,
+            lambda index: browsing.first_ids(reader, self.query, limit, after=after, index=index),
+        )
 
     def rows(self, ids: Sequence[int]) -> list[BrowseRow]:
         """Rows by id, in the order asked for."""
-        return browsing.rows(self._database.reader(), ids, self._runs)
+        return browsing.rows(self._database.reader(), ids, self._runs, self.query.search)
 
 
 def names(project: Project) -> dict[str, list[str]]:

@@ -24,6 +24,7 @@ from workbench.core.project import Project
 from workbench.core.selection import COLUMN, JOINED, LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Selection, crossing
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice, Outcome
+from workbench.data.store import text_index
 from workbench.data.store.columns import EVERY_ROW, FIELDS, ORIGINS, Connection, kept_values, states
 from workbench.data.store.reading import frame
 from workbench.measuring import column_tables as tables
@@ -544,7 +545,7 @@ def column_finding(project: Project) -> Finding:
     One that fits but differs would falsify figures: somebody has changed the database behind the program's back.
     """
     folder = column_files.folder(project.path)
-    files = sorted(path for path in folder.glob("*") if not path.name.startswith("."))
+    files = sorted(path for path in folder.glob("*") if not path.name.startswith((".", text_index.NAME)))
     memory = ColumnMemory(project.database)
     states = {path.name: memory.agrees(column_files.run_of(path.name)) for path in files}
     wrong = [name for name, agrees in states.items() if agrees is False]

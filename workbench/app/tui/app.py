@@ -17,6 +17,7 @@ from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
+from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import MountError
 from textual.widgets import Input
@@ -65,6 +66,8 @@ ANNOTATOR_SCREENS = ("home", "annotate", "adjudicate", "conflicts", "history")
 """What a person sees who came with ``--as NAME``."""
 LEFT_S = 10.0
 """Seconds between two looks for labels that other windows have left."""
+_REST_S = 0.5
+"""Seconds at most between two steps of building the index of texts."""
 _REPLACED_COMMANDS = {"Keys", "Quit"}
 """Commands of Textual that the app has in its own form."""
 _NOT_SERVED = {"Screenshot"}
@@ -85,6 +88,7 @@ class WorkbenchApp(App[None]):
         leaving: The person has quit; what still runs in threads no longer matters.
         told_away: What was said last of a database that is not where it was opened.
         unstored_lines: What people have typed that is not known to be stored, by what was asked and about what.
+        indexed: The share of the texts that the index of them holds while it is built.
         garbage: Who frees what screens held once they are left; None where the process does other things, too.
     """
 
@@ -99,6 +103,8 @@ class WorkbenchApp(App[None]):
         Action("app.quit", "q", "quit", "Quit", "Leave the app; runs go on."),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(EVERYWHERE)]
+
+    indexed: reactive[float | None] = reactive(None, repaint=False)
 
     def __init__(
         self,
@@ -192,6 +198,28 @@ class WorkbenchApp(App[None]):
 
     def _look_for_left(self) -> None:
         self.run_worker(self._bring_in, thread=True, exit_on_error=False, group="app-left", exclusive=True)
+
+    def index_texts(self) -> None:
+        """Build the index that searches ask, if that isn't under way."""
+        if not any(worker.group == "app-index" and not worker.is_finished for worker in self.workers):
+            self.run_worker(self._index_texts, thread=True, exit_on_error=False, group="app-index")
+
+    def _index_texts(self) -> None:
+        from workbench.data.searching import index_texts
+
+        began = time.monotonic()
+        try:
+            for share in index_texts(self.project):
+                if self.leaving:
+                    return
+                self.call_from_thread(setattr, self, "indexed", share)
+                # Who labels or judges beside it has the processor for as long.
+                time.sleep(min(_REST_S, time.monotonic() - began))
+                began = time.monotonic()
+        except StoreError as error:
+            if not error.is_away:
+                self.call_from_thread(self.notify, str(error), timeout=15, markup=False)
+        self.call_from_thread(setattr, self, "indexed", None)
 
     def _bring_in(self) -> None:
         """Store the labels that were given while the file was away, in windows that are closed; in a thread."""

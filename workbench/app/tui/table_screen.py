@@ -316,6 +316,7 @@ class CatalogScreen(TableScreen, PromptScreen):
     def on_mount(self) -> None:
         """Tell where the cursor is in one frame with it; a message comes later."""
         self.watch(self.table, "position", self.tell, init=False)
+        self.watch(self.app, "indexed", self.tell, init=False)
 
     def on_unmount(self) -> None:
         """Nobody waits for the rows any more."""
@@ -337,6 +338,7 @@ class CatalogScreen(TableScreen, PromptScreen):
         asked, source = found
         older, self._source, self._hidden = self._source, source, False
         self.table.set_source(source, sort=Sort(asked.sort, asked.descending) if asked.sort else None)
+        self.table.mark(asked.search)
         if older is not None:
             older.cancel()  # after its readers have been: it ends without a word
         self.tell()
@@ -346,6 +348,8 @@ class CatalogScreen(TableScreen, PromptScreen):
         parts = [self.table.position, *self.narrowed()]
         if self.asked.search:
             parts.append(f"/{self.asked.search}")
+            if (share := self.workbench.indexed) is not None:
+                parts.append(f"index {100 * share:.0f} % built")
         if self.table.position.endswith("…"):
             parts.append("reading")
         elif self._hidden and self.table.cursor is None:

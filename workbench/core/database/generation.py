@@ -202,3 +202,11 @@ def since(connection: sqlite3.Connection, known: ChangeMark) -> list[Change] | N
         "SELECT run_id, first_id, last_id FROM changes WHERE version > ? ORDER BY version", (known.version,)
     )
     return [Change(*row) for row in rows]
+
+
+def has(connection: sqlite3.Connection, known: ChangeMark) -> bool:
+    """Whether a mark is of this history, or older than what is remembered of it."""
+    row = connection.execute("SELECT token FROM changes WHERE version = ?", (known.version,)).fetchone()
+    if row is not None:
+        return bool(row[0] == known.token)
+    return known.version < int(connection.execute("SELECT coalesce(min(version), 0) FROM changes").fetchone()[0])

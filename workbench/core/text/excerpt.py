@@ -43,6 +43,27 @@ def shortened(text: str) -> str:
     return inert(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
 
 
+# -- Where a text that was searched for stands, as the database finds it: ASCII letters match in either case.
+
+
+_BEFORE, _BEHIND = 10, 80
+
+
+def sought(search: str) -> re.Pattern[str]:
+    """What finds a text."""
+    return re.compile(re.escape(search), re.IGNORECASE | re.ASCII)
+
+
+def snippet(text: str, search: str) -> str | None:
+    """A text around the first place that holds another, in one line; None where none does."""
+    found = sought(search).search(text)
+    if found is None:
+        return None
+    start, end = max(0, found.start() - _BEFORE), min(len(text), found.end() + _BEHIND)
+    around = text[start:end].replace("\n", " ")
+    return f"{'…' if start else ''}{around}{'…' if end < len(text) else ''}"
+
+
 # -- A final answer by itself, for reading.
 
 

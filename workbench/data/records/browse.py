@@ -25,7 +25,11 @@ class BrowseQuery(Struct, frozen=True, kw_only=True):
 
 
 class BrowseRow(Struct, frozen=True, kw_only=True):
-    """One line of the table. ``question`` is its beginning only."""
+    """One line of the table. ``question`` is its beginning only.
+
+    Attributes:
+        found: Where the text that was searched for stands, and what stands around it.
+    """
 
     id: int
     completion_id: str
@@ -39,6 +43,7 @@ class BrowseRow(Struct, frozen=True, kw_only=True):
     state: str
     gold: str
     verdicts: dict[str, str]
+    found: str = ""
 
 
 class ItemVerdict(Struct, frozen=True, kw_only=True):

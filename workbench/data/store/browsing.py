@@ -6,8 +6,9 @@ import json
 import sqlite3
 import time
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Final
 
 from workbench.core.database.connection import Cancelled, cancellable
@@ -28,6 +29,8 @@ from workbench.core.errors import UsageError
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome
 from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail, ItemLabel, ItemVerdict
+from workbench.data.store import searching
+from workbench.data.store.text_index import NO_INDEX, TextIndex
 
 QUESTION_CHARACTERS = 160
 _MEANT = 1_000
@@ -37,10 +40,15 @@ _END = 4
 _LAST = "\U0010ffff"
 
 
-def ids(connection: sqlite3.Connection, query: BrowseQuery) -> array[int]:
+def ids(connection: sqlite3.Connection, query: BrowseQuery, index: TextIndex = NO_INDEX) -> array[int]:
     """Row ids of all items of a query, in its order (eight bytes each)."""
-    where, parameters = _where(query)
+    where, parameters = compile_selection(Selection(query.conditions))
     order, more = _order(query)
+    if query.search:
+        found = array("q", searching.matching(connection, index, query.search, (where, parameters)))
+        if query.sort is not None:
+            return integers(searching.sorted_by(connection, found, order, more))
+        return found[::-1] if query.descending else found
     row: tuple[str | None] = connection.execute(
         f"SELECT group_concat(id) FROM (SELECT c.id FROM {items_for(where, order)} WHERE {where} ORDER BY {order})",
         (*parameters, *more),
@@ -49,47 +57,43 @@ def ids(connection: sqlite3.Connection, query: BrowseQuery) -> array[int]:
 
 
 def first_ids(
-    connection: sqlite3.Connection, query: BrowseQuery, limit: int, *, after: int = 0, seconds: float = 0.1
+    connection: sqlite3.Connection,
+    query: BrowseQuery,
+    limit: int,
+    *,
+    after: int = 0,
+    seconds: float = 0.1,
+    index: TextIndex = NO_INDEX,
 ) -> list[int]:
     """Row ids behind ``after`` in the order of import: there before the whole id query is.
 
     Args:
         limit: At most so many.
         seconds: Where items are rare, those found in this time.
+        index: Says which texts a search reads.
     """
     until = time.monotonic() + seconds
     found: list[int] = []
     with suppress(Cancelled), cancellable(connection, lambda: time.monotonic() > until):
-        for row in connection.execute(*first_ids_query(query, limit, after)):
-            found.append(row[0])
+        for item in islice(_walked(connection, query, index, after), limit):
+            found.append(item)
     return found
 
 
-def first_ids_query(query: BrowseQuery, limit: int, after: int) -> tuple[str, list[object]]:
-    """The SQL of ``first_ids``: completions are walked by row id, so nothing is sorted."""
-    where, parameters = _where(query)
-    walked = items_for(where).replace(" JOIN ", " CROSS JOIN ").replace("LEFT CROSS JOIN", "LEFT JOIN")
-    return (
-        f"SELECT c.id FROM {walked} WHERE c.id > ? AND {where} ORDER BY c.id LIMIT ?",
-        [after, *parameters, limit],
-    )
-
-
-def _where(query: BrowseQuery) -> tuple[str, list[object]]:
-    where, parameters = compile_selection(Selection(query.conditions))
+def _walked(connection: sqlite3.Connection, query: BrowseQuery, index: TextIndex, after: int) -> Iterator[int]:
     if query.search:
-        pattern = "%" + query.search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        where += f" AND {_SEARCH}"
-        parameters += [pattern] * _SEARCH.count("?")
-    return where, parameters
+        where = compile_selection(Selection(query.conditions))
+        yield from searching.matching(connection, index, query.search, where, after)
+    else:
+        for (item,) in connection.execute(*first_ids_query(query, after)):
+            yield item
 
 
-# A question's texts are searched once, not once for each of its completions.
-_SEARCH = """(c.question_id IN (
-    SELECT question_text.id FROM question_text JOIN questions ON questions.id = question_text.id
-    WHERE questions.key LIKE ? ESCAPE '\\' OR question_text.text LIKE ? ESCAPE '\\'
-       OR question_text.reference LIKE ? ESCAPE '\\')
-  OR c.key LIKE ? ESCAPE '\\' OR ct.text LIKE ? ESCAPE '\\')"""
+def first_ids_query(query: BrowseQuery, after: int) -> tuple[str, list[object]]:
+    """The SQL of ``first_ids`` without a search: completions are walked by row id, so nothing is sorted."""
+    where, parameters = compile_selection(Selection(query.conditions))
+    walked = items_for(where).replace(" JOIN ", " CROSS JOIN ").replace("LEFT CROSS JOIN", "LEFT JOIN")
+    return f"SELECT c.id FROM {walked} WHERE c.id > ? AND {where} ORDER BY c.id", [after, *parameters]
 
 
 _WORST: Final = {
@@ -119,11 +123,14 @@ _ROW = ", ".join(
 )
 
 
-def rows(connection: sqlite3.Connection, wanted: Sequence[int], runs: dict[int, str]) -> list[BrowseRow]:
+def rows(
+    connection: sqlite3.Connection, wanted: Sequence[int], runs: dict[int, str], search: str = ""
+) -> list[BrowseRow]:
     """Rows by id, in the order asked for; ids that are gone are left out.
 
     Args:
         runs: Run id -> verifier name of the verdict columns.
+        search: A text whose place in each is told.
     """
     marks = ", ".join("?" * len(wanted))
     found = {
@@ -135,10 +142,11 @@ def rows(connection: sqlite3.Connection, wanted: Sequence[int], runs: dict[int, 
         )
     }
     words = _words(connection, wanted, runs)
-    return [_row(found[item], words.get(item, {})) for item in wanted if item in found]
+    places = searching.places(connection, wanted, search) if search else {}
+    return [_row(found[item], words.get(item, {}), places.get(item, "")) for item in wanted if item in found]
 
 
-def _row(row: tuple[object, ...], verdicts: dict[str, str]) -> BrowseRow:
+def _row(row: tuple[object, ...], verdicts: dict[str, str], place: str) -> BrowseRow:
     key, question_key, dataset, subtype, domain, source, model, state, gold = map(str, row[2:])
     return BrowseRow(
         id=int(str(row[0])),
@@ -153,6 +161,7 @@ def _row(row: tuple[object, ...], verdicts: dict[str, str]) -> BrowseRow:
         state=state,
         gold=gold,
         verdicts=verdicts,
+        found=place,
     )
 
 

@@ -17,6 +17,7 @@ from workbench.core.database.values import integers, now
 from workbench.core.item import KEPT_RAW, ItemRecord, Refusal
 from workbench.data.records.pass_matrix import ProblemKind, ProblemQuery, ProblemRow, SuiteRun
 from workbench.data.store.item_rows import ItemInserter, Matched
+from workbench.data.store.searching import holds
 
 UNKNOWN_PROBLEM: Final = "unknown_problem"
 """Code of a refused solution whose problem is not there; it may be there when the file is read again."""
@@ -459,9 +460,9 @@ def _where(query: ProblemQuery) -> tuple[str, list[object]]:
         texts.append("d.name = ?")
         parameters.append(query.dataset)
     if query.search:
-        escaped = query.search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        texts.append("(q.key LIKE ? ESCAPE '\\' OR p.entry_point LIKE ? ESCAPE '\\' OR qt.text LIKE ? ESCAPE '\\')")
-        parameters += [f"%{escaped}%"] * 3
+        text, values = holds(("q.key", "p.entry_point", "qt.text"), query.search)
+        texts.append(text)
+        parameters += values
     kind = _KINDS[query.kind]
     texts.append(kind)
     parameters += _bound(kind, query.run)

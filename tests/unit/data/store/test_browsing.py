@@ -199,7 +199,7 @@ def plan(database: Database, sql: str, parameters: list[object]) -> list[str]:
     ["", "model=model-a", "subtype=A1", "type=A state!=final", "state=final", "gold=correct", "dataset=synthetic"],
 )
 def test_pages_in_natural_order_walk_an_index_and_sort_nothing(synthetic: Database, conditions: str) -> None:
-    sql, parameters = first_ids_query(query(*conditions.split()), 128, 500)
+    sql, parameters = first_ids_query(query(*conditions.split()), 500)
     steps = plan(synthetic, sql, parameters)
     assert not [step for step in steps if "TEMP B-TREE" in step or step.startswith("SCAN")], steps
     assert any("SEARCH c USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)" in step for step in steps), steps

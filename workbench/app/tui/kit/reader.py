@@ -21,6 +21,7 @@ from textual.strip import Strip
 from workbench.app.tui.allocating import let_go
 from workbench.app.tui.kit import reader_messages as messages
 from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.segments import restyle
 from workbench.app.tui.kit.wrapping import Hit, Wrapped, prepare
 from workbench.core.text.document import RenderedText, StyleName
 
@@ -337,7 +338,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         for number in range(first, last):
             hit = self._hits[number]
             style = self._hit_style(current=number == self._hit)
-            segments = _restyle(segments, hit.start - start, hit.end - start, style)
+            segments = restyle(segments, hit.start - start, hit.end - start, style)
         return segments
 
     def _hit_style(self, *, current: bool) -> Style:
@@ -355,18 +356,3 @@ def _is_long(document: RenderedText) -> bool:
         if characters > _AT_ONCE:
             return True
     return False
-
-
-def _restyle(segments: list[Segment], start: int, end: int, style: Style) -> list[Segment]:
-    """The segments with characters `start` to `end` in another style on top."""
-    result: list[Segment] = []
-    position = 0
-    for text, old, _ in segments:
-        first = min(max(start - position, 0), len(text))
-        last = min(max(end - position, 0), len(text))
-        both = style if old is None else old + style
-        for part, look in ((text[:first], old), (text[first:last], both), (text[last:], old)):
-            if part:
-                result.append(Segment(part, look))
-        position += len(text)
-    return result

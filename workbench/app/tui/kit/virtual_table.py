@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -32,7 +33,9 @@ from workbench.app.tui.kit.columns import (
 )
 from workbench.app.tui.kit.copies import Copyable, of_row
 from workbench.app.tui.kit.paged_view import PagedView
+from workbench.app.tui.kit.segments import marked
 from workbench.app.tui.kit.sources import PAGE, FixedSource, MemorySource
+from workbench.core.text.excerpt import sought
 from workbench.tables.table import Columns
 
 _HEADER = 1  # lines
@@ -74,7 +77,7 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
     ACTIONS: ClassVar[tuple[Action, ...]] = _ACTIONS
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"virtual-table--{part}"
-        for part in ("header", "cursor", "success", "error", "warning", "accent", "dim", "bold")
+        for part in ("header", "cursor", "success", "error", "warning", "accent", "dim", "bold", "hit")
     }
     DEFAULT_CSS = """
     VirtualTable {
@@ -103,6 +106,7 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         & > .virtual-table--accent { color: $text-accent; }
         & > .virtual-table--dim { color: $text-muted; }
         & > .virtual-table--bold { text-style: bold; }
+        & > .virtual-table--hit { background: $warning-muted; color: $text-warning; text-style: bold underline; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -137,6 +141,7 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         self._strips: LRUCache[tuple[int, int | None, int], Strip] = LRUCache(1024)
         self._part_styles: dict[str, Style] = {}
         self._announced: int | None = None
+        self._sought: re.Pattern[str] | None = None
         self._line = 0  # of the cursor, below the header, when it was last in sight
 
     # -- what screens call -------------------------------------------------------------------------
@@ -207,6 +212,11 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
             self.reload()
         else:
             self.refresh_rows()
+
+    def mark(self, text: str) -> None:
+        """Mark every place of a text in the rows; "" marks nothing."""
+        self._sought = sought(text) if text else None
+        self._repaint()
 
     def _arranged_ids(self) -> array[int]:
         """The order of rows in memory."""
@@ -491,5 +501,7 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
             if row is None:
                 return painter.note("can't be read" if cache.failed(index) else "…", cursor=here is not None)
             strip = painter.row(row, cursor=here is not None, scroll_x=offset.x, here=here)
+            if self._sought is not None:
+                strip = marked(strip, self._sought, self._style_of("hit"))
             self._strips[key] = strip
         return strip

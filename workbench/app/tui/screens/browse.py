@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
@@ -23,7 +23,7 @@ from workbench.app.tui.screen import BREAKPOINTS
 from workbench.app.tui.table_screen import CatalogScreen, FilterScreen
 from workbench.core.selection import Condition
 from workbench.core.text.document import RenderedLine, RenderedText, Span
-from workbench.core.text.excerpt import render_answer
+from workbench.core.text.excerpt import render_answer, snippet
 from workbench.core.text.markdown import render
 from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail
 from workbench.labelling.annotating import FinalAnswer
@@ -51,8 +51,8 @@ _STATE_STYLES: Final[dict[str, Tone]] = {
 }
 
 
-def _columns(verifiers: Iterable[str]) -> Columns[BrowseRow]:
-    """What is known of items, with a column for every verifier."""
+def _columns(verifiers: Iterable[str], search: str = "") -> Columns[BrowseRow]:
+    """What is known of items, with a column for every verifier; a search shows where its text stands."""
 
     def verdict(name: str) -> Column[BrowseRow]:
         return column(
@@ -66,11 +66,12 @@ def _columns(verifiers: Iterable[str]) -> Columns[BrowseRow]:
 
     return (
         word("id", lambda row: row.completion_id, key="completion_id", room=(10, 20)),
+        word("found", lambda row: row.found, key="question_id", room=(44, 70), there=bool(search)),
         word("type", lambda row: row.subtype, key="subtype", room=(6, 9)),
         column("state", lambda row: row.state, _state, words=True, key="state", room=12),
         column("gold", lambda row: row.gold, marked, words=True, key="gold", room=11),
         *map(verdict, verifiers),
-        word("question", lambda row: row.question, key="question_id", room=(24, 48), tone="dim"),
+        word("question", lambda row: row.question, key="question_id", room=(24, 48), tone="dim", there=not search),
         word("model", lambda row: row.model, key="model", room=(10, 24)),
         word("source", lambda row: row.source, key="source", room=(10, 20)),
     )
@@ -133,7 +134,13 @@ class BrowseScreen(CatalogScreen, FilterScreen):
     def rows_of(self, asked: BrowseQuery) -> PagedSource[BrowseRow]:
         """The items of a query, a column for every verifier."""
         items = browsing.ItemTable(self.project, asked)
-        return PagedSource(_columns(items.verifiers), items, lambda row: row.id)
+        return PagedSource(_columns(items.verifiers, asked.search), items, lambda row: row.id)
+
+    def change(self, **changes: Any) -> None:
+        """Also see to the index that searches ask."""
+        super().change(**changes)
+        if self.asked.search:
+            self.workbench.index_texts()
 
     def find(self, name: str) -> list[int]:
         """Items by their ids."""
@@ -152,7 +159,7 @@ class BrowseScreen(CatalogScreen, FilterScreen):
         """Open the item with all its texts."""
         from workbench.app.tui.screens.item import ItemScreen
 
-        self._opened = ItemScreen(row, self.table.order, _verifiers(self.asked.conditions))
+        self._opened = ItemScreen(row, self.table.order, _verifiers(self.asked.conditions), self.asked.search)
         self.app.push_screen(self._opened)
 
     def action_triage(self) -> None:
@@ -183,10 +190,14 @@ class BrowseScreen(CatalogScreen, FilterScreen):
             self.in_background(lambda: self._preview(item, width), self._show_details, group="browse-details")
 
     def _preview(self, item: int, width: int) -> RenderedText:
-        return preview(browsing.detail(self.project, item, self.workbench.names_worked_under), width)
+        found = browsing.detail(self.project, item, self.workbench.names_worked_under)
+        return preview(found, width, self.asked.search)
 
     def _show_details(self, text: RenderedText) -> None:
-        self.query_one("#browse-details", Reader).show(text)
+        reader = self.query_one("#browse-details", Reader)
+        reader.show(text)
+        if self.asked.search:
+            reader.find(self.asked.search.lower())
 
 
 def _verifiers(conditions: tuple[Condition, ...]) -> tuple[str, ...]:
@@ -201,15 +212,17 @@ def _shown(condition: Condition) -> str:
     return f"{condition.field}{condition.operator}{value}"
 
 
-def preview(item: ItemDetail, width: int = 0) -> RenderedText:
+def preview(item: ItemDetail, width: int = 0, search: str = "") -> RenderedText:
     """Question, reference and completion, a dozen lines of each, then labels and verdicts.
 
     Args:
         item: The item.
         width: Cells to lay verdicts out for; 0 leaves that to who shows them.
+        search: A text that was searched for: what stands around it comes first.
     """
     reference, completion = final_answers(item)
     lines = [
+        *_places(item, search),
         *_part("Question", item.question[:_CHARACTERS], _QUESTION_LINES),
         *_answer("Reference answer", reference),
         *_part("Reference", item.reference[:_CHARACTERS], _REFERENCE_LINES),
@@ -218,6 +231,15 @@ def preview(item: ItemDetail, width: int = 0) -> RenderedText:
         *evidence(item, width, beside=True).lines,
     ]
     return RenderedText(tuple(lines), {})
+
+
+def _places(item: ItemDetail, search: str) -> Iterator[RenderedLine]:
+    """Where each text holds the text that was searched for."""
+    if search:
+        for name in ("question", "reference", "completion"):
+            if (around := snippet(getattr(item, name), search)) is not None:
+                yield _line(Span(f"Found in the {name}: ", "heading"), Span(around))
+        yield _line()
 
 
 def _part(title: str, text: str, limit: int) -> Iterator[RenderedLine]:

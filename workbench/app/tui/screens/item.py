@@ -30,6 +30,7 @@ from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.app.tui.switches import index_of
 from workbench.coding.problems import problem_of
 from workbench.core.taxonomy import UNTYPED, type_display
+from workbench.core.text.excerpt import snippet
 from workbench.data.records.browse import ItemDetail, ItemVerdict
 from workbench.measuring import browsing
 from workbench.measuring.reviewing.deciding import reviews_of
@@ -98,6 +99,7 @@ class ItemScreen(Reviewing):
         neighbours: Row ids of the items ``[`` and ``]`` go to, in order.
         first: Whose verdicts come first; the first of them is chosen: its final answers are marked in the texts.
             Without one, or without a verdict of it, they are marked as the workbench itself finds them.
+        search: A text by which the items were found: each opens where it stands, the next key goes on.
 
     Attributes:
         completion: Row id of the item now shown.
@@ -108,8 +110,12 @@ class ItemScreen(Reviewing):
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = ITEM_ACTIONS
 
-    def __init__(self, completion: int, neighbours: Sequence[int] = (), first: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, completion: int, neighbours: Sequence[int] = (), first: tuple[str, ...] = (), search: str = ""
+    ) -> None:
         super().__init__()
+        self._search = search
+        self._sought_in: int | None = None
         self.completion = completion
         self._neighbours = neighbours
         self._index: int | None = None
@@ -226,7 +232,20 @@ class ItemScreen(Reviewing):
         self._show_evidence()
         self.action_answer()
         self.call_after_refresh(self.action_answer)  # once more: other lines above the panes make them shorter
+        if self._search and (found.view.raw or self._sought_in != found.item.id):
+            self._sought_in = found.item.id
+            self.call_after_refresh(self._go_to_found, found)
         self._read_ahead(1)
+
+    def _go_to_found(self, found: ReadyItem) -> None:
+        """Go to the text by which the item was found; where only the stored text has it, that one is shown."""
+        small = self._search.lower()  # with capitals a reader would look for these alone
+        holding = [pane for pane in map(self._pane, reversed(TEXTS)) if pane.find(small)]
+        if holding:
+            holding[0].focus()
+            self.call_after_refresh(self.call_after_refresh, holding[0].find, small)
+        elif not found.view.raw and any(snippet(getattr(found.item, name), self._search) for name in TEXTS):
+            self._change_view(found.view._replace(raw=True))
 
     def _show_evidence(self) -> None:
         """Gold, labels and verdicts, at the chosen verdict."""

@@ -1,0 +1,33 @@
+"""Parts of a drawn line in another style, such as what was searched for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+
+def restyle(segments: Iterable[Segment], start: int, end: int, style: Style) -> list[Segment]:
+    """The segments with characters `start` to `end` in another style on top."""
+    result: list[Segment] = []
+    position = 0
+    for text, old, _ in segments:
+        first = min(max(start - position, 0), len(text))
+        last = min(max(end - position, 0), len(text))
+        both = style if old is None else old + style
+        for part, look in ((text[:first], old), (text[first:last], both), (text[last:], old)):
+            if part:
+                result.append(Segment(part, look))
+        position += len(text)
+    return result
+
+
+def marked(strip: Strip, sought: re.Pattern[str], style: Style) -> Strip:
+    """A line with every place of a text marked."""
+    segments = list(strip)
+    for found in sought.finditer(strip.text):
+        segments = restyle(segments, *found.span(), style)
+    return Strip(segments, strip.cell_length)

@@ -1,0 +1,60 @@
+"""Searching the texts of a project with the help of an index, and building that index beside other work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import TypeVar
+
+from workbench.core.database.connection import Database
+from workbench.core.health import Finding
+from workbench.core.project import Project
+from workbench.data.store import text_index
+from workbench.data.store.text_index import NO_INDEX, DamagedIndexError, TextIndex
+
+Found = TypeVar("Found")
+WORTH = 20_000
+"""Texts from which on an index is built: fewer are read in no time."""
+
+
+def searched(database: Database, search: str, read: Callable[[TextIndex], Found]) -> Found:
+    """What is read with the index as it stands, or without it: it decides how long that takes, not what is found."""
+    try:
+        with text_index.reading(database.path, database.reader()) as index:
+            return read(index if text_index.helps(search) else NO_INDEX)
+    except DamagedIndexError:
+        text_index.remove(database.path)
+        return read(NO_INDEX)
+
+
+def index_texts(project: Project) -> Iterator[float]:
+    """Build the index, or bring it up to date, if the project is large enough for one.
+
+    Yields:
+        The share of the texts that it holds, after each of many short steps; whoever stops asking stops it.
+
+    Raises:
+        StoreError: None can be kept; the message says why.
+    """
+    with closing(project.database.open()) as reader:
+        questions, completions = text_index.last_rows(reader)
+        if questions + completions < WORTH:
+            return
+        while (through := text_index.extend(project.path, reader)) is not None:
+            yield min(1.0, sum(through) / (questions + completions))
+
+
+def index_finding(project: Project) -> Finding | None:
+    """Whether the index finds the texts that it says it holds, of which some are tried; None where there is none."""
+    if not text_index.path(project.path).exists():
+        return None
+    reader = project.database.reader()
+    try:
+        with text_index.reading(project.path, reader) as index:
+            missing = text_index.missing(index, reader)
+    except DamagedIndexError:
+        missing = True
+    if missing:
+        what = f"the index of the texts does not hold what it says; {text_index.path(project.path)} may be deleted"
+        return Finding(name="search", ok=False, message=what, remedy="repair")
+    return Finding(name="search", ok=True, message="ok, the index finds the texts that were tried")

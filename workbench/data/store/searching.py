@@ -1,0 +1,140 @@
+"""Finding the items whose texts hold a text: plain text, of which ASCII letters match in either case."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
+from itertools import chain, islice
+from typing import Final
+
+from workbench.core.database.selection import VISIBLE_QUESTION, items_for
+from workbench.core.text.excerpt import snippet
+from workbench.data.store.text_index import TextIndex
+
+_LONGEST_PATTERN: Final = 10_000
+"""Characters; SQLite takes patterns of up to 50,000 bytes."""
+_CONFIRMED: Final = (64, 8_192)
+"""Candidates whose texts are read together: at first, and at most."""
+_MANY: Final = 20
+"""One question in so many is many."""
+_QUESTION: Final = "questions AS q JOIN question_text AS qt ON qt.id = q.id"
+
+Clause = tuple[str, list[object]]
+"""A condition's SQL text and its parameters."""
+
+
+def holds(columns: Sequence[str], search: str) -> Clause:
+    """One of these columns holds the text, whatever it is."""
+    try:
+        search.encode()
+    except UnicodeEncodeError:
+        return "0", []  # half a character, as only a broken terminal sends it
+    if len(search) > _LONGEST_PATTERN or "\0" in search:
+        sql, value = "instr(lower({}), lower(?)) > 0", search
+    else:
+        escaped = search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        sql, value = "{} LIKE ? ESCAPE '\\'", f"%{escaped}%"
+    return f"({' OR '.join(map(sql.format, columns))})", [value] * len(columns)
+
+
+def matching(
+    connection: sqlite3.Connection, index: TextIndex, search: str, where: Clause, after: int = 0
+) -> Iterator[int]:
+    """Row ids behind one of the items that hold the text and for which conditions hold, in the order of import.
+
+    Args:
+        index: Says which rows need be looked at, of those that it holds.
+        where: The conditions.
+    """
+    own = _and(holds(("c.key", "ct.text"), search), where)
+    found = merge(
+        _confirmed(connection, index.candidates("completions", search, after), own, index.completions),
+        _items(connection, ("c.id > ?", [max(after, index.completions)]), own),
+        _of_questions(connection, _questions(connection, index, search), where, after),
+    )
+    last = 0
+    for item in found:
+        if item != last:
+            yield item
+        last = item
+
+
+def places(connection: sqlite3.Connection, items: Sequence[int], search: str) -> dict[int, str]:
+    """Where the first text of each item that holds the text does so: ``"reference: … as …"``."""
+    rows = connection.execute(
+        "SELECT c.id, ct.text, qt.reference, qt.text, c.key, q.key FROM completions AS c "
+        "JOIN questions AS q ON q.id = c.question_id JOIN question_text AS qt ON qt.id = q.id "
+        "JOIN completion_text AS ct ON ct.id = c.id WHERE c.id IN (SELECT value FROM json_each(?))",
+        (_listed(items),),
+    )
+    return {item: next(_found(texts, search), "") for item, *texts in rows}
+
+
+def _found(texts: Iterable[str], search: str) -> Iterator[str]:
+    for place, text in zip(("completion", "reference", "question", "id", "question's id"), texts, strict=True):
+        if (around := snippet(text, search)) is not None:
+            yield f"{place}: {around}"
+
+
+def sorted_by(connection: sqlite3.Connection, ids: Iterable[int], order: str, parameters: list[object]) -> str | None:
+    """These items in another order, as one text."""
+    row: tuple[str | None] = connection.execute(
+        f"SELECT group_concat(id) FROM (SELECT c.id FROM {items_for(order)} "
+        f"WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY {order})",
+        (_listed(ids), *parameters),
+    ).fetchone()
+    return row[0]
+
+
+def _and(one: Clause, other: Clause) -> Clause:
+    return f"{one[0]} AND {other[0]}", [*one[1], *other[1]]
+
+
+def _confirmed(connection: sqlite3.Connection, candidates: Iterator[int], where: Clause, through: int) -> Iterator[int]:
+    """Those candidates for which it is so, a few at first."""
+    size, most = _CONFIRMED
+    while some := list(islice(candidates, size)):
+        listed = _listed(item for item in some if item <= through)
+        yield from _items(connection, ("c.id IN (SELECT value FROM json_each(?))", [listed]), where)
+        size = min(2 * size, most)
+
+
+def _of_questions(connection: sqlite3.Connection, questions: Iterator[int], where: Clause, after: int) -> Iterator[int]:
+    """The completions of questions: looked up and sorted, or, where the questions are many, walked through."""
+    if listed := array("q", questions):
+        (last,) = connection.execute("SELECT max(id) FROM questions").fetchone()
+        by_item, by_question = ("", "+") if len(listed) * _MANY > last else ("+", "")
+        which = f"{by_question}c.question_id IN (SELECT value FROM json_each(?)) AND {by_item}c.id > ?"
+        text, parameters = _and((which, [_listed(listed), after]), where)
+        sql = f"SELECT c.id FROM {items_for(text)} WHERE {text} ORDER BY {by_item}c.id"
+        for (item,) in connection.execute(sql, parameters):
+            yield item
+
+
+def _items(connection: sqlite3.Connection, which: Clause, where: Clause) -> Iterator[int]:
+    text, parameters = _and(which, where)
+    # By row id, so that nothing is sorted; what they are joined with is looked up.
+    walked = items_for(text).replace(" JOIN ", " CROSS JOIN ").replace("LEFT CROSS JOIN", "LEFT JOIN")
+    for (item,) in connection.execute(f"SELECT c.id FROM {walked} WHERE {text} ORDER BY c.id", parameters):
+        yield item
+
+
+def _questions(connection: sqlite3.Connection, index: TextIndex, search: str) -> Iterator[int]:
+    """Row ids of the questions that hold the text."""
+    text, parameters = holds(("q.key", "qt.text", "qt.reference"), search)
+    text = f"{text} AND {VISIBLE_QUESTION}"
+    candidates = _listed(item for item in index.candidates("questions", search) if item <= index.questions)
+    confirmed = f"SELECT q.id FROM {_QUESTION} WHERE q.id IN (SELECT value FROM json_each(?)) AND {text}"
+    others = f"SELECT q.id FROM {_QUESTION} WHERE q.id > ? AND {text}"
+    rows = chain(
+        connection.execute(confirmed, (candidates, *parameters)),
+        connection.execute(others, (index.questions, *parameters)),
+    )
+    return (question for (question,) in rows)
+
+
+def _listed(ids: Iterable[int]) -> str:
+    return json.dumps(list(ids))

@@ -1,0 +1,266 @@
+"""The index that searches ask first: FTS5 with trigrams, in a file of its own beside the database.
+
+``p.db.columns/search.db`` follows from the texts and may be deleted at any time. In a file of its own it takes no
+lock of the database, is in no copy, bundle or archive of it, and needs nothing there that an older SQLite lacks.
+
+It keeps neither texts nor positions: 0.4 bytes a byte of text, where one with positions takes 2.3. What it gives are
+candidates, among which the stored texts decide; so neither what FTS5 takes for one letter nor its syntax has a say
+in what is found. Texts that stand in the database are never changed by the program, and new ones have higher row
+ids: the index holds those up to a row id of each table, and whoever searches reads the rest.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from workbench.core.database import column_files, generation
+from workbench.core.database.generation import ChangeMark
+from workbench.core.database.selection import VISIBLE, VISIBLE_QUESTION
+from workbench.core.errors import StoreError
+from workbench.core.files import PRIVATE, require_own, require_own_folder
+
+NAME: Final = "search.db"
+Indexed = Literal["questions", "completions"]
+_TRIED: Final = 500
+LEAST: Final = 3
+"""Characters of a trigram: shorter words are in no index."""
+_MOST: Final = 64
+"""Trigrams that are asked for together; FTS5 takes 256."""
+_ROWS: Final = 1_000
+_CHARACTERS: Final = 2_000_000
+"""At most so many rows, and texts of about so many characters, in one transaction."""
+_ALWAYS: Final = "content='', columnsize=0, detail='none', tokenize='trigram'"
+_SCHEMA: Final = {
+    "questions": f"CREATE VIRTUAL TABLE questions USING fts5(key, text, reference, {_ALWAYS})",
+    "completions": f"CREATE VIRTUAL TABLE completions USING fts5(key, text, {_ALWAYS})",
+    "progress": """CREATE TABLE progress (id INTEGER PRIMARY KEY CHECK (id = 1), database TEXT NOT NULL,
+        version INTEGER NOT NULL, token BLOB NOT NULL, questions INTEGER NOT NULL, completions INTEGER NOT NULL)""",
+}
+_TEXTS: Final = {
+    "questions": "SELECT q.id, q.key, t.text, t.reference FROM questions AS q JOIN question_text AS t ON t.id = q.id "
+    f"WHERE q.id > ? AND {VISIBLE_QUESTION} ORDER BY q.id LIMIT {_ROWS}",
+    "completions": "SELECT c.id, c.key, t.text FROM completions AS c JOIN completion_text AS t ON t.id = c.id "
+    f"WHERE c.id > ? AND {VISIBLE} ORDER BY c.id LIMIT {_ROWS}",
+}
+_INSERTS: Final = {
+    "questions": "INSERT INTO questions (rowid, key, text, reference) VALUES (?, ?, ?, ?)",
+    "completions": "INSERT INTO completions (rowid, key, text) VALUES (?, ?, ?)",
+}
+
+
+class TextIndex(NamedTuple):
+    """An index as it stands now.
+
+    Attributes:
+        questions: The row id up to which it holds questions; 0 where it is no help.
+        completions: The same of completions.
+    """
+
+    connection: sqlite3.Connection | None = None
+    questions: int = 0
+    completions: int = 0
+
+    def candidates(self, table: Indexed, search: str, after: int = 0) -> Iterator[int]:
+        """Row ids, in order, of all rows in the index that hold the text, and of others.
+
+        Raises:
+            DamagedIndexError: It can't be read.
+        """
+        if self.connection is not None:
+            sql = f"SELECT rowid FROM {table} WHERE {table} MATCH ? AND rowid > ? ORDER BY rowid"
+            try:
+                for (row,) in self.connection.execute(sql, (_trigrams(search), after)):
+                    yield row
+            except sqlite3.Error as error:
+                raise DamagedIndexError from error
+
+
+class DamagedIndexError(Exception):
+    """The index can't be read: who searches does without it, and it is made anew."""
+
+
+NO_INDEX: Final = TextIndex()
+
+
+def _trigrams(search: str) -> str:
+    """Strings for FTS5, all of which a row must hold."""
+    found = list(dict.fromkeys(search[at : at + LEAST] for at in range(len(search) - LEAST + 1)))
+    some = found[:: -(-len(found) // _MOST)]
+    return " ".join('"' + trigram.replace('"', '""') + '"' for trigram in some)
+
+
+def path(database: Path) -> Path:
+    """Where the index of a database stands."""
+    return column_files.folder(database) / NAME
+
+
+def helps(search: str) -> bool:
+    """Whether an index can say anything of a text: it is neither too short, nor one that no text can hold."""
+    return len(search) >= LEAST and "\0" not in search and not any("\ud800" <= letter <= "\udfff" for letter in search)
+
+
+@contextmanager
+def reading(database: Path, reader: sqlite3.Connection) -> Iterator[TextIndex]:
+    """The index; `NO_INDEX` where there is none, or none of this database."""
+    connection = _opened(path(database))
+    if connection is None:
+        yield NO_INDEX
+        return
+    with closing(connection):
+        through = _through(connection, reader)
+        yield NO_INDEX if through is None else TextIndex(connection, *through)
+
+
+def _opened(place: Path) -> sqlite3.Connection | None:
+    if not place.exists():
+        return None
+    try:
+        connection = _connect(place, "rw")
+    except (sqlite3.Error, OSError):
+        return None
+    connection.execute("PRAGMA query_only = ON")
+    connection.execute("BEGIN")
+    return connection
+
+
+def last_rows(reader: sqlite3.Connection) -> tuple[int, int]:
+    """The last row ids of questions and completions."""
+    questions, completions = (
+        reader.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0]
+        for table in ("questions", "completions")
+    )
+    return questions, completions
+
+
+def extend(database: Path, reader: sqlite3.Connection) -> tuple[int, int] | None:
+    """Take some more rows into the index, which is made if need be; killed at any moment it goes on where it was.
+
+    Returns:
+        Up to which row ids it holds questions and completions now; None when there are no more of them.
+
+    Raises:
+        StoreError: No index can be kept here; the message says why.
+    """
+    place = path(database)
+    try:
+        place.parent.mkdir(mode=0o700, exist_ok=True)
+        require_own_folder(place.parent)
+        try:
+            return _extend(place, reader)
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:
+            # It is hurt.
+            remove(database)
+            return _extend(place, reader)
+    except (sqlite3.Error, OSError) as error:
+        raise StoreError(
+            f"No index of the texts can be kept in {place}: {error}.", "Searches read every text instead."
+        ) from error
+
+
+def missing(index: TextIndex, reader: sqlite3.Connection) -> bool:
+    """Whether a text that the index should hold is not found in it; some are tried.
+
+    Raises:
+        DamagedIndexError: It can't be read.
+    """
+    step = max(1, index.completions // _TRIED)
+    rows = reader.execute(
+        "SELECT id, text FROM completion_text WHERE id <= ? AND id % ? = 0", (index.completions, step)
+    )
+    for row, text in rows:
+        for part in (text[:LEAST], text[-LEAST:]):
+            if len(part) == LEAST and next(index.candidates("completions", part, row - 1), 0) != row:
+                return True
+    return False
+
+
+def remove(database: Path) -> None:
+    """Delete the index."""
+    place = path(database)
+    for end in ("", "-wal", "-shm"):
+        place.with_name(place.name + end).unlink(missing_ok=True)
+
+
+def _connect(place: Path, mode: Literal["rw", "rwc"]) -> sqlite3.Connection:
+    require_own(place)
+    connection = sqlite3.connect(f"{place.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None)
+    try:
+        for pragma in ("trusted_schema = OFF", "journal_mode = WAL", "synchronous = NORMAL"):
+            connection.execute(f"PRAGMA {pragma}")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _extend(place: Path, reader: sqlite3.Connection) -> tuple[int, int] | None:
+    with closing(_connect(place, "rwc")) as connection:
+        place.chmod(PRIVATE)
+        connection.execute("BEGIN IMMEDIATE")
+        reader.execute("BEGIN")
+        try:
+            found = _take_in(connection, reader)
+        finally:
+            reader.execute("COMMIT")
+        connection.execute("COMMIT")
+        return found
+
+
+def _take_in(connection: sqlite3.Connection, reader: sqlite3.Connection) -> tuple[int, int] | None:
+    through = dict(zip(_TEXTS, _through(connection, reader) or _begin(connection), strict=True))
+    connection.execute(
+        "UPDATE progress SET database = ?, version = ?, token = ?", (_name(reader), *generation.mark(reader))
+    )
+    for table, last in through.items():
+        if rows := _some(reader.execute(_TEXTS[table], (last,))):
+            connection.executemany(_INSERTS[table], rows)
+            through[table] = rows[-1][0]
+            connection.execute(f"UPDATE progress SET {table} = ?", (through[table],))
+            return through["questions"], through["completions"]
+    return None
+
+
+def _some(found: Iterable[tuple[int, *tuple[str, ...]]]) -> list[tuple[int, *tuple[str, ...]]]:
+    """The first rows."""
+    rows, characters = [], 0
+    for row in found:
+        rows.append(row)
+        characters += sum(map(len, row[1:]))
+        if characters > _CHARACTERS:
+            break
+    return rows
+
+
+def _through(connection: sqlite3.Connection, reader: sqlite3.Connection) -> tuple[int, int] | None:
+    """Up to which rows an index is of this database; None where it is of another one, or none of ours."""
+    try:
+        made = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE name IN (?, ?, ?)", [*_SCHEMA]))
+        if made != _SCHEMA:
+            return None
+        row = connection.execute("SELECT database, version, token, questions, completions FROM progress").fetchone()
+    except sqlite3.Error:
+        return None
+    if row is None or row[0] != _name(reader) or not generation.has(reader, ChangeMark(row[1], row[2])):
+        return None
+    return row[3], row[4]
+
+
+def _begin(connection: sqlite3.Connection) -> tuple[int, int]:
+    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        if name in _SCHEMA:
+            connection.execute(f"DROP TABLE {name}")
+    for sql in _SCHEMA.values():
+        connection.execute(sql)
+    connection.execute("INSERT INTO progress VALUES (1, '', 0, x'', 0, 0)")
+    return 0, 0
+
+
+def _name(reader: sqlite3.Connection) -> str:
+    found = generation.read(reader)
+    return "" if found is None else found.name

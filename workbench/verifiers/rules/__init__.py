@@ -13,7 +13,7 @@ An item's way, and where each step lives:
    `figures`               with `quantities`, `numbers`, `numberwords`, `units`: numbers and what stands around them
    `changes`               increases and decreases
    `calendar`              dates and times
-   `members`               with `structure`, `regions`: lists, sets, tuples, matrices; intervals and their unions
+   `members`               with `structure`, `regions`, `bounds`: lists, sets, tuples, matrices; intervals, unions
    `named`                 values by name: what each person gets, which term goes with which definition
    `algebra`               with `tokens`, `expression`, `nodes`, `statements`: text to tokens to tree
    `parameters`            residue classes, general solutions, values by an index

@@ -15,7 +15,7 @@ from workbench.verifiers.rules.records import AnswerText, Expression, Part, Reac
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.statements import Statement, statements
 from workbench.verifiers.rules.tokens import NotUnderstood
-from workbench.verifiers.rules.units import Unit, split
+from workbench.verifiers.rules.units import Unit, split, split_letter
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
@@ -55,6 +55,8 @@ def _expression(source: AnswerText, reader: AnswerReader) -> Value | None:
         one, other = (reader.part(side.strip(), source.depth + 1) for side in sides)
         return Reaction((one, other))
     measured = split(source.raw)
+    if measured is None and (lettered := split_letter(text)) and question.measures_in(lettered[1]):
+        measured = lettered
     if measured is not None and measured[1].dropped:
         return _said(tidy(measured[0]), measured[1])
     return _said(text)

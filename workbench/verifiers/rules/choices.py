@@ -9,7 +9,7 @@ from functools import lru_cache
 from workbench.verifiers.rules.conclusions import sentences, values_in
 from workbench.verifiers.rules.options import letters, named_letters
 from workbench.verifiers.rules.restating import last_clauses
-from workbench.verifiers.rules.sense import Around, changed_near, is_prose
+from workbench.verifiers.rules.sense import Around, changed_near, denying, is_prose, unknown_words, words
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.strings import canonical
 from workbench.verifiers.rules.structure import split_list
@@ -49,6 +49,13 @@ _TRAILING = re.compile(
 )
 _A_LETTER = re.compile(r"(?<=[^.!?:]\s)A(?![\w'’])")
 _LONGEST = 300
+_ALL_BUT = re.compile(
+    r"\b(?:[Aa]ll|[Ee]very(?:thing)?|[Ee]ach)(?:\s+(?:of\s+)?(?:them|these|those|(?:the\s+)?(?:\w+\s+)?(?:options?|choices?|statements?|answers?|ones)))?"
+    r",?\s+(?:except|but|excluding|other\s+than|apart\s+from|save)(?:\s+for)?(?:\s+(?:options?|choices?|statements?|answers?))?"
+    r"\s+(\(?[A-Z]\)?(?:(?:,|\s+and|\s+or)\s+\(?[A-Z]\)?)*)(?:\s+(?:are|is|hold|work|apply|can|will|must|should)\b(?!\s+(?:not|wrong|false|incorrect|out))([^.,;]*))?\W*\Z"
+)
+"""An answer that picks every option but the ones it names."""
+_SEPARATED = re.compile(r",?\s+(?:and\s+|or\s+)?|,")
 _VALUE = re.compile(r"[\d\\^=]")
 
 Same = Callable[[str, str], bool]
@@ -89,6 +96,23 @@ def without_rejected(text: str, labels: tuple[str, ...]) -> str:
     return _TRAILING.sub("", _LEADING.sub("", rest, count=1)).strip()
 
 
+def all_but(text: str, labels: tuple[str, ...], asked: str) -> str:
+    """The labels of all other options, of an answer that picks all except some: "All but B"; else the answer itself.
+
+    Args:
+        text: A final answer.
+        labels: The labels of the question's options.
+        asked: The question, whose words what is said of the options must be.
+    """
+    found = _ALL_BUT.search(text[:_LONGEST]) if len(labels) > 2 else None
+    if found is None or denying(text[: found.start()]) or unknown_words(found[2] or "", words(asked)):
+        return text
+    rejected = [label.strip("().,") for label in _SEPARATED.split(found[1])]
+    if not set(rejected) <= set(labels):
+        return text
+    return ", ".join(label for label in labels if label not in rejected)
+
+
 @lru_cache(maxsize=64)
 def _patterns(labels: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """What rejects such labels, and one of them."""
@@ -105,7 +129,8 @@ def _patterns(labels: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]
 _PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _ONLY = re.compile(r"[()\[\]{}<>\s]+")
 _INPUT = re.compile(r"[()\[\]{}<>](?:[ \t]*[()\[\]{}<>])+")
-_TYPESET = re.compile(r"\\(?=[{}])|\\[lr](?:angle|brace|brack)|[$`\"'.,\s]|\\(?:text|left|right|,|;)")
+_RUN = re.compile(r"[()\[\]{}<>](?:\s*[()\[\]{}<>])*")
+_TYPESET = re.compile(r"\\(?=[{}])|\\[lr](?:angle|brace|brack)|[$`\"'.,]|\\(?:text|left|right|,|;)")
 _NAMED = {"\\langle": "<", "\\rangle": ">", "\\lbrace": "{", "\\rbrace": "}", "\\lbrack": "[", "\\rbrack": "]"}
 
 
@@ -120,6 +145,8 @@ def closing_of(text: str, question: str, whole: bool = False) -> str | None:
     if not whole and not (text.strip() and _ONLY.fullmatch(text)):
         return None
     said = _bare(text)
+    if whole and not _ONLY.fullmatch(said) and (runs := _RUN.findall(_typeset_out(text))):
+        said = "" if denying(text.rpartition(runs[-1][0])[0]) else _bare(runs[-1])
     for found in reversed(_INPUT.findall(question)):
         sequence = _bare(found)
         closed = closing(sequence)
@@ -140,6 +167,10 @@ def closing(sequence: str) -> str | None:
 
 
 def _bare(text: str) -> str:
+    return "".join(_typeset_out(text).split())
+
+
+def _typeset_out(text: str) -> str:
     for name, bracket in _NAMED.items():
         text = text.replace(name, bracket)
     return _TYPESET.sub("", text)
@@ -231,7 +262,7 @@ def _told(sentence: str, known: dict[str, str], same: Same) -> frozenset[str] | 
     told = [*last_clauses(sentence)[-1:], *(sentence.rsplit("=", 1)[1:]), *([listed[1]] if listed else ())]
     values = list(values_in(sentence))
     if values and (named := letters(values[0], known)):
-        return named
+        return named | text_behind(values[0], known, same)
     for value in filter(None, (*values, *told)):
         found = option_of(value, known, same) or _all_named(value, known, same)
         before, _, behind = sentence.rpartition(value)

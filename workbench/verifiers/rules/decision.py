@@ -18,7 +18,7 @@ from workbench.verifiers.rules.answers import (
     revised,
     stated_values,
 )
-from workbench.verifiers.rules.choices import contrasts, given_text_of_another, without_rejected
+from workbench.verifiers.rules.choices import all_but, contrasts, given_text_of_another, without_rejected
 from workbench.verifiers.rules.comparing import Comparison
 from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
@@ -110,6 +110,8 @@ def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symb
     if not found.candidate.text:
         return Decision(None, "no_answer_found")
     text = unpacked(completion, found.candidate)
+    if reader.question.options:
+        text = all_but(text, tuple(reader.question.options), reader.question.text)
     if contrasts(text) and "\\boxed" not in text and reader.question.options:
         text = without_rejected(text, tuple(reader.question.options))
     if text != found.candidate.text:

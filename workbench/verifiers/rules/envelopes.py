@@ -10,7 +10,10 @@ from workbench.core.final_answer import FinalAnswer
 from workbench.verifiers.rules.sense import changing
 
 _TAGGED = re.compile(r"<(answer|final_answer|final)>\s*((?:(?!</?\1>).)*?)\s*</\1>", re.DOTALL | re.IGNORECASE)
-_KEY = re.compile(r'"(?:final[_ ]?answer|answer|final|result|solution|value|答案)"\s*:\s*', re.IGNORECASE)
+_KEY = re.compile(
+    r'"(?:final[_ ]?answer|answer|final|result|solution|value|(?:final[_ ]?)?(?:choice|option)|选项|答案)"\s*:\s*',
+    re.IGNORECASE,
+)
 _ONLY_KEY = re.compile(r'^\s*\{\s*"([^"\n]{1,40})"\s*:\s*', re.MULTILINE)
 """The key of an object that begins a line; it is the answer's where the object has no other."""
 _ANY_KEY = re.compile(r'"\s*:\s*\Z')

@@ -24,7 +24,8 @@ from workbench.verifiers.rules.records import (
     ValueType,
 )
 from workbench.verifiers.rules.regions import HIGHEST, LOWEST, IntervalForm, intervals
-from workbench.verifiers.rules.structure import Shape, name_without_index, shape, unit_vectors
+from workbench.verifiers.rules.structure import Shape, name_without_index, shape, unit_vectors, with_plain_axes
+from workbench.verifiers.rules.units import unit
 
 if TYPE_CHECKING:
     from workbench.verifiers.rules.comparing import Comparison
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
 
 _SHAPE_BEHIND = re.compile(r"[^=(\[{,]{1,40}=\s*((?:\\\{|[{(\[]|\\begin).*)", re.DOTALL)
 _RELATION = re.compile(r"[<>≤≥≠∖]|\\[lg](?:e|eq|eqslant|t)(?![A-Za-z])|∈|ℝ|\\mathbb|∪|\\infty|∞|\ball\s+real")
+_MEASURED = re.compile(
+    r"(.*(?:[)\]⟩}]|(?<![A-Za-z])[ijk]))(?:\s|\\[,;: ]|~)*"
+    r"(?:\\(?:text|mathrm)\s*\{\s*|\()?([A-Za-zµΩ°][A-Za-zµΩ°/·^0-9²³⁻ -]{0,20}?)[)}]?",
+    re.DOTALL,
+)
+"""A vector and the unit behind it: ``(3, 4) N``, ``3i + 4j (newtons)``."""
 _PAIR = re.compile(r"\([^()<>]*,[^()<>]*\)")
 _POINT = re.compile(r"\A(?:[A-Z]\s?)?\(([^()|,;]{1,40})[|,;]([^()|,;]{1,40})\)\Z")
 """A point as some write it: ``P(1, 2)``, ``(1|2)``."""
@@ -80,10 +87,28 @@ def _collection(source: AnswerText, reader: AnswerReader) -> Value | None:
         text = _POINT.sub(r"(\1,\2)", text)
     if (behind := _SHAPE_BEHIND.fullmatch(text)) is not None:
         text = behind[1].rstrip(" .")
-    found = shape(text)
-    if found is None and "i" in text and ("j" in text or "k" in text) and reader.question.vectors:
-        found = unit_vectors(text)
+    plain_axes = with_plain_axes(text)
+    is_vector = with_plain_axes(source.raw) != source.raw or (
+        "i" in text and ("j" in text or "k" in text) and reader.question.vectors
+    )
+    text = plain_axes
+    found = _shape_of(text, is_vector)
+    if found is None and (measured := _MEASURED.fullmatch(text)) and unit(measured[2]) is not None:
+        found = _shape_of(measured[1], is_vector)
+        if found is not None and found.kind in ("tuple", "matrix"):
+            return _of_shape(_each_in(found, measured[2]), text, reader, source.depth)
+        found = None
     return None if found is None else _of_shape(found, text, reader, source.depth)
+
+
+def _shape_of(text: str, is_vector: bool) -> Shape | None:
+    found = shape(text)
+    return unit_vectors(text) if found is None and is_vector else found
+
+
+def _each_in(found: Shape, name: str) -> Shape:
+    """A vector or matrix whose unit stands behind it, as one of quantities."""
+    return found._replace(parts=tuple(f"{part}\\text{{ {name}}}" for part in found.parts))
 
 
 def _of_shape(found: Shape, text: str, reader: AnswerReader, depth: int) -> Value | None:

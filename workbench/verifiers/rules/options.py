@@ -81,15 +81,20 @@ _BETWEEN_ENDS = frozenset("d\\- \t\n\r\f\v$;,*&~\u3000\xa0")
 _SEEN = 200
 _BEFORE = re.compile(
     r"[故应]?(?:the\s+)?(?:correct\s+)?(?:options?|choices?|answers?|statements?|选项|答案|选)\s*(?:is|are|是|为)?\s*[:：]?\s*"
+    r"|(?:la\s+|die\s+|a\s+)?(?:(?:opci[óo]n|respuesta|alternativa|réponse|antwort|resposta|risposta)\s+)(?:correcta\s+|correta\s+|corretta\s+)?"
+    r"(?:(?:es|est|ist|é|è)\s+)?(?:(?:la|a)\s+)?(?:(?:opci[óo]n|alternativa)\s+)?(?=\(?[A-Za-z]\)?\s*[.)]*\s*\Z)"
     r"|(?:it['’]s|it\s+is|i(?:['’]d)?\s+(?:choose|pick|select|say)|only|just)\s+(?=[(\[*]?[A-Z\u2460-\u2469]\b)",
     re.IGNORECASE,
 )
-_BEHIND = re.compile(r"\s+(?:only|(?:is|are)\s+(?:correct|true|right))\s*\Z", re.IGNORECASE)
+_BEHIND = re.compile(
+    r"\s+(?:only|(?:is|are)\s+(?:correct|true|right)|(?:es|ist|est)\s+(?:correcta?|richtig|correcte))\s*\Z",
+    re.IGNORECASE,
+)
 _SPLIT = re.compile(r"(?:[\s,;&()、，和及]|\\&|\band\b)+")
 _LABELLED = re.compile(r"(?:[(\[]([A-Za-z])[)\]]|([A-Za-z])\s*[.:)、．：])\s*\S.*", re.DOTALL)
 _EACH_LABELLED = re.compile(r"(?:^|[,;]\s*|\band\s+)\(?([A-Z])\s*[.:)]\)?\s*(?=\S)")
 _NAMED = re.compile(
-    r"(?<![\w\\$'’])(?:\(([A-Z])\)|(?:[Oo]ptions?|[Cc]hoices?|[Aa]nswers?)\s+\(?([A-Z])\)?(?!\w)"
+    r"(?<![\w\\$'’])(?:\(([A-Z])\)|(?:[Oo]ptions?|[Cc]hoices?|[Aa]nswers?)\s+\(?([A-Z]|\d{1,2})\)?(?![\w.])"
     r"|([B-Z])(?=\s*[.:)])|([B-HJ-Z])(?![\w'’^_={\\(+*/-])|([AI])(?=\s*(?:[.:)]|and\s+[A-Z]\b|is\b|are\b|$)))"
 )
 """A letter that names an option within a sentence; A and I only where they can't be a word."""

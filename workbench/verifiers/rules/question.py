@@ -26,7 +26,8 @@ _INTERVALS = Sought(
     r"\b(?:interval|domain|range|inequalit|solution\s+set|values?\s+of|increasing|decreasing|monoton)", re.IGNORECASE
 )
 _VECTORS = Sought(
-    r"\b(?:vectors?|coordinates?|points?|matri(?:x|ces)|components?|cross\s+product|ordered\s+pair)\b", re.IGNORECASE
+    r"\b(?:vectors?|coordinates?|points?|matri(?:x|ces)|components?|cross\s+product|ordered\s+pair)\b|\\mathbf|\\vec",
+    re.IGNORECASE,
 )
 _POINTS = Sought(r"\b(?:coordinates?|points?|ordered\s+pair|meet|intersect\w*|vertex|vertices)\b", re.IGNORECASE)
 _FORM = Sought(r"\b(simplif|factor)(?:y|ied|ize|ise|ization|ed|s)?\b(?!\s+of\b|\s+(?:pairs?|group)\b)", re.IGNORECASE)
@@ -173,7 +174,9 @@ class TypedQuestion:
         r"|\b(?:print|output|display)(?:s|ed)?\b[^?]*\b(?:program|code|script|snippet|statement|python|java(?:script)?)\b"
     )
     """Whether it asks for what a program prints: 3.0 is another text than 3, and [1] than (1)."""
-    monotone = _Says(r"\b(?:increas|decreas|monoton|concav|convex)")
+    of_interval = _Says(r"\binterval\b")
+    """Whether it asks for an interval, which may be given by its middle."""
+    monotone = _Says(r"\b(?:increas|decreas|monoton|concav|convex|confidence)")
     """Whether it asks where a function rises or falls, which says nothing of the ends of an interval."""
     of_time = _Says(r"\b(?:minutes?|hours?|seconds?|time|how\s+long\s+(?:do|did|will|would|ha[sv]|must|can)|when)\b")
     """Whether it asks for a time, so that ``8 m`` may be minutes."""
@@ -251,6 +254,10 @@ class TypedQuestion:
             return False
         named = [known for known in self._units if powers.keys() == dict(known.dimensions).keys()]
         return not named or any(_scale(known, powers) == its_unit.factor for known in named)
+
+    def measures_in(self, its_unit: Unit) -> bool:
+        """Whether it names a unit of the same dimension."""
+        return any(known.dimensions == its_unit.dimensions for known in (*self._units, *self._asked_units))
 
     def asked_units(self, like: Unit) -> list[Unit]:
         """The units of one dimension that it asks its answer in: metres where it ends "in metres"."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.verifiers.rules.alternatives import alternatives_of
 from workbench.verifiers.rules.answer_types import READERS
+from workbench.verifiers.rules.bounds import by_ends, in_signs
 from workbench.verifiers.rules.calendar import Moment, moment
 from workbench.verifiers.rules.changes import ChangeValue, change
 from workbench.verifiers.rules.chemistry import Chemical, chemical
@@ -45,10 +46,10 @@ from workbench.verifiers.rules.records import (
     Part,
     Region,
     State,
+    Term,
     Text,
     Value,
 )
-from workbench.verifiers.rules.regions import intervals
 from workbench.verifiers.rules.sense import (
     NOTHING,
     ROUGH,
@@ -65,7 +66,7 @@ from workbench.verifiers.rules.sense import (
 )
 from workbench.verifiers.rules.solving import has_unknown
 from workbench.verifiers.rules.spelling import plain, tidy
-from workbench.verifiers.rules.states import Vocabulary, limited, stated, vocabulary_of
+from workbench.verifiers.rules.states import Vocabulary, limited, stated, term, vocabulary_of
 from workbench.verifiers.rules.strings import same_wording
 from workbench.verifiers.rules.structure import is_name, names_and_value, split_list
 from workbench.verifiers.rules.terms import same_words_of
@@ -86,10 +87,9 @@ _MORE_WORDS = 3
 """Words that TeX and nouns of a kind add to the reference's."""
 _LABEL = re.compile(r"\A\s*(?:ans|output|result)\s*[.:]\s*|\A`(?=[^`]*\Z)|(?<=\A)∴\s*", re.IGNORECASE)
 _NOT_BUT = re.compile(r"\A(?:it(?:['’]s|\s+is)\s+)?not\s+[^,.;]{1,40}?,?\s+but\s+(?:rather\s+)?", re.IGNORECASE)
+_FEW_WORDS = 2
 _ASIDE = re.compile(r"\s+\((?=[^()]*[A-Za-z]{3})([^()]{2,80})\)\Z")
 _LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*")
-_INEQUALITY = re.compile(r"(?:[-−\d./π√]+\s*[<≤]\s*)?\b[A-Za-z]\s*[<>≤≥≠]\s*[-−+]?[\w./√π^]+")
-_FEW_WORDS = 2
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
 _MOST_ALTERNATIVES = 12
 _THEN = re.compile(r"\s*(?:→|->|\\(?:to|rightarrow)(?![A-Za-z])|<|>)\s*")
@@ -101,18 +101,6 @@ _CONCLUDES = re.compile(
 )
 _ASSIGNED = re.compile(r"(?<![\w+*/^)-])([a-z])\s*=\s*[-−]?[\d√\\]")
 _SUBJECT = re.compile(r"\A[^=<>≤≥$\\]{0,60}\b(?:is|are|equals|becomes)\s+(?:given\s+by\s+)?")
-_BOUNDS = (
-    (r"(?:strictly\s+)?between\s+(\S+)\s+and\s+(\S+?)[.,]?\Z", r"\1 < {} < \2"),
-    (r"(?:is\s+|be\s+)?(?:at\s+least|no\s+less\s+than|not\s+less\s+than|greater\s+than\s+or\s+equal\s+to)\s+", "{} ≥ "),
-    (
-        r"(?:is\s+|be\s+)?(?:at\s+most|no\s+more\s+than|not\s+exceeding|up\s+to|less\s+than\s+or\s+equal\s+to)\s+",
-        "{} ≤ ",
-    ),
-    (r"(?:is\s+|be\s+)?(?:less|smaller)\s+than\s+", "{} < "),
-    (r"(?:is\s+|be\s+)?(?:more|greater|larger)\s+than\s+", "{} > "),
-    (r"[Aa]ll\s+real\s+(?:numbers?|x|values)\s+(?:except|but|other\s+than)\s+", "{} ≠ "),
-)
-_BOUNDED = tuple((re.compile(pattern), signs) for pattern, signs in _BOUNDS)
 _EQUALS = re.compile(r"(?<![<>!:=])=(?!=)")
 _LEADING_WORDS = re.compile(r"\A(?:[A-Za-z]{2,}\s+)+(?=[A-Za-z](?:\(\w\))?\s*=|\\(?!text|math))")
 _APPLIED = re.compile(r"[A-Za-zΑ-Ωα-ω∘()⁻¹']{1,12}(?:\^\{?-1\}?)?\s?\([^()=]{1,20}\)|\\?d\w?/d\w|\\frac\{d\w?\}\{d\w\}")
@@ -245,6 +233,8 @@ class AnswerReader:
         elif how not in ("boxed", "hashes") and not isinstance(wanted.value, (State, ChosenOptions)):
             text = sentences(text)[-1]
         text = _NOT_BUT.sub("", _LABEL.sub("", text)).strip()
+        if text.count("`") == 2 and text[0] == text[-1] == "`":
+            text = text.strip("`")
         if not isinstance(wanted.value, Text):
             text = _without_remark(text, wanted)
         if isinstance(wanted.value, ChosenOptions):
@@ -260,6 +250,8 @@ class AnswerReader:
                 return Part(tidy(text), ChosenOptions(chosen or frozenset(), by_letter=False))
         if self.vocabulary is not None and isinstance(wanted.value, State):
             return Part(tidy(text), self._stated(text, sentence, how) or Text(is_prose(text)))
+        if isinstance(wanted.value, Term) and (valueless := term(text)) is not None:
+            return Part(tidy(text), Term(valueless))
         if isinstance(wanted.value, Text) and self._same_words(wanted.text, text):
             return Part(tidy(text), Text(is_prose(text)))
         if isinstance(wanted.value, Formula) and (told := formula_told(text)) is not None:
@@ -273,8 +265,10 @@ class AnswerReader:
             return Part(tidy(text), changed)
         if isinstance(wanted.value, Brackets):
             return Part(tidy(text), Brackets(closing_of(text, self.question.text, whole=True) or ""))
-        if isinstance(wanted.value, Region):
-            text = _in_signs(concluded(text), wanted.value.name)
+        if self.question.of_interval and isinstance(wanted.value, (Region, Collection)):
+            text = by_ends(text)
+        if isinstance(wanted.value, Region) or (self.question.of_interval and isinstance(wanted.value, Collection)):
+            text = in_signs(concluded(text), getattr(wanted.value, "name", ""))
         elif (steps := self._steps(text, wanted)) is not None:
             return steps
         if not isinstance(wanted.value, Text):
@@ -507,19 +501,6 @@ def _without_remark(text: str, wanted: Part[Any]) -> str:
         if changed or _DIGIT.search(aside[1]) or any(unit(word) for word in said):
             return text
     return text[: aside.start()]
-
-
-def _in_signs(text: str, name: str) -> str:
-    """A bound in words as an inequality: "k must be less than 4", "all real numbers except 2"."""
-    if intervals(tidy(text)) is not None:
-        return text
-    stated = _INEQUALITY.findall(text)
-    if word_count(text) > _FEW_WORDS and 1 <= len(stated) <= 2:
-        return " or ".join(stated)
-    for pattern, signs in _BOUNDED:
-        if (found := pattern.search(text)) is not None:
-            return found.expand(signs.format(name or "x")) + text[found.end() :].strip(" .")
-    return text
 
 
 def _comes_to(pieces: list[str]) -> bool:

@@ -29,8 +29,9 @@ _SUCH_THAT = re.compile(
 )
 _ABSOLUTE = re.compile(r"(?:\||\\lvert\s?)([^|]{1,40}?)(?:\||\\rvert)")
 _POINTS = re.compile(
-    rf"({_NAME})\s*(=|≠|∉|\\notin(?![A-Za-z]))\s*(\S[^<>≤≥∈≠=∪]{{0,60}}(?:≠[^<>≤≥∈=∪]{{1,20}}){{0,3}})"
+    rf"({_NAME})\s*(=|≠|∉|\\notin(?![A-Za-z]))\s*(?!\\\{{[^{{}}]*[:|])([^\s\[(][^<>≤≥∈≠=∪∖∞]{{0,60}}(?:≠[^<>≤≥∈=∪]{{1,20}}){{0,3}}|\([^<>≤≥∈≠=∪∖∞]{{0,60}})"
 )
+_IN_WORDS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}\s+[A-Za-z]{2,}")
 _INFINITY = re.compile(r"[+-]?\s*(?:\\infty|∞|\\infin|infinity|inf|oo)", re.IGNORECASE)
 _UNION = re.compile(r"\s*(?:∪|\\bigcup(?![A-Za-z]))\s*|,?\s+(?:U|together\s+with)\s+")
 _OR = re.compile(r"\s*(?:\\l?or(?![A-Za-z])|\\vee(?![A-Za-z])|∨)\s*|,?\s+or\s+")
@@ -304,7 +305,7 @@ def _inequality(text: str) -> Found | None:
     if not signs or len(signs) > 2:
         return None
     terms = [term.strip() for term in _COMPARE.split(text)]
-    if not all(terms):
+    if not all(terms) or any(_IN_WORDS.search(term) for term in terms):
         return None
     if len(signs) == 1:
         return _distance(terms[0], signs[0], terms[1]) or _one_sided(terms[0], signs[0], terms[1])

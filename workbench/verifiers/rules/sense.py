@@ -27,8 +27,8 @@ _DENYING_WORDS = """
 _DENYING = frozenset(_DENYING_WORDS.split())
 """Words that deny what stands beside them, or leave open what is meant."""
 _SCALING_WORDS = """
-    ish barely tops apiece best worst least most latest earliest more less fewer over under above below up exceeding
-    exceeds exceed beyond within between minimum maximum nearly almost close near shy short half third
+    ish barely tops apiece best worst least most latest earliest more less fewer over under above below up outside
+    inside exceeding exceeds exceed beyond within between minimum maximum nearly almost close near shy short half third
     quarter tenth twice double triple quadruple thrice times dozen dozens score gross pair pairs couple
     minus plus negative squared cubed square cube root reciprocal inverse opposite multiple divisor
     factor power log million billion trillion thousand hundred hundreds thousands millions percent than
@@ -77,7 +77,7 @@ _VERB = re.compile(
 )
 STATES = re.compile(
     r"(?i:\b(?:is|are|was|were|be|equals?|gives?|yields?|gets?|makes?|leaves?|prints?|returns?|outputs?|costs?|lasts?|takes"
-    r"|measures|weighs|reads?|shows?|has|have|contains?|becomes|keeps?|obtain|find|est|sont|vaut|donne|ist|sind|lautet|beträgt"
+    r"|measures|weighs|reads?|shows?|(?:factors?|factori[sz]es|splits|decomposes)\s+(?:as|into)|has|have|contains?|becomes|keeps?|obtain|find|est|sont|vaut|donne|ist|sind|lautet|beträgt"
     r"|ergibt|es|son|vale|queda)\b)\s*:?\s*|[:：](?!\d)\s*|(?<!不)(?:[是为得]|等于)\s*"
 )
 """A verb or sign that puts a value behind it."""

@@ -41,7 +41,8 @@ _EXTREMES = ("minimum", "maximum")
 _SAID = re.compile(r"([A-Za-z]{3,15})\s*(?::\s*|\s)(-?[\d\\].{0,60})")
 _NAME = re.compile(
     r"(?:\\?(?:angle|triangle|overline|vec|hat|bar|Delta|mathbf|widehat)\s*\{?\s*)?\\?[A-Za-z][A-Za-z]{0,11}'{0,2}\}?"
-    r"(?:_\{?[\w\\ ]{1,12}\}?)?(?:\^\{?-1\}?)?(?:\([\w\\, +\-]{1,12}\))?|∠\s*[A-Z]{1,3}|\|?[A-Z]{2}\|?"
+    r"(?:_\{?[\w\\ ]{1,12}\}?|_\{?(?:1/2|\\frac\{?1\}?\{?2\}?)\}?)?"
+    r"(?:\^\{?-1\}?)?(?:\([\w\\, +\-]{1,12}\))?|∠\s*[A-Z]{1,3}|\|?[A-Z]{2}\|?"
     r"|\(\s*[A-Za-z](?:_\w)?(?:\s*,\s*[A-Za-z](?:_\w)?){1,4}\s*\)"
 )
 """A name as it stands before an equals sign: ``x``, ``x_1``, ``f(x)``, ``f^{-1}``, ``\\angle A``, ``(x, y)``."""
@@ -253,13 +254,27 @@ _LONGEST_VECTOR = 200
 """Characters: what unit vectors are looked for in takes time by the square of its length."""
 
 
+_AXES_OR_DIGITS = re.compile(r"[\dijk=]")
+_AXIS = re.compile(
+    r"\\(?:math(?:bf|rm)|hat|widehat|vec|bm|boldsymbol)\s*\{?\s*(?:\\mathbf\s*\{?\s*)?\\?([ijk])(?:math)?\s*\}{0,2}"
+    r"|([ijk])(?:\u0302|-hat|̂)|([îĵ])"
+)
+
+
+def with_plain_axes(text: str) -> str:
+    """A text with unit vectors that nothing else is written like, ``\\mathbf{i}`` and ``ĵ``, as plain letters."""
+    if len(_AXIS.findall(text)) < 2:
+        return text
+    return _AXIS.sub(lambda axis: axis[1] or axis[2] or {"î": "i"}.get(axis[3], "j"), text)
+
+
 def unit_vectors(text: str) -> Shape | None:
     """``3i - 2j + k`` as the tuple of its components."""
     if len(text) > _LONGEST_VECTOR:
         return None
-    terms = re.findall(
-        r"([+-]?)\s*([^+\-]*?)\s*(?:\\hat\s*\{?\s*|\\vec\s*\{?\s*)?\\?([ijk])(?:math)?\s*\}?\s*(?=[+-]|$)", text
-    )
+    head, equals, told = text.replace("−", "-").rpartition("=")
+    text = told if equals and not _AXES_OR_DIGITS.search(head) else text
+    terms = re.findall(r"([+-]?)\s*([^+\-]*?)\s*([ijk])\s*(?=[+-]|$)", text)
     found = {axis: f"{sign}{factor or '1'}" for sign, factor, axis in terms}
     if (
         len(found) < 2

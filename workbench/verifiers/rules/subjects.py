@@ -32,6 +32,14 @@ _SIBLINGS = (
     "supplementary,complementary",
     "row,column",
     "vertex,focus,directrix,centre center",
+    "converge convergence convergent,diverge divergence divergent",
+    "increase,decrease",
+    "defined domain,undefined",
+    "continuous,discontinuous",
+    "positive,negative",
+    "concave,convex",
+    "cheaper,dearer costlier",
+    "win,lose",
 )
 """Words for things of one kind, where one of them is not another; those of one slot mean about the same."""
 _SLOTS: dict[str, set[tuple[int, int]]] = {}
@@ -60,7 +68,9 @@ _ASKS_FOR_NOUN = re.compile(
     r"\s+(?:the|its|his|her|their)\s+[a-z]{3}",
     re.IGNORECASE,
 )
-_ANY_NOUN_WORDS = "set form count expression equation quantity limit output label choice script program code spectrum"
+_ANY_NOUN_WORDS = """
+    set form count expression equation quantity limit output label choice script program code spectrum compound
+"""
 _ANY_NOUN = frozenset(map(stem, _ANY_NOUN_WORDS.split()))
 _SUPERLATIVE = re.compile(r"\b[Tt]he\s+(?!closest)(?:[a-z]{3,}est\b(?<!rest)(?<!test)|most\b|least\b)")
 _ANY_SUPERLATIVE = re.compile(r"[a-z]est\b|\b(?:most|least|max|min)")

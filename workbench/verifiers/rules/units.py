@@ -375,7 +375,18 @@ _BEFORE_UNIT = re.compile(
     r"|(?<=\d[ij])(?:\\[,;:! ]|~|\s)+(?=Ω|\\Omega)"
     r"|(?<=[0-9)}\]])\s*(?=°)"
 )
+_ONE_LETTER = re.compile(
+    r"((?:[^A-Za-z]|\\(?:[dt]?frac|sqrt|pi|cdot|times)(?![A-Za-z]))*[0-9)}\]])(?:\\[,;:! ]|~|\s)+"
+    r"([A-Za-z](?:/[A-Za-z](?:\^?2|²)?)?)"
+)
 _MAX_TRIES = 8
+
+
+def split_letter(text: str) -> tuple[str, Unit] | None:
+    """A number and the unit of one letter behind it, which may as well be a variable: ``√20 m``, ``10/√2 m/s``."""
+    found = _ONE_LETTER.fullmatch(text) if len(text) <= MAX_NUMBER else None
+    known = unit(found[2]) if found else None
+    return (found[1], known) if found and known else None
 
 
 def split(text: str) -> tuple[str, Unit] | None:

@@ -27,8 +27,8 @@ def items(name: str) -> list[dict[str, Any]]:
 
 FREE_REWARDS = [
     item
-    for name in ("free_rewards.toml", "more_free_rewards.toml", "another_form.toml", "another_thing.toml")
-    for item in items(name)
+    for name in ("free_rewards", "more_free_rewards", "another_form", "another_thing", "another_notation")
+    for item in items(f"{name}.toml")
 ]
 AWKWARD = items("awkward.toml")
 
@@ -85,4 +85,5 @@ def test_the_table_is_large_enough() -> None:
     assert {item["kind"] for item in FREE_REWARDS} == {
         "equation echo", "words round a number", "denied box", "options", "connectives", "nouns", "currency", "symbols",
         "trailing words", "structure", "functions", "states", "another thing",
+        "another notation",
     }  # fmt: skip

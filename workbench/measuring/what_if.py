@@ -28,14 +28,16 @@ from workbench.core.options import (
 )
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, OutcomeWord, Verdict
 from workbench.data.records.browse import BrowseQuery, BrowseRow
 from workbench.measuring.browsing import ItemTable
 from workbench.measuring.columns import Columns, columns
+from workbench.runs import configuring
+from workbench.runs.configuring import FormOption
 from workbench.runs.rejudging import Rejudging, Variant, asking, needed, start, variant
 from workbench.runs.run_status import run_row
 from workbench.runs.verdict_files import run_of
-from workbench.statistics.records.flips import FLIP_KINDS, FlippedItem, Means, RejudgedItems, WhatIfReport
+from workbench.statistics.records.flips import FLIP_KINDS, FlipKind, FlippedItem, Means, RejudgedItems, WhatIfReport
 from workbench.statistics.records.report import NO_REASON
 
 if TYPE_CHECKING:
@@ -109,6 +111,22 @@ class _Found(Struct, frozen=True, kw_only=True, eq=False):
     trouble: str | None = None
 
 
+class ItemChange(Struct, frozen=True, kw_only=True):
+    """What becomes of one item.
+
+    Attributes:
+        before: The run's verdict; None where it has none.
+        after: The new verdict; None where there is none.
+        kind: None where the verdict stays.
+        reason: The new verdict's, where it is kept.
+    """
+
+    before: OutcomeWord | None
+    after: OutcomeWord | None
+    kind: FlipKind | None
+    reason: str | None
+
+
 class WhatIf:
     """What was found, and the items behind it.
 
@@ -132,6 +150,20 @@ class WhatIf:
         """The new verdict on an item that flips, or that was looked at in any case; None where there is none."""
         return self._found.verdicts.get(item)
 
+    def change(self, item: int) -> ItemChange:
+        """What becomes of any item."""
+        import numpy as np
+
+        asked = self._asked
+        place = int(np.searchsorted(asked.everything.item, item))
+        after, kind = int(self._found.after[place]), int(self._kinds[place])
+        return ItemChange(
+            before=Outcome(int(asked.before[place])).word if asked.before[place] >= 0 else None,
+            after=Outcome(after).word if after >= 0 else None,
+            kind=FLIP_KINDS[kind] if kind >= 0 else None,
+            reason=None if (found := self.after(item)) is None else found.reason,
+        )
+
     def rows(self, ids: Sequence[int]) -> list[FlippedItem]:
         """Items whose verdict changes, by row id."""
         return [self._item(row) for row in self._table.rows(ids)]
@@ -146,6 +178,7 @@ class WhatIf:
         after = self.after(row.id)
         gold = int(asked.gold[place])
         return FlippedItem(
+            id=row.id,
             dataset=row.dataset,
             question_id=row.question_id,
             completion_id=row.completion_id,
@@ -157,6 +190,32 @@ class WhatIf:
             reason_before=None if before == NO_REASON else before,
             reason_after=None if after is None else after.reason,
         )
+
+
+class Changeable(Struct, frozen=True, kw_only=True):
+    """What can be changed in a verifier.
+
+    Attributes:
+        values: The options that the run was made with.
+    """
+
+    run: int
+    options: tuple[FormOption, ...]
+    values: dict[str, str]
+
+
+def changeable(project: Project, verifier: str, run: int | None = None) -> Changeable:
+    """The options to try other values of; a threshold wherever there are scores.
+
+    Raises:
+        UsageError: There is no such verifier or run.
+    """
+    found = _run(project, WhatIfOptions(verifier=verifier, run=run))
+    options = configuring.changeable(found.verifier.kind)
+    if THRESHOLD not in {option.name for option in options} and columns(project).score(found.id) is not None:
+        about = "least score of a correct completion; the stored scores are compared with it"
+        options = (FormOption(name=THRESHOLD, about=about), *options)
+    return Changeable(run=found.id, options=options, values=found.verifier.options)
 
 
 def what_if(project: Project, options: WhatIfOptions, beside: Sequence[int] = ()) -> WhatIf:

@@ -43,7 +43,7 @@ ROWS: Columns[FlipRow] = (
     count("now decided", lambda row: row.now_decided),
     count("now undecided", lambda row: row.now_undecided),
 )
-ITEMS: Columns[FlippedItem] = (
+FLIPPED: Columns[FlippedItem] = (
     word("change", lambda one: KINDS[one.kind], room=(6, 16), tone=lambda one: _TONES.get(one.kind, "")),
     word("completion", lambda one: one.completion_id, room=(8, 24)),
     word("type", lambda one: one.subtype or NONE),
@@ -80,7 +80,7 @@ def what_if_text(report: WhatIfReport) -> str:
     ]
     if report.flips:
         more = f"\nand {report.more:,} more: --limit, or --json" if report.more else ""
-        blocks.append(listed(ITEMS, report.flips) + more)
+        blocks.append(listed(FLIPPED, report.flips) + more)
     said = [fill(inert(words), _WIDTH) for words in coverage_words(report)]
     return "\n\n".join([*blocks, *(["\n".join(said)] if said else [])]) + "\n"
 
@@ -102,14 +102,26 @@ def _value(text: str | None) -> str:
 
 def sentence(report: WhatIfReport) -> str:
     """What comes of it, in a sentence."""
+    if not report.items.read:
+        return "There is no new verdict yet."
     if not report.n:
-        return "No item has gold and a new verdict, so nothing can be called fixed or broken."
+        return f"No item has gold and a new verdict; {counted(report.without_gold, 'verdict')} without gold changed."
     others = report.now_decided + report.now_undecided + report.other
+    beside = [f"{others:,} changed otherwise"] * bool(others)
+    beside += [f"{report.without_gold:,} without gold changed"] * bool(report.without_gold)
     return (
         f"{report.fixed:,} fixed and {report.broken:,} broken of {counted(report.n, 'item')} with gold: accuracy "
-        f"{percent(report.accuracy_before)} before, {percent(report.accuracy_after)} after. "
-        f"{counted(others, 'verdict')} changed otherwise"
-        + (f", {report.without_gold:,} more without gold." if report.without_gold else ".")
+        f"{percent(report.accuracy_before)} before, {percent(report.accuracy_after)} after"
+        f"{''.join(f'; {words}' for words in beside)}."
+    )
+
+
+def type_words(report: WhatIfReport) -> str:
+    """The answer types with changes, in a line; "" where there are none."""
+    return " · ".join(
+        f"{row.group}: {row.fixed:,} fixed, {row.broken:,} broken of {row.n:,}"
+        for row in report.types
+        if row.fixed or row.broken
     )
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _STRATEGY = "strategy"
 _FIRST: Final = ("llm-judge",)
+_FREE: Final = frozenset({"parser", "threshold", "label"})
+"""Options that stored replies are read by: another value takes no call."""
 _REQUIRED: Final = frozenset({"base_url", "model"})
 
 
@@ -77,6 +79,16 @@ def forms() -> list[VerifierForm]:
     return [_form(kind) for kind in sorted(kinds, key=lambda kind: (kind.name not in _FIRST, kind.name))]
 
 
+def changeable(kind: str) -> tuple[FormOption, ...]:
+    """The options of a kind that may change a verdict, those that cost nothing to change first."""
+    found = next((one for one in Registry().available() if one.name == kind), None)
+    if found is None or found.isolation != "served":
+        return tuple(FormOption(name=name, about=about) for name, about in (found.options if found else {}).items())
+    sections = (one for one in _form(found).sections if one.title not in ("Server", "Limits"))
+    options = [option for section in sections for option in section.options]
+    return tuple(sorted(options, key=lambda option: option.name not in _FREE))
+
+
 def check(project: Project, name: str, kind: str, options: Mapping[str, str]) -> None:
     """Make sure that a verifier could be kept like this.
 
@@ -92,7 +104,7 @@ def check(project: Project, name: str, kind: str, options: Mapping[str, str]) ->
     registry = Registry()
     if registry.knows(name):
         raise _refused("name", f"{name!r} is a kind of verifier. Take another name.")
-    registry.load(kind, _with_template_inside(project, options))
+    registry.load(kind, with_template_inside(project, options))
 
 
 def save(project: Project, name: str, kind: str, options: Mapping[str, str]) -> Path:
@@ -107,7 +119,7 @@ def save(project: Project, name: str, kind: str, options: Mapping[str, str]) -> 
     check(project, name, kind, options)
     path = file_of(project.path)
     save_verifier(path, name, kind, dict(options))
-    whole = _with_template_inside(project, options)
+    whole = with_template_inside(project, options)
     require_trust(project, Registry().load(kind, whole), whole, accept=True)
     return path
 
@@ -118,11 +130,15 @@ def preview(project: Project, kind: str, options: Mapping[str, str], completion:
     Raises:
         OptionError: An option is wrong; the error says which.
     """
-    return preview_calls(project, kind, _with_template_inside(project, options), completion)
+    return preview_calls(project, kind, with_template_inside(project, options), completion)
 
 
-def _with_template_inside(project: Project, options: Mapping[str, str]) -> dict[str, str]:
-    """The options with a template's whole path."""
+def with_template_inside(project: Project, options: Mapping[str, str]) -> dict[str, str]:
+    """The options with a template's whole path.
+
+    Raises:
+        OptionError: It is outside the project's folder.
+    """
     if TEMPLATE not in options:
         return dict(options)
     try:

@@ -85,11 +85,11 @@ def variant(project: Project, run: int, changes: Mapping[str, str | None], name:
         does = "runs programs" if verifier.isolation == "sandbox" else "judges no completion"
         raise UsageError(
             f"{row.verifier.name!r} {does}: what other options would change only a run of their own shows.",
-            "Start one: workbench verify DB VERIFIER -o KEY=VALUE --name NAME",
+            "Start one under another name.",
         )
     if is_identity(verifier, row.verifier.config_hash) and verifier.version == row.version:
-        known = ", ".join(verifier.options) or "it has none"
-        raise UsageError(f"Run {run} was made just so: nothing would change.", f"Change an option: {known}.")
+        hint = "Change an option." if verifier.options else f"{row.verifier.kind} has no options."
+        raise UsageError(f"Run {run} was made just so: nothing would change.", hint)
     return Variant(
         run=run,
         of=row.verifier.name,

@@ -47,12 +47,14 @@ class FlippedItem(Struct, frozen=True, kw_only=True):
     """An item whose verdict changes.
 
     Attributes:
+        id: Its row id.
         subtype: Its code; "" where it has none.
         gold: None where nobody knows.
         reason_before: A reason code; None without one.
         reason_after: The same of the new verdict.
     """
 
+    id: int
     dataset: str
     question_id: str
     completion_id: str

@@ -128,6 +128,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         Action("accuracy.open", "o,enter", "open_cell", "Open", "Open a type's subtypes, or a cell's items."),
         Action("accuracy.items", "i", "items", "Items", "List the cell's items, wrong verdicts first."),
         Action("accuracy.triage", "m", "triage", "Triage", "Give the cell's wrong verdicts causes, case by case."),
+        Action("accuracy.what-if", "ctrl+t", "what_if", "What if", "Try other options of the verifier.", False),
         Action("accuracy.split", "x", "split", "Split", "Split the group under the cursor by another property."),
         Action("accuracy.figure", "f", "next_figure(1)", "Figure", "Show the next figure in the cells: delta, MCC …"),
         Action(
@@ -332,6 +333,13 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
         if (cell := self._cell) is not None:
             self.app.push_screen(AccuracyItemsScreen(cell, self.asked.words_of(cell.group)))
+
+    def action_what_if(self) -> None:
+        """Try other options of the verifier under the cursor."""
+        from workbench.app.tui.screens.what_if import WhatIfScreen
+
+        if (cell := self._cell) is not None:
+            self.app.push_screen(WhatIfScreen.of_cell(cell))
 
     def action_triage(self) -> None:
         """Open the wrong verdicts of the cell under the cursor as cards."""

@@ -73,6 +73,7 @@ class AccuracyItemsScreen(TableScreen):
         Action(
             "accuracy-items.which", "w", "next_kind(1)", "Which", "List all, the wrong, wrongly accepted, undecided …"
         ),
+        Action("accuracy-items.what-if", "ctrl+t", "what_if", "What if", "Try other options of the verifier."),
         Action("accuracy-items.which-before", "W", "next_kind(-1)", "Which before", "List the kind before.", False),
         Action("accuracy-items.triage", "m", "triage", "Triage", "Give the wrong verdicts causes, case by case."),
     )
@@ -126,6 +127,12 @@ class AccuracyItemsScreen(TableScreen):
         """List the next kind of items, or the one before."""
         self.which = following(self.which, get_args(Which)[::step])
         self.fill()
+
+    def action_what_if(self) -> None:
+        """Try other options: which verdicts would they change, of the item under the cursor first."""
+        from workbench.app.tui.screens.what_if import WhatIfScreen
+
+        self.app.push_screen(WhatIfScreen.of_cell(self.cell, self.item_here))
 
     def opened(self, row: int) -> None:
         """Open the item, the verifier's verdict chosen."""

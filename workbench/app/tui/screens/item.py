@@ -15,6 +15,7 @@ from textual.widgets import Static
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import reader_messages
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.evidence import CHOSEN, FIRST, evidence
 from workbench.app.tui.kit.footer import Footer
@@ -74,6 +75,14 @@ ITEM_ACTIONS: Final[tuple[Action, ...]] = (
         "transcript",
         "Transcript",
         "Show the calls that the chosen verdict rests on.",
+        footer=False,
+    ),
+    Action(
+        "item.what-if",
+        "ctrl+t",
+        "what_if",
+        "What if",
+        "Try other options of a verifier: which verdicts would they change?",
         footer=False,
     ),
     Action("item.find", "slash", "find", "Find", "Find a text in the pane in focus.", footer=False),
@@ -401,6 +410,23 @@ class ItemScreen(Reviewing):
             self.notify("Choose one of the judges' verdicts with m.", markup=False)
         else:
             self.notify("No model server was asked for this verdict.", markup=False)
+
+    def action_what_if(self) -> None:
+        """Try other options of the chosen verdict's verifier; without one, ask whose."""
+        verdicts = () if self._shown is None else self._shown.item.verdicts
+        if self.chosen is not None or len(verdicts) == 1:
+            self._what_if((self.chosen or verdicts[0]).verifier)
+        elif verdicts:
+            choices = [Choice(one.verifier, f"{one.verifier}: {one.verdict}") for one in verdicts]
+            self.app.push_screen(ChoiceMenu("Whose options?", choices), self._what_if)
+        else:
+            self.notify("No verifier has judged this item yet.", markup=False)
+
+    def _what_if(self, verifier: str | None) -> None:
+        from workbench.app.tui.screens.what_if import WhatIfScreen
+
+        if verifier is not None:
+            self.app.push_screen(WhatIfScreen(verifier, self.completion))
 
     def action_answer(self) -> None:
         """Scroll to the final answers; a text in which none was found shows its end."""

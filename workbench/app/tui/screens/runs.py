@@ -424,7 +424,12 @@ class RunsScreen(TableScreen, LiveScreen):
 
 
 def trusting(
-    screen: WorkbenchScreen, work: Callable[[bool], Result], then: Callable[[Result], None], *, group: str
+    screen: WorkbenchScreen,
+    work: Callable[[bool], Result],
+    then: Callable[[Result], None],
+    *,
+    group: str,
+    stops: bool = False,
 ) -> None:
     """Work in the background; where something isn't accepted yet, ask, and work again with a yes.
 
@@ -432,6 +437,7 @@ def trusting(
         work: Called with whether the person has accepted it; runs in a thread.
         then: Takes the result on the app's own thread.
         group: As with `WorkbenchScreen.in_background`.
+        stops: The same.
     """
 
     def arrived(found: Result | NotTrustedError) -> None:
@@ -442,9 +448,9 @@ def trusting(
 
     def answered(yes: bool | None) -> None:
         if yes:
-            screen.in_background(partial(work, True), then, group=group, exclusive=False)
+            screen.in_background(partial(work, True), then, group=group, exclusive=False, stops=stops)
 
-    screen.in_background(partial(_unless_untrusted, work), arrived, group=group, exclusive=False)
+    screen.in_background(partial(_unless_untrusted, work), arrived, group=group, exclusive=False, stops=stops)
 
 
 def _unless_untrusted(work: Callable[[bool], Result]) -> Result | NotTrustedError:

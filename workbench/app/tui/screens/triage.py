@@ -108,6 +108,7 @@ class TriageScreen(InSight):
             "triage.undo", "z", "take_back", "Undo", "Take back the cause that was given last, with all it was for."
         ),
         Action("triage.open", "enter", "open_item", "Open", "Open the item with all its texts and evidence."),
+        Action("triage.what-if", "ctrl+t", "what_if", "What if", "Try other options of the verifier that errs.", False),
         Action("triage.summary", "d", "summary", "Summary", "Show the paragraph and the table so far, or the card."),
         Action("triage.export", "e", "export", "Export", "Save or copy the table: CSV, Markdown, LaTeX."),
         Action("triage.back", "escape", "back", "Back", "Go back to the card, else to the screen before.", False),
@@ -403,6 +404,13 @@ class TriageScreen(InSight):
 
         if self.case is not None and self.scope is not None and not self.closing:
             self.app.push_screen(ItemScreen(self.case.id, self._items, self.scope.verifiers))
+
+    def action_what_if(self) -> None:
+        """Try other options of the verifier that errs: which verdicts would they change?"""
+        from workbench.app.tui.screens.what_if import WhatIfScreen
+
+        if self.case is not None and self.case.erring and not self.closing:
+            self.app.push_screen(WhatIfScreen(self.case.erring[0].verifier, self.case.id))
 
     def on_screen_resume(self) -> None:
         """Something may have been decided on the item."""

@@ -1,0 +1,301 @@
+"""What if a verifier had other options: fields to change, an item before and after, and which items flip."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from functools import partial
+from typing import ClassVar, Final
+
+from msgspec import structs
+from textual import on
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from workbench.app.tui.form import FormField, FormScreen, option_field
+from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.columns import OUTCOME_MARKS
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.screens.runs import trusting
+from workbench.app.tui.sharing import share
+from workbench.app.tui.table_screen import TableScreen
+from workbench.core.errors import WorkbenchError
+from workbench.core.options import Basis
+from workbench.core.run import Estimate, RunInfo
+from workbench.core.text.figures import NONE, counted, dollars
+from workbench.data.records.browse import ItemDetail
+from workbench.measuring import browsing
+from workbench.measuring.accuracy_items import AccuracyCell
+from workbench.measuring.what_if import Changeable, WhatIf, WhatIfOptions, changeable, save, what_if
+from workbench.measuring.what_if_tables import FLIPPED, KINDS, coverage_words, sentence, type_words, what_if_as
+from workbench.runs.configuring import FormOption, with_template_inside
+
+SAMPLE: Final = 20
+"""Items that servers are asked about first."""
+_TEMPLATE: Final = "template"
+_WORK: Final = "what-if"
+_NAME: Final = "name of the new verifier"
+
+
+class WhatIfScreen(TableScreen, FormScreen):
+    """Fields on the left, an item before and after on the right, below them what flips; enter opens an item.
+
+    Args:
+        verifier: Whose newest run.
+        item: The item at hand, by row id: it is among those that servers are asked about first.
+        basis: Protocol and gold, and which items.
+    """
+
+    CSS_PATH = "what_if.tcss"
+    TITLE_TEXT = "What if"
+    PREFIX, ABOVE, ITEMS, REST_S = "what-if", ("said",), True, 0.2
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("what-if.try", "ctrl+t", "try", "Try", "See which verdicts these options would change.", priority=True),
+        Action("what-if.save", "ctrl+r", "save", "Save", "Start a new verifier with these options.", priority=True),
+        Action("what-if.open", "enter", "open_row", "Open", "Open the item under the cursor."),
+        Action("what-if.export", "e", "export", "Export", "Save or copy the figures, or the items that flip.", False),
+        Action("what-if.next", "tab", "app.focus_next", "Next", "Go to the next field, or to the items that flip."),
+        Action("what-if.back", "escape", "back", "Back", "Stop what is under way, else go back."),
+    )
+
+    def __init__(self, verifier: str, item: int | None = None, basis: Basis | None = None) -> None:
+        super().__init__()
+        self.verifier, self.item, self.basis = verifier, item, basis or Basis()
+        self.form: Changeable | None = None
+        self.found: WhatIf | None = None
+        self.shown: ItemDetail | None = None
+        self._working = False
+
+    @classmethod
+    def of_cell(cls, cell: AccuracyCell, item: int | None = None) -> WhatIfScreen:
+        """The verifier of a cell of the accuracy table, on all of its items: what one type gains another loses."""
+        where = tuple(map(str, cell.conditions))
+        return cls(cell.verifier, item, Basis(protocol=cell.protocol, gold=cell.gold, where=where))
+
+    def heading(self) -> tuple[str, str]:
+        """Whose options."""
+        return self.TITLE_TEXT, printable(self.verifier)
+
+    def above(self) -> Iterator[Widget]:
+        """The fields, the item at hand, and what comes of it."""
+        with Horizontal(id="what-if-above"):
+            yield VerticalScroll(id="what-if-form", can_focus=False)
+            yield VerticalScroll(Static(markup=False), id="what-if-item", can_focus=False)
+        yield from super().above()
+        yield Static(classes="form-trouble", markup=False)
+
+    def on_mount(self) -> None:
+        """Read what can be changed, and the item."""
+        self.in_background(partial(changeable, self.project, self.verifier), self._show_fields, group="what-if-form")
+        if self.item is not None:
+            self._read(self.item)
+
+    # -- the fields --------------------------------------------------------------------------------
+
+    def _show_fields(self, form: Changeable) -> None:
+        self.form = form
+        basis = f"protocol {self.basis.protocol} · gold {self.basis.gold}"
+        self.say(f"{printable(self.verifier)} · run {form.run} · {basis}")
+        if not form.options:
+            self.query_one("#what-if-form").mount(Static("It has no options that could be changed.", markup=False))
+            return
+        self.run_worker(self._build(form), group="what-if-fields")
+
+    async def _build(self, form: Changeable) -> None:
+        fields = [option_field(_line(option, form.values)) for option in form.options]
+        await self.query_one("#what-if-form").mount_all(fields)
+        self._hide_unused()
+        fields[0].line.focus()
+
+    @on(OptionField.Changed)
+    def _hide_unused(self) -> None:
+        """Only what the chosen strategy uses is there."""
+        assert self.form is not None
+        values = {field.option: field.value for field in self.query(OptionField)}
+        used = {option.name for option in self.form.options if option.is_used(values)}
+        for field in self.query(OptionField):
+            field.display = field.option in used
+
+    @on(Input.Submitted)
+    def _next(self) -> None:
+        self.focus_next()
+
+    @property
+    def options(self) -> WhatIfOptions:
+        """What is asked for: the options that differ from the run's."""
+        assert self.form is not None
+        typed = {field.option: field.value for field in self.query(OptionField)}
+        before = self.form.values
+        given = {name: value for name, value in typed.items() if value != before.get(name, "")}
+        if given.get(_TEMPLATE):
+            given = with_template_inside(self.project, given)
+        return WhatIfOptions(verifier=self.verifier, run=self.form.run, basis=self.basis, settings=given)
+
+    # -- trying ------------------------------------------------------------------------------------
+
+    def action_try(self) -> None:
+        """See what would change."""
+        self._look()
+
+    def _look(self, **more: object) -> None:
+        if self.form is None or self._working:
+            return
+        try:
+            options = structs.replace(self.options, **more)
+        except WorkbenchError as error:
+            self.trouble(error)
+            return
+        beside = () if self.item is None else (self.item,)
+
+        def work(yes: bool) -> WhatIf:
+            return what_if(self.project, structs.replace(options, trust=yes), beside)
+
+        self.complain("")
+        self.put("said", "judging again … (escape stops it)")
+        self._working = True
+        trusting(self, work, self._show, group=_WORK, stops=True)
+
+    def _show(self, found: WhatIf) -> None:
+        self._working, self.found = False, found
+        report = found.report
+        said = filter(None, (sentence(report), type_words(report), *coverage_words(report)))
+        self.put("said", Content("\n".join(map(printable, said))))
+        self.list_items(FLIPPED, array("q", found.ids), found.rows, lambda row: row.id)
+        self._tell()
+        if found.report.needed is not None:
+            self._offer(found)
+
+    def _offer(self, found: WhatIf) -> None:
+        """Ask whether servers are to be asked for what isn't stored."""
+        needed = found.report.needed
+        assert needed is not None
+        choices = [Choice("", "Ask nobody"), Choice("all", f"Ask about all of them: {_takes(needed, needed.items)}")]
+        if not found.report.items.read:
+            some = min(SAMPLE, needed.items)
+            choices.insert(1, Choice("sample", f"Ask about {counted(some, 'item')} first: {_takes(needed, some)}"))
+
+        def chosen(what: str | None) -> None:
+            if what:
+                self._look(ask=True, sample=SAMPLE if what == "sample" else None)
+
+        self.app.push_screen(ChoiceMenu(f"No stored reply on {counted(needed.items, 'item')}", choices), chosen)
+
+    def trouble(self, error: BaseException | None) -> None:
+        """What went wrong ends the work."""
+        self._working = False
+        self.put("said", "")
+        FormScreen.trouble(self, error)
+
+    # -- the item ----------------------------------------------------------------------------------
+
+    def highlighted(self, row: int) -> None:
+        """Show the row's item, where somebody walks through the list."""
+        if self.focused is self.table:
+            self._read(row)
+
+    def _read(self, item: int) -> None:
+        read = partial(browsing.detail, self.project, item, self.workbench.names_worked_under)
+        self.in_background(read, self._show_item, group="what-if-item")
+
+    def _show_item(self, item: ItemDetail) -> None:
+        self.shown = item
+        self._tell()
+
+    def _tell(self) -> None:
+        if self.shown is not None:
+            text = _item_text(self.shown, self.verifier, self.found)
+            self.query_one("#what-if-item Static", Static).update(text)
+
+    def opened(self, row: int) -> None:
+        """Open the item, the verifier's verdict chosen."""
+        from workbench.app.tui.screens.item import ItemScreen
+
+        self.app.push_screen(ItemScreen(row, self.table.order, (self.verifier,)))
+
+    def action_export(self) -> None:
+        """Save or copy the figures by type; as CSV the items that flip."""
+        if (found := self.found) is not None:
+            share(self, "what-if", lambda form: what_if_as(found.named(len(found.ids)), form))
+
+    # -- saving, leaving ---------------------------------------------------------------------------
+
+    def action_save(self) -> None:
+        """Ask for a name, and start its run."""
+        if self.form is not None:
+            self.ask_line(_NAME, self.verifier, self._save)
+
+    def _save(self, name: str | None) -> None:
+        if not name:
+            return
+        try:
+            options = structs.replace(self.options, save=name)
+        except WorkbenchError as error:
+            self.trouble(error)
+            return
+        trusting(self, lambda yes: save(self.project, options, trust=yes), self._saved, group="what-if-save")
+
+    def _saved(self, run: RunInfo) -> None:
+        self.line_stored(_NAME, self.verifier)
+        self.notify(
+            f"Run {run.run} is {run.state}: see Verifiers & runs.",
+            title=f"{printable(run.verifier)} saved",
+            markup=False,
+        )
+
+    def action_back(self) -> None:
+        """Stop the work, else leave."""
+        if self._working:
+            self.workers.cancel_group(self, _WORK)
+            self._working = False
+            self.put("said", "Stopped. What servers have answered is stored.")
+        else:
+            self.workbench.action_go_back()
+
+
+def _line(option: FormOption, values: dict[str, str]) -> FormField:
+    choices = {"": "default", **option.choices} if option.choices else {}
+    return FormField(name=option.name, about=option.about, value=values.get(option.name, ""), choices=choices)
+
+
+def _takes(needed: Estimate, items: int) -> str:
+    """What asking about some of the items would take."""
+    share = items / needed.items
+    money = "cost unknown" if needed.cost is None else f"at most {dollars(needed.cost * share)}"
+    return f"about {counted(round(needed.calls * share), 'call')}, {money}"
+
+
+def _item_text(item: ItemDetail, verifier: str, found: WhatIf | None) -> Content:
+    """An item with its verdict before and after."""
+    verdict = next((one for one in item.verdicts if one.verifier == verifier), None)
+    lines: list[Content | str] = [
+        Content.assemble((printable(item.completion_id), "bold"), f"  {item.subtype or NONE}  gold ", _mark(item.gold)),
+        Content.assemble(
+            "before  ", _mark(verdict.verdict if verdict else None), f"  {(verdict and verdict.reason) or ''}"
+        ),
+    ]
+    if found is not None:
+        change = found.change(item.id)
+        lines.append(Content.assemble("after   ", _mark(change.after), f"  {change.reason or ''}"))
+        lines.append(KINDS[change.kind] if change.kind else "not judged again" if change.after is None else "the same")
+    if verdict is not None:
+        lines += [
+            f"reference: {printable(verdict.reference_final or NONE)}",
+            f"answer:    {printable(verdict.candidate_final or NONE)}",
+        ]
+    lines.append(printable(item.question[:_LONGEST]))
+    return Content("\n").join(line if isinstance(line, Content) else Content(line) for line in lines)
+
+
+_LONGEST: Final = 600
+"""Characters of a question that are shown."""
+
+
+def _mark(word: str | None) -> Content:
+    mark, tone = OUTCOME_MARKS[word or "none"]
+    return Content.styled(
+        f"{mark} {word or 'none'}", f"$text-{tone}" if tone in ("success", "error", "warning") else ""
+    )

@@ -44,6 +44,7 @@ schemas: $(VENV)/dev.stamp  ## write schemas/ from the records
 
 screenshot: $(VENV)/dev.stamp  ## the README's picture, from the real app
 	$(BIN)/python docs/screenshot.py
+	$(BIN)/python docs/recording.py
 
 dist: $(VENV)/dev.stamp  ## the two parts of this version as wheels, for an index
 	cd parts/core && $(CURDIR)/$(BIN)/python -m hatchling build --target wheel --directory $(CURDIR)/dist

@@ -170,9 +170,23 @@ def differences(reference: str, completion: str) -> Differences:
     """Name what differs between two final answers as they are written."""
     cut = max(len(reference), len(completion)) > LONGEST
     reference, completion = reference[:LONGEST], completion[:LONGEST]
-    places = tuple(_places(reference, completion))
+    places = tuple(
+        place._replace(
+            reference=_with_closing(reference, *place.reference),
+            completion=_with_closing(completion, *place.completion),
+        )
+        for place in _places(reference, completion)
+    )
     found = {place.kind for place in places}
     return Differences(tuple(kind for kind in DIFFERENCES if kind in found), places, cut)
+
+
+def _with_closing(text: str, start: int, end: int) -> tuple[int, int]:
+    """A stretch with the braces behind it that close those within it."""
+    unclosed = text.count("{", start, end) - text.count("}", start, end)
+    while unclosed > 0 and text.startswith("}", end):
+        unclosed, end = unclosed - 1, end + 1
+    return start, end
 
 
 def _places(reference: str, completion: str) -> Iterator[AnswerDifference]:
@@ -183,7 +197,9 @@ def _places(reference: str, completion: str) -> Iterator[AnswerDifference]:
     one, other = _tokens(reference), _tokens(completion)
     places = list(_differing(one, other))
     together = _together(one, other)
-    if together is not None:
+    if together == "other sentence":
+        yield AnswerDifference(together, *whole)
+    elif together is not None:
         yield from [place._replace(kind=together) for place in places] or [AnswerDifference(together, *whole)]
     elif places:
         yield from places

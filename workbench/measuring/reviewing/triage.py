@@ -214,8 +214,17 @@ def tally(project: Project, scope: TriageScope) -> TriageTally:
 
 def cause_of(category: str, note: str | None) -> Cause:
     """The cause that a mark names."""
-    known: ErrorCategory = next((one for one in ERROR_CATEGORIES if one == category), "other")
+    known = _category(category)
     return Cause(known, " ".join((note or "").split()) if known == "other" else "")
+
+
+def cause_called(name: str) -> Cause:
+    """The cause of a name: the taxonomy's, or else a reviewer's own."""
+    return cause_of(_category(name.strip().casefold()), name)
+
+
+def _category(name: str) -> ErrorCategory:
+    return next((one for one in ERROR_CATEGORIES if one == name), "other")
 
 
 def own_causes(project: Project) -> list[Cause]:

@@ -62,6 +62,11 @@ def test_places_are_those_of_the_texts() -> None:
     ]
 
 
+def test_a_stretch_of_latex_is_closed() -> None:
+    (place,) = differences("0.5", r"\frac{1}{2}").places
+    assert place.completion == (0, 11)
+
+
 def test_what_one_lacks_has_a_place_in_it() -> None:
     assert [one.completion for one in differences("2, 3", "2").places] == [(1, 1)]
 

@@ -16,6 +16,7 @@ from workbench.core.selection import parse_condition
 from workbench.data.records.browse import BrowseQuery
 from workbench.labelling.people import add_annotators
 from workbench.measuring.accuracy_items import AccuracyCell
+from workbench.measuring.records.review import ERROR_CATEGORIES
 from workbench.measuring.records.triage import Cause, TriageCase, TriageScope
 from workbench.measuring.reviewing import deciding, triage
 from workbench.measuring.reviewing.queues import queue
@@ -161,6 +162,12 @@ def test_a_cause_of_ones_own_is_counted_by_its_name_and_offered_again(project: P
     assert triage.own_causes(project) == [Cause("other", "gold is wrong")]
     assert "gold is wrong 2 (100.0 %)" in triage.paragraph(triage.tally(project, scope))
     assert [row.category for row in deciding.error_counts(project)] == ["other"], "the taxonomy stays as it is"
+
+
+def test_a_name_of_the_taxonomy_is_no_cause_of_ones_own() -> None:
+    assert triage.cause_called(" Equivalence ") == EQUIVALENCE
+    assert triage.cause_called("gold  is wrong") == Cause("other", "gold is wrong")
+    assert [cause.category for cause in (*triage.KEYED, *triage.UNKEYED, Cause("other"))] == [*ERROR_CATEGORIES]
 
 
 def test_the_tally_counts_items_and_keeps_those_sent_back_apart(project: Project) -> None:

@@ -29,10 +29,8 @@ from workbench.tables.table_text import plain_table
 _BAR = "  ┃ "
 _NAME = 11
 """Cells of what stands before a line."""
-_ROOMY = 30
-"""Lines of a card from which empty ones set its parts apart."""
-_TOLD = 34
-"""Lines of a card from which each cause says what it means."""
+_TALL = 32
+"""Lines of a card from which more of the texts is shown, and what each cause means."""
 _CAUSE = 26
 """Cells of a cause with its digit and its count."""
 _END = 3
@@ -58,34 +56,31 @@ class CardState(NamedTuple):
 
 def card(case: TriageCase, state: CardState, width: int, height: int) -> Content:
     """The card in so many cells and lines."""
-    gap = [Content("")] if height >= _ROOMY else []
+    tall = height >= _TALL
     places = case.differences.places
-    above = [*_question(case, width, 3 if gap else 2), *gap]
-    below = [
-        *gap,
+    question = list(_question(case, width, 3 if tall else 2))
+    facts = [
         _line("differs", Content.styled(case.differences.words, "bold $text-warning")),
         *_group(case, state, width),
         _line("verdicts", _strip(case)),
         *_read(case, width),
-        *_sentence(case, width, 4 if gap else 2),
+        *_sentence(case, width, 4 if tall else 2),
         *_decided(case, width),
-        *gap,
+    ]
+    causes = [
         Content.styled("─" * width, "$text-muted"),
-        *_causes(state.tally, width, told=height >= _TOLD),
+        *_causes(state.tally, width, told=tall),
         Content.styled(fit(f" {state.said}", width), "$text-success"),
     ]
-    room = max(height - len(above) - len(below) - len(gap) - 2, 4)
+    room = max(height - len(question) - len(facts) - len(causes) - 2, 4)
     first = list(_answer(case.reference, [place.reference for place in places], width)) or list(_end(case, width))
     second = list(_answer(case.answer, [place.completion for place in places], width)) or [Content(f"{_BAR}–")]
     least = max(room - len(second), room // 2)
-    answers = [
-        _named("reference", case.reference_found),
-        *_cut(first, least),
-        *gap,
-        _named("completion", case.answer_found),
-        *_cut(second, max(room - len(first), room - least)),
-    ]
-    return Content("\n").join([*above, *answers, *below])
+    reference = [_named("reference", case.reference_found), *_cut(first, least)]
+    answer = [_named("completion", case.answer_found), *_cut(second, max(room - len(first), room - least))]
+    parts = [question, reference, answer, facts, causes]
+    apart = sum(map(len, parts)) + len(parts) - 1 <= height
+    return Content("\n\n" if apart else "\n").join(Content("\n").join(part) for part in parts)
 
 
 def _named(name: str, found: str) -> Content:
@@ -216,7 +211,7 @@ def _sentence(case: TriageCase, width: int, most: int) -> Iterator[Content]:
     room = most * (width - _NAME - 4)
     answer = answer if len(answer) <= room // 2 else f"{answer[: room // 2]}…"
     begins = max(len(before) - max(room - len(answer) - len(after[:40]), 0), 0)
-    before = f"…{before[begins:]}" if begins else before
+    before = f"… {before[begins:].partition(' ')[2]}" if begins else before
     whole = f"{before} [{answer}] {after}".strip() if case.answer else before
     for number, (start, end) in enumerate(islice(wrap_line(whole, width - _NAME - 1), most)):
         yield _line("" if number else "stands in", Content.styled(whole[start:end], "$text-muted"))
@@ -266,10 +261,8 @@ def summary(tally: TriageTally, said: str) -> Content:
     """The paragraph and the table, as far as they go."""
     found = triage_table(tally)
     parts = [Content(printable(paragraph(tally))), Content(plain_table(structs.replace(found, notes=())))]
-    done = "Every case is read." if not tally.left else f"{counted(tally.left, 'case')} left."
-    parts.append(
-        Content.styled(f"{done} e saves or copies this; z takes the last cause back; [ goes back.", "$text-muted")
-    )
+    done = "Every case is read." if not tally.left else f"{counted(tally.left, 'case')} left: d goes on."
+    parts.append(Content.styled(f"{done} e saves or copies this; z takes the last cause back.", "$text-muted"))
     if said:
         parts.append(Content.styled(printable(said), "$text-success"))
     return Content("\n\n").join(parts)

@@ -152,10 +152,10 @@ class TriageScreen(InSight):
         scope = self._scope_of(self.project)
         tally = triage.tally(self.project, scope)
         first = next((item for item in scope.items if item not in tally.done | tally.sent_back), None)
-        return _Read(scope, tally, {} if first is None else {first: self._case(scope, first)})
+        return _Read(scope, tally, {} if first is None else self._cases_of(scope, (first,)))
 
-    def _case(self, scope: TriageScope, item: int) -> TriageCase | None:
-        return triage.case(self.project, scope, item)
+    def _cases_of(self, scope: TriageScope, items: Sequence[int]) -> dict[int, TriageCase | None]:
+        return {item: triage.case(self.project, scope, item) for item in items}
 
     def _begun(self, found: _Read) -> None:
         self.scope, self.tally, self._cases = found
@@ -168,17 +168,17 @@ class TriageScreen(InSight):
 
     def _read(self, items: Sequence[int], *, group: str) -> None:
         if items and (scope := self.scope) is not None:
-            work = lambda: {item: triage.case(self.project, scope, item) for item in items}  # noqa: E731
-            self.in_background(work, self._arrived, group=group, stops=True)
+            self.in_background(partial(self._cases_of, scope, items), self._arrived, group=group, stops=True)
 
     def _arrived(self, cases: dict[int, TriageCase | None]) -> None:
+        before, present = len(self.alike), self._items[self._place]
         self._cases.update(cases)
-        present = self._items[self._place]
         if self.case is None and not self.closing and present in cases:
             self._show(self._place)
             return
         self.case = cases.get(present) or self.case
-        self._draw()
+        if present in cases or len(self.alike) != before:
+            self._draw()
         self._read_ahead()
 
     # -- which case --------------------------------------------------------------------------------
@@ -299,7 +299,7 @@ class TriageScreen(InSight):
 
         def named(name: str | None) -> None:
             if name:
-                self._give(Cause("other", " ".join(name.split())), cases)
+                self._give(triage.cause_called(name), cases)
 
         self.app.push_screen(ChoiceMenu(f"The cause of {counted(len(cases), 'case')}", choices, wide=True), chosen)
 
@@ -446,6 +446,7 @@ class TriageScreen(InSight):
         if scope is None or tally is None:
             return
         self._tell(scope, tally)
+        box.set_class(self.closing, "closing")
         if self.closing:
             box.update(summary(tally, self.said))
         elif self.case is None:

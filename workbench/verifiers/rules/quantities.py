@@ -91,7 +91,7 @@ def grouped(text: str, base: int | None) -> Based | None:
 
 
 def same_based(number: Based, text: str, asks_base: int | None) -> bool | None:
-    """Whether a number with its base is one written without: in the base asked for, else in base ten.
+    """Whether a number with its base is one written without: in the base asked for, else in ten (16 with letters).
 
     Args:
         number: The number.
@@ -105,7 +105,7 @@ def same_based(number: Based, text: str, asks_base: int | None) -> bool | None:
     lettered = any(digit.isalpha() for digit in written)
     if lettered and not any(digit.isalpha() for digit in number.digits):
         return None
-    base = number.base if lettered else asks_base or 10
+    base = asks_base or (16 if lettered else 10)
     other = _based(written, base)
     return None if other is None and lettered else other is not None and other.value == number.value
 

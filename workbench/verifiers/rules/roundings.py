@@ -16,6 +16,7 @@ from workbench.verifiers.rules.units import unit
 
 _ABOUT = re.compile(r"≈|\\approx(?![A-Za-z])|(?:\bor\s+)?\b(?:approximately|about|roughly)\b")
 _MAY_BE_ABOUT = re.compile(r"≈|\\approx|about|rough|approximately")
+_MARKS = " \t$*.,;"
 _AROUND = " \t{}$*()[]\\.,;"
 _PI = Fraction(3.141592653589793)
 _LAST_EQUAL = re.compile(r"(?<![<>!:=])=(?!=)")
@@ -33,11 +34,22 @@ def rounded_wrongly(text: str, read: Callable[[str], Part[Any]]) -> bool:
         return False
     exact, *about = _ABOUT.split(text)
     for shown in about:
-        value, number = _value(read(_LAST_EQUAL.split(exact)[-1].strip(_AROUND))), _shown(shown)
+        value, number = _value(read(_bare(_LAST_EQUAL.split(exact)[-1]))), _shown(shown)
         if value is not None and number is not None and not _rounds(value, number):
             return True
         exact = shown
     return False
+
+
+def _bare(text: str) -> str:
+    """A value without the marks round it, and without brackets that nothing opens or closes."""
+    text = text.strip(_MARKS).rstrip(" ($")
+    for opening, closing in ("{}", "()"):
+        while text.endswith(closing) and text.count(closing) > text.count(opening):
+            text = text[:-1].strip(_MARKS)
+        while text.startswith(opening) and text.count(opening) > text.count(closing):
+            text = text[1:].strip(_MARKS)
+    return text
 
 
 def _value(part: Part[Any]) -> Fraction | None:

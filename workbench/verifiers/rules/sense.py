@@ -27,8 +27,9 @@ _DENYING_WORDS = """
 _DENYING = frozenset(_DENYING_WORDS.split())
 """Words that deny what stands beside them, or leave open what is meant."""
 _SCALING_WORDS = """
-    ish barely tops apiece best worst least most latest earliest more less fewer over under above below up outside
-    inside exceeding exceeds exceed beyond within between minimum maximum nearly almost close near shy short half third
+    ish barely tops apiece best worst least most latest earliest more less fewer over under above below up
+    outside inside exceeding exceeds exceeded exceed beyond within between minimum maximum nearly almost close
+    near shy short half third
     quarter tenth twice double triple quadruple thrice times dozen dozens score gross pair pairs couple
     minus plus negative squared cubed square cube root reciprocal inverse opposite multiple divisor
     factor power log million billion trillion thousand hundred hundreds thousands millions percent than

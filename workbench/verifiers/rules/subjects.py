@@ -15,7 +15,7 @@ _SIBLINGS = (
     "radius,diameter,circumference perimeter,area surface,volume,diagonal,slope gradient,intercept",
     "mean average,median,mode,variance,deviation",
     "numerator,denominator",
-    "sum total,difference,product,quotient ratio",
+    "sum,difference,product,quotient",
     "start begin began begun open departure depart leave left,end finish close stop arrival arrive",
     "oldest eldest,youngest",
     "largest biggest greatest highest most longest tallest maximum max maximal heaviest fastest"
@@ -40,6 +40,9 @@ _SIBLINGS = (
     "concave,convex",
     "cheaper,dearer costlier",
     "win,lose",
+    "girl,boy",
+    "woman women,man men",
+    "real,imaginary",
 )
 """Words for things of one kind, where one of them is not another; those of one slot mean about the same."""
 _SLOTS: dict[str, set[tuple[int, int]]] = {}
@@ -48,7 +51,7 @@ for _kind, _names in enumerate(_SIBLINGS):
         for _word in _alike.split():
             _SLOTS.setdefault(stem(_word), set()).add((_kind, _slot))
 _OPERATION = re.compile(
-    r"\d\s*(?:(?P<sum>\+)|(?P<difference>\s[-−–]\s)|(?P<product>×|\*|\\times|\\cdot)|(?P<quotient>÷|/|\\div))"
+    r"[\d₀-₉]\s*(?:(?P<sum>\+)|(?P<difference>\s[-−–]\s)|(?P<product>×|\*|\\times|\\cdot)|(?P<quotient>÷|/|\\div))"
 )
 _BOUNDARY = re.compile(
     r"[,;:：，；!?！？\n()。]|(?<!\b[A-Z])\.(?=\s|\Z)|\b(?:so|hence|thus|therefore|while|whereas|and|but)\b"
@@ -57,6 +60,9 @@ _LABELS = " :：*$\\(["
 _REACH_BEHIND = 60
 _BARE = re.compile(r"\A\W*(?P<name>[A-Z][a-z]{2,}(?<!ing))\s+\Z")
 _NAME_BEHIND_OF = re.compile(r"\b(?:of|in)\s+(?:the\s+)?([A-Z][a-z]{2,})")
+_RELATED = re.compile(r"\b(?:is|was)\s+the\s+(\w+)\s+of\s*\Z")
+"""Behind this stands the other one: "Ann is the mother of"."""
+_OF_THE = re.compile(r"\bof\s+the\s+([a-z]{3,})\b")
 _OWNED = re.compile(r"\b[A-Z][a-z]+['’]s?\s+([a-z]+)\s*\Z")
 _COUNTED = re.compile(r"\bnumber\s+of\s+(?:\w+\s+)?(\w+)")
 _HEAD = re.compile(
@@ -99,17 +105,24 @@ def of_another(around: Around, value: str, question: TypedQuestion) -> bool:
     before = _BOUNDARY.split(without_means(concluded(around.before)).rstrip(_LABELS))[-1]
     behind = _BOUNDARY.split(around.behind[:_REACH_BEHIND], maxsplit=1)[0]
     known = words(question.text)
+    if any(sign.isdigit() for sign in value):
+        behind = f"{value} {behind}"
+    else:
+        known += words(value)
     if not (before.strip() or behind.strip()):
         return False
-    return _names_sibling(f"{before} {behind}", question, {*known, *words(value)}) or _has_another_subject(
-        before, question, known
-    )
+    return _names_sibling(f"{before} {behind}", question, set(known)) or _has_another_subject(before, question, known)
 
 
 def _asked(text: str) -> str:
     """The sentence of a question that asks."""
     found = sentences(text)
     return next((sentence for sentence in reversed(found) if "?" in sentence), found[-1])
+
+
+def _operations(text: str) -> set[str]:
+    """The names of what a text adds, multiplies and so on."""
+    return {stem(str(sign.lastgroup)) for sign in _OPERATION.finditer(text)}
 
 
 def _slots(said: set[str]) -> set[tuple[int, int]]:
@@ -122,7 +135,7 @@ def _names_sibling(clause: str, question: TypedQuestion, known: set[str]) -> boo
     if not given:
         return False
     asks = _asked(question.text)
-    signs = {str(sign.lastgroup) for sign in _OPERATION.finditer(asks)}
+    signs = _operations(asks)
     asked, named = _slots({*words(asks), *signs}), _slots(known | signs)
     return any(kind == its and (its, slot) not in given for kind, _ in given - named for its, slot in asked)
 
@@ -132,6 +145,8 @@ def _has_another_subject(before: str, question: TypedQuestion, known: list[str])
         return True
     if any(_turned(found, question.text.lower()) for found in _PAIRED.finditer(before)):
         return True
+    if (related := _RELATED.search(before)) and f"{related[1]} of".lower() in question.text.lower():
+        return True
     verbs = list(STATES.finditer(before))
     if not verbs:
         return False
@@ -140,21 +155,24 @@ def _has_another_subject(before: str, question: TypedQuestion, known: list[str])
         return True
     if (some := _ONLY_SOME.search(subject)) and some[1].lower() not in known:
         return True
-    return bool(unknown_words(" ".join(_subjects(subject, question)), known))
+    subjects = _subjects(subject, question)
+    return any(noun[0] == "?" for noun in subjects[-1:]) or bool(unknown_words(" ".join(subjects), known))
 
 
 def _subjects(subject: str, question: TypedQuestion) -> list[str]:
     """The words of a subject that must be the question's as well."""
     found = [name[1] for name in (_BARE.match(subject + " "), _OWNED.search(subject)) if name]
     found += _NAME_BEHIND_OF.findall(subject)
+    if _OF_THE.search(_asked(question.text)):
+        found += _OF_THE.findall(subject)
     if question.counted and stem(question.counted.lower()) not in _ABSTRACT:
         found += [noun for noun in _COUNTED.findall(subject) if stem(noun) not in _ABSTRACT]
     head = _HEAD.match(subject.rstrip() + " ")
     if head and _ASKS_FOR_NOUN.search(_asked(question.text)):
         nouns = words(head[1])
-        known = {*words(question.text)}
-        if not known.intersection(nouns) and not any(stem(noun) in _ANY_NOUN for noun in nouns):
-            found += nouns
+        known = {stem(word) for word in words(question.text)} | _operations(question.text)
+        if not known.intersection(map(stem, nouns)) and not any(stem(noun) in _ANY_NOUN for noun in nouns):
+            found += [f"?{noun}" if stem(noun) in _SLOTS else noun for noun in nouns]
     return found
 
 

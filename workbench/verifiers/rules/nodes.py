@@ -205,6 +205,8 @@ def call(function: str, arguments: list[Node]) -> Node:
         return power(Name("e"), product([IMAGINARY, first]))
     if function == "sqrt":
         return power(first, Number(Fraction(1, 2)))
+    if function in ("max", "min") and len(arguments) == 1:
+        return first
     if all(isinstance(argument, Number) for argument in arguments):
         values = [argument.value for argument in arguments if isinstance(argument, Number)]
         if function in _EXACT:

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from tests.unit.verifiers.rules.hostile import BOMBS
+from workbench import judge
+from workbench.core.verdict import Outcome
 from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.statements import statements
-from workbench.verifiers.rules.tokens import NotUnderstood
+from workbench.verifiers.rules.tokens import FUNCTIONS, NotUnderstood
 
 EQUAL = {
     "numbers": [
@@ -381,6 +383,20 @@ def _calls(action: Callable[[], object]) -> int:
 )
 def test_a_usual_pair_takes_few_steps(first: str, second: str, most: int) -> None:
     assert _calls(lambda: same_expression(first, second)) <= most
+
+
+@pytest.mark.parametrize("function", sorted(set(FUNCTIONS.values())))
+@pytest.mark.parametrize("arguments", ["", "()", " 5", "(5)", "{5}", "(2, 5)", "(5, x, 2)", "_2 5", "^2 5", " x", "|5|"])
+def test_a_function_with_any_arguments_is_read_or_left(function: str, arguments: str) -> None:
+    text = rf"\{function}{arguments}"
+
+    found = judge("5", rf"\boxed{{{text}}}", rf"What is ${text}$?")
+
+    assert found.outcome is not Outcome.ERROR, found.detail
+
+
+def test_the_largest_of_one_number_is_that_number() -> None:
+    assert same_expression(r"\max(5)", "5") and same_expression(r"\min x", "x")
 
 
 @pytest.mark.parametrize("piece", ["+x", "x", "-", r"\cdot x", "(x)", r"\frac{x}{y}", r"\sin x", "/2", "^2x", "|x|"])

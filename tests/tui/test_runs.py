@@ -5,9 +5,12 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec import structs
+from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
 from tests.background import hurry, install_plugin, kill, runner_ends, stored, until_writing
@@ -15,9 +18,10 @@ from tests.helpers import add_items, make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, add_run, more_verdicts, notices, opened, press, text_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit import run_view
+from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.virtual_table import VirtualTable
-from workbench.app.tui.screens.runs import RunsScreen, read_options
-from workbench.core.errors import UsageError
+from workbench.app.tui.screens.runs import RunsScreen
+from workbench.app.tui.screens.start_run import SetUpRunScreen, StartRunScreen, TrialScreen, trial_text
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.core.verdict import Outcome
@@ -43,10 +47,27 @@ def run_of(app: WorkbenchApp, number: int) -> RunInfo:
     return next(run for run in screen_of(app).runs if run.run == number)
 
 
-def choose(app: WorkbenchApp, name: str) -> None:
-    """Move the cursor of the list of verifiers to one of them."""
-    names = [name for _, name in app.screen._choices]  # type: ignore[attr-defined]
-    app.screen.query_one(OptionList).highlighted = names.index(name)
+async def choose(app: WorkbenchApp, pilot: Pilot[None], name: str) -> SetUpRunScreen:
+    """Choose a verifier in the list, which has been narrowed to it, and come to its form."""
+    await until(pilot, lambda: isinstance(app.screen, StartRunScreen) and app.screen.listed)
+    assert isinstance(app.screen, StartRunScreen)
+    app.screen.query_one(Input).value = name
+    await pilot.pause()
+    app.screen.query_one(OptionList).highlighted = [one.name for one in app.screen.listed].index(name)
+    await pilot.press("enter")
+    await until(pilot, lambda: isinstance(app.screen, SetUpRunScreen))
+    await until(pilot, lambda: app.focused is not None)
+    form: object = app.screen
+    assert isinstance(form, SetUpRunScreen)
+    return form
+
+
+def field(form: SetUpRunScreen, name: str) -> OptionField:
+    return form.query_one(f"#option-{name}", OptionField)
+
+
+def tells(form: SetUpRunScreen, name: str, text: str) -> bool:
+    return text in field(form, name).wrong
 
 
 def shown(app: WorkbenchApp) -> str:
@@ -66,9 +87,9 @@ async def test_no_runs_says_what_to_do(tmp_path: Path) -> None:
 async def test_a_run_is_started_and_watched_until_it_is_complete(project: Project, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, "v", "s")
-        assert type(app.screen).__name__ == "StartRunScreen"
-        choose(app, "slow")
-        await press(pilot, "enter")
+        await choose(app, pilot, "slow")
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen))
         await until(pilot, lambda: screen_of(app).runs and 0 < run_of(app, 1).done < ITEMS)
         await until(pilot, lambda: "▶ running" in shown(app))
         assert run_of(app, 1).alive
@@ -167,21 +188,14 @@ async def test_cursor_and_focus_stay_while_runs_go_on(project: Project) -> None:
 async def test_some_items_only_and_what_is_wrong_is_told_in_place(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, "v", "s")
-        choose(app, "exact")
-        where, options, name = (app.screen.query_one(f"#start-{key}", Input) for key in ("where", "options", "name"))
-        for field, bad, message in (
-            (where, "colour=red", "Unknown field"),
-            (where, 'gold="correct', "quotation"),
-            (options, "speed", "is no option"),
-            (options, "speed=9", "no option 'speed'"),
-        ):
-            field.value = bad
+        form = await choose(app, pilot, "exact")
+        for bad, message in (("colour=red", "Unknown field"), ('gold="correct', "quotation")):
+            field(form, "items").value = bad
             await press(pilot, "ctrl+r")
-            assert message in text_of(app, "#start-trouble")
-            field.value = ""
-        where.value, name.value = "gold=correct", "half"
-        where.focus()
-        await press(pilot, "enter")
+            await until(pilot, partial(tells, form, "items", message))
+        field(form, "items").value, field(form, "name").value = "gold=correct", "half"
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen))
         await until(pilot, lambda: screen_of(app).runs and run_of(app, 1).state == "complete")
         run = run_of(app, 1)
         assert (run.verifier, run.selection, run.items) == ("half", "gold=correct", ITEMS // 2)
@@ -195,10 +209,9 @@ async def test_a_refused_start_is_a_notice(project: Project) -> None:
         await press(pilot, "v")
         await until(pilot, lambda: run_of(app, run).done)
         screen_of(app).action_start()
-        await until(pilot, lambda: type(app.screen).__name__ == "StartRunScreen" and app.focused is not None)
-        app.screen.query_one("#start-where", Input).value = "gold=correct"
-        choose(app, "slow")
-        await pilot.press("enter")
+        form = await choose(app, pilot, "slow")
+        field(form, "items").value = "gold=correct"
+        await pilot.press("ctrl+r")
         await until(pilot, lambda: any("at work on other items" in notice for notice in notices(app)))
 
 
@@ -246,8 +259,61 @@ def test_times_are_short(seconds: float, text: str) -> None:
     assert run_view.duration(seconds) == text
 
 
-def test_options_are_read() -> None:
-    assert read_options('a=1 b="x y" c==') == {"a": "1", "b": "x y", "c": "="}
-    for bad in ("a", "=1", "a='"):
-        with pytest.raises(UsageError):
-            read_options(bad)
+async def test_what_is_typed_narrows_the_list_and_what_is_not_installed_stands_apart(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kinds = verifying.kinds(project)
+    broken = structs.replace(kinds[1], name="absent", broken="It needs Pillow. Run: pip install --pre it[extra]")
+    monkeypatch.setattr(verifying, "kinds", lambda _: [kinds[0], broken, *kinds[1:]])
+    async with opened(project) as (app, pilot):
+        await press(pilot, "+")
+        screen = app.screen
+        assert isinstance(screen, StartRunScreen)
+        assert screen.listed[0].name == "rules"
+        assert screen.listed[-1].name == "absent"
+        last = screen.query_one(OptionList).options[-1]
+        assert last.disabled
+        assert "not installed: It needs Pillow." in str(last.prompt)
+        await press(pilot, *"stand-alone")
+        assert [one.name for one in screen.listed] == ["choice-letter"]
+        await press(pilot, *["backspace"] * 11, *"absent", "enter")
+        assert app.screen is screen
+
+
+async def test_a_verifier_is_tried_on_five_items_before_all_and_nothing_of_it_stays(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, "+")
+        form = await choose(app, pilot, "exact")
+        for _ in range(2):
+            await pilot.press("ctrl+t")
+            await until(pilot, lambda: isinstance(app.screen, TrialScreen))
+            tried: object = app.screen
+            assert isinstance(tried, TrialScreen)
+            assert len(tried.trial.evidence) == 5
+            said = str(trial_text(tried.trial))
+            assert said.count("reference") == 5
+            assert verifying.runs(project) == []
+            await press(pilot, "escape")
+            assert app.screen is form
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: isinstance(app.screen, TrialScreen))
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen))
+        await until(pilot, lambda: any(run.state == "complete" for run in screen_of(app).runs))
+        assert [(run.verifier, run.items) for run in verifying.runs(project)] == [("exact", ITEMS)]
+
+
+async def test_options_are_fields_with_their_words_and_are_kept_under_a_name(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, "+")
+        form = await choose(app, pilot, "rouge-l")
+        await until(pilot, lambda: form.query("#option-of"))
+        field(form, "of").value, field(form, "threshold").value = "final", "2"
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: field(form, "threshold").wrong)
+        assert app.screen is form
+        field(form, "threshold").value, field(form, "name").value = "0.7", "rouge-final"
+        await press(pilot, "f6")
+        written = project.path.with_name("workbench.toml")
+        await until(pilot, written.exists)
+        assert 'of = "final"' in written.read_text()

@@ -79,12 +79,37 @@ def forms() -> list[VerifierForm]:
     return [_form(kind) for kind in sorted(kinds, key=lambda kind: (kind.name not in _FIRST, kind.name))]
 
 
+def form_of(kind: str) -> tuple[FormSection, ...]:
+    """What a kind of verifier is asked, in sections; nothing where it has no options.
+
+    Raises:
+        UsageError: There is no such kind.
+    """
+    registry = Registry()
+    registry.entry_point(kind)
+    known = next(one for one in registry.available() if one.name == kind)
+    if known.isolation == "served":
+        return _form(known).sections
+    options = tuple(
+        FormOption(name=name, about=about, choices=dict.fromkeys(known.choices.get(name, ()), ""))
+        for name, about in known.options.items()
+    )
+    return (FormSection(title="Options", options=options, folded=False),) if options else ()
+
+
+def require_options(project: Project, kind: str, options: Mapping[str, str]) -> None:
+    """Make sure that a kind of verifier takes these options.
+
+    Raises:
+        OptionError: An option is wrong; the error says which.
+        VerifierError: The kind can't be used.
+    """
+    Registry().load(kind, with_template_inside(project, options))
+
+
 def changeable(kind: str) -> tuple[FormOption, ...]:
     """The options of a kind that may change a verdict, those that cost nothing to change first."""
-    found = next((one for one in Registry().available() if one.name == kind), None)
-    if found is None or found.isolation != "served":
-        return tuple(FormOption(name=name, about=about) for name, about in (found.options if found else {}).items())
-    sections = (one for one in _form(found).sections if one.title not in ("Server", "Limits"))
+    sections = (one for one in form_of(kind) if one.title not in ("Server", "Limits")) if Registry().knows(kind) else ()
     options = [option for section in sections for option in section.options]
     return tuple(sorted(options, key=lambda option: option.name not in _FREE))
 

@@ -32,6 +32,7 @@ class FunctionVerifier:
 
     description: ClassVar[str]
     options: ClassVar[dict[str, str]]
+    choices: ClassVar[dict[str, tuple[str, ...]]]
     preload: ClassVar[tuple[str, ...]]
     name: str
     version: str
@@ -81,6 +82,7 @@ def verifier(
             "preload": preload,
             "description": (inspect.getdoc(function) or "").partition("\n")[0].removesuffix("."),
             "options": {one.name: _meaning(hints[one.name]) for one in taken},
+            "choices": {one.name: words for one in taken if (words := _words(hints[one.name]))},
             "_function": staticmethod(function),
             "_hints": hints,
             "_defaults": {one.name: one.default for one in taken},
@@ -124,6 +126,14 @@ def _is_plain(hint: Any) -> bool:
 def _meaning(hint: Any) -> str:
     metas = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     return next((meta.description for meta in metas if isinstance(meta, Meta) and meta.description), "")
+
+
+def _words(hint: Any) -> tuple[str, ...]:
+    """The words that an option takes, where they are a few."""
+    plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    if plain is bool:
+        return ("true", "false")
+    return tuple(map(str, get_args(plain))) if get_origin(plain) is Literal else ()
 
 
 def _read(name: str, text: str, hint: Any) -> Any:

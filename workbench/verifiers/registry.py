@@ -30,6 +30,7 @@ class VerifierKind(Struct, frozen=True, kw_only=True):
     Attributes:
         package: The distribution that brings it.
         version: The class's own, where it has one that holds with any options.
+        choices: Options that take a few words only -> these words.
         broken: Why it can't be used, or None.
     """
 
@@ -38,6 +39,7 @@ class VerifierKind(Struct, frozen=True, kw_only=True):
     version: str | None = None
     description: str = ""
     options: dict[str, str] = {}
+    choices: dict[str, tuple[str, ...]] = {}
     isolation: Isolation = "process"
     broken: str | None = None
 
@@ -112,6 +114,7 @@ class Registry:
             version=getattr(cls, "version", None),
             description=cls.description,
             options=dict(cls.options),
+            choices=dict(getattr(cls, "choices", {})),
             isolation=cls.isolation,
         )
 

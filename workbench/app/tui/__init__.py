@@ -5,6 +5,6 @@ module each. kit: widgets. keymap, registry, themes: keys and colours. sharing: 
 an item has for it. served: in a browser.
 item_flow, judging: a person at work. review_desk: a reviewer.
 set_forms: what is asked before a set is built. verb_forms: before any verb is run.
-switches: steps to what stands beside. start: no database yet.
+switches: steps to what stands beside. start: no database yet. trusting: what a verifier may use.
 allocating: memory.
 """

@@ -247,6 +247,13 @@ class WorkbenchApp(App[None]):
         names = key_names(self.settings.keymap.get(name, keys))
         return [self.get_key_display(Binding(key, "")) for key in names]
 
+    def action_start_verifier(self) -> None:
+        """Choose a verifier to start, over the list of runs."""
+        from workbench.app.tui.screens.runs import RunsScreen
+
+        if "runs" in self.screen_names:
+            self.push_screen(RunsScreen(starting=True))
+
     def open_screen(self, name: str, *arguments: object) -> None:
         """Show a screen by name; its module is imported now. A screen of this kind that is open is gone back to."""
         if name not in self.screen_names:

@@ -60,6 +60,11 @@ class ExecutionVerifier:
         "budget": "seconds all tests of a solution may take together in one suite, computing or asleep (default 60)",
         "memory": "megabytes a solution may have (default 1024)",
     }
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {
+        "isolation": ("best", "L3", "L2", "L1"),
+        **dict.fromkeys(("stop_early", "fresh_per_test", "fresh_namespace"), ("no", "yes")),
+        "extractor": tuple(one.name for one in EXTRACTORS.values()),
+    }
     preload: ClassVar[tuple[str, ...]] = ()
     name: str = "execution"
     isolation: Isolation = "sandbox"

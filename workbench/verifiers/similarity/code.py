@@ -32,13 +32,14 @@ class CodeBleu(Similarity):
         "of": "final: compare final answers; whole: compare whole texts (default); auto: whole texts of code",
         "lang": f"the programming language (default python): {', '.join(LANGUAGES)}",
     }
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {**Similarity.choices, "lang": tuple(LANGUAGES)}
     preload: ClassVar[tuple[str, ...]] = ("codebleu",)
     name: str = "codebleu"
 
     def __init__(self, threshold: str = "0.5", of: str = "whole", lang: str = "python") -> None:
         super().__init__(threshold, of)
         if lang not in LANGUAGES:
-            raise ValueError(f"lang is one of {', '.join(LANGUAGES)}, not {lang!r}")
+            raise ValueError(f"lang: it is one of {', '.join(LANGUAGES)}, not {lang!r}")
         self._lang = lang
         self.version = f"{_BASE}+{_grammar(lang)}+2"
 

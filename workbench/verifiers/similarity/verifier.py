@@ -49,6 +49,7 @@ class Similarity(ABC):
         "of": "final: compare final answers; whole: compare whole texts; auto: whole texts of code, final answers of "
         "all else (default)",
     }
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {"of": ("auto", "final", "whole")}
     preload: ClassVar[tuple[str, ...]] = ()
     name: str
     version: str
@@ -56,8 +57,8 @@ class Similarity(ABC):
 
     def __init__(self, threshold: str = "0.5", of: str = "auto") -> None:
         self._threshold = _share(threshold)
-        if of not in ("auto", "final", "whole"):
-            raise ValueError(f"of is auto, final or whole, not {of!r}")
+        if of not in self.choices["of"]:
+            raise ValueError(f"of: it is auto, final or whole, not {of!r}")
         self._of = of
 
     def config(self) -> dict[str, object]:
@@ -129,5 +130,5 @@ def _share(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise ValueError(f"threshold is a number from 0 to 1, not {text!r}")
+        raise ValueError(f"threshold: it is a number from 0 to 1, not {text!r}")
     return value

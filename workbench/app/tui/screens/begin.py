@@ -214,9 +214,7 @@ class BeginScreen(LiveScreen):
 
     def _start(self, chosen: str | None) -> None:
         if chosen == _OTHER:
-            self.workbench.open_screen("runs")
-            screen = self.workbench.screen
-            self.call_after_refresh(screen.run_action, "start")
+            self.workbench.action_start_verifier()
         elif chosen == _RULES:
             work = partial(verifying.start, self.project, _RULES, {}, None, Selection(), None)
             self.in_background(work, self._started, group="begin-rules")

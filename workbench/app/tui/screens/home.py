@@ -96,6 +96,7 @@ class HomeScreen(LiveScreen):
             for name, (_, key, text) in SCREENS.items()
             if name != "home"
         ),
+        Action("home.start", "plus", "app.start_verifier", "Start", "Start a verifier."),
         *(
             Action(
                 f"home.matter-{number}",
@@ -163,7 +164,8 @@ class HomeScreen(LiveScreen):
     def own_actions(self) -> tuple[Action, ...]:
         """The screens this person may open, and what is open now."""
         numbered = zip((action for action in self.ACTIONS if "matter" in action.id), self.matters, strict=False)
-        return (*self._screens(), *(action._replace(help=printable(one.sentence)) for action, one in numbered))
+        start = (action for action in self.ACTIONS if action.id == "home.start" and not self.workbench.annotator)
+        return (*self._screens(), *start, *(action._replace(help=printable(one.sentence)) for action, one in numbered))
 
     def _panels(self) -> list[tuple[str, str]]:
         if self.workbench.annotator:

@@ -2,181 +2,32 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
-from msgspec import Struct
-from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.content import Content
-from textual.screen import ModalScreen
+from textual.containers import VerticalScroll
 from textual.timer import Timer
-from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
+from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
-from workbench.app.tui.keymap import Action, bindings
+from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import run_view
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.title_bar import Line, TitleBar
+from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
-from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.confirm import ConfirmScreen
+from workbench.app.tui.screens.start_run import ChosenVerifier, SetUpRunScreen, StartRequest, StartRunScreen
 from workbench.app.tui.table_screen import TableScreen
-from workbench.core.errors import UsageError, WorkbenchError
+from workbench.app.tui.trusting import trusting
 from workbench.core.run import ACTIVE, Estimate, RunCosts, RunInfo, VerifierInfo
-from workbench.core.selection import Selection
-from workbench.measuring.browsing import read_conditions
 from workbench.runs import verifying
 from workbench.runs.liveness import runner_log
 from workbench.runs.run_status import estimate, run_costs
-from workbench.runs.trust import NotTrustedError
 from workbench.runs.verifying import run_info
-
-# -- Choosing a verifier to run, over all items or some, with options.
-
-
-_FIELDS = (
-    ("where", "items", "all; or FIELD=VALUE …, such as type=A state=final"),
-    ("options", "options", "none; or key=value …"),
-    ("name", "name", "the verifier's own; another one for other options"),
-)
-
-
-class StartRequest(Struct, frozen=True, kw_only=True):
-    """What is to be run.
-
-    Attributes:
-        asks_server: Its verifier asks a model server.
-    """
-
-    kind: str
-    options: dict[str, str]
-    name: str | None
-    selection: Selection
-    asks_server: bool = False
-
-
-class StartRunScreen(ModalScreen[StartRequest | None]):
-    """Ends with a request, or None. Enter starts the chosen verifier, over all items unless something is typed."""
-
-    CSS_PATH = "start_run.tcss"
-    ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("start-run.start", "ctrl+r", "start", "Start (or enter)", "Start the chosen verifier."),
-        Action("start-run.next", "tab", "app.focus_next", "Next field", "Go to the next field."),
-        Action("start-run.close", "escape", "dismiss", "Close", "Start nothing."),
-    )
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
-
-    def __init__(self, kinds: list[VerifierInfo]) -> None:
-        super().__init__()
-        self._kinds = kinds
-        self._configured = [known.name for kind in kinds for known in kind.configured]
-        self._choices = _choices(kinds)
-
-    def compose(self) -> ComposeResult:
-        with Vertical(id="start-box") as box:
-            box.border_title = Content("Start a verifier")
-            yield OptionList(*map(self._option, range(len(self._choices))), id="start-kinds", markup=False)
-            yield Static(id="start-about", markup=False)
-            for name, title, hint in _FIELDS:
-                with Horizontal(classes="start-field"):
-                    yield Static(title, markup=False)
-                    yield Line(placeholder=hint, id=f"start-{name}", compact=True)
-            yield Static(id="start-trouble", markup=False)
-        yield Footer(show_command_palette=False)
-
-    def _option(self, place: int) -> Option:
-        kind, name = self._choices[place]
-        about = f"cannot be used: {kind.broken}" if kind.broken else kind.description
-        if name != kind.name:
-            about = f"{kind.name} as configured"
-        prompt = Content.assemble((printable(name), "bold"), ("  " + printable(about), "$foreground-muted"))
-        return Option(prompt, id=f"kind-{place}", disabled=kind.broken is not None)
-
-    @on(OptionList.OptionHighlighted)
-    def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        kind, name = self._choices[event.option_index]
-        known = {one.name: one.options for one in kind.configured} | {one.name: one.options for one in kind.written}
-        options = "; ".join(f"{key}: {text}" for key, text in (known.get(name) or kind.options).items()) or "none"
-        version = f" · version {kind.version}" if kind.version else ""
-        self.query_one("#start-about", Static).update(Content(printable(f"options: {options}{version}")))
-
-    @on(OptionList.OptionSelected)
-    @on(Input.Submitted)
-    def action_start(self) -> None:
-        """End with what was chosen, or say what is wrong with it."""
-        place = self.query_one(OptionList).highlighted
-        if place is None:
-            self._complain("There is no verifier to choose.")
-            return
-        kind, name = self._choices[place]
-        try:
-            request = StartRequest(
-                kind=name,
-                options=read_options(self._typed("options")),
-                name=self._typed("name") or None,
-                selection=Selection(read_conditions(self._typed("where"), self._configured)),
-                asks_server=kind.isolation == "served",
-            )
-            _require_options(kind, request.options)
-        except WorkbenchError as error:
-            self._complain(str(error))
-        else:
-            self.dismiss(request)
-
-    def _typed(self, name: str) -> str:
-        return self.query_one(f"#start-{name}", Input).value.strip()
-
-    def _complain(self, text: str) -> None:
-        self.query_one("#start-trouble", Static).update(Content(f"! {printable(text)}"))
-
-
-def _choices(kinds: list[VerifierInfo]) -> list[tuple[VerifierInfo, str]]:
-    """The default, the project's own verifiers, then every kind."""
-    own = [
-        (kind, name)
-        for kind in kinds
-        for name in dict.fromkeys([*(one.name for one in kind.written), *(one.name for one in kind.configured)])
-        if name != kind.name
-    ]
-    return [*((kind, kind.name) for kind in kinds[:1]), *own, *((kind, kind.name) for kind in kinds[1:])]
-
-
-def read_options(text: str) -> dict[str, str]:
-    """Options as typed: ``key=value`` with blanks between them.
-
-    Raises:
-        UsageError: It is not a list of options.
-    """
-    found = {}
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"{text!r}: {error}.", "Close every quote.") from error
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not (key and equals):
-            raise UsageError(f"{word!r} is no option.", "Write key=value.")
-        found[key] = value
-    return found
-
-
-def _require_options(kind: VerifierInfo, options: dict[str, str]) -> None:
-    unknown = sorted(options.keys() - kind.options.keys())
-    if unknown:
-        known = ", ".join(sorted(kind.options)) or "it has none"
-        raise UsageError(f"{kind.name} has no option {unknown[0]!r}.", f"Its options: {known}.")
-
-
-Result = TypeVar("Result")
-_TITLE = "Accept this for the project?"
 
 
 class RunDetailScreen(LiveScreen):
@@ -225,6 +76,7 @@ class RunsScreen(TableScreen, LiveScreen):
 
     Args:
         run: Which run the cursor begins on; None for the newest.
+        starting: A verifier is to be started.
     """
 
     CSS_PATH = "runs.tcss"
@@ -232,7 +84,7 @@ class RunsScreen(TableScreen, LiveScreen):
     PREFIX, BELOW, WIDE = "runs", ("run",), 116
     LOOK_S: ClassVar[float] = 0.5
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("runs.start", "s", "start", "Start", "Start a verifier."),
+        Action("runs.start", "plus,s", "start", "Start", "Start a verifier."),
         Action("runs.add", "n", "app.open_screen('add_judge')", "Add judge", "Add a judge on a model server."),
         Action("runs.pause", "p", "pause", "Pause", "Stop the run after its current verdicts; r goes on with it."),
         Action("runs.resume", "r", "resume", "Resume", "Go on with a run that has stopped."),
@@ -241,15 +93,21 @@ class RunsScreen(TableScreen, LiveScreen):
         Action("runs.details", "d,enter", "details", "Details", "Show the run's reasons, message and log."),
     )
 
-    def __init__(self, run: int | None = None) -> None:
+    def __init__(self, run: int | None = None, *, starting: bool = False) -> None:
         super().__init__()
         self._first = run
+        self._starting = starting
         self.runs: list[RunInfo] = []
         self._watch: verifying.Watch | None = None
         self._counted: dict[int, RunInfo] = {}
         self._count_later: Timer | None = None
         self._counting = False
         self._count_after = self._count_began = 0.0
+
+    def on_mount(self) -> None:
+        """Ask for the verifier at once, where one is to be started."""
+        if self._starting:
+            self.action_start()
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -335,11 +193,13 @@ class RunsScreen(TableScreen, LiveScreen):
 
     def _choose(self, kinds: list[VerifierInfo]) -> None:
         if self.is_current:
-            self.app.push_screen(StartRunScreen(kinds), self._start)
+            self.app.push_screen(StartRunScreen(kinds), self._set_up)
 
-    def _start(self, request: StartRequest | None) -> None:
-        if request is None:
-            return
+    def _set_up(self, chosen: ChosenVerifier | None) -> None:
+        if chosen is not None:
+            self.app.push_screen(SetUpRunScreen(chosen, self._start))
+
+    def _start(self, request: StartRequest) -> None:
         if not request.asks_server:
             self._do(partial(self._started, request))
             return
@@ -421,49 +281,3 @@ class RunsScreen(TableScreen, LiveScreen):
         """Show the run under the cursor in full."""
         if (run := self.chosen) is not None:
             self.app.push_screen(RunDetailScreen(run.run))
-
-
-def trusting(
-    screen: WorkbenchScreen,
-    work: Callable[[bool], Result],
-    then: Callable[[Result], None],
-    *,
-    group: str,
-    stops: bool = False,
-) -> None:
-    """Work in the background; where something isn't accepted yet, ask, and work again with a yes.
-
-    Args:
-        work: Called with whether the person has accepted it; runs in a thread.
-        then: Takes the result on the app's own thread.
-        group: As with `WorkbenchScreen.in_background`.
-        stops: The same.
-    """
-
-    def arrived(found: Result | NotTrustedError) -> None:
-        if isinstance(found, NotTrustedError):
-            screen.app.push_screen(ConfirmScreen(_TITLE, _grants(found)), answered)
-        else:
-            then(found)
-
-    def answered(yes: bool | None) -> None:
-        if yes:
-            screen.in_background(partial(work, True), then, group=group, exclusive=False, stops=stops)
-
-    screen.in_background(partial(_unless_untrusted, work), arrived, group=group, exclusive=False, stops=stops)
-
-
-def _unless_untrusted(work: Callable[[bool], Result]) -> Result | NotTrustedError:
-    try:
-        return work(False)
-    except NotTrustedError as error:
-        return error
-
-
-def _grants(error: NotTrustedError) -> str:
-    """What is wanted, a line each, templates with their texts."""
-    lines = []
-    for grant in error.grants:
-        lines.append(f"• {printable(grant.text)}")
-        lines += [f"  │ {printable(line)}" for line in grant.content.splitlines()]
-    return "\n".join(lines)

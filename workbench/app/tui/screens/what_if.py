@@ -20,9 +20,9 @@ from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
-from workbench.app.tui.screens.runs import trusting
 from workbench.app.tui.sharing import share
 from workbench.app.tui.table_screen import TableScreen
+from workbench.app.tui.trusting import trusting
 from workbench.core.errors import WorkbenchError
 from workbench.core.options import Basis
 from workbench.core.run import Estimate, RunInfo

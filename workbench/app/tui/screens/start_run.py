@@ -1,0 +1,405 @@
+"""Starting a verifier: choose it, fill in what it asks, try it on a few items, then judge the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, Final, NamedTuple
+
+from msgspec import Struct
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from workbench.app.tui.form import FormField, FormScreen, option_field
+from workbench.app.tui.keymap import Action, bindings
+from workbench.app.tui.kit.columns import OUTCOME_MARKS
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.title_bar import Line, TitleBar
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.app.tui.screens.add_judge import OptionSection
+from workbench.app.tui.trusting import trusting
+from workbench.app.tui.verb_forms import plain
+from workbench.core.errors import OptionError, UsageError, WorkbenchError
+from workbench.core.project import Project
+from workbench.core.reasons import sentence
+from workbench.core.run import VerdictEvidence, VerifierInfo
+from workbench.core.selection import Selection
+from workbench.core.text.excerpt import short_answer
+from workbench.core.text.figures import NONE, counted
+from workbench.measuring import browsing
+from workbench.runs import configuring
+from workbench.runs.configuring import FormSection
+from workbench.runs.previewing import CheckedServer, check_servers
+from workbench.runs.trying import TRIAL, TRIED, Trial, try_out
+
+# -- Choosing a verifier.
+
+
+class ChosenVerifier(NamedTuple):
+    """A kind, and the name under which it is to run: the kind's own, or one of its configurations'."""
+
+    kind: VerifierInfo
+    name: str
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether its options stand in workbench.toml or the database."""
+        return self.name != self.kind.name
+
+
+def choices(kinds: list[VerifierInfo]) -> list[ChosenVerifier]:
+    """The default, the project's own verifiers, then every kind; those that can't be used come last."""
+    own = [
+        ChosenVerifier(kind, name)
+        for kind in kinds
+        for name in dict.fromkeys([*(one.name for one in kind.written), *(one.name for one in kind.configured)])
+        if name != kind.name and not name.startswith(TRIAL)
+    ]
+    first, *rest = [ChosenVerifier(kind, kind.name) for kind in kinds]
+    return sorted([first, *own, *rest], key=lambda one: one.kind.broken is not None)
+
+
+_MOVES: Final = {"up": "cursor_up", "down": "cursor_down", "pageup": "page_up", "pagedown": "page_down"}
+
+
+class StartRunScreen(ModalScreen[ChosenVerifier | None]):
+    """Ends with a verifier, or None. What is typed narrows the list.
+
+    Attributes:
+        listed: What the list shows.
+    """
+
+    CSS_PATH = "start_run.tcss"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("start-run.choose", "enter", "choose", "Choose", "Choose the verifier under the cursor."),
+        Action("start-run.close", "escape", "dismiss", "Close", "Start nothing."),
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
+
+    def __init__(self, kinds: list[VerifierInfo]) -> None:
+        super().__init__()
+        self._choices = choices(kinds)
+        self.listed: list[ChosenVerifier] = []
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="start-box") as box:
+            box.border_title = Content("Start a verifier")
+            yield Line(placeholder="type to narrow the list", id="start-filter", compact=True)
+            yield OptionList(id="start-kinds", markup=False)
+            yield Static(id="start-about", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """List them all."""
+        self.query_one(Input).focus()
+        self._list("")
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        self._list(event.value)
+
+    def _list(self, text: str) -> None:
+        words = text.casefold().split()
+        self.listed = [one for one in self._choices if all(word in _said(one) for word in words)]
+        menu = self.query_one(OptionList)
+        menu.set_options(map(_option, self.listed))
+        usable = (place for place, one in enumerate(self.listed) if one.kind.broken is None)
+        menu.highlighted = next(usable, None)
+
+    async def on_key(self, event: events.Key) -> None:
+        """The arrows move in the list while a text is typed."""
+        if event.key in _MOVES:
+            event.stop()
+            await self.query_one(OptionList).run_action(_MOVES[event.key])
+
+    @on(OptionList.OptionHighlighted)
+    def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        chosen = self.listed[event.option_index]
+        names = ", ".join(chosen.kind.options) or "none"
+        self.query_one("#start-about", Static).update(Content(printable(f"options: {names}")))
+
+    @on(OptionList.OptionSelected)
+    @on(Input.Submitted)
+    def action_choose(self) -> None:
+        """End with the one under the cursor."""
+        place = self.query_one(OptionList).highlighted
+        if place is not None and self.listed[place].kind.broken is None:
+            self.dismiss(self.listed[place])
+
+
+def _said(one: ChosenVerifier) -> str:
+    return f"{one.name} {one.kind.name} {one.kind.description}".casefold()
+
+
+def _option(one: ChosenVerifier) -> Option:
+    about = f"{one.kind.name} as configured" if one.is_configured else one.kind.description
+    if one.kind.broken is not None:
+        about = f"not installed: {plain(one.kind.broken)}"
+    prompt = Content.assemble((printable(one.name), "bold"), ("  " + printable(about), "$foreground-muted"))
+    return Option(prompt, disabled=one.kind.broken is not None)
+
+
+# -- What it asks.
+
+
+class StartRequest(Struct, frozen=True, kw_only=True):
+    """What is to be run.
+
+    Attributes:
+        asks_server: Its verifier asks a model server.
+    """
+
+    kind: str
+    options: dict[str, str]
+    name: str | None
+    selection: Selection
+    asks_server: bool = False
+
+
+_WHERE = "items"
+_NAME = "name"
+
+
+class SetUpRunScreen(FormScreen):
+    """One field an option, as the verifier declares them; nothing runs before it is asked for.
+
+    Args:
+        chosen: The verifier.
+        then: Takes what is to be run, when this screen has gone.
+    """
+
+    CSS_PATH = "set_up_run.tcss"
+    TITLE_TEXT = "Start a verifier"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("set-up-run.start", "f4,ctrl+r", "start", "Start", "Judge all these items.", priority=True),
+        Action("set-up-run.try", "f3,ctrl+t", "try", f"Try on {TRIED}", "Judge a few, and show why.", priority=True),
+        Action("set-up-run.test", "f5", "test", "Test server", "See what the server can do.", priority=True),
+        Action("set-up-run.save", "f6", "save", "Save", "Keep it under its name.", priority=True),
+        Action("set-up-run.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
+    )
+
+    def __init__(self, chosen: ChosenVerifier, then: Callable[[StartRequest], None]) -> None:
+        super().__init__()
+        self.chosen = chosen
+        self._then = then
+        self._sections: list[OptionSection] = []
+
+    def compose(self) -> ComposeResult:
+        """Which items and under which name; then its own options."""
+        yield TitleBar(f"Start {printable(self.chosen.name)}", self._about)
+        with VerticalScroll(id="set-up-run", can_focus=False):
+            about = "which items: conditions such as type=A state=final; empty: all"
+            yield option_field(FormField(name=_WHERE, about=about))
+            if not self.chosen.is_configured:
+                about = f"what tables call it; empty: {self.chosen.name}. Other options take another name"
+                yield option_field(FormField(name=_NAME, about=about))
+            yield Vertical(id="set-up-sections")
+        yield Static(classes="form-trouble", markup=False)
+        yield Footer(show_command_palette=False)
+
+    @property
+    def _about(self) -> str:
+        return printable(self.chosen.kind.description)
+
+    @property
+    def asks_server(self) -> bool:
+        """Whether a model server is asked."""
+        return self.chosen.kind.isolation == "served"
+
+    def on_mount(self) -> None:
+        """Read what it asks; a configuration has its options already."""
+        if not self.chosen.is_configured:
+            work = partial(configuring.form_of, self.chosen.kind.name)
+            self.in_background(work, self._show_sections, group="set-up-form")
+        self.query(OptionField).first().line.focus()
+
+    def _show_sections(self, sections: tuple[FormSection, ...]) -> None:
+        self.run_worker(self._build(sections), group="set-up-sections", exclusive=True)
+
+    async def _build(self, sections: tuple[FormSection, ...]) -> None:
+        made = [OptionSection(section, {}) for section in sections]
+        async with self.batch():
+            await self.query_one("#set-up-sections").mount_all(made)
+        self._sections = made
+        self._hide_unused()
+
+    @on(OptionField.Changed)
+    def _hide_unused(self) -> None:
+        values = self._options()
+        for section in self._sections:
+            section.show_used(values)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A server is tested where one is asked; what has its options already is not saved anew."""
+        if action == "test":
+            return self.asks_server
+        return not self.chosen.is_configured if action == "save" else super().check_action(action, parameters)
+
+    # -- what is filled in -------------------------------------------------------------------------
+
+    def _options(self) -> dict[str, str]:
+        return {name: value for section in self._sections for name, value in section.values().items()}
+
+    def _typed(self, name: str) -> str:
+        found = self.query(f"#option-{name}").results(OptionField)
+        return next((field.value for field in found), "")
+
+    def request(self, project: Project) -> StartRequest:
+        """What is asked for; runs in a thread.
+
+        Raises:
+            OptionError: The conditions or an option can't be read.
+        """
+        try:
+            conditions = browsing.read_conditions(self._typed(_WHERE), browsing.names(project)["verdict:"])
+        except UsageError as error:
+            wrong = f"{error.message} {error.hint}".strip()
+            raise OptionError(f"{_WHERE}: {wrong}", option=_WHERE, wrong=wrong) from None
+        if not self.chosen.is_configured:
+            configuring.require_options(project, self.chosen.kind.name, self._options())
+        return StartRequest(
+            kind=self.chosen.name,
+            options=self._options(),
+            name=self._typed(_NAME) or None,
+            selection=Selection(tuple(conditions)),
+            asks_server=self.asks_server,
+        )
+
+    def trouble(self, error: BaseException | None) -> None:
+        """At its field, and without the command line's words."""
+        self.say(self._about)
+        if isinstance(error, WorkbenchError) and not isinstance(error, OptionError):
+            self.complain(plain(str(error)))
+        else:
+            super().trouble(error)
+
+    # -- actions -----------------------------------------------------------------------------------
+
+    @on(Input.Submitted)
+    def _next(self) -> None:
+        self.focus_next()
+
+    def action_start(self) -> None:
+        """Judge all the items."""
+        self.in_background(partial(self.request, self.project), self._start, group="set-up")
+
+    def _start(self, request: StartRequest) -> None:
+        self.workbench.action_go_back()
+        self._then(request)
+
+    def action_try(self) -> None:
+        """Judge a few."""
+        self.complain("")
+        self.say(f"trying it on {TRIED} items …")
+        trusting(self, partial(_tried, self, self.project), self._show_trial, group="set-up-try")
+
+    def _show_trial(self, trial: Trial) -> None:
+        self.say(self._about)
+        if self.is_current:
+            self.app.push_screen(TrialScreen(self.chosen.name, trial, self.action_start))
+
+    def action_test(self) -> None:
+        """Ask the server what it can do."""
+        self.say("asking the server …")
+        kind, options = self.chosen.name, self._options()
+        trusting(self, lambda yes: check_servers(self.project, kind, options, trust=yes), self._tested, group="test")
+
+    def _tested(self, found: list[CheckedServer]) -> None:
+        self.say(self._about)
+        for one in found:
+            said = [f"{finding.text} {finding.advice}".strip() for finding in one.findings]
+            bad = any(finding.level == "problem" for finding in one.findings)
+            self.notify(
+                printable("\n".join(said) or "It answers."),
+                title=printable(f"{one.model} at {', '.join(one.base_urls)}"),
+                severity="error" if bad else "information",
+                timeout=20,
+                markup=False,
+            )
+
+    def action_save(self) -> None:
+        """Keep it in workbench.toml."""
+        name, kind, options = self._typed(_NAME), self.chosen.kind.name, self._options()
+        work = partial(configuring.save, self.project, name, kind, options)
+        self.in_background(work, partial(self._saved, name), group="set-up-save")
+
+    def _saved(self, name: str, path: Path) -> None:
+        self.notify(f"It stands in {path}.", title=f"{printable(name)} saved", markup=False)
+
+
+def _tried(screen: SetUpRunScreen, project: Project, trust: bool) -> Trial:
+    """Runs in a thread."""
+    request = screen.request(project)
+    return try_out(project, request.kind, request.options, request.selection, trust=trust)
+
+
+# -- A few items, and why they were judged as they were.
+
+
+class TrialScreen(WorkbenchScreen):
+    """Verdicts of a few items, before all are judged.
+
+    Args:
+        name: The verifier.
+        trial: What came of it.
+        then: Has all the items judged, when this screen has gone.
+    """
+
+    CSS_PATH = "trial.tcss"
+    TITLE_TEXT = "Tried"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("trial.start", "ctrl+r", "start", "Start on all", "Judge all the items like this."),
+    )
+
+    def __init__(self, name: str, trial: Trial, then: Callable[[], None]) -> None:
+        super().__init__()
+        self.trial = trial
+        self._verifier, self._then = name, then
+
+    def compose(self) -> ComposeResult:
+        remark = f"{counted(len(self.trial.evidence), 'item')}; none of these verdicts is kept"
+        yield TitleBar(f"{printable(self._verifier)}, tried", remark)
+        with VerticalScroll(id="trial"):
+            yield Static(trial_text(self.trial), markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """The text is scrolled."""
+        self.query_one("#trial").focus()
+
+    def action_start(self) -> None:
+        """Judge all of them."""
+        self.workbench.action_go_back()
+        self._then()
+
+
+def trial_text(trial: Trial) -> Content:
+    """Verdicts with both final answers, what decided, and why."""
+    parts = [Content.styled(f"! {printable(trial.message)}", "$text-warning")] if trial.message else []
+    parts += map(_judged, trial.evidence)
+    return Content("\n\n").join(parts) if parts else Content("No item was judged.")
+
+
+def _judged(one: VerdictEvidence) -> Content:
+    line = one.line
+    mark, _ = OUTCOME_MARKS[line.verdict]
+    reference = short_answer(line.reference_final) if line.reference_final else NONE
+    completion = short_answer(line.candidate_final) if line.candidate_final else NONE
+    why = sentence(line.verdict, line.reason, line.rule, short_answer(line.reference_final)) or line.detail or ""
+    code = " · ".join(filter(None, (line.rule, line.reason, None if line.score is None else f"score {line.score:g}")))
+    return Content.assemble(
+        (f"{mark} {line.verdict}", "bold"),
+        (f"  {printable(line.completion_id)}\n", "$foreground-muted"),
+        f"  reference {printable(reference)} │ completion {printable(completion)}\n",
+        f"  {printable(why)}" if why else "",
+        (f"  {printable(code)}" if code else "", "$foreground-muted"),
+    )

@@ -1,0 +1,61 @@
+"""What a verifier wants to use is shown before it may: servers, variables that hold keys, templates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.app.tui.screens.confirm import ConfirmScreen
+from workbench.runs.trust import NotTrustedError
+
+Result = TypeVar("Result")
+_TITLE = "Accept this for the project?"
+
+
+def trusting(
+    screen: WorkbenchScreen,
+    work: Callable[[bool], Result],
+    then: Callable[[Result], None],
+    *,
+    group: str,
+    stops: bool = False,
+) -> None:
+    """Work in the background; where something isn't accepted yet, ask, and work again with a yes.
+
+    Args:
+        work: Called with whether the person has accepted it; runs in a thread.
+        then: Takes the result on the app's own thread.
+        group: As with `WorkbenchScreen.in_background`.
+        stops: The same.
+    """
+
+    def arrived(found: Result | NotTrustedError) -> None:
+        if isinstance(found, NotTrustedError):
+            screen.app.push_screen(ConfirmScreen(_TITLE, _grants(found)), answered)
+        else:
+            then(found)
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            screen.in_background(partial(work, True), then, group=group, exclusive=False, stops=stops)
+
+    screen.in_background(partial(_unless_untrusted, work), arrived, group=group, exclusive=False, stops=stops)
+
+
+def _unless_untrusted(work: Callable[[bool], Result]) -> Result | NotTrustedError:
+    try:
+        return work(False)
+    except NotTrustedError as error:
+        return error
+
+
+def _grants(error: NotTrustedError) -> str:
+    """What is wanted, a line each, templates with their texts."""
+    lines = []
+    for grant in error.grants:
+        lines.append(f"• {printable(grant.text)}")
+        lines += [f"  │ {printable(line)}" for line in grant.content.splitlines()]
+    return "\n".join(lines)

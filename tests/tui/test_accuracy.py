@@ -305,7 +305,7 @@ async def test_mouse_moves_sorts_and_opens(project: Project) -> None:
         await pilot.click(Matrix, offset=(re.search(r"\bB\b", header).start(), 0))  # type: ignore[union-attr]
         await settle(pilot)
         assert screen_of(app).chosen[1] == "B"
-        assert "▼" in matrix_of(app).render_line(0).text
+        assert "▲" in matrix_of(app).render_line(0).text
         await pilot.click("#accuracy-detail", offset=(4, 2))
         await pilot.click("#accuracy-detail", offset=(4, 2))
         await settle(pilot)

@@ -15,6 +15,7 @@ from textual.widgets import Input, OptionList, Static
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
@@ -139,7 +140,7 @@ async def test_the_switches_count_anew(tmp_path: Path) -> None:
         assert screen_of(app).found is None
         await press(pilot, "g", "f")
         await typed(pilot, "colour=red")
-        assert screen.query_one(PromptBar).asking == "filter"
+        assert isinstance(app.screen, FilterLine)
         await typed(pilot, "type=A")
         assert screen.found.report == ensemble(
             project, protocol="strict", gold="imported", by="type", selection=Selection((parse_condition("type=A"),))

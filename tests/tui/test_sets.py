@@ -33,6 +33,7 @@ from workbench.benchmarks.building.picks import build_picks
 from workbench.benchmarks.options import BalancedOptions, HardOptions, PicksOptions
 from workbench.core.label import LabelLine
 from workbench.core.project import Project, open_project
+from workbench.core.selection import Condition
 from workbench.labelling.labels import put_lines
 from workbench.labelling.people import add_annotators
 
@@ -218,7 +219,9 @@ async def test_from_a_set_to_its_items_its_accuracy_and_the_pool(tmp_path: Path)
     async with opened(project) as (app, pilot):
         await begin(app, pilot)
         await press(pilot, "enter")
-        assert remark(screen_of(app, BrowseScreen)) == "1 of 4  ·  set=small@1"
+        browse = screen_of(app, BrowseScreen)
+        assert remark(browse) == "1 of 4"
+        assert browse.table.chips == (Condition("set", "=", "small@1"),)
         app.pop_screen()
         await press(pilot, "y")
         accuracy = screen_of(app, AccuracyScreen)

@@ -141,6 +141,15 @@ def heed() -> None:
         listener.heed()
 
 
+def stopped() -> bool:
+    """Whether nobody waits any more."""
+    try:
+        heed()
+    except Stopped:
+        return True
+    return False
+
+
 @contextmanager
 def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Callable[[int], None]]:
     """Tell of a step; what it gives is called with how much more is done.

@@ -72,6 +72,14 @@ class QueryTable(ABC, Generic[Row]):
             self._ends[offset + len(found)] = found[-1]
         return self.rows(found)
 
+    def tally(self, column: str) -> list[tuple[str, str, int]] | None:
+        """What stands in a column, as a condition asks for it and as a row says it, and in how many rows.
+
+        Returns:
+            The most frequent first; None where every row has to be read for that.
+        """
+        return None
+
     @abstractmethod
     def read_ids(self, reader: sqlite3.Connection) -> array[int]:
         """Row ids of all rows in the query's order."""

@@ -14,14 +14,16 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.database import people, states
-from workbench.core.database.selection import check_values, compile_selection
+from workbench.core.database.connection import cancellable
+from workbench.core.database.selection import check_values, compile_selection, kept_columns
 from workbench.core.errors import StoreError, UsageError, did_you_mean, nearest
 from workbench.core.files import require_own, whole_file
 from workbench.core.final_answer import HOW, FinalAnswer
 from workbench.core.final_answer.card import card_completion, card_reference
 from workbench.core.label import Task
+from workbench.core.progress import stopped
 from workbench.core.project import Project
-from workbench.core.selection import Condition, Selection, parse_condition
+from workbench.core.selection import COLUMN, Condition, Selection, parse_condition
 from workbench.data.paging import QueryTable
 from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail
 from workbench.data.searching import searched
@@ -65,15 +67,27 @@ class ItemTable(QueryTable[BrowseRow]):
             lambda index: browsing.first_ids(reader, self.query, limit, after=after, index=index),
         )
 
+    def tally(self, column: str) -> list[tuple[str, str, int]] | None:
+        """Counted by the database, unless a search has to be; who no longer waits ends it."""
+        if self.query.search:
+            return None
+        reader = self._database.reader()
+        with cancellable(reader, stopped):
+            return browsing.tally(reader, Selection(self.query.conditions), column)
+
     def rows(self, ids: Sequence[int]) -> list[BrowseRow]:
         """Rows by id, in the order asked for."""
         return browsing.rows(self._database.reader(), ids, self._runs, self.query.search)
 
 
 def names(project: Project) -> dict[str, list[str]]:
-    """What can be filtered by: field -> the values there are, verifiers under ``verdict:``."""
+    """What can be filtered by: field -> the values there are, verifiers under ``verdict:``.
+
+    Of columns that were kept of a file, ``column:NAME``, these are values of the first rows.
+    """
     reader = project.database.reader()
-    return {**browsing.names(reader), "verdict:": list(browsing.newest_runs(reader).values())}
+    kept = {COLUMN + name: values for name, values in kept_columns(reader).items()}
+    return {**browsing.names(reader), "verdict:": list(browsing.newest_runs(reader).values()), **kept}
 
 
 def read_conditions(text: str, verifiers: Sequence[str], project: Project | None = None) -> tuple[Condition, ...]:

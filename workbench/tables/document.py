@@ -29,6 +29,7 @@ class Cell(Struct, frozen=True):
         shade: The step of a heat cell (`workbench.core.text.figures`); None for a cell without colour.
         small: More in small print behind it, such as a difference or an interval.
         value: What rows are sorted by: a number, an interval, words; None where there is nothing.
+        whole: What it stands for, where the text is only a sign or an end of it.
     """
 
     text: str
@@ -36,11 +37,12 @@ class Cell(Struct, frozen=True):
     shade: int | None = None
     small: str = ""
     value: float | str | tuple[float, ...] | None = None
+    whole: str = ""
 
     @property
     def full(self) -> str:
-        """The cell in full: what is sorted by words says them all, also where less is shown."""
-        return self.value if isinstance(self.value, str) else self.text
+        """What it says, nothing left out."""
+        return self.whole or self.text
 
 
 class Head(Struct, frozen=True):

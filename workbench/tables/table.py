@@ -57,6 +57,7 @@ class Column(Struct, Generic[Record], frozen=True, kw_only=True):
             shown.tone or (self.tone(record) if callable(self.tone) else self.tone),
             shade=shown.shade,
             small=shown.small,
+            whole=shown.whole,
             value=by if by is None or isinstance(by, _ORDERED) else shown.text,
         )
 

@@ -21,6 +21,7 @@ from workbench.app.tui.keymap import Action, bindings
 from workbench.app.tui.kit.copies import Copyable
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput, PromptBar
+from workbench.app.tui.kit.sources import CountsRequested
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.switches import index_of
@@ -200,6 +201,12 @@ class WorkbenchScreen(Screen[None]):
             read = partial(browsing.read, self.project, item)
             look = partial(browsing.detail, self.project, item, self.workbench.names_worked_under)
             yield from of_item(self.project, read, look=look)
+
+    @on(CountsRequested)
+    def _counts_requested(self, event: CountsRequested) -> None:
+        from workbench.app.tui.screens.counts import CountsScreen
+
+        self.app.push_screen(CountsScreen(event))
 
     @property
     def list_in_use(self) -> VirtualTable | None:

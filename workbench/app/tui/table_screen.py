@@ -20,15 +20,25 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.app.tui.kit.columns import Sort
+from workbench.app.tui.kit.conditions import typed
+from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.prompt_bar import PromptBar
-from workbench.app.tui.kit.sources import Failed, FixedSource, PagedSource, RowHighlighted, RowSelected, SortRequested
+from workbench.app.tui.kit.sources import (
+    Failed,
+    FixedSource,
+    NarrowRequested,
+    PagedSource,
+    RowHighlighted,
+    RowSelected,
+    SortRequested,
+)
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
 from workbench.core.label import FLAG_STATES
-from workbench.core.selection import FIELDS, Condition
+from workbench.core.selection import COLUMN, FIELDS, Condition
 from workbench.core.taxonomy import SUBTYPES, TYPES, UNTYPED
 from workbench.measuring import browsing
 from workbench.tables.table import Columns
@@ -48,7 +58,7 @@ class ConditionSuggester(Suggester):
     """Completes the last word of a line.
 
     Args:
-        names: Field -> values there are; the verifiers stand under ``verdict:``.
+        names: Field -> values there are; the verifiers stand under ``verdict:``, kept columns are fields of their own.
     """
 
     def __init__(self, names: Mapping[str, Sequence[str]]) -> None:
@@ -56,7 +66,7 @@ class ConditionSuggester(Suggester):
         self._values: dict[str, Sequence[str]] = {**names, **_FIXED}
         verifiers = [f"verdict:{name}" for name in names.get("verdict:", ())]
         self._values.update(dict.fromkeys([*verifiers, "verdict"], _VERDICTS))
-        self._fields = [*verifiers, *FIELDS]
+        self._fields = [*verifiers, *FIELDS, *(name for name in names if name.startswith(COLUMN))]
 
     async def get_suggestion(self, value: str) -> str | None:
         """The line with its last word completed."""
@@ -230,24 +240,44 @@ class TableScreen(WorkbenchScreen):
 
 
 class FilterScreen(TableScreen, PromptScreen):
-    """A list that is narrowed by conditions that are typed.
+    """A list whose items are chosen by conditions that are typed; its figures are those of these items.
 
     Attributes:
         FILTER_HINT: What an empty line of conditions shows.
-        filter_text: The conditions as they were typed.
+        asked: What is asked for: a record with ``conditions``.
     """
 
     PROMPT = True
-    FILTER_HINT: ClassVar[str] = "type=A dataset=NAME verdict:NAME=correct  (tab completes)"
+    asked: Any
+    FILTER_HINT: ClassVar[str] = "type=A dataset=NAME verdict:NAME=correct column:NAME=VALUE  (tab completes)"
 
     def __init__(self) -> None:
         super().__init__()
-        self.filter_text = ""
         self._verifiers: tuple[str, ...] = ()
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions in force."""
+        found: tuple[Condition, ...] = self.asked.conditions
+        return found
 
     @abstractmethod
     def narrow(self, conditions: tuple[Condition, ...]) -> None:
         """List only items for which conditions hold."""
+
+    def on_mount(self) -> None:
+        """What is known of items in the database is asked for there."""
+        self.table.takes = is_of_items
+        self.table.set_asked(self.conditions)
+
+    @on(NarrowRequested)
+    def _narrow_requested(self, event: NarrowRequested) -> None:
+        self._narrow(event.conditions)
+
+    def _narrow(self, conditions: tuple[Condition, ...]) -> None:
+        if conditions != self.conditions:
+            self.table.set_asked(conditions)
+            self.narrow(conditions)
 
     def action_filter(self) -> None:
         """Ask for conditions; what can be filtered by is read for the suggestions."""
@@ -255,29 +285,33 @@ class FilterScreen(TableScreen, PromptScreen):
 
     def _ask_filter(self, names: dict[str, list[str]]) -> None:
         self._verifiers = tuple(names["verdict:"])
-        text = f"{self.filter_text} " if self.filter_text else ""
-        self.ask("filter", "filter", text, hint=self.FILTER_HINT, suggester=ConditionSuggester(names))
+        self.app.push_screen(FilterLine(self.filter_text, self._narrow_by, self.FILTER_HINT, ConditionSuggester(names)))
+
+    def _narrow_by(self, text: str) -> None:
+        self._narrow(browsing.read_conditions(text, self._verifiers))
+
+    @property
+    def filter_text(self) -> str:
+        """The conditions as they are typed."""
+        return " ".join(map(typed, self.conditions))
 
     @property
     def filter_piece(self) -> RemarkPiece:
         """The filter beside the title."""
         return RemarkPiece(fit(self.filter_text, min(cell_len(printable(self.filter_text)), _FILTER)), 1)
 
-    def answered(self, asked: str, text: str) -> bool:
-        """Take conditions."""
-        if asked == "filter":
-            conditions = browsing.read_conditions(text, self._verifiers)
-            self.filter_text = text
-            self.narrow(conditions)
-        return super().answered(asked, text)
-
     def cleared(self) -> bool:
         """Take the conditions back."""
-        if self.filter_text:
-            self.filter_text = ""
-            self.narrow(())
+        if self.table.chips:
+            self.table.narrow(())
+            self._narrow(())
             return True
         return super().cleared()
+
+
+def is_of_items(condition: Condition) -> bool:
+    """Whether a condition is on what the database knows of items."""
+    return condition.field in FIELDS or condition.field.startswith(("verdict:", COLUMN))
 
 
 class CatalogScreen(TableScreen, PromptScreen):

@@ -196,9 +196,10 @@ _KEPT_NUMBER = (
     f"FROM {_KEPT})"
 )
 _COLUMNS_HELD = """
-    SELECT DISTINCT k.key FROM imports AS n, completion_text AS ct,
+    SELECT DISTINCT k.key, CASE WHEN k.type IN ('true', 'false') THEN k.type ELSE substr(k.value, 1, 80) END
+    FROM imports AS n, completion_text AS ct,
         json_each(CASE WHEN json_valid(ct.extra) THEN ct.extra END) AS k
-    WHERE ct.id BETWEEN n.first_completion_id AND n.first_completion_id + 99 AND ct.extra IS NOT NULL ORDER BY k.key"""
+    WHERE ct.id BETWEEN n.first_completion_id AND n.first_completion_id + 99 AND ct.extra IS NOT NULL ORDER BY 1, 2"""
 _HOLDS_COLUMN = f"SELECT EXISTS (SELECT 1 FROM completions AS c WHERE {VISIBLE} AND {KEPT} <> '')"
 _OPERATORS = {"=": "=", "!=": "<>", "<": "<", ">": ">"}
 _GOLD = ("correct", "incorrect", "none")
@@ -312,9 +313,12 @@ def check_names(connection: sqlite3.Connection, selection: Selection, verifiers:
     return selection
 
 
-def kept_columns(connection: sqlite3.Connection) -> list[str]:
-    """Columns of files that are no field: those that the first rows of each import have."""
-    return [name for (name,) in connection.execute(_COLUMNS_HELD)]
+def kept_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
+    """Columns of files that are no field, with their values: those that the first rows of each import have."""
+    found: dict[str, list[str]] = {}
+    for name, value in connection.execute(_COLUMNS_HELD):
+        found.setdefault(name, []).append("" if value is None else str(value))
+    return found
 
 
 def require_column(connection: sqlite3.Connection, field: str) -> None:

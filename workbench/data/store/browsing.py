@@ -117,6 +117,25 @@ def _order(query: BrowseQuery) -> tuple[str, list[object]]:
     return f"{_WORST.get(query.sort) or COLUMNS[query.sort]} {direction} NULLS LAST, c.id", []
 
 
+def tally(connection: sqlite3.Connection, selection: Selection, column: str) -> list[tuple[str, str, int]]:
+    """How many of some items have which value of a column, the most frequent first.
+
+    Returns:
+        A value as a condition asks for it, as a row says it, and how many items have it.
+    """
+    where, parameters = compile_selection(selection)
+    if column.startswith("verdict:"):
+        value, more = f"coalesce({VERDICT}, -1)", [column.removeprefix("verdict:")]
+    else:
+        value, more = COLUMNS[column], []
+    rows = connection.execute(
+        f"SELECT {value}, count(*) FROM {items_for(where, value)} WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1",
+        (*more, *parameters),
+    ).fetchall()
+    words = {-1: "none", **{int(one): one.word for one in Outcome}}
+    return [(found := words.get(value, value), found, n) for value, n in rows]
+
+
 _ROW = ", ".join(
     COLUMNS[name]
     for name in ("completion_id", "question_id", "dataset", "subtype", "domain", "source", "model", "state", "gold")

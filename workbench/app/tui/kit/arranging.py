@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
-from typing import Any, Final
+from threading import Event
+from typing import Any, Final, NamedTuple
 
 from workbench.app.tui.kit.columns import RowSource, Sort, TableRow
-from workbench.app.tui.kit.sources import MemorySource
+from workbench.app.tui.kit.conditions import asked_value, meets
+from workbench.app.tui.kit.sources import MemorySource, PagedSource
 from workbench.core.progress import heed
+from workbench.core.selection import Condition
 from workbench.core.text.figures import NONE
 
 _NUMBER = re.compile(r"(\d{1,18})")
@@ -18,6 +22,7 @@ _NOTHING: Final = {"", NONE, "…", "none"}
 """Words that say that there is no value."""
 _OUTCOMES: Final = {"incorrect": 0, "error": 1, "abstain": 2, "correct": 3}
 """Verdicts, from the worst on."""
+_PATIENCE_S = 0.1
 _CHUNK = 1_000
 """Rows that are read together."""
 
@@ -33,19 +38,43 @@ def rank(value: float | str | tuple[float, ...] | None) -> tuple[bool, Any] | No
     return None if value is None or value != value else (False, value)
 
 
+class Tally(NamedTuple):
+    """How many rows have a value.
+
+    Attributes:
+        value: As a condition asks for it.
+        said: As a row says it.
+    """
+
+    value: str
+    said: str
+    n: int
+
+
 class ArrangedSource:
     """A `RowSource` over another one, in another order; it reads every row once, in the thread that asks for ids.
 
     Args:
         base: Where the rows come from.
-        sort: The column they are sorted by.
+        sort: The column they are sorted by; None for the order they come in.
+        conditions: What they have to meet.
     """
 
     queried = False
 
-    def __init__(self, base: RowSource, sort: Sort) -> None:
-        self.columns, self.count, self.page = base.columns, base.count, base.page
-        self._base, self._sort = base, sort
+    def __init__(self, base: RowSource, sort: Sort | None, conditions: Sequence[Condition] = ()) -> None:
+        self.columns, self.page = base.columns, base.page
+        self._base, self._sort, self._conditions = base, sort, conditions
+        self._known = Event()
+        self._count = 0
+
+    def count(self) -> int:
+        """How many rows there are; where conditions leave some out it waits for the first ``ids``."""
+        if not self._conditions:
+            return self._base.count()
+        while not self._known.wait(_PATIENCE_S):
+            heed()
+        return self._count
 
     def ids(self) -> array[int]:
         """Row ids as they are arranged.
@@ -53,17 +82,49 @@ class ArrangedSource:
         Raises:
             Stopped: Nobody waits any more.
         """
-        place = [column.key for column in self.columns].index(self._sort.column)
-        ranks = [(rank(row.cells[place].value), row.id) for row in read_all(self._base) if row.cells]
+        try:
+            wanted = meets(self._conditions, self.columns)
+            found = self._sorted(row for row in read_all(self._base) if row.cells and wanted(row))
+            self._count = len(found)
+        finally:
+            self._known.set()
+        return found
+
+    def _sorted(self, rows: Iterator[TableRow]) -> array[int]:
+        sort = self._sort
+        if sort is None:
+            return array("q", [row.id for row in rows])
+        place = [column.key for column in self.columns].index(sort.column)
+        ranks = [(rank(row.cells[place].value), row.id) for row in rows]
         told = [(found, row_id) for found, row_id in ranks if found is not None]
-        told.sort(key=itemgetter(0), reverse=self._sort.descending)
+        told.sort(key=itemgetter(0), reverse=sort.descending)
         return array("q", [*(row_id for _, row_id in told), *(row_id for found, row_id in ranks if found is None)])
 
     def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
-        """Rows in memory as they are arranged, else in the order they come in."""
+        """Rows in memory as they are arranged; else in the order they come in, none before conditions are looked at."""
         if isinstance(self._base, MemorySource):
             return self.page(self.ids()[offset : offset + limit])
-        return self._base.first_page(limit, offset)
+        return [] if self._conditions else self._base.first_page(limit, offset)
+
+
+def tallied(source: RowSource, column: int) -> list[Tally]:
+    """What stands in a column how often, the most frequent first.
+
+    Raises:
+        Stopped: Nobody waits any more.
+    """
+    if isinstance(source, PagedSource):
+        found = source.tally(source.columns[column].key)
+        if found is not None:
+            return [Tally(value, said, n) for value, said, n in found]
+    counts: Counter[str] = Counter()
+    said: dict[str, str] = {}
+    for row in read_all(source):
+        if row.cells:
+            value = asked_value(row.cells[column])
+            counts[value] += 1
+            said[value] = row.cells[column].full
+    return [Tally(value, said[value], n) for value, n in counts.most_common()]
 
 
 def read_all(source: RowSource) -> Iterator[TableRow]:

@@ -30,12 +30,13 @@ OUTCOME_MARKS: Final[dict[str, tuple[str, Tone]]] = {
 def marked(word: str) -> Cell:
     """A verdict or gold in symbol and word."""
     mark, style = OUTCOME_MARKS[word]
-    return Cell(f"{mark} {word}", style)
+    return Cell(f"{mark} {word}", style, whole=word)
 
 
 def symbol(word: str) -> Cell:
     """A verdict or gold in its symbol only."""
-    return Cell(*OUTCOME_MARKS[word])
+    mark, style = OUTCOME_MARKS[word]
+    return Cell(mark, style, whole=word)
 
 
 class TableRow(NamedTuple):
@@ -167,6 +168,19 @@ def fit_widths(columns: Sequence[TableColumn], natural: Sequence[int], available
     return wanted
 
 
+class Layout:
+    """What a person has made of a table's columns, by their keys.
+
+    Attributes:
+        hidden: Those that are not shown.
+        widths: The cells of those that were made wider or narrower.
+    """
+
+    def __init__(self) -> None:
+        self.hidden: set[str] = set()
+        self.widths: dict[str, int] = {}
+
+
 # -- Rows to strips: widths, styles, the frozen first column and sideways scrolling.
 
 
@@ -181,15 +195,21 @@ class RowPainter:
     """Draws the lines of a table for one set of columns.
 
     Args:
-        columns: What to draw.
+        columns: All there are.
         style_of: The Rich style of a part ("row", "cursor", "header", "gone" or a cell style).
+        layout: Which of them are drawn, and how wide.
+
+    Attributes:
+        shown: Places of the columns that are drawn; other methods count along these.
     """
 
-    def __init__(self, columns: Sequence[TableColumn], style_of: Callable[[str], Style]) -> None:
+    def __init__(self, columns: Sequence[TableColumn], style_of: Callable[[str], Style], layout: Layout) -> None:
         self.columns = tuple(columns)
         self._style_of = style_of
+        self._layout = layout
         self._natural = natural_widths(columns, ())
-        self._widths = [0] * len(columns)
+        self._widths: list[int] = []
+        self.shown: list[int] = []
         self._available = 0
         self._frozen = 0
         self.total_width = 0
@@ -201,13 +221,21 @@ class RowPainter:
         self.resize(self._available)
 
     def resize(self, available: int) -> None:
-        """Share `available` cells among the columns."""
+        """Share `available` cells among the columns that are drawn."""
         self._available = available
-        gaps = _MARGIN + _GAP * len(self.columns)
-        self._widths = fit_widths(self.columns, self._natural, available - gaps)
+        hidden, asked = self._layout.hidden, self._layout.widths
+        self.shown = [place for place, one in enumerate(self.columns) if one.key not in hidden] or [0]
+        columns = [self.columns[place] for place in self.shown]
+        gaps = _MARGIN + _GAP * len(columns)
+        found = fit_widths(columns, [self._natural[place] for place in self.shown], available - gaps)
+        self._widths = [asked.get(column.key, width) for column, width in zip(columns, found, strict=True)]
         self._widths[0] = max(1, min(self._widths[0], available // 2))
         self._frozen = _MARGIN + self._widths[0] + _GAP
         self.total_width = gaps + sum(self._widths)
+
+    def width_of(self, column: int) -> int:
+        """The cells a column takes."""
+        return self._widths[column]
 
     def column_at(self, x: int, scroll_x: int) -> int | None:
         """The column under the cell `x` of the visible line."""
@@ -234,7 +262,8 @@ class RowPainter:
             here: The column under the cursor.
         """
         cells = []
-        for column, width in zip(self.columns, self._widths, strict=True):
+        for place, width in zip(self.shown, self._widths, strict=True):
+            column = self.columns[place]
             title = column.title
             if sort is not None and sort.column == column.key:
                 mark = " …" if sorting else (" ▼" if sort.descending else " ▲")
@@ -250,7 +279,8 @@ class RowPainter:
         """
         if not row.cells:
             return self.note(f"#{row.id} is gone", cursor=cursor)
-        return self._line(row.cells, "cursor" if cursor else "row", _CURSOR if cursor else " ", scroll_x, here)
+        cells = [row.cells[place] for place in self.shown]
+        return self._line(cells, "cursor" if cursor else "row", _CURSOR if cursor else " ", scroll_x, here)
 
     def note(self, text: str, *, cursor: bool = False) -> Strip:
         """A dim line with a remark in place of a row."""
@@ -262,8 +292,8 @@ class RowPainter:
         base, edge = self._style_of(part), "│" if scroll_x else " "
         segments: list[Segment] = []
         plain = mark  # text in the base style that waits for its segment: few segments draw fast
-        for number, (cell, column, width) in enumerate(zip(cells, self.columns, self._widths, strict=True)):
-            text = fit(cell.text, width, column.align)
+        for number, (cell, place, width) in enumerate(zip(cells, self.shown, self._widths, strict=True)):
+            text = fit(cell.text, width, self.columns[place].align)
             if number == here:
                 segments += (Segment(plain, base), Segment(text, base + (_HERE if part == "header" else _CELL)))
                 plain = ""

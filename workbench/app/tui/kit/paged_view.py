@@ -79,7 +79,9 @@ class PagedView(ScrollView):
         self._start("table-ids", partial(self._read_ids, source, natural))
 
     def _count(self, source: RowSource) -> None:
-        self.post_message(messages.Counted(get_current_worker(), source.count()))
+        worker = get_current_worker()
+        with heard_by(Listener(lambda: worker.is_cancelled)), suppress(Stopped):
+            self.post_message(messages.Counted(worker, source.count()))
 
     def _read_ids(self, source: RowSource, natural: bool) -> None:
         worker = get_current_worker()

@@ -174,7 +174,7 @@ def columns(verifiers: Sequence[str], *, wide: bool) -> Columns[AnsweredRow]:
         word("completion", lambda row: row.answer or NONE, room=(10, 24), tone="bold"),
         word("differs", lambda row: row.differences.words, room=(8, 26), tone="warning"),
         word(f"g│{digits}", lambda row: _strip(row.item, verifiers), key="verdicts", room=len(verifiers) + 4),
-        word("type", lambda row: row.item.subtype or row.item.type or NONE, room=4),
+        word("type", lambda row: row.item.subtype or row.item.type or NONE, key="subtype", room=4),
     )
 
 

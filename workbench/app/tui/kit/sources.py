@@ -12,11 +12,12 @@ from textual.message import Message
 from textual.worker import Worker
 
 from workbench.app.tui.kit.columns import RowSource, Sort, TableColumn, TableRow, laid_out, rows_of
+from workbench.core.selection import Condition
 from workbench.data.paging import QueryTable
 from workbench.tables.table import Columns
 
 if TYPE_CHECKING:
-    from workbench.app.tui.kit.virtual_table import VirtualTable
+    from workbench.app.tui.kit.arranged_view import ArrangedView
 
 
 Row = TypeVar("Row")
@@ -106,7 +107,7 @@ class PagedSource(Generic[Row]):
 
     def __init__(self, columns: Columns[Row], found: QueryTable[Row], row_id: Callable[[Row], int]) -> None:
         self.columns = laid_out(columns)
-        self.cancel, self.count, self.ids = found.cancel, found.count, found.ids
+        self.cancel, self.count, self.ids, self.tally = found.cancel, found.count, found.ids, found.tally
         self._declared, self._found, self._id = columns, found, row_id
 
     def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
@@ -292,12 +293,12 @@ class PageCache:
 class TableMessage(Message, namespace="virtual_table"):
     """What a table says of itself; `@on` selects by the table."""
 
-    def __init__(self, table: VirtualTable) -> None:
+    def __init__(self, table: ArrangedView) -> None:
         super().__init__()
         self.table = table
 
     @property
-    def control(self) -> VirtualTable:
+    def control(self) -> ArrangedView:
         """The table that sent it."""
         return self.table
 
@@ -305,7 +306,7 @@ class TableMessage(Message, namespace="virtual_table"):
 class RowHighlighted(TableMessage, namespace="virtual_table"):
     """The cursor is on another row."""
 
-    def __init__(self, table: VirtualTable, row_id: int, index: int) -> None:
+    def __init__(self, table: ArrangedView, row_id: int, index: int) -> None:
         super().__init__(table)
         self.row_id = row_id
         self.index = index
@@ -314,7 +315,7 @@ class RowHighlighted(TableMessage, namespace="virtual_table"):
 class RowSelected(TableMessage, namespace="virtual_table"):
     """A row was opened: enter, or a click on the row under the cursor."""
 
-    def __init__(self, table: VirtualTable, row_id: int) -> None:
+    def __init__(self, table: ArrangedView, row_id: int) -> None:
         super().__init__(table)
         self.row_id = row_id
 
@@ -325,15 +326,37 @@ class SortRequested(TableMessage, namespace="virtual_table"):
     Only a source that is `queried` leaves this to the screen.
     """
 
-    def __init__(self, table: VirtualTable, sort: Sort | None) -> None:
+    def __init__(self, table: ArrangedView, sort: Sort | None) -> None:
         super().__init__(table)
         self.sort = sort
+
+
+class NarrowRequested(TableMessage, namespace="virtual_table"):
+    """Other conditions are asked for than those under which the screen reads its rows."""
+
+    def __init__(self, table: ArrangedView, conditions: tuple[Condition, ...]) -> None:
+        super().__init__(table)
+        self.conditions = conditions
+
+
+class CountsRequested(TableMessage, namespace="virtual_table"):
+    """The values of a column are to be counted.
+
+    Attributes:
+        source: The rows that are listed.
+        column: The place of the column.
+    """
+
+    def __init__(self, table: ArrangedView, source: RowSource, column: int) -> None:
+        super().__init__(table)
+        self.source = source
+        self.column = column
 
 
 class PositionChanged(TableMessage, namespace="virtual_table"):
     """The position, as text for people, is another one."""
 
-    def __init__(self, table: VirtualTable, position: str) -> None:
+    def __init__(self, table: ArrangedView, position: str) -> None:
         super().__init__(table)
         self.position = position
 
@@ -341,7 +364,7 @@ class PositionChanged(TableMessage, namespace="virtual_table"):
 class SelectionHidden(TableMessage, namespace="virtual_table"):
     """The view does not hold the selected row; it is selected again when a view does."""
 
-    def __init__(self, table: VirtualTable, row_id: int) -> None:
+    def __init__(self, table: ArrangedView, row_id: int) -> None:
         super().__init__(table)
         self.row_id = row_id
 
@@ -349,7 +372,7 @@ class SelectionHidden(TableMessage, namespace="virtual_table"):
 class Failed(TableMessage, namespace="virtual_table"):
     """The source could not be read."""
 
-    def __init__(self, table: VirtualTable, error: BaseException) -> None:
+    def __init__(self, table: ArrangedView, error: BaseException) -> None:
         super().__init__(table)
         self.error = error
 

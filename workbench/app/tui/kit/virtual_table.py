@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
-from typing import ClassVar, Final
+from collections.abc import Sequence
+from typing import ClassVar
 
 from rich.style import Style
 from textual import events, on
@@ -16,65 +14,33 @@ from textual.geometry import Size
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from workbench.app.tui.keymap import Action, bindings, key_names
+from workbench.app.tui.keymap import bindings
 from workbench.app.tui.kit import sources as messages
-from workbench.app.tui.kit.arranging import ArrangedSource
-from workbench.app.tui.kit.columns import (
-    Record,
-    RowPainter,
-    RowSource,
-    Sort,
-    TableColumn,
-    TableRow,
-    laid_out,
-    next_sort,
-    rows_of,
-    worst_first,
-)
-from workbench.app.tui.kit.copies import Copyable, of_row
-from workbench.app.tui.kit.paged_view import PagedView
+from workbench.app.tui.kit.arranged_view import ArrangedView
+from workbench.app.tui.kit.columns import RowPainter, RowSource, Sort
+from workbench.app.tui.kit.conditions import chip_at, chips_line
 from workbench.app.tui.kit.segments import marked
-from workbench.app.tui.kit.sources import PAGE, FixedSource, MemorySource
+from workbench.app.tui.kit.sources import PAGE, FixedSource
 from workbench.core.text.excerpt import sought
-from workbench.tables.table import Columns
-
-_HEADER = 1  # lines
 
 
-_ACTIONS: Final = (
-    Action("table.sort", "s", "sort", "Sort", "Sort by the column under the cursor, worst first; again: turned round."),
-    Action("table.reverse", "S", "reverse", "Reverse", "Turn the order round; unsorted: best first.", footer=False),
-)
-
-
-@cache
-def _keys_of(actions: tuple[Action, ...]) -> frozenset[str]:
-    return frozenset(key for one in actions for key in key_names(one.keys))
-
-
-class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
+class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
     """Rows of a `RowSource` with a cursor, sort marks and a position.
 
     The selection is the id of a row: it survives sorting, filtering and new rows. Reading happens in
     threads; lines that are not here yet are drawn dim.
 
     Attributes:
-        sort: The order shown in the header.
-        cursor: The index of the row under the cursor; None while its row is not in the view.
-        column: The place of the column under the cursor.
-        ACTIONS: What can be done with any list; the keys work while it has the focus.
         position: Where the cursor is, for people: ``123,456 of 1,450,000``.
     """
 
     RowHighlighted = messages.RowHighlighted
     RowSelected = messages.RowSelected
-    SortRequested = messages.SortRequested
     PositionChanged = messages.PositionChanged
     SelectionHidden = messages.SelectionHidden
     Failed = messages.Failed
 
     ALLOW_SELECT = False
-    ACTIONS: ClassVar[tuple[Action, ...]] = _ACTIONS
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"virtual-table--{part}"
         for part in ("header", "cursor", "success", "error", "warning", "accent", "dim", "bold", "hit")
@@ -119,7 +85,7 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         Binding("left", "sideways(-1)", "Column at the left", show=False, id="table.left"),
         Binding("right", "sideways(1)", "Column at the right", show=False, id="table.right"),
         Binding("enter", "open", "Open", show=False, id="table.open"),
-        *bindings(_ACTIONS),
+        *bindings(ArrangedView.ACTIONS),
     ]
 
     position: reactive[str] = reactive("", repaint=False)
@@ -132,12 +98,7 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
-        super().__init__(source, id=id, classes=classes)
-        self.sort = sort
-        self.cursor: int | None = None
-        self.column = 0
-        self._given = source
-        self._painter: RowPainter | None = None
+        super().__init__(source, sort, id=id, classes=classes)
         self._strips: LRUCache[tuple[int, int | None, int], Strip] = LRUCache(1024)
         self._part_styles: dict[str, Style] = {}
         self._announced: int | None = None
@@ -157,71 +118,11 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         return [row_id for row_id in ids if row_id is not None]
 
     @property
-    def source(self) -> RowSource | None:
-        """Where the rows come from, before they are arranged; None until it has been given."""
-        return self._given
-
-    @property
     def order(self) -> Sequence[int]:
         """Ids of all rows in their order; while that is not known, those of the rows in sight."""
         if isinstance(self._source, FixedSource):
             return self._source.order
         return self.visible_ids if self._cache is None or self._cache.ids is None else self._cache.ids
-
-    def set_source(self, source: RowSource, *, sort: Sort | None = None) -> None:
-        """Show another view: its first page at once, all of it when its ids are known.
-
-        The selected row stays selected. Old rows stay in sight until the first page is here. A person's own order
-        stays as long as its column is there.
-
-        Args:
-            sort: How a source that is `queried` is sorted.
-        """
-        if not source.queried:
-            mine = self.sort if self._given is None or not self._given.queried else None
-            sort = mine if mine and any(column.key == mine.column for column in source.columns) else None
-        self._given, self.sort = source, sort
-        self._show_arranged()
-
-    def _show_arranged(self) -> None:
-        given = self._given
-        assert given is not None
-        self._source = given if given.queried or self.sort is None else ArrangedSource(given, self.sort)
-        self._ready = False
-        self._known_count = None
-        if self._painter is not None and self._painter.columns != tuple(given.columns):
-            self._set_cache(None)
-            self._painter = None
-        self.column = min(self.column, len(given.columns) - 1)
-        self._load(natural=True)
-        self._repaint()
-
-    def show_records(self, columns: Columns[Record], records: Iterable[tuple[int, Record]]) -> None:
-        """Show records, each behind its row id, under declared columns; see `show_rows`."""
-        self.show_rows(laid_out(columns), rows_of(columns, records))
-
-    def show_rows(self, columns: Sequence[TableColumn], rows: Sequence[TableRow]) -> None:
-        """Show rows that are in memory; the cursor stays, and their order as long as its column is there."""
-        given = self._given
-        if not isinstance(given, MemorySource) or given.columns != tuple(columns):
-            self.set_source(MemorySource(columns, rows))
-            return
-        before = self._arranged_ids()
-        given.put(rows)
-        if self._arranged_ids() != before:
-            self.reload()
-        else:
-            self.refresh_rows()
-
-    def mark(self, text: str) -> None:
-        """Mark every place of a text in the rows; "" marks nothing."""
-        self._sought = sought(text) if text else None
-        self._repaint()
-
-    def _arranged_ids(self) -> array[int]:
-        """The order of rows in memory."""
-        assert self._source is not None
-        return self._source.ids()
 
     def reload(self) -> None:
         """Ask the source for its ids again (rows came or went); what is in sight stays."""
@@ -233,6 +134,11 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         if self._cache is not None:
             self._cache.mark_stale()
             self._repaint()
+
+    def mark(self, text: str) -> None:
+        """Mark every place of a text in the rows; "" marks nothing."""
+        self._sought = sought(text) if text else None
+        self._repaint()
 
     def jump_to_row(self, number: int) -> None:
         """Move the cursor to the row with this number, counted from 1 as in `position`."""
@@ -266,8 +172,9 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         index = self._place_in(event)
         self._set_cache(cache)
         if self._painter is None:
-            self._painter = RowPainter(cache.source.columns, self._style_of)
+            self._painter = RowPainter(cache.source.columns, self._style_of, self.layout_of_columns)
             self._painter.resize(self.scrollable_size.width)
+            self.column = min(self.column, len(self._painter.shown) - 1)
         self._painter.sample([row for page in cache.pages for row in page])
         self._measure()
         if index is not None:
@@ -294,7 +201,7 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
 
     def _page_arrived(self, first: int) -> None:
         self._strips.clear()
-        if self.virtual_size.height != self.row_count + _HEADER:
+        if self.virtual_size.height != self.row_count + self._head:
             self._measure()
         elif first - self._page_height < self.scroll_offset.y < first + PAGE:
             self.refresh()
@@ -306,8 +213,13 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
     # -- the cursor --------------------------------------------------------------------------------
 
     @property
+    def _head(self) -> int:
+        """Lines above the rows: chips, if there are any, and titles."""
+        return 2 if self.chips else 1
+
+    @property
     def _page_height(self) -> int:
-        return max(1, self.scrollable_size.height - _HEADER)
+        return max(1, self.scrollable_size.height - self._head)
 
     def _move_to(self, index: int) -> None:
         if self._cache is not None and self._cache.count:
@@ -316,7 +228,7 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
 
     def _place_cursor(self, index: int | None) -> None:
         for changed in {self.cursor, index} - {None}:
-            self.refresh_line((changed or 0) + _HEADER)
+            self.refresh_line((changed or 0) + self._head)
         self.cursor = index
         if index is not None and self._cache is not None:
             self._scroll_to_row(index)
@@ -372,18 +284,6 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         """Move to the last row."""
         self._move_to(self.row_count - 1)
 
-    def action_sideways(self, steps: int) -> None:
-        """Move the cursor to another column, which is scrolled into sight; the first one stays there."""
-        if self._painter is None:
-            return
-        self._place_column(max(0, min(self.column + steps, len(self._painter.columns) - 1)))
-
-    def _place_column(self, column: int) -> None:
-        assert self._painter is not None
-        self.column = column
-        self.scroll_to(x=self._painter.scrolled_to(column, self.scroll_offset.x), animate=False, force=True)
-        self.refresh()
-
     def action_open(self) -> None:
         """Open the row under the cursor; a hidden selection first gives way to the top row in sight."""
         if self.cursor is None:
@@ -398,53 +298,22 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         place = event.get_content_offset(self)
         if place is None or self._painter is None:
             return
-        if place.y < _HEADER:
+        if place.y < self._head - 1:
+            if (chip := chip_at(self.chips, place.x)) is not None:
+                self.take_away(chip)
+        elif place.y < self._head:
             column = self._painter.column_at(place.x, self.scroll_offset.x)
             if column is not None:
                 self._place_column(column)
                 self.action_sort()
-            return
-        index = place.y - _HEADER + self.scroll_offset.y
+        else:
+            self._click_row(place.y - self._head + self.scroll_offset.y)
+
+    def _click_row(self, index: int) -> None:
         if index == self.cursor:
             self.action_open()
         elif index < self.row_count:
             self._move_to(index)
-
-    # -- what can be done with any list ------------------------------------------------------------
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Where the screen has a key for something of its own, that goes before the list's."""
-        keys = _keys_of(tuple(one for one in self.ACTIONS if one.run == action))
-        return keys.isdisjoint(_keys_of(getattr(self.screen, "ACTIONS", ())))
-
-    @property
-    def column_here(self) -> TableColumn | None:
-        """The column under the cursor; None before there is any."""
-        return None if self._painter is None else self._painter.columns[self.column]
-
-    def copies(self) -> Iterator[Copyable]:
-        """The cell and the row under the cursor, once they are here."""
-        row = None if self._cache is None or self.cursor is None else self._cache.row(self.cursor)
-        if self._painter is not None and row is not None and row.cells:
-            yield from of_row(self._painter.columns, row, self.column)
-
-    def action_sort(self) -> None:
-        """Sort by the column under the cursor: worst first, then turned round, then as the rows come."""
-        if self.column_here is not None:
-            self._sort(next_sort(self.column_here, self.sort))
-
-    def action_reverse(self) -> None:
-        """Turn the order round; rows in no order are sorted by the column under the cursor, best first."""
-        if self.column_here is not None:
-            self._sort((self.sort or worst_first(self.column_here)).turned())
-
-    def _sort(self, sort: Sort | None) -> None:
-        """Arrange the rows; who has a query is asked for another one."""
-        if self._given is not None and self._given.queried:
-            self.post_message(self.SortRequested(self, sort))
-        else:
-            self.sort = sort
-            self._show_arranged()
 
     # -- drawing -----------------------------------------------------------------------------------
 
@@ -477,20 +346,30 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
 
     def _measure(self) -> None:
         width = 0 if self._painter is None else self._painter.total_width
-        self.virtual_size = Size(width, self.row_count + _HEADER)
+        self.virtual_size = Size(width, self.row_count + self._head)
         self._repaint()
 
+    def _chips_line(self) -> Strip:
+        given = self._given
+        whole = (
+            "" if given is None or given.queried or not self._ready else f"{self.row_count:,} of {given.count():,}  "
+        )
+        base, chip = self._style_of("dim"), self._style_of("header")
+        return chips_line(self.chips, f"{whole}F takes the last away", self.scrollable_size.width, base, chip)
+
     def render_line(self, y: int) -> Strip:
-        """Draw a line of the visible part; the first is the header."""
+        """Draw a line of the visible part; the first ones are chips and header."""
         cache, painter, offset = self._cache, self._painter, self.scroll_offset
         blank = Strip.blank(self.scrollable_size.width, self._style_of("row"))
+        if y < self._head - 1:
+            return self._chips_line()
         if cache is None or painter is None:
             return blank
-        if y < _HEADER:
+        if y < self._head:
             return painter.header(self.sort, not self._ready, offset.x, self.column if self.has_focus else None)
-        index = y - _HEADER + offset.y
+        index = y - self._head + offset.y
         if index >= cache.count:
-            return painter.note("No rows") if y == _HEADER and self._ready else blank
+            return painter.note("No rows") if y == self._head and self._ready else blank
         here = self.column if index == self.cursor else None
         key = (index, here, offset.x)
         strip = self._strips.get(key)

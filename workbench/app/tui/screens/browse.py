@@ -66,12 +66,27 @@ def _columns(verifiers: Iterable[str], search: str = "") -> Columns[BrowseRow]:
 
     return (
         word("id", lambda row: row.completion_id, key="completion_id", room=(10, 20)),
-        word("found", lambda row: row.found, key="question_id", room=(44, 70), there=bool(search)),
+        word(
+            "found",
+            lambda row: row.found,
+            by=lambda row: row.question_id,
+            key="question_id",
+            room=(44, 70),
+            there=bool(search),
+        ),
         word("type", lambda row: row.subtype, key="subtype", room=(6, 9)),
         column("state", lambda row: row.state, _state, words=True, key="state", room=12),
         column("gold", lambda row: row.gold, marked, words=True, key="gold", room=11),
         *map(verdict, verifiers),
-        word("question", lambda row: row.question, key="question_id", room=(24, 48), tone="dim", there=not search),
+        word(
+            "question",
+            lambda row: row.question,
+            by=lambda row: row.question_id,
+            key="question_id",
+            room=(24, 48),
+            tone="dim",
+            there=not search,
+        ),
         word("model", lambda row: row.model, key="model", room=(10, 24)),
         word("source", lambda row: row.source, key="source", room=(10, 20)),
     )
@@ -93,7 +108,6 @@ class BrowseScreen(CatalogScreen, FilterScreen):
     PREFIX, REST_S, KIND, ITEMS = "browse", 0.1, ("item", "id"), True
     SEARCH_HINT = "part of an id, question, reference or completion"
     JUMP_HINT = "row number, or an item's id (#17 for an id of digits)"
-    FILTER_HINT = "type=A state!=final verdict:NAME=correct  (tab completes)"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("browse.search", "slash", "search", "Search", "Search ids, questions, references and completions."),
@@ -107,7 +121,6 @@ class BrowseScreen(CatalogScreen, FilterScreen):
 
     def __init__(self, *conditions: Condition) -> None:
         super().__init__(BrowseQuery(conditions=conditions))
-        self.filter_text = " ".join(map(_shown, conditions))
         self._opened: ItemScreen | None = None
 
     def compose(self) -> ComposeResult:
@@ -148,12 +161,11 @@ class BrowseScreen(CatalogScreen, FilterScreen):
 
     def narrow(self, conditions: tuple[Condition, ...]) -> None:
         """Show only items for which conditions hold."""
-        if conditions != self.asked.conditions:
-            self.change(conditions=conditions)
+        self.change(conditions=conditions)
 
     def narrowed(self) -> list[str]:
-        """The conditions."""
-        return [" ".join(map(_shown, self.asked.conditions))] if self.asked.conditions else []
+        """The conditions stand above the list."""
+        return []
 
     def opened(self, row: int) -> None:
         """Open the item with all its texts."""
@@ -204,12 +216,6 @@ def _verifiers(conditions: tuple[Condition, ...]) -> tuple[str, ...]:
     """The verifiers by whose verdicts the items were chosen."""
     fields = (condition.field.partition(":") for condition in conditions)
     return tuple(name for kind, _, name in fields if kind == "verdict")
-
-
-def _shown(condition: Condition) -> str:
-    """A condition as it is typed."""
-    value = f'"{condition.value}"' if " " in condition.value else condition.value
-    return f"{condition.field}{condition.operator}{value}"
 
 
 def preview(item: ItemDetail, width: int = 0, search: str = "") -> RenderedText:

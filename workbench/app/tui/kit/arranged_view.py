@@ -1,0 +1,335 @@
+"""A table as a person arranges it: sorted, filtered, its columns hidden and resized, values counted."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import Any, ClassVar, Final
+from weakref import WeakKeyDictionary
+
+from textual.app import App
+
+from workbench.app.tui.keymap import Action, key_names
+from workbench.app.tui.kit import sources as messages
+from workbench.app.tui.kit.arranging import ArrangedSource
+from workbench.app.tui.kit.choices import ManyMenu
+from workbench.app.tui.kit.columns import (
+    Layout,
+    Record,
+    RowPainter,
+    RowSource,
+    Sort,
+    TableColumn,
+    TableRow,
+    laid_out,
+    next_sort,
+    rows_of,
+    worst_first,
+)
+from workbench.app.tui.kit.conditions import ColumnSuggester, asked_value, read_line, typed
+from workbench.app.tui.kit.copies import Copyable, of_row
+from workbench.app.tui.kit.filter_line import FilterLine
+from workbench.app.tui.kit.paged_view import PagedView
+from workbench.app.tui.kit.sources import MemorySource
+from workbench.core.selection import Condition
+from workbench.tables.table import Columns
+
+_ACTIONS: Final = (
+    Action("table.sort", "s", "sort", "Sort", "Sort by the column under the cursor, worst first; again: turned round."),
+    Action("table.reverse", "S", "reverse", "Reverse", "Turn the order round; unsorted: best first.", footer=False),
+    Action("table.filter", "f", "filter", "Filter", "Show only rows for which conditions hold, as one types."),
+    Action("table.unfilter", "F", "unfilter", "Unfilter", "Take the last condition away.", footer=False),
+    Action("table.only", "equals_sign", "only", "Only", "Show only rows like this one in the column.", footer=False),
+    Action("table.counts", "number_sign", "counts", "Counts", "Count the values of the column.", footer=False),
+    Action("table.hide", "minus", "hide_column", "Hide", "Hide the column under the cursor.", footer=False),
+    Action("table.columns", "plus", "choose_columns", "Columns", "Choose which columns are shown.", footer=False),
+    Action("table.narrower", "less_than_sign", "resize(-1)", "Narrower", "Make the column narrower.", footer=False),
+    Action("table.wider", "greater_than_sign", "resize(1)", "Wider", "Make the column wider.", footer=False),
+)
+_HINT: Final = 'gold=correct n>20 a-word "some words"  (tab completes)'
+_STEP: Final = 4
+"""Cells by which a column is made wider."""
+_LEAST: Final = 3
+_LAYOUTS: Final[WeakKeyDictionary[App[Any], dict[str, Layout]]] = WeakKeyDictionary()
+"""What has been made of the columns of each list while an app runs."""
+
+
+@cache
+def _keys_of(actions: tuple[Action, ...]) -> frozenset[str]:
+    return frozenset(key for one in actions for key in key_names(one.keys))
+
+
+class ArrangedView(PagedView):
+    """A view of rows in the order and under the conditions of a person.
+
+    Attributes:
+        ACTIONS: What can be done with any list; the keys work while it has the focus.
+        sort: The order in force.
+        asked: Conditions under which the screen reads the rows.
+        conditions: Those the table looks after itself, on what it shows.
+        takes: Whether a condition is for the screen: it joins ``asked`` by `NarrowRequested`.
+        cursor: The index of the row under the cursor; None while its row is not in the view.
+        column: The place of the column under the cursor, among those that are shown.
+    """
+
+    SortRequested = messages.SortRequested
+    NarrowRequested = messages.NarrowRequested
+    CountsRequested = messages.CountsRequested
+    ACTIONS: ClassVar[tuple[Action, ...]] = _ACTIONS
+
+    def __init__(self, source: RowSource | None, sort: Sort | None, *, id: str | None, classes: str | None) -> None:
+        super().__init__(source, id=id, classes=classes)
+        self.sort = sort
+        self.asked: tuple[Condition, ...] = ()
+        self.conditions: tuple[Condition, ...] = ()
+        self.takes: Callable[[Condition], bool] = lambda _: False
+        self.cursor: int | None = None
+        self.column = 0
+        self._given = source
+        self._painter: RowPainter | None = None
+
+    @abstractmethod
+    def _measure(self) -> None:
+        """Other widths, or another number of rows or lines: draw anew."""
+
+    @abstractmethod
+    def refresh_rows(self) -> None:
+        """Read rows again as they are shown."""
+
+    @abstractmethod
+    def reload(self) -> None:
+        """Ask the source for its ids again."""
+
+    @property
+    def layout_of_columns(self) -> Layout:
+        """What has been made of the columns of this list."""
+        known = _LAYOUTS.setdefault(self.app, {})
+        return known.setdefault(f"{type(self.screen).__name__}.{self.id}", Layout())
+
+    # -- where rows come from ----------------------------------------------------------------------
+
+    @property
+    def source(self) -> RowSource | None:
+        """Where the rows come from, before they are arranged; None until it has been given."""
+        return self._given
+
+    def set_source(self, source: RowSource, *, sort: Sort | None = None) -> None:
+        """Show another view: its first page at once, all of it when its ids are known.
+
+        The selected row stays selected. Old rows stay in sight until the first page is here. A person's own order
+        stays as long as its column is there.
+
+        Args:
+            sort: How a source that is `queried` is sorted.
+        """
+        there = {column.key for column in source.columns}
+        if not source.queried:
+            mine = self.sort if self._given is None or not self._given.queried else None
+            sort = mine if mine and mine.column in there else None
+        self._given, self.sort = source, sort
+        self.conditions = tuple(one for one in self.conditions if one.field in ("", *there))
+        self._show_arranged()
+
+    def _show_arranged(self) -> None:
+        given = self._given
+        assert given is not None
+        sort = None if given.queried else self.sort
+        self._source = ArrangedSource(given, sort, self.conditions) if sort or self.conditions else given
+        self._ready = False
+        self._known_count = None
+        if self._painter is not None and self._painter.columns != tuple(given.columns):
+            self._set_cache(None)
+            self._painter = None
+        self._load(natural=True)
+        self._measure()
+
+    def show_records(self, columns: Columns[Record], records: Iterable[tuple[int, Record]]) -> None:
+        """Show records, each behind its row id, under declared columns; see `show_rows`."""
+        self.show_rows(laid_out(columns), rows_of(columns, records))
+
+    def show_rows(self, columns: Sequence[TableColumn], rows: Sequence[TableRow]) -> None:
+        """Show rows that are in memory; the cursor stays, and their order as long as its column is there."""
+        given = self._given
+        if not isinstance(given, MemorySource) or given.columns != tuple(columns):
+            self.set_source(MemorySource(columns, rows))
+            return
+        before = self._arranged_ids()
+        given.put(rows)
+        if self._arranged_ids() != before:
+            self.reload()
+        else:
+            self.refresh_rows()
+
+    def _arranged_ids(self) -> array[int]:
+        """The order of rows in memory."""
+        assert self._source is not None
+        return self._source.ids()
+
+    # -- the order, and the column under the cursor -----------------------------------------------
+
+    def action_sideways(self, steps: int) -> None:
+        """Move the cursor to another column, which is scrolled into sight; the first one stays there."""
+        if self._painter is None:
+            return
+        self._place_column(max(0, min(self.column + steps, len(self._painter.shown) - 1)))
+
+    def _place_column(self, column: int) -> None:
+        assert self._painter is not None
+        self.column = column
+        self.scroll_to(x=self._painter.scrolled_to(column, self.scroll_offset.x), animate=False, force=True)
+        self.refresh()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Where the screen has a key for something of its own, that goes before the list's."""
+        keys = _keys_of(tuple(one for one in self.ACTIONS if one.run.partition("(")[0] == action))
+        return keys.isdisjoint(_keys_of(getattr(self.screen, "ACTIONS", ())))
+
+    @property
+    def column_here(self) -> TableColumn | None:
+        """The column under the cursor; None before there is any."""
+        return None if self._painter is None else self._painter.columns[self._place_here]
+
+    @property
+    def _place_here(self) -> int:
+        """The place of the column under the cursor, among all."""
+        return 0 if self._painter is None else self._painter.shown[min(self.column, len(self._painter.shown) - 1)]
+
+    @property
+    def _row_here(self) -> TableRow | None:
+        """The row under the cursor, once it is here."""
+        row = None if self._cache is None or self.cursor is None else self._cache.row(self.cursor)
+        return row if row is not None and row.cells else None
+
+    def copies(self) -> Iterator[Copyable]:
+        """The cell and the row under the cursor."""
+        if self._painter is not None and self._row_here is not None:
+            yield from of_row(self._painter.columns, self._row_here, self._place_here)
+
+    def action_sort(self) -> None:
+        """Sort by the column under the cursor: worst first, then turned round, then as the rows come."""
+        if self.column_here is not None:
+            self._sort(next_sort(self.column_here, self.sort))
+
+    def action_reverse(self) -> None:
+        """Turn the order round; rows in no order are sorted by the column under the cursor, best first."""
+        if self.column_here is not None:
+            self._sort((self.sort or worst_first(self.column_here)).turned())
+
+    def _sort(self, sort: Sort | None) -> None:
+        """Arrange the rows; who has a query is asked for another one."""
+        if self._given is not None and self._given.queried:
+            self.post_message(self.SortRequested(self, sort))
+        else:
+            self.sort = sort
+            self._show_arranged()
+
+    # -- conditions --------------------------------------------------------------------------------
+
+    @property
+    def chips(self) -> tuple[Condition, ...]:
+        """All conditions in force."""
+        return (*self.asked, *self.conditions)
+
+    def set_asked(self, conditions: tuple[Condition, ...]) -> None:
+        """Say under which conditions the screen reads the rows."""
+        self.asked = conditions
+        self._measure()
+
+    def narrow(self, conditions: tuple[Condition, ...]) -> None:
+        """Show only rows that meet these conditions on what the table shows."""
+        if conditions != self.conditions and self._given is not None:
+            self.conditions = conditions
+            self._show_arranged()
+
+    def add_condition(self, condition: Condition) -> None:
+        """One condition more, beside those in force."""
+        if condition in self.chips:
+            return
+        if self.takes(condition):
+            self.post_message(self.NarrowRequested(self, (*self.asked, condition)))
+        else:
+            self.narrow((*self.conditions, condition))
+
+    def take_away(self, place: int) -> None:
+        """Take a condition away by its place among the chips."""
+        own = place - len(self.asked)
+        if own < 0:
+            left = (*self.asked[:place], *self.asked[place + 1 :])
+            self.post_message(self.NarrowRequested(self, left))
+        else:
+            self.narrow((*self.conditions[:own], *self.conditions[own + 1 :]))
+
+    def action_filter(self) -> None:
+        """Ask for conditions on the columns."""
+        given = self._given
+        if given is None:
+            return
+        at_hand = given.rows if isinstance(given, MemorySource) else self._rows_at_hand
+        text = " ".join(map(typed, self.conditions))
+        suggester = ColumnSuggester(given.columns, at_hand)
+        self.app.push_screen(FilterLine(text, self._narrow_by, _HINT, suggester))
+
+    def _narrow_by(self, text: str) -> None:
+        assert self._given is not None
+        self.narrow(read_line(text, self._given.columns))
+
+    @property
+    def _rows_at_hand(self) -> Iterable[TableRow]:
+        return () if self._cache is None else (row for page in self._cache.pages for row in page)
+
+    def action_unfilter(self) -> None:
+        """Take the last condition away."""
+        if self.chips:
+            self.take_away(len(self.chips) - 1)
+
+    def action_only(self) -> None:
+        """Show only rows with what stands under the cursor."""
+        if self.column_here is not None and self._row_here is not None:
+            value = asked_value(self._row_here.cells[self._place_here])
+            self.add_condition(Condition(self.column_here.key, "=", value))
+
+    def action_counts(self) -> None:
+        """Count the values of the column under the cursor, in the rows that are listed."""
+        if self._source is not None and self.column_here is not None:
+            self.post_message(self.CountsRequested(self, self._source, self._place_here))
+
+    # -- columns -----------------------------------------------------------------------------------
+
+    def action_hide_column(self) -> None:
+        """Hide the column under the cursor; one always stays."""
+        if self._painter is not None and self.column_here is not None and len(self._painter.shown) > 1:
+            self.layout_of_columns.hidden.add(self.column_here.key)
+            self._lay_out()
+
+    def action_choose_columns(self) -> None:
+        """Ask which columns are shown."""
+        if self._painter is None:
+            return
+        names = {column.key: column.title.strip() or column.key or "mark" for column in self._painter.columns}
+        hidden = self.layout_of_columns.hidden
+        taken = [name for key, name in names.items() if key not in hidden]
+        menu = ManyMenu("Columns", list(dict.fromkeys(names.values())), taken)
+
+        def chosen(wanted: tuple[str, ...] | None) -> None:
+            if wanted:
+                hidden.difference_update(names)
+                hidden.update(key for key, name in names.items() if name not in wanted)
+                self._lay_out()
+
+        self.app.push_screen(menu, chosen)
+
+    def action_resize(self, steps: int) -> None:
+        """Make the column under the cursor wider or narrower."""
+        if self._painter is not None and self.column_here is not None:
+            width = self._painter.width_of(self.column) + steps * _STEP
+            self.layout_of_columns.widths[self.column_here.key] = max(_LEAST, width)
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        """Columns are others, or of other widths."""
+        if self._painter is not None:
+            self._painter.resize(self.scrollable_size.width)
+            self._measure()
+            self._place_column(min(self.column, len(self._painter.shown) - 1))

@@ -1,0 +1,154 @@
+"""Conditions on what a table shows: read as they are typed, met by rows, and shown as chips above it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.suggester import Suggester
+
+from workbench.app.tui.kit.columns import TableColumn, TableRow
+from workbench.app.tui.kit.matrix import printable
+from workbench.core.errors import UsageError, did_you_mean
+from workbench.core.selection import Condition, Operator
+from workbench.tables.document import Cell
+
+_WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
+_CONDITION = re.compile(r"(?P<field>[^=!<>]*)(?P<operator>!=|=|<|>)(?P<value>.*)", re.DOTALL)
+ANYWHERE: Final = ""
+"""The field of a condition that any cell of a row may meet, by holding its value."""
+
+
+def typed(condition: Condition) -> str:
+    """A condition as it is typed."""
+    field, value = (f'"{text}"' if " " in text else text for text in (condition.field, condition.value))
+    return value if condition.field == ANYWHERE else f"{field}{condition.operator}{value}"
+
+
+def read_line(text: str, columns: Sequence[TableColumn]) -> tuple[Condition, ...]:
+    """Read a line of conditions on columns, by their titles: ``gold=correct n>20 "a word anywhere"``.
+
+    Raises:
+        UsageError: A quotation mark is open, or there is no such column.
+    """
+    if text.count('"') % 2:
+        raise UsageError("A quotation mark is open.", 'Write a value with spaces as model="a b".')
+    return tuple(_read(word.replace('"', ""), columns) for word in _WORD.findall(text))
+
+
+def _read(word: str, columns: Sequence[TableColumn]) -> Condition:
+    match = _CONDITION.fullmatch(word)
+    if match is None:
+        return Condition(ANYWHERE, "=", word)
+    field = match["field"].strip()
+    named = {name: column.key for column in columns for name in (column.title.strip(), column.key)}
+    if field not in named:
+        known = [column.title for column in columns if column.title.strip()]
+        raise UsageError(f"There is no column {field!r}.", did_you_mean(field, known, f"Columns: {', '.join(known)}."))
+    operator: Operator = match["operator"]  # type: ignore[assignment]
+    return Condition(named[field], operator, match["value"])
+
+
+def asked_value(cell: Cell) -> str:
+    """What a condition asks for so that it is met by rows with this cell."""
+    return cell.value if isinstance(cell.value, str) else cell.text.strip()
+
+
+def meets(conditions: Iterable[Condition], columns: Sequence[TableColumn]) -> Callable[[TableRow], bool]:
+    """Whether a row meets all of them; conditions on columns that aren't there are left out."""
+    places = {column.key: place for place, column in enumerate(columns)}
+    tests = [(places.get(one.field), one) for one in conditions if one.field in (ANYWHERE, *places)]
+    return lambda row: all(
+        _meets(row.cells[place], one) if place is not None else _holds(row.cells, one.value) for place, one in tests
+    )
+
+
+def _holds(cells: Iterable[Cell], value: str) -> bool:
+    wanted = value.casefold()
+    return any(wanted in f"{cell.text} {cell.full}".casefold() for cell in cells)
+
+
+def _meets(cell: Cell, condition: Condition) -> bool:
+    if condition.operator in "<>":
+        value, bound = _number(cell), _parsed(condition.value)
+        return (
+            value is not None and bound is not None and (value < bound if condition.operator == "<" else value > bound)
+        )
+    wanted = condition.value.casefold()
+    found = wanted in (asked_value(cell).casefold(), cell.text.strip().casefold(), cell.full.casefold())
+    return found is (condition.operator == "=")
+
+
+def _number(cell: Cell) -> float | None:
+    """The figure a person reads; where it is shortened, the one behind it."""
+    shown = _parsed(cell.text)
+    return cell.value if shown is None and isinstance(cell.value, int | float) else shown
+
+
+def _parsed(text: str) -> float | None:
+    try:
+        return float(text.strip().replace(",", "").removesuffix("%"))
+    except ValueError:
+        return None
+
+
+class ColumnSuggester(Suggester):
+    """Completes the last word of a line of conditions on columns.
+
+    Args:
+        rows: Those at hand, for the values.
+    """
+
+    def __init__(self, columns: Sequence[TableColumn], rows: Iterable[TableRow]) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._titles = [column.title.strip() for column in columns]
+        self._values: dict[str, dict[str, None]] = {title: {} for title in self._titles}
+        for row in rows:
+            for title, cell in zip(self._titles, row.cells, strict=False):
+                self._values[title][asked_value(cell)] = None
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The line with its last word completed."""
+        start = value.rfind(" ") + 1
+        field, sign, begun = value[start:].partition("=")
+        known = self._values.get(field.removesuffix("!"), ()) if sign else [title for title in self._titles if field]
+        found = next((one for one in known if one and one.startswith(begun if sign else field)), None)
+        if found is None:
+            return None
+        word = f'"{found}"' if " " in found else found
+        return value[:start] + (f"{field}={word}" if sign else f"{word}=")
+
+
+class Chip(NamedTuple):
+    """A condition in the line of chips, and the cells it takes there."""
+
+    place: int
+    begin: int
+    end: int
+
+
+def chips_line(conditions: Sequence[Condition], remark: str, width: int, base: Style, chip: Style) -> Strip:
+    """The line of chips, the newest last; a remark behind them."""
+    segments = [Segment(" ", base)]
+    for one in conditions:
+        segments += (Segment(f" {printable(typed(one))} ✕ ", chip), Segment(" ", base))
+    segments.append(Segment(remark, base))
+    return Strip(segments).adjust_cell_length(width, base)
+
+
+def chip_at(conditions: Sequence[Condition], x: int) -> int | None:
+    """The place of the chip at a cell of their line."""
+    return next((one.place for one in _laid_out(conditions) if one.begin <= x < one.end), None)
+
+
+def _laid_out(conditions: Sequence[Condition]) -> Iterator[Chip]:
+    begin = 1
+    for place, one in enumerate(conditions):
+        end = begin + cell_len(printable(typed(one))) + 4
+        yield Chip(place, begin, end)
+        begin = end + 1

@@ -1,0 +1,86 @@
+"""The line into which conditions are typed; what they leave is shown while one types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.suggester import Suggester
+from textual.timer import Timer
+
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.core.errors import UsageError
+
+PAUSE_S = 0.3
+"""How long nothing is typed before conditions are tried."""
+
+
+class FilterLine(ModalScreen[None]):
+    """Stands over the list's last line. Enter keeps what is typed, escape what was there before.
+
+    Args:
+        text: What stands there to begin with.
+        narrow: Takes a line; `UsageError` where it can't be read.
+        hint: What an empty line shows.
+        suggester: Completes it.
+    """
+
+    DEFAULT_CSS = """
+    FilterLine { align: center bottom; background: transparent; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Close")]
+
+    def __init__(self, text: str, narrow: Callable[[str], None], hint: str, suggester: Suggester | None) -> None:
+        super().__init__()
+        self._before, self._narrow = text, narrow
+        self._hint, self._suggester = hint, suggester
+        self._timer: Timer | None = None
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        """The line."""
+        yield PromptBar()
+
+    def on_mount(self) -> None:
+        """Ready to be typed into."""
+        begun = f"{self._before} " if self._before else ""
+        self.query_one(PromptBar).ask("filter", "filter", begun, hint=self._hint, suggester=self._suggester)
+
+    @on(PromptBar.Typed)
+    def _typed(self, event: PromptBar.Typed) -> None:
+        self._wait()
+        if event.text.strip() != self._text:
+            self._text = event.text.strip()
+            self._timer = self.set_timer(PAUSE_S, self._try)
+
+    def _wait(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+
+    def _try(self) -> None:
+        """What can't be read yet is not finished: only enter complains."""
+        try:
+            self._narrow(self._text)
+        except UsageError:
+            return
+
+    @on(PromptBar.Submitted)
+    def _submitted(self, event: PromptBar.Submitted) -> None:
+        self._wait()
+        try:
+            self._narrow(event.text.strip())
+        except UsageError as error:
+            self.query_one(PromptBar).complain(printable(f"{error.message} {error.hint}".strip()))
+        else:
+            self.dismiss()
+
+    def action_leave(self) -> None:
+        """Close; the list is as it was."""
+        self._wait()
+        self._narrow(self._before)
+        self.dismiss()

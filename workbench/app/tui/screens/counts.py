@@ -1,0 +1,83 @@
+"""Counts: what stands in a column of a list, how often; a value that is opened becomes a condition on the list."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar
+
+from msgspec import Struct
+
+from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.arranging import Tally, tallied
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.sources import CountsRequested
+from workbench.app.tui.table_screen import TableScreen
+from workbench.core.selection import Condition
+from workbench.core.text.figures import bar, counted, percent
+from workbench.tables.table import Columns, column, count, word
+
+_BAR = 20
+
+
+class Counted(Struct, frozen=True):
+    """A value with its share of all rows, and of the most frequent one's."""
+
+    said: str
+    n: int
+    share: float
+    of_most: float
+
+
+class CountsScreen(TableScreen):
+    """The values of one column, the most frequent first.
+
+    Args:
+        asked: Of which list and column.
+    """
+
+    CSS_PATH = "counts.tcss"
+    TITLE_TEXT = "Counts"
+    PREFIX, ABOVE = "counts", ("about",)
+    EMPTY = "No rows are listed, so there is nothing to count. Escape goes back."
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("counts.open", "o,enter", "open_row", "Only these", "Show only the rows with this value."),
+    )
+
+    def __init__(self, asked: CountsRequested) -> None:
+        super().__init__()
+        self._asked = asked
+        self._column = asked.source.columns[asked.column]
+        self._tallies: list[Tally] = []
+
+    def heading(self) -> tuple[str, str]:
+        """Of which column."""
+        return "Counts", f"{printable(self._column.title)} · counting …"
+
+    def on_mount(self) -> None:
+        """Count in the background; who leaves ends it."""
+        work = partial(tallied, self._asked.source, self._asked.column)
+        self.in_background(work, self._show, group="counts", stops=True)
+
+    def _show(self, tallies: list[Tally]) -> None:
+        self._tallies = tallies
+        whole, most = sum(one.n for one in tallies), max((one.n for one in tallies), default=1)
+        self.set_class(not tallies, "empty")
+        self.say(f"{printable(self._column.title)} · {counted(len(tallies), 'value')} in {counted(whole, 'row')}")
+        chips = self._asked.table.chips
+        self.put("about", f"of the rows for which {' and '.join(map(printable, map(str, chips)))}" if chips else "")
+        lines = (Counted(one.said, one.n, one.n / whole, one.n / most) for one in tallies)
+        self.table.show_records(_COLUMNS, enumerate(lines))
+
+    def opened(self, row: int) -> None:
+        """Back to the list, with the value as a condition."""
+        table, value = self._asked.table, self._tallies[row].value
+        self.app.pop_screen()
+        table.add_condition(Condition(self._column.key, "=", value))
+
+
+_COLUMNS: Columns[Counted] = (
+    word("value", lambda one: one.said or "–", room=(12, 40)),
+    count("n", lambda one: one.n, room=9, worst="high"),
+    column("share", lambda one: one.share, lambda share: f"{percent(share)} %", room=8, worst="high"),
+    word("", lambda one: bar(one.of_most, _BAR), by=lambda one: one.of_most, room=_BAR, tone="accent", key="bar"),
+)

@@ -74,6 +74,8 @@ ACTS = {
         ("n", *"my-judge", "enter", "tab", "tab", *"http://h:9/v1", "enter", *"qwen", "f4"),
         file="workbench.toml",
     ),
+    "give a cause": Act("triage", "TriageScreen", ("1",)),
+    "save causes": Act("triage", "TriageScreen", ("e", "2"), file="p-"),
     "save accuracy": Act("accuracy", "AccuracyScreen", ("y", "e", "2"), file="p-"),
     "save agreement": Act("agreement", "AgreementScreen", ("e",), file="p-"),
     "save a comparison": Act("compare", "CompareScreen", ("e", "2"), file="p-"),

@@ -21,6 +21,7 @@ from workbench.app.tui.screens.triage import TriageScreen
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.labelling.people import add_annotators
+from workbench.measuring import browsing
 from workbench.measuring.browsing import coordinator_name
 from workbench.measuring.reviewing import deciding, triage
 
@@ -69,6 +70,15 @@ def stored(project: Project) -> list[Any]:
     """(kind, item, category, note) of all reviews in order."""
     query = "SELECT kind, completion_id, category, note FROM reviews ORDER BY id"
     return project.database.reader().execute(query).fetchall()
+
+
+def looked_at(project: Project) -> set[int]:
+    """Items of which it is recorded that the coordinator has seen gold."""
+    query = (
+        "SELECT e.subject FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
+        "WHERE e.task = 'correctness' AND e.kind = 'reveal' AND a.name = ?"
+    )
+    return {row[0] for row in project.database.reader().execute(query, (coordinator_name(),))}
 
 
 # -- the way there, counted in keys ---------------------------------------------------------------------------------
@@ -173,11 +183,7 @@ async def test_looking_is_recorded_as_a_reveal(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         await press(pilot, "]")
         assert item(screen) == 2
-    looked = "SELECT DISTINCT e.subject FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
-    found = project.database.reader().execute(
-        f"{looked} WHERE e.task = 'correctness' AND a.name = ?", (coordinator_name(),)
-    )
-    assert {row[0] for row in found} == {1, 2}, "those that were shown, not those that were read ahead"
+    assert looked_at(project) == {1, 2}, "those that were shown, not those that were read ahead"
 
 
 async def test_the_next_cards_are_read_before_they_are_asked_for(
@@ -192,6 +198,19 @@ async def test_the_next_cards_are_read_before_they_are_asked_for(
         await press(pilot, *"1111111")
         assert item(screen) == 8
         assert not notices(screen.app)
+
+
+async def test_a_look_that_could_not_be_recorded_is_recorded_with_the_next(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with triaging(project) as (screen, pilot):
+        with monkeypatch.context() as patch:
+            patch.setattr(browsing, "reveal_each", lambda *_: 1 / 0)
+            await press(pilot, "]")
+        assert looked_at(project) == {1}
+        await press(pilot, "]")
+        assert item(screen) == 3
+        assert looked_at(project) == {1, 2, 3}
 
 
 # -- storing --------------------------------------------------------------------------------------------------------

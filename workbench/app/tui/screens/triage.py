@@ -33,7 +33,7 @@ _AHEAD = 12
 """Cases that are read together, before they are asked for."""
 _COMPARED = 400
 """Open cases among which like ones are looked for."""
-_STORE = "triage-store"
+_STORE, _LOOKS = "triage-store", "triage-looks"
 _NEW = "new"
 _OWN = 8
 """So many causes of reviewers' own are offered again."""
@@ -124,6 +124,7 @@ class TriageScreen(InSight):
         self.said = ""
         self._place = -1  # of the item that is to be shown
         self._cases: dict[int, TriageCase | None] = {}  # None: no verifier errs on it any more
+        self._looked_at: set[int] = set()  # and it is not known yet that this is recorded
         self._pending: set[int] = set()  # their causes are on their way
         self._jobs: deque[_Job] = deque()
         self._job: _Job | None = None  # the one at work
@@ -225,8 +226,8 @@ class TriageScreen(InSight):
         self.case = self._cases.get(item)
         if self.case is not None:
             self.comes()
-            reveal = partial(browsing.reveal, self.project, item, self.workbench.names_worked_under)
-            self.in_background(reveal, lambda _: None, group="reveal", exclusive=False)
+            self._looked_at.add(item)
+            self._record_looks()
             self._read_ahead()
         elif item in self._cases:
             self.said = "No verifier differs from gold on that item any more."
@@ -235,6 +236,19 @@ class TriageScreen(InSight):
         else:
             self._read((item,), group="triage-case")
         self._draw()
+
+    def _record_looks(self) -> None:
+        """What could not be recorded is recorded with the next one."""
+        reveal = partial(self._reveal, self.project, tuple(self._looked_at), self.workbench.names_worked_under)
+        self.in_background(reveal, self._looked_at.difference_update, group=_LOOKS, exclusive=False)
+
+    def _reveal(self, project: Project, items: tuple[int, ...], names: tuple[str, ...]) -> tuple[int, ...]:
+        browsing.reveal_each(project, items, names)
+        return items
+
+    def tells(self, group: str) -> bool:
+        """Looks are recorded again."""
+        return group != _LOOKS
 
     def action_go(self, step: int) -> None:
         """Go to another case of the list, marked or not."""
@@ -348,6 +362,9 @@ class TriageScreen(InSight):
 
     def on_unmount(self) -> None:
         """What came as the last of them ended is stored all the same."""
+        if self._looked_at:
+            looks = partial(self._reveal, self.project, tuple(self._looked_at), self.workbench.names_worked_under)
+            self.workbench.run_worker(looks, thread=True, exit_on_error=False)
         if self._jobs and self.scope is not None:
             work = partial(self._work_off, self.project, self.scope)
             self.workbench.run_worker(work, thread=True, exit_on_error=False)

@@ -13,6 +13,7 @@ from tests.tui.stage import add_run, notices, opened, press, settle
 from workbench.app.tui import sharing
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu
+from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 
@@ -109,6 +110,21 @@ async def test_the_cell_under_the_cursor_is_copied(project: Project, copied: lis
         await press(pilot, "down", "right", "right", "right", "right")
         await take(pilot, "c")
         assert copied == ["correct"]
+
+
+async def test_an_id_is_shown_by_its_end_and_copied_whole_and_found_by_its_end(
+    project: Project, copied: list[str]
+) -> None:
+    async with opened(project) as (app, pilot):
+        await browse(app, pilot)
+        table = app.screen.query_one(VirtualTable)
+        assert table.render_line(1).text.split()[0] == "›…0a1b2"
+        await take(pilot, "c")
+        assert copied == [ITEM["completion_id"]]
+        await press(pilot, "down", "g", *"0a1b2", "enter")
+        assert table.selected_id == 1
+        await press(pilot, "f", *"completion_id=qwen3-8b/completion-000a1b2", "enter")
+        assert table.row_count == 1
 
 
 async def test_the_item_screen_copies_what_it_shows(project: Project, copied: list[str]) -> None:

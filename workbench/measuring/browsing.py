@@ -117,8 +117,8 @@ def read_conditions(text: str, verifiers: Sequence[str], project: Project | None
 
 
 def find(project: Project, key: str) -> list[int]:
-    """Row ids of the completions whose own id this is; several where data sets or questions share ids."""
-    return browsing.with_key(project.database.reader(), key)
+    """Row ids of the completions that an id means, their own, their question's, or the end of either."""
+    return browsing.meant(project.database.reader(), key)
 
 
 def meant(project: Project, said: str) -> list[int]:

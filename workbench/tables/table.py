@@ -31,6 +31,7 @@ class Column(Struct, Generic[Record], frozen=True, kw_only=True):
         key: What it is called where a person chooses it; empty for its heading.
         room: Cells it is wide in the app, or the least while others have room to give and the most it asks for.
         tone: What its cells mean, as far as they don't say so themselves.
+        ids: It holds ids, which the app shows by their ends.
         worst: Which end of its values is the bad one, which sorting in the app brings to the top first.
     """
 
@@ -45,6 +46,7 @@ class Column(Struct, Generic[Record], frozen=True, kw_only=True):
     room: int | tuple[int, int] = (4, 24)
     tone: Tone | Callable[[Record], Tone] = ""
     worst: Worst = "low"
+    ids: bool = False
 
     def cell(self, record: Record) -> Cell:
         """What it says of a record."""
@@ -93,6 +95,11 @@ def column(
 def word(heading: str, value: Callable[[Record], str], **extras: Unpack[Extras[Record]]) -> Column[Record]:
     """A column of words, to the left."""
     return Column(heading=heading, value=value, show=str, words=True, **extras)
+
+
+def identifier(heading: str, value: Callable[[Record], str], **extras: Unpack[Extras[Record]]) -> Column[Record]:
+    """A column of ids, to the left; the app shows their ends."""
+    return Column(heading=heading, value=value, show=str, words=True, ids=True, **extras)
 
 
 def _itself(shown: Shown) -> Shown:

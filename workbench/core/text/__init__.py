@@ -2,4 +2,5 @@
 
 markdown, fragments, emphasis, document: Markdown as lines. math, symbols: TeX as characters. code: with its colours.
 inert: nothing in a text commands a terminal. excerpt: cut short. figures: numbers, bars, columns. timeouts: in words.
+ids: by their ends.
 """

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol, TypeVar
 
+from msgspec import structs
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
 from workbench.app.tui.kit.matrix import CLIP, Align, fit, printable
+from workbench.core.text.ids import ends
 from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Column, Columns, Worst
 
@@ -124,7 +126,21 @@ def _laid_out(one: Column[Record]) -> TableColumn:
 def rows_of(columns: Columns[Record], records: Iterable[tuple[int, Record]]) -> list[TableRow]:
     """Records, each behind its id, as the rows of a declared table."""
     there = [one for one in columns if one.there]
-    return [TableRow(row_id, tuple(one.cell(record) for one in there)) for row_id, record in records]
+    rows = [TableRow(row_id, tuple(one.cell(record) for one in there)) for row_id, record in records]
+    for place in (place for place, one in enumerate(there) if one.ids):
+        rows = _by_ends(rows, place)
+    return rows
+
+
+def _by_ends(rows: Sequence[TableRow], place: int) -> list[TableRow]:
+    """The same rows with the ids of a column shown by their ends."""
+    short = ends([row.cells[place].text for row in rows])
+    cells = ((*row.cells[:place], _shortened(row.cells[place], short), *row.cells[place + 1 :]) for row in rows)
+    return [TableRow(row.id, made) for row, made in zip(rows, cells, strict=True)]
+
+
+def _shortened(cell: Cell, short: Mapping[str, str]) -> Cell:
+    return structs.replace(cell, text=short[cell.text], whole=cell.text)
 
 
 def natural_widths(columns: Sequence[TableColumn], rows: Iterable[TableRow]) -> list[int]:

@@ -25,7 +25,7 @@ from workbench.core.text.figures import (
 from workbench.measuring.comparing import ComparedItem
 from workbench.statistics.records.comparison import LEVEL, CompareReport, GroupFigures, MetricDifference, Quadrant
 from workbench.tables.document import Tone
-from workbench.tables.table import Column, Columns, column, ends, word
+from workbench.tables.table import Column, Columns, column, ends, identifier, word
 
 Shown = Quadrant | Literal["groups"]
 TABS: Final[dict[Shown, str]] = {
@@ -38,7 +38,7 @@ TABS: Final[dict[Shown, str]] = {
 """What the lower table can show, in the order of the key."""
 
 ITEM_COLUMNS: Columns[ComparedItem] = (
-    word("id", lambda row: row.item.completion_id, room=(10, 20)),
+    identifier("id", lambda row: row.item.completion_id, room=(6, 20)),
     column("A says", lambda row: row.a.word, marked, words=True, room=11),
     column("B says", lambda row: row.b.word, marked, words=True, room=11),
     column("gold", lambda row: row.gold.word, marked, words=True, room=11),

@@ -18,7 +18,7 @@ from workbench.measuring.accuracy_items import AccuracyCell as AccuracyCell
 from workbench.measuring.accuracy_items import JudgedItems, JudgedRow, Which, judged_items
 from workbench.statistics.records.report import NO_REASON
 from workbench.tables.document import Cell
-from workbench.tables.table import Columns, column, word
+from workbench.tables.table import Columns, column, identifier, word
 
 _WORDS: Final[dict[Which, str]] = {
     "all": "in all",
@@ -46,7 +46,7 @@ def _result(row: JudgedRow) -> Cell:
 
 
 _COLUMNS: Columns[JudgedRow] = (
-    word("id", lambda row: row.item.completion_id, room=(8, 20)),
+    identifier("id", lambda row: row.item.completion_id, room=(6, 20)),
     column("result", lambda row: row, _result, words=True, room=8),
     column("verdict", lambda row: row.outcome.word, marked, words=True, room=11),
     column("gold", lambda row: "correct" if row.gold else "incorrect", marked, words=True, room=11),

@@ -28,7 +28,7 @@ from workbench.labelling.agreement.measuring import GROUPS, Agreement, agreement
 from workbench.measuring.browsing import LabelledRow, PairItems, pair_items
 from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, PairAgreement
 from workbench.tables.document import Cell
-from workbench.tables.table import Columns, column, word
+from workbench.tables.table import Columns, column, identifier, word
 
 MOST = 40
 """People in the matrix: those with the most labels; the tables below have everyone."""
@@ -244,7 +244,7 @@ class AgreementScreen(LiveScreen):
 def _columns(pair: tuple[str, str]) -> Columns[LabelledRow]:
     a, b = map(printable, pair)
     return (
-        word("id", lambda row: row.item.completion_id, room=(10, 20)),
+        identifier("id", lambda row: row.item.completion_id, room=(6, 20)),
         column("", lambda row: row.a == row.b, _same, words=True, room=1),
         word(a, lambda row: marked(row.a), room=(12, 14)),
         word(b, lambda row: marked(row.b), room=(12, 14)),

@@ -30,7 +30,7 @@ from workbench.labelling.annotating import FinalAnswer
 from workbench.measuring import browsing
 from workbench.measuring.browsing import final_answers, origin
 from workbench.tables.document import Cell, Tone
-from workbench.tables.table import Column, Columns, column, word
+from workbench.tables.table import Column, Columns, column, identifier, word
 
 if TYPE_CHECKING:
     from workbench.app.tui.screens.item import ItemScreen
@@ -65,7 +65,7 @@ def _columns(verifiers: Iterable[str], search: str = "") -> Columns[BrowseRow]:
         )
 
     return (
-        word("id", lambda row: row.completion_id, key="completion_id", room=(10, 20)),
+        identifier("id", lambda row: row.completion_id, key="completion_id", room=(6, 20)),
         word(
             "found",
             lambda row: row.found,
@@ -107,7 +107,7 @@ class BrowseScreen(CatalogScreen, FilterScreen):
     TITLE_TEXT = "Browse"
     PREFIX, REST_S, KIND, ITEMS = "browse", 0.1, ("item", "id"), True
     SEARCH_HINT = "part of an id, question, reference or completion"
-    JUMP_HINT = "row number, or an item's id (#17 for an id of digits)"
+    JUMP_HINT = "row number, an item's id, or its end (#17 for an id of digits)"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("browse.search", "slash", "search", "Search", "Search ids, questions, references and completions."),
@@ -229,7 +229,7 @@ def preview(item: ItemDetail, width: int = 0, search: str = "") -> RenderedText:
     reference, completion = final_answers(item)
     lines = [
         *_places(item, search),
-        *_part("Question", item.question[:_CHARACTERS], _QUESTION_LINES),
+        *_part(f"Question · {item.completion_id}", item.question[:_CHARACTERS], _QUESTION_LINES),
         *_answer("Reference answer", reference),
         *_part("Reference", item.reference[:_CHARACTERS], _REFERENCE_LINES),
         *_answer("Completion's answer", completion),

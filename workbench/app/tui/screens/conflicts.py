@@ -311,10 +311,10 @@ class ConflictClassScreen(TableScreen):
             self._say()
 
     def action_select_all(self) -> None:
-        """Select every item, or none where all are selected."""
+        """Select every item that is listed, or none of them where all are selected."""
         if self._opened is not None and not self._busy:
-            every = set(self._opened.cases)
-            self._selected = set() if self._selected == every else every
+            listed = set(self.table.order)
+            self._selected = self._selected - listed if listed <= self._selected else self._selected | listed
             self.table.refresh_rows()
             self._say()
 

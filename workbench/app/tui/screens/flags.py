@@ -16,7 +16,7 @@ from workbench.labelling import coordinating
 from workbench.labelling.coordinating import Answered, Flag
 from workbench.measuring.browsing import coordinator_name
 from workbench.tables.document import Cell
-from workbench.tables.table import Columns, column, word
+from workbench.tables.table import Columns, column, identifier, word
 
 _OPEN, _ANSWERED = Cell("⚑", "warning"), Cell("✓", "success")
 _CALLS = Cell("calls you, without a question", "dim")
@@ -24,7 +24,7 @@ _COLUMNS: Columns[Flag] = (
     column("", lambda flag: flag.is_open, lambda is_open: _OPEN if is_open else _ANSWERED, words=True, room=1),
     word("who", lambda flag: flag.annotator, room=(8, 14), tone="bold"),
     column("asks", lambda flag: flag.asked, lambda asked: asked or _CALLS, words=True, room=(24, 60)),
-    word("item", lambda flag: flag.completion_id, room=(8, 16)),
+    identifier("item", lambda flag: flag.completion_id, room=(6, 16)),
     word("when", lambda flag: flag.flagged_at[:16].replace("T", " "), room=(11, 16), tone="dim"),
 )
 

@@ -1,0 +1,22 @@
+"""Ids as people tell them apart: by their ends."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+_ENOUGH: Final = 5
+"""Characters of an end, as long as no two look the same."""
+
+
+def ends(ids: Collection[str]) -> dict[str, str]:
+    """Each id by its end, behind ``…``: as many characters for all as tell them apart, 5 at least.
+
+    An id that is hardly longer stands whole.
+    """
+    known = set(ids)
+    longest = max(map(len, known), default=0)
+    length = next(
+        (length for length in range(_ENOUGH, longest) if len({one[-length:] for one in known}) == len(known)), longest
+    )
+    return {one: one if len(one) <= length + 1 else f"…{one[-length:]}" for one in known}

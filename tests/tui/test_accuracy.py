@@ -23,6 +23,7 @@ from workbench.core.text.figures import GLYPHS, NONE, percent
 from workbench.core.verdict import Outcome, Protocol3
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_items import Which
+from workbench.measuring.accuracy_tables import conclusion
 from workbench.measuring.entries import BASELINES
 
 SUBTYPES = ("A1", "A1", "A8", "A8", "B5", "B5", None, None)
@@ -335,3 +336,21 @@ async def test_no_colour_leaves_number_and_glyph(project: Project, monkeypatch: 
         await press(pilot, "y")
         picture = app.export_screenshot()
         assert all(f">{text}<" in picture for text in ("▅", "50.0", "█", "100.0"))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_it_opens_with_its_sentence_and_the_worst_group_first(project: Project, size: tuple[int, int]) -> None:
+    async with opened(project, size=size) as (app, pilot):
+        await press(pilot, "y")
+        said = app.screen.query_one("#accuracy-conclusion")
+        assert " ".join(text_of(app, "#accuracy-conclusion").split()) == " ".join(
+            conclusion(accuracy(project, by="type"))
+        )
+        assert said.region.y < app.screen.query_one("#accuracy-caption").region.y
+        source = app.screen.query_one(VirtualTable).source
+        assert source is not None
+        rows = source.first_page(99)
+        shares = [row.cells[4].value for row in rows[1:]]
+        known = [share for share in shares if isinstance(share, float)]
+        assert rows[0].cells[0].text == "all"
+        assert known == sorted(known)

@@ -89,7 +89,7 @@ def test_marks_stand_beside_names_and_figures() -> None:
     words = legend(SMALL, ACCURACY, pinned=True)
     for mark in (
         "▁ 0 … █ 100",
-        "no colour: n < 10",
+        "pale: n < 10",
         "* q < .05",
         "○ baseline",
         "† helped to choose the items",
@@ -137,8 +137,9 @@ def test_a_tint_follows_what_is_good_and_a_glyph_the_height() -> None:
         figure = FIGURES[key]
         assert (figure.step(low) or 0) < (figure.step(high) or 0)
         assert (figure.tint(bad) or 0) < 0 < (figure.tint(good) or 0)
-    few = row("v", None, 1.0, n=9)
-    assert (FIGURES["accuracy"].step(few), FIGURES["accuracy"].tint(few)) == (7, None)
+    shades = [FIGURES["accuracy"].tint(row("v", None, 1.0, n=n)) or 0 for n in (1, 10, 1_000)]
+    assert shades == sorted(shades)
+    assert 0 < shades[0] < shades[1] == shades[2] * 1_010 / 2_000 < 1
     assert FIGURES["n"].step(good) is None
     assert FIGURES["fpr"].tint(row("v", None, 0.5)) is None
     assert FIGURES["mcc"].step(row("v", None, None, n=0)) is None

@@ -25,6 +25,7 @@ from workbench.app.tui.screens.item import ItemScreen
 from workbench.core.project import Project
 from workbench.labelling.agreement import measuring as service
 from workbench.labelling.agreement.measuring import agreement
+from workbench.measuring.briefing import agreement_sentence
 from workbench.measuring.browsing import LabelledRow, pair_items
 
 
@@ -319,3 +320,13 @@ def test_people_are_sorted_by_the_size_of_their_shares(tmp_path: Path) -> None:
         assert shares == sorted(shares)
         assert found[: len(shares)] == shares
         assert (None not in found) == sized
+
+
+async def test_it_opens_with_what_agreement_means(tmp_path: Path) -> None:
+    project = labelled(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "g")
+        said = agreement_sentence(agreement(project).report)
+        assert " ".join(text_of(app, "#agreement-conclusion").split()) == said
+        assert said.startswith("People agree on ")
+        assert app.screen.query_one("#agreement-conclusion").region.y == 1

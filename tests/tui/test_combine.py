@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from threading import Event
 
@@ -106,6 +107,16 @@ async def test_ensembles_and_their_members(tmp_path: Path, size: tuple[int, int]
         assert "the same without good" in words(app)
         await press(pilot, "down")
         assert words(app).startswith("fair · votes on")
+
+
+async def test_it_opens_with_its_sentence(tmp_path: Path) -> None:
+    project = project_of_three(tmp_path)
+    async with opened(project) as (app, pilot):
+        await asked(app, pilot, "m")
+        first = text_of(app, "#combine-head").splitlines()[0]
+        assert re.fullmatch(
+            r"Of \d+ against the best single verifier: \d+ better, \d+ worse, \d+ not told apart\.", first
+        )
 
 
 async def test_space_takes_members_out(tmp_path: Path) -> None:

@@ -316,3 +316,11 @@ def test_a_judge_that_chose_the_items_is_marked(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     note(project, "sample", ("lax",))
     assert head(compare(project, "careful", "lax"), "all items").plain.startswith("A careful   B lax †\n")
+
+
+async def test_it_opens_with_its_sentence(tmp_path: Path) -> None:
+    async with opened(project_of_two(tmp_path)) as (app, pilot):
+        await press(pilot, "y", "c")
+        places = [app.screen.query_one(f"#compare-{part}").region.y for part in ("verdict", "head", "paired", "tabs")]
+        assert places == sorted(places)
+        assert places[0] == 1

@@ -275,3 +275,13 @@ async def test_real_items_open_at_both_sizes(real_file: Path, tmp_path: Path) ->
                 await press(pilot, "right_square_bracket")
             assert app.screen.query_one(TitleBar).remark.startswith("13 of 108")
             assert pane(app, "completion").strip()
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_card_has_both_answers_and_every_verdict(project: Project, size: tuple[int, int]) -> None:
+    async with showing(project, 2, [2, 1], size) as (app, pilot):
+        answers, verdicts = text_of(app, "#item-card").split("   ")
+        assert answers == "7 │ 8"
+        assert verdicts == "gold ✗ · nines ✗ · eights ✓"
+        await press(pilot, "right_square_bracket")
+        assert text_of(app, "#item-card").endswith("   gold ✗")

@@ -204,14 +204,14 @@ def _legend(report: AccuracyReport, codes: Sequence[str], sizes: Mapping[str, in
 
 
 def conclusion(report: AccuracyReport) -> tuple[str, ...]:
-    """Which verifier of a report by type is most accurate, and where it is weakest, in a sentence each."""
+    """Which verifier of a report is most accurate, and in which group it is weakest, in a sentence each."""
     known = [row for row in _everything(report) if not _is_baseline(row) and row.accuracy is not None]
     if not known:
         return ()
     best = max(known, key=lambda row: row.accuracy or 0.0)
     said = [f"{best.verifier} is the most accurate: {_in_words(best)}."]
     if weakest := _across(report, best).weakest:
-        said.append(f"It is weakest on {group_name(weakest.group or '', 'type')}: {_in_words(weakest)}.")
+        said.append(f"It is weakest on {group_name(weakest.group or '', report.by)}: {_in_words(weakest)}.")
     return tuple(said)
 
 

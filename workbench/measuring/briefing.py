@@ -222,20 +222,37 @@ def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
 def _weak_agreement(facts: ProjectFacts) -> Iterator[Matter]:
     found = facts.agreement
     if found is not None and found.krippendorff_alpha is not None and found.krippendorff_alpha < TENTATIVE:
-        yield _agreeing("weak-agreement", found, "weak; read as: no conclusion rests on these labels yet")
+        yield _agreeing("weak-agreement", found)
 
 
-def _agreeing(kind: str, found: AgreementReport, read: str) -> Matter:
-    alpha = found.krippendorff_alpha
-    alike = f"People agree on {percent(found.percent_agreement)} % {percent_interval(found.percent_ci)}"
-    of = f"of {counted(found.paired, 'item')} with two labels"
+def _agreeing(kind: str, found: AgreementReport) -> Matter:
     return Matter(
         kind=kind,
-        sentence=f"{alike} {of}, {'alpha is not defined' if alpha is None else f'alpha {alpha:z.2f}'}: {read}.",
+        sentence=agreement_sentence(found),
         size=found.paired,
         screen="agreement",
         command="workbench agreement DB",
     )
+
+
+def agreement_sentence(found: AgreementReport) -> str:
+    """How far people agree, and what may rest on that; empty where nothing has two labels."""
+    if not found.paired:
+        return ""
+    alpha = found.krippendorff_alpha
+    alike = f"People agree on {percent(found.percent_agreement)} % {percent_interval(found.percent_ci)}"
+    of = f"of {counted(found.paired, 'item')} with two labels"
+    return f"{alike} {of}, {'alpha is not defined' if alpha is None else f'alpha {alpha:z.2f}'}: {_read_as(alpha)}."
+
+
+def _read_as(alpha: float | None) -> str:
+    if alpha is None:
+        return "all labels say the same, which tells nothing of how people tell correct from incorrect"
+    if alpha < TENTATIVE:
+        return "weak; read as: no conclusion rests on these labels yet"
+    if alpha < SOUND:
+        return "fair; read as: conclusions from these labels are tentative"
+    return "sound; read as: conclusions may rest on these labels"
 
 
 # -- What figures show.
@@ -271,15 +288,8 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
 def _agreement(facts: ProjectFacts) -> Iterator[Matter]:
     found = facts.agreement
     alpha = None if found is None else found.krippendorff_alpha
-    if found is None or not found.paired or (alpha is not None and alpha < TENTATIVE):
-        return
-    if alpha is None:
-        read = "all labels say the same, which tells nothing of how people tell correct from incorrect"
-    elif alpha < SOUND:
-        read = "fair; read as: conclusions from these labels are tentative"
-    else:
-        read = "sound; read as: conclusions may rest on these labels"
-    yield _agreeing("agreement", found, read)
+    if found is not None and found.paired and (alpha is None or alpha >= TENTATIVE):
+        yield _agreeing("agreement", found)
 
 
 # -- What goes on by itself.

@@ -81,6 +81,17 @@ def head(report: CombinedReport) -> str:
             return downstream_head(report)
 
 
+def conclusion(report: CombinedReport) -> str:
+    """What the first table comes to, in a sentence; empty where it compares nothing."""
+    first = next(_parts(report))
+    stands = [said.standing for said in first.said if said.standing]
+    if not stands:
+        return " ".join(first.said[0].words) if isinstance(report, EstimateReport) and first.said else ""
+    better, worse = (stands.count(one) for one in ("better", "worse"))
+    alike = len(stands) - better - worse
+    return f"Of {len(stands)} against {first.against}: {better} better, {worse} worse, {alike} not told apart."
+
+
 def parts(report: CombinedReport) -> tuple[CombinedTable, ...]:
     """A report's tables with the records they were made from."""
     return tuple(_parts(report))

@@ -45,10 +45,8 @@ def ids(connection: sqlite3.Connection, query: BrowseQuery, index: TextIndex = N
     where, parameters = compile_selection(Selection(query.conditions))
     order, more = _order(query)
     if query.search:
-        found = array("q", searching.matching(connection, index, query.search, (where, parameters)))
-        if query.sort is not None:
-            return integers(searching.sorted_by(connection, found, order, more))
-        return found[::-1] if query.descending else found
+        found, values = searching.all_matching(connection, index, query.search)
+        where, parameters = f"{where} AND {found}", [*parameters, *values]
     row: tuple[str | None] = connection.execute(
         f"SELECT group_concat(id) FROM (SELECT c.id FROM {items_for(where, order)} WHERE {where} ORDER BY {order})",
         (*parameters, *more),

@@ -12,7 +12,7 @@ from typing import Final
 
 from workbench.core.database.selection import VISIBLE_QUESTION, items_for
 from workbench.core.text.excerpt import snippet
-from workbench.data.store.text_index import TextIndex
+from workbench.data.store.text_index import NO_INDEX, TextIndex
 
 _LONGEST_PATTERN: Final = 10_000
 """Characters; SQLite takes patterns of up to 50,000 bytes."""
@@ -20,6 +20,8 @@ _CONFIRMED: Final = (64, 8_192)
 """Candidates whose texts are read together: at first, and at most."""
 _MANY: Final = 20
 """One question in so many is many."""
+_FEW: Final = 8
+"""Fewer than one item in so many are few."""
 _QUESTION: Final = "questions AS q JOIN question_text AS qt ON qt.id = q.id"
 
 Clause = tuple[str, list[object]]
@@ -79,14 +81,23 @@ def _found(texts: Iterable[str], search: str) -> Iterator[str]:
             yield f"{place}: {around}"
 
 
-def sorted_by(connection: sqlite3.Connection, ids: Iterable[int], order: str, parameters: list[object]) -> str | None:
-    """These items in another order, as one text."""
-    row: tuple[str | None] = connection.execute(
-        f"SELECT group_concat(id) FROM (SELECT c.id FROM {items_for(order)} "
-        f"WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY {order})",
-        (_listed(ids), *parameters),
-    ).fetchone()
-    return row[0]
+def all_matching(connection: sqlite3.Connection, index: TextIndex, search: str) -> Clause:
+    """The condition that an item holds the text; where the index says so of many, all texts are read at once."""
+    candidates = list(islice(index.candidates("completions", search), index.completions // _FEW + 1))
+    text, parameters = holds(("c.key", "ct.text"), search)
+    if not index.completions or len(candidates) > index.completions // _FEW:
+        questions = _listed(_questions(connection, NO_INDEX, search))
+        return f"(c.question_id IN (SELECT value FROM json_each(?)) OR {text})", [questions, *parameters]
+    own = f"SELECT c.id FROM completions AS c JOIN completion_text AS ct ON ct.id = c.id WHERE {text} AND c.id"
+    of_questions = "SELECT id FROM completions WHERE question_id IN (SELECT value FROM json_each(?))"
+    return (
+        f"c.id IN ({own} IN (SELECT value FROM json_each(?)) UNION ALL {own} > ? UNION ALL {of_questions})",
+        [
+            *(*parameters, _listed(candidates)),
+            *(*parameters, index.completions),
+            _listed(_questions(connection, index, search)),
+        ],
+    )
 
 
 def _and(one: Clause, other: Clause) -> Clause:

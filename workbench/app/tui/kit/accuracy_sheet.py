@@ -187,10 +187,10 @@ def _arrow(order: SheetOrder | None) -> str:
 
 
 def of_verifier(sheet: AccuracySheet, verifier: str, figure: Figure, order: SheetOrder | None, *, wide: bool) -> Detail:
-    """Every figure of one verifier, a row a group; the row of all items stays on top."""
+    """Every figure of one verifier, a row a group, the worst first; the row of all items stays on top."""
     found = [(place, row) for place, group in enumerate(sheet.groups) if (row := sheet.row(verifier, group))]
-    if order is not None and not order.by_name:
-        found.sort(key=lambda one: (one[1].group is not None, *place_of(one[1], order, figure)))
+    by = SheetOrder(descending=figure.rising is False) if order is None or order.by_name else order
+    found.sort(key=lambda one: (one[1].group is not None, *place_of(one[1], by, figure)))
     columns = _verifier_columns(sheet.report.by, wide=wide, scored=any(row.auroc is not None for _, row in found))
     return Detail(_verifier_title(sheet, verifier), laid_out(columns), rows_of(columns, found))
 

@@ -33,7 +33,7 @@ from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 Interval = tuple[float, float]
 FEW: Final = 10
-"""Cells of fewer items have no colour."""
+"""A cell of so many items has half its colour; one of fewer less, one of many nearly all."""
 
 
 class Figure(NamedTuple):
@@ -69,9 +69,11 @@ class Figure(NamedTuple):
         return None if self.rising is None or value is None or not row.n else shade(value, self.low, self.high)
 
     def tint(self, row: AccuracyRow) -> float | None:
-        """How good that is, from -1 to 1; None also for a handful of items, which must not shine."""
+        """How good that is, from -1 to 1, the paler the fewer items it rests on."""
         step = self.step(row)
-        return None if step is None or self.rising is None or row.n < FEW else tint(step, rising=self.rising)
+        if step is None or self.rising is None:
+            return None
+        return tint(step, rising=self.rising) * row.n / (row.n + FEW)
 
     def share(self, value: float) -> float:
         """How far along the scale a value lies, from 0 to 1."""
@@ -184,7 +186,7 @@ def legend(report: AccuracyReport, figure: Figure, *, pinned: bool) -> str:
     rows = report.rows
     found = (
         (figure.rising is not None, scale_words(*figure.ends)),
-        (figure.rising is not None and any(0 < row.n < FEW for row in rows), f"no colour: n < {FEW}"),
+        (figure.rising is not None and any(0 < row.n < FEW for row in rows), f"pale: n < {FEW}"),
         (figure.tested and any(map(is_significant, rows)), f"{STAR} q < {LEVEL:.2f}".replace("0.", ".")),
         (any(map(is_baseline, rows)), f"{BASELINE_MARK} baseline"),
         (any(row.selection_judge for row in rows), f"{SELECTION_JUDGE} helped to choose the items"),

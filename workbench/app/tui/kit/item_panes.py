@@ -6,10 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from msgspec import structs
+from textual.content import Content
 
 from workbench.app.tui.kit.card_texts import as_guess
+from workbench.app.tui.kit.columns import OUTCOME_MARKS
+from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.wrapping import Wrapped, prepare
 from workbench.core.text.document import ANSWER_SIGN, RenderedText
+from workbench.core.text.excerpt import render_answer
+from workbench.core.text.figures import NONE
 from workbench.core.text.markdown import render, render_raw
 from workbench.data.records.browse import ItemDetail, ItemVerdict
 from workbench.labelling.annotating import FinalAnswer
@@ -69,6 +74,19 @@ class AnswerReading(NamedTuple):
 def verdict_of(item: ItemDetail, verifier: str | None) -> ItemVerdict | None:
     """A verifier's verdict on an item, if it has one."""
     return next((verdict for verdict in item.verdicts if verdict.verifier == verifier), None)
+
+
+def answer_card(item: ItemDetail, width: int) -> Content:
+    """Both final answers, then gold and what every verifier says, in a line."""
+    answers = [fit(render_answer(one.text) if one.found else NONE, width // 4).rstrip() for one in final_answers(item)]
+    said = [Content.assemble("gold ", _mark(item.gold))]
+    said += [Content.assemble(printable(one.verifier), " ", _mark(one.verdict)) for one in item.verdicts]
+    return Content.assemble((answers[0], "bold"), " │ ", (answers[1], "bold"), "   ", Content(" · ").join(said))
+
+
+def _mark(word: str) -> Content:
+    sign, tone = OUTCOME_MARKS[word]
+    return Content.styled(sign, f"bold $text-{tone}" if tone not in ("dim", "") else "$text-muted")
 
 
 def against_gold(item: ItemDetail) -> list[ItemVerdict]:

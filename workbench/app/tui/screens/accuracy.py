@@ -29,7 +29,7 @@ from workbench.app.tui.switches import following
 from workbench.core.selection import GROUPS, Condition, Selection
 from workbench.measuring.accuracy import accuracy, refined
 from workbench.measuring.accuracy_items import AccuracyCell
-from workbench.measuring.accuracy_tables import accuracy_as, accuracy_name
+from workbench.measuring.accuracy_tables import accuracy_as, accuracy_name, conclusion
 from workbench.measuring.judged import BASELINE
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
@@ -168,6 +168,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     def compose(self) -> ComposeResult:
         yield TitleBar("Accuracy", "reading …")
+        yield Static("", id="accuracy-conclusion", markup=False)
         yield Static("", id="accuracy-caption", markup=False)
         yield Matrix(id="accuracy-matrix")
         yield Static("", id="accuracy-legend", markup=False)
@@ -231,6 +232,9 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         if self.sheet is None:
             return
         sheet, figure, matrix = self.sheet, self._figure, self.query_one(Matrix)
+        said, line = " ".join(conclusion(sheet.report)), self.query_one("#accuracy-conclusion", Static)
+        line.display = bool(said)
+        line.update(printable(said))
         self.query_one("#accuracy-caption", Static).update(view.caption(sheet.report, figure), layout=False)
         self.query_one("#accuracy-legend", Static).update(
             view.legend(sheet.report, figure, pinned=any(name in self.pinned for name in sheet.verifiers)),

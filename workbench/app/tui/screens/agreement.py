@@ -25,6 +25,7 @@ from workbench.app.tui.table_screen import TableScreen
 from workbench.core.label import Task
 from workbench.core.text.figures import counted
 from workbench.labelling.agreement.measuring import GROUPS, Agreement, agreement, save_agreement
+from workbench.measuring.briefing import agreement_sentence
 from workbench.measuring.browsing import LabelledRow, PairItems, pair_items
 from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, PairAgreement
 from workbench.tables.document import Cell
@@ -82,6 +83,7 @@ class AgreementScreen(LiveScreen):
 
     def compose(self) -> ComposeResult:
         yield TitleBar("Agreement", "reading …")
+        yield Static("", id="agreement-conclusion", markup=False)
         yield Static("", id="agreement-figures", markup=False)
         yield Static("", id="agreement-measure", markup=False)
         yield DataTable[Text](id="agreement-matrix", fixed_columns=1, cell_padding=0)
@@ -117,6 +119,9 @@ class AgreementScreen(LiveScreen):
     def _fill(self, report: AgreementReport, *, drawn: bool) -> None:
         self.report = report
         self.say(f"{printable(self.project.path.name)} · {self.asked.words}")
+        said, line = agreement_sentence(report), self.query_one("#agreement-conclusion", Static)
+        line.display = bool(said)
+        line.update(said)
         self.query_one("#agreement-figures", Static).update(view.figures(report, drawn=drawn))
         if not drawn:
             self._fill_matrix()

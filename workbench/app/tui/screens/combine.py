@@ -32,6 +32,7 @@ from workbench.measuring.combined import (
     Standing,
     combined_as,
     combined_name,
+    conclusion,
     head,
     headings,
     parts,
@@ -496,4 +497,4 @@ def read(project: Project, wanted: CombinedQuery) -> CombinedView:
         FormatError: The file of scores can't be read.
     """
     report = _READERS[wanted.task](project, wanted)
-    return CombinedView(report, head(report), parts(report))
+    return CombinedView(report, f"{conclusion(report)}\n{head(report)}".strip(), parts(report))

@@ -89,13 +89,13 @@ class CompareScreen(TableScreen, FigureScreen):
 
     def above(self) -> Iterator[Widget]:
         """Figures beside the paired table."""
+        yield Static(id="compare-verdict", markup=False)
         yield Static(id="compare-head", markup=False)
         yield Horizontal(
             Static(id="compare-paired", markup=False),
             Static(id="compare-tests", markup=False),
             id="compare-figures",
         )
-        yield Static(id="compare-verdict", markup=False)
         yield Static(id="compare-tabs", markup=False)
 
     def on_mount(self) -> None:

@@ -19,7 +19,7 @@ from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.evidence import CHOSEN, FIRST, evidence
 from workbench.app.tui.kit.footer import Footer
-from workbench.app.tui.kit.item_panes import PANES, TEXTS, ReadyItem, View, ready, verdict_of, with_first
+from workbench.app.tui.kit.item_panes import PANES, TEXTS, ReadyItem, View, answer_card, ready, verdict_of, with_first
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.queue_view import review_lines
@@ -138,6 +138,7 @@ class ItemScreen(Reviewing):
         """The frame; the item comes later."""
         yield TitleBar(self.TITLE_TEXT, "…")
         yield Static(markup=False, id="item-facts")
+        yield Static(markup=False, id="item-card")
         yield Static(markup=False, id="item-review")
         with Container(id="item-panes"):
             for name in PANES:
@@ -310,6 +311,7 @@ class ItemScreen(Reviewing):
         gold = f"gold {OUTCOME_MARKS[item.gold][0]} {item.gold}" + (f" ({item.gold_from})" if item.gold_from else "")
         kind = item.subtype if item.subtype == UNTYPED else type_display(item.subtype)
         facts = [kind, item.state, gold, item.model, item.source]
+        self.query_one("#item-card", Static).update(answer_card(item, self.size.width - 2))
         self.query_one("#item-facts", Static).update(Content(printable(" · ".join(filter(None, facts)))))
 
     # -- deciding ----------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ async def to_cell(pilot: Pilot[None], verifier: str, group: str | None) -> None:
 async def test_figures_are_those_of_the_service(project: Project, protocol: Protocol3, size: tuple[int, int]) -> None:
     report = accuracy(project, by="type", protocol=protocol)
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "y", *["p"] * get_args(Protocol3).index(protocol))
+        await press(pilot, *":y", "enter", *["p"] * get_args(Protocol3).index(protocol))
         assert screen_of(app).report == report
         shown = cells(app)
         below = {column.key: column.below for column in matrix_of(app).columns}
@@ -125,7 +125,7 @@ async def test_figures_are_those_of_the_service(project: Project, protocol: Prot
 
 async def test_a_key_goes_through_the_figures_and_the_caption_names_them(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         report = screen_of(app).report
         assert report is not None
         for key, figure in FIGURES.items():
@@ -135,9 +135,9 @@ async def test_a_key_goes_through_the_figures_and_the_caption_names_them(project
             for row in report.rows:
                 assert figure.text(figure.of(row)) in shown[row.verifier, row.group] or not row.n
             screen_of(app).action_next_figure(1)
-        await press(pilot, "f")
+        await press(pilot, "o")
         assert screen_of(app).figure == "delta"
-        await press(pilot, "F", "F")
+        await press(pilot, "O", "O")
         assert screen_of(app).figure == "n"
         assert not any(glyph in text for text in cells(app).values() for glyph in GLYPHS)
 
@@ -145,7 +145,7 @@ async def test_a_key_goes_through_the_figures_and_the_caption_names_them(project
 async def test_the_cell_under_the_cursor_is_told_in_full(project: Project) -> None:
     (row,) = (r for r in accuracy(project, by="type").rows if (r.verifier, r.group) == ("bad", "A"))
     async with opened(project) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         await to_cell(pilot, "bad", "A")
         text = text_of(app, "#accuracy-cell")
         assert row.ci is not None
@@ -165,7 +165,7 @@ async def test_the_cell_under_the_cursor_is_told_in_full(project: Project) -> No
 
 async def test_from_a_number_to_its_items_in_two_keys_and_back(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         await to_cell(pilot, "bad", "A")
         await press(pilot, "enter")
         assert screen_of(app).report == accuracy(project, by="subtype", selection=TYPE_A)
@@ -189,19 +189,19 @@ async def test_from_a_number_to_its_items_in_two_keys_and_back(project: Project)
 
 async def test_a_group_is_split_by_another_property_and_again(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         await to_cell(pilot, "good", "A")
-        await press(pilot, "x", "3")
+        await press(pilot, "a", "3")
         screen = screen_of(app)
         assert screen.asked.by == "source"
         assert screen.report == accuracy(project, by="source", selection=TYPE_A)
         await to_cell(pilot, "good", "source 2")
-        await press(pilot, "x", "5")
+        await press(pilot, "a", "5")
         inner = Selection((*TYPE_A.conditions, Condition("source", "=", "source 2")))
         assert screen.asked.by == "reason"
         assert "A - Numeric Values · source 2 by reason" in text_of(app, "TitleBar")
         await to_cell(pilot, "good", "letter")
-        await press(pilot, "x")
+        await press(pilot, "a")
         assert "its items" in notices(app)[0]
         await press(pilot, "b")
         assert screen.asked.by == "length"
@@ -212,7 +212,7 @@ async def test_a_group_is_split_by_another_property_and_again(project: Project) 
 
 async def test_from_a_reason_to_its_items_to_the_evidence(project: Project) -> None:
     async with opened(project, size=(120, 40)) as (app, pilot):
-        await press(pilot, "y", "B", "B")
+        await press(pilot, *":y", "enter", "B", "B")
         assert screen_of(app).report == accuracy(project, by="reason")
         shown = cells(app)
         assert shown["good", "number"] == shown["good", "letter"] == "█100.0"
@@ -234,7 +234,7 @@ async def test_from_a_reason_to_its_items_to_the_evidence(project: Project) -> N
 
 async def test_the_items_of_a_cell_one_kind_at_a_time(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         await to_cell(pilot, "bad", None)
         await press(pilot, "i")
         screen = app.screen
@@ -260,7 +260,7 @@ async def test_the_items_of_a_cell_one_kind_at_a_time(project: Project) -> None:
 
 async def test_undecided_items_a_protocol_leaves_out_are_counted_apart(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "y", "p", "p")
+        await press(pilot, *":y", "enter", "p", "p")
         await to_cell(pilot, "bad", "A")
         await press(pilot, "i")
         head = text_of(app, "#accuracy-items-counts")
@@ -278,7 +278,7 @@ def test_properties_go_round_but_for_those_already_chosen() -> None:
 
 async def test_switches_go_round(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "y", "b")
+        await press(pilot, *":y", "enter", "b")
         assert screen_of(app).report == accuracy(project, by="subtype")
         await press(pilot, "B", "g")
         assert screen_of(app).report == accuracy(project, by="type", gold="people")
@@ -288,9 +288,9 @@ async def test_switches_go_round(project: Project) -> None:
 
 async def test_without_runs_only_baselines_are_there(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path)) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         assert set(names(app)) == set(BASELINES)
-        await pilot.press("s", "space", "c", "v", "v", "x")
+        await pilot.press("s", "space", "equals_sign", "d", "d", "a")
         await settle(pilot)
         assert app.is_running
         assert not any("wrong" in notice for notice in notices(app))
@@ -298,7 +298,7 @@ async def test_without_runs_only_baselines_are_there(tmp_path: Path) -> None:
 
 async def test_mouse_moves_sorts_and_opens(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         await pilot.click("#accuracy-detail", offset=(4, 2))
         await settle(pilot)
         assert screen_of(app).chosen[1] == "A"
@@ -318,12 +318,12 @@ async def test_hostile_names_are_only_text(tmp_path: Path) -> None:
     for name in [*HOSTILE, "判断者" * 20]:
         add_run(project, name, dict.fromkeys(range(1, len(HOSTILE) + 1), Outcome.INCORRECT))
     async with opened(project) as (app, pilot):
-        await press(pilot, "y", "x", "4")
+        await press(pilot, *":y", "enter", "a", "4")
         assert ("[bold]x[/]", "[/]") in cells(app)
         lines = [matrix_of(app).render_line(y).text for y in range(matrix_of(app).size.height)]
         assert not any("\x1b" in line for line in lines)
         assert any("[bold]x[/]" in line for line in lines)
-        await pilot.press("v", "v", "v")
+        await pilot.press("d", "d", "d")
         await press(pilot, "right", "enter")
         assert "1 item counted: ✗ 1 wrong" in text_of(app, "#accuracy-items-counts")
         assert not notices(app)
@@ -333,7 +333,7 @@ async def test_no_colour_leaves_number_and_glyph(project: Project, monkeypatch: 
     monkeypatch.setenv("NO_COLOR", "1")
     async with opened(project) as (app, pilot):
         assert app.no_color
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         picture = app.export_screenshot()
         assert all(f">{text}<" in picture for text in ("▅", "50.0", "█", "100.0"))
 

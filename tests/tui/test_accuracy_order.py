@@ -40,7 +40,7 @@ def shares(screen: AccuracyScreen, group: str | None) -> list[float]:
 
 async def test_a_column_sorts_worst_first_then_turned_round_then_not_at_all(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         await to_cell(pilot, "bad", "A")
         await press(pilot, "s")
         screen = screen_of(app)
@@ -78,12 +78,12 @@ async def test_the_groups_of_the_verifier_below_stand_worst_first_too(project: P
 
 async def test_names_sort_and_less_is_better_for_error_rates(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "y", "home", "s")
+        await press(pilot, *":y", "enter", "home", "s")
         assert names(app) == sorted(IN_REPORT)
         assert "verifier▲" in matrix_of(app).render_line(0).text
         screen_of(app).action_sort()
         assert names(app) == sorted(IN_REPORT, reverse=True)
-        await pilot.press("right", "f", "f", "f", "f")
+        await pilot.press("right", "o", "o", "o", "o")
         await press(pilot, "s")
         assert screen_of(app).figure == "fpr"
         assert "all▼" in matrix_of(app).render_line(0).text
@@ -95,7 +95,7 @@ async def test_names_sort_and_less_is_better_for_error_rates(project: Project) -
 
 async def test_pinned_verifiers_stay_on_top(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         await to_cell(pilot, "unsure", "B")
         await press(pilot, "space")
         await to_cell(pilot, "always-correct", "B")
@@ -114,12 +114,12 @@ async def test_pinned_verifiers_stay_on_top(project: Project) -> None:
 
 async def test_below_stands_the_verifier_the_column_or_the_notes(project: Project) -> None:
     async with opened(project, size=(120, 40)) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         await to_cell(pilot, "bad", "A")
         table = app.screen.query_one(VirtualTable)
         assert "macro" in text_of(app, "#accuracy-about")
         assert "micro" in text_of(app, "#accuracy-about")
-        await press(pilot, "v")
+        await press(pilot, "d")
         assert text_of(app, "#accuracy-about").startswith(
             "A - Numeric Values · accuracy in % · ┊ always-incorrect 50.0"
         )
@@ -130,17 +130,17 @@ async def test_below_stands_the_verifier_the_column_or_the_notes(project: Projec
         table.focus()
         await press(pilot, "up")
         assert screen_of(app).chosen == ("good", "A")
-        await press(pilot, "v")
+        await press(pilot, "d")
         assert not table.display
         assert "• " in text_of(app, "#accuracy-notes Static")
         assert "permutation by question" in text_of(app, "#accuracy-notes Static")
-        await press(pilot, "v")
+        await press(pilot, "d")
         assert table.display
 
 
 async def test_intervals_that_are_drawn_come_when_they_are_shown(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "y", "v", "f", "f", "f")
+        await press(pilot, *":y", "enter", "d", "o", "o", "o")
         report = screen_of(app).report
         assert report is not None
         assert report.bootstrap is not None
@@ -158,7 +158,7 @@ async def test_a_run_on_its_way_is_followed_and_nothing_jumps(tmp_path: Path, mo
     add_run(project, "done", dict.fromkeys(range(1, 41), Outcome.INCORRECT))
     run = add_run(project, "going", dict.fromkeys(range(1, 26), Outcome.CORRECT), complete=False, items=40)
     async with opened(project) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         await to_cell(pilot, "going", "A")
         await press(pilot, "s", "space")
         (row,) = (row for row in matrix_of(app).rows if row.key == "going")
@@ -186,7 +186,7 @@ async def test_a_run_on_its_way_is_followed_and_nothing_jumps(tmp_path: Path, mo
 async def test_a_new_verifier_does_not_move_the_cursor(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         await to_cell(pilot, "unsure", "B")
         add_run(project, "another", {1: Outcome.CORRECT})
         await until(pilot, lambda: ("another", None) in cells(app))

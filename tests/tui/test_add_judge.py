@@ -78,7 +78,7 @@ def offered(app: WorkbenchApp, name: str) -> bool:
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_judge_is_added_by_keys_alone(project: Project, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "v", "n")
+        await press(pilot, *":v", "enter", "A")
         assert isinstance(app.screen, AddJudgeScreen)
         await pilot.press(*"my-judge", "enter", "tab", "tab", *URL, "enter", *"qwen", "enter")
         while app.focused is not field(app, "reference").line:
@@ -91,14 +91,14 @@ async def test_a_judge_is_added_by_keys_alone(project: Project, size: tuple[int,
             "my-judge": {"kind": "llm-judge", "base_url": URL, "model": "qwen", "reference": "false"}
         }
         assert type(app.screen).__name__ == "RunsScreen"
-        await press(pilot, "s")
+        await press(pilot, "a")
         names = [name for _, name in app.screen._choices]  # type: ignore[attr-defined]
         assert "my-judge" in names
 
 
 async def test_who_has_typed_it_is_not_asked_again_for_trust(project: Project, tmp_path: Path) -> None:
     async with opened(project) as (_, pilot):
-        await press(pilot, "n")
+        await press(pilot, *":n", "enter")
         await fill(pilot, name="my-judge", base_url=URL, model="qwen")
         await press(pilot, "f4")
         assert len(list((tmp_path / "own").rglob("*"))) > 1
@@ -110,7 +110,7 @@ async def test_who_has_typed_it_is_not_asked_again_for_trust(project: Project, t
 
 async def test_a_key_is_refused_and_goes_from_the_screen(project: Project, tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "n")
+        await press(pilot, *":n", "enter")
         await fill(pilot, name="my-judge", base_url=URL, model="qwen", api_key_env=KEY)
         await press(pilot, "f4")
         assert "environment variable" in trouble(app, "api_key_env")
@@ -134,7 +134,7 @@ async def test_what_is_wrong_stands_at_its_field(project: Project) -> None:
         ("template", "../../etc/passwd", "not inside"),
     )
     async with opened(project) as (app, pilot):
-        await press(pilot, "n")
+        await press(pilot, *":n", "enter")
         for name, value, words in wrong:
             await fill(pilot, **{"template": "", **good, name: value})
             await press(pilot, "f4")
@@ -146,7 +146,7 @@ async def test_what_is_wrong_stands_at_its_field(project: Project) -> None:
 
 async def test_only_what_a_strategy_uses_is_asked_and_kept(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "n")
+        await press(pilot, *":n", "enter")
         assert not offered(app, "rollouts")
         await fill(pilot, name="tree", base_url=URL, model="qwen", strategy="mcts")
         assert offered(app, "rollouts")
@@ -160,7 +160,7 @@ async def test_only_what_a_strategy_uses_is_asked_and_kept(project: Project) -> 
 
 async def test_another_kind_keeps_what_was_typed(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "n")
+        await press(pilot, *":n", "enter")
         await fill(pilot, name="scores", base_url=URL, model="qwen", strategy="mcts")
         await fill(pilot, kind="reward-model")
         assert field(app, "base_url").value == URL
@@ -174,17 +174,17 @@ async def test_another_kind_keeps_what_was_typed(project: Project) -> None:
 async def test_the_preview_shows_the_exact_request_and_sends_nothing(tmp_path: Path) -> None:
     rows = [{"question": f"{text} {number}", "completion": text} for number, text in enumerate(HOSTILE)]
     async with opened(make_project(tmp_path, rows)) as (app, pilot):
-        await press(pilot, "n", "f3")
+        await press(pilot, *":n", "enter", "f3")
         assert "missing" in trouble(app, "base_url")
         await fill(pilot, base_url=URL, model="qwen", fence="off")
         await press(pilot, "f3")
         assert isinstance(app.screen, PreviewScreen)
         assert f"POST {URL}/chat/completions" in shown(app)
         assert "[bold]x[/] 0" in shown(app)
-        await press(pilot, "r")
+        await press(pilot, "o")
         body = next(line for line in shown(app).splitlines() if line.startswith("{"))
         assert "[bold]x[/] 0" in json.loads(body)["messages"][0]["content"]
-        await press(pilot, "r", "i")
+        await press(pilot, "o", "i")
         app.screen.query_one(CompletingInput).value = "c2"
         await press(pilot, "enter")
         assert "␛[31m 2" in shown(app)
@@ -202,7 +202,7 @@ def shown(app: WorkbenchApp) -> str:
 
 async def test_leaving_asks_before_something_is_lost(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "n", "x", "escape", "n")
+        await press(pilot, *":n", "enter", "x", "escape", "n")
         assert isinstance(app.screen, AddJudgeScreen)
         assert field(app, "name").value == "x"
         await fill(pilot, name="")
@@ -215,7 +215,7 @@ async def test_an_annotator_adds_no_judge(project: Project) -> None:
 
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):
-        await press(pilot, "n")
+        await press(pilot, *":n", "enter")
         app.open_screen("add_judge")
         await settle(pilot)
         assert type(app.screen).__name__ == "HomeScreen"

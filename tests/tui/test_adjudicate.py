@@ -167,7 +167,7 @@ def signs(app: WorkbenchApp) -> list[str]:
 async def test_a_key_pressed_before_the_conflict_could_be_seen_is_not_for_it(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         screen(app)._seen_at = app.at_work.now() + 60
-        await press(pilot, "1", "0", "a", "x", "s")
+        await press(pilot, "1", "0", "comma", "x", "l")
         assert app.screen is screen(app)
         assert decisions(project) == []
         screen(app)._seen_at = app.at_work.now()
@@ -182,17 +182,17 @@ async def test_a_long_note_is_read_in_full(project: Project, size: tuple[int, in
     ben.close()
     async with adjudicating(project, size=size) as (app, pilot):
         assert "THE END" not in seen(app)
-        await press(pilot, "l", "end")
+        await press(pilot, "L", "end")
         await until(pilot, lambda: "THE END" in seen(app))
         assert not screen(app).card.display
         await press(pilot, "escape")
         assert screen(app).card.display
         assert isinstance(app.screen, AdjudicateScreen)
-        await press(pilot, "l", "0")
+        await press(pilot, "L", "0")
         assert not screen(app).query_one(OpinionPanel).in_full
 
 
-@pytest.mark.parametrize("key", ["a", "b"])
+@pytest.mark.parametrize("key", ["comma", "full_stop"])
 async def test_one_key_takes_a_label_over_whole(project: Project, key: str) -> None:
     ben = AnnotationSession(project, "ben")
     ben.submit(ben.open(1), Answer(verdict="unsuitable", reason="proof", tags=("guessed",)))
@@ -214,7 +214,7 @@ async def test_a_decision_that_was_opened_again_is_shown(project: Project) -> No
         ben = AnnotationSession(project, "ben")
         ben.submit(ben.open(1), Answer(verdict="unsuitable", reason="truncated"))
         ben.close()
-        await press(pilot, "s")
+        await press(pilot, "l")
         assert subject(app) == 1
         assert "opened again: a label came after the decision ✓ correct" in seen(app)
         assert "chen" not in opinions(app)
@@ -243,19 +243,19 @@ async def test_a_note_is_kept_when_the_screen_is_left(project: Project) -> None:
 
 async def test_a_case_joins_the_guidelines(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
-        await press(pilot, "e", *"Ten is 10.", "enter")
+        await press(pilot, "a", *"Ten is 10.", "enter")
         added = guidelines.current(project)
         assert "- Ten is 10.\n" in added.text
         assert guidelines.versions(project)[-1].author == "chen"
         assert [text for text in notices(app) if added.version in text]
-        await press(pilot, "g", "end")
+        await press(pilot, "G", "end")
         await until(pilot, lambda: "Ten is 10." in seen(app))
 
 
 async def test_a_case_is_added_after_the_decision(project: Project) -> None:
     judge(project)
     async with adjudicating(project) as (app, pilot):
-        await press(pilot, "1", "e")
+        await press(pilot, "1", "a")
         assert isinstance(app.screen, NoteInput)
         await press(pilot, *"So", "enter")
         assert "- So\n" in guidelines.current(project).text
@@ -331,7 +331,7 @@ async def test_unsuitable_with_a_reason_and_a_note(project: Project) -> None:
 async def test_a_skipped_conflict_comes_at_the_end(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         first = subject(app)
-        await press(pilot, "s")
+        await press(pilot, "l")
         assert subject(app) != first
         await press(pilot, "1", "1")
         assert subject(app) == first
@@ -344,7 +344,7 @@ async def test_a_side_is_taken_in_one_key_in_a_conflict_on_the_type_too(project:
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "1")
         first, _ = opinions(app).splitlines()
-        await press(pilot, "a")
+        await press(pilot, "comma")
         (found,) = rows(project, "SELECT subtype FROM item_states WHERE completion_id = 1")[0]
         assert found in first
 
@@ -379,7 +379,7 @@ async def test_a_label_that_changed_meanwhile_is_shown_first(project: Project) -
 async def test_annotators_have_nothing_to_settle_of_their_own(project: Project) -> None:
     async with adjudicating(project, "amira") as (app, pilot):
         assert "There is no conflict for amira" in seen(app)
-        await press(pilot, "1", "s", "x", "t", "c", "z")
+        await press(pilot, "1", "l", "x", "t", "c", "z")
     assert decisions(project) == []
 
 

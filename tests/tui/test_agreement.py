@@ -93,7 +93,7 @@ async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int,
     project = labelled(tmp_path)
     report = agreement(project, by="type").with_intervals()
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "g")
+        await press(pilot, *":g", "enter")
         screen = await drawn(app, pilot)
         assert screen.report == report
         shown = text_of(app, "#agreement-figures")
@@ -115,7 +115,7 @@ async def test_closed_figures_do_not_wait_for_the_bootstrap(tmp_path: Path, monk
 
     monkeypatch.setattr(service.Agreement, "with_intervals", waiting)
     async with opened(labelled(tmp_path)) as (app, pilot):
-        await pilot.press("g")
+        await pilot.press(*":g", "enter")
         await until(pilot, lambda: "alpha" in text_of(app, "#agreement-figures"))
         assert "[…]" in text_of(app, "#agreement-figures")
         assert cells(app)["ann", "bob"]
@@ -129,7 +129,7 @@ async def test_the_matrix_has_figure_and_symbol_in_each_cell(tmp_path: Path, siz
     project = labelled(tmp_path)
     pairs = {pair.pair: pair for pair in agreement(project).report.cohen_kappa}
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "g")
+        await press(pilot, *":g", "enter")
         for measure in ("kappa", "agreement", "differing"):
             shown = cells(app)
             for (a, b), pair in pairs.items():
@@ -137,14 +137,14 @@ async def test_the_matrix_has_figure_and_symbol_in_each_cell(tmp_path: Path, siz
             assert shown["ann", "cy"] == "–"
             assert shown["ann", "ann"] == "↺ 100.0 (1)"
             assert shown["bob", "bob"] == "·"
-            await press(pilot, "m")
-        await press(pilot, "m", "m")
+            await press(pilot, "o")
+        await press(pilot, "o", "o")
         assert cells(app)["ann", "bob"] == "▆ ≠ 2 of 6"
 
 
 async def test_the_cell_under_the_cursor_is_told_in_full(tmp_path: Path) -> None:
     async with opened(labelled(tmp_path)) as (app, pilot):
-        await press(pilot, "g")
+        await press(pilot, *":g", "enter")
         text = text_of(app, "#agreement-cell")
         for part in ("ann – bob", "6 items, ≠ 2", "agreement 66.7 %", "kappa", "by domain: maths 6"):
             assert part in text
@@ -161,7 +161,7 @@ async def test_enter_opens_the_items_they_differ_on_and_an_item_is_a_reveal(
     project = labelled(tmp_path)
     expected = pair_items(project, "correctness", "ann", "bob")
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "g", "enter")
+        await press(pilot, *":g", "enter", "enter")
         table = items_of(app).query_one(VirtualTable)
         assert listed(app).order == expected.differing
         assert text_of(app, "#agreement-items-counts").startswith("6 items: ≠ 2 differ · = 4 agree")
@@ -190,13 +190,13 @@ def _reveals(project: Project) -> int:
 async def test_all_shared_items_have_a_key_of_their_own(tmp_path: Path) -> None:
     project = labelled(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, "g", "i")
+        await press(pilot, *":g", "enter", "i")
         assert listed(app).count() == 6
 
 
 async def test_a_cell_without_items_says_so(tmp_path: Path) -> None:
     async with opened(labelled(tmp_path)) as (app, pilot):
-        await press(pilot, "g", "left", "enter")
+        await press(pilot, *":g", "enter", "left", "enter")
         assert isinstance(app.screen, AgreementScreen)
         assert "Choose two people" in notices(app)[-1]
 
@@ -205,14 +205,14 @@ async def test_a_cell_without_items_says_so(tmp_path: Path) -> None:
 async def test_the_lower_table_goes_through_people_groups_time_and_pairs(tmp_path: Path, size: tuple[int, int]) -> None:
     project = labelled(tmp_path)
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "g")
+        await press(pilot, *":g", "enter")
         await drawn(app, pilot)
         assert [row[0] for row in rows_of(app)] == ["ann", "bob", "cy"]
-        await press(pilot, "v")
+        await press(pilot, "w")
         assert [row[0] for row in rows_of(app)] == ["A - Numeric Values", "C - Multi-choice"]
-        await press(pilot, "v")
+        await press(pilot, "w")
         assert [row[0] for row in rows_of(app)] == ["2025-03-01"]
-        await press(pilot, "v")
+        await press(pilot, "w")
         assert [(row[0], row[-1]) for row in rows_of(app)] == [("ann – bob", "maths 6"), ("bob – cy", "logic 2")]
         await press(pilot, "b", "b")
         assert text_of(app, "#agreement-view") == "by domain"
@@ -222,7 +222,7 @@ async def test_the_lower_table_goes_through_people_groups_time_and_pairs(tmp_pat
 
 async def test_columns_in_which_nobody_has_anything_are_left_out(tmp_path: Path) -> None:
     async with opened(labelled(tmp_path)) as (app, pilot):
-        await press(pilot, "g")
+        await press(pilot, *":g", "enter")
         source = screen_of(app).query_one(VirtualTable).source
         assert source is not None
         titles = [column.title for column in source.columns]
@@ -234,7 +234,7 @@ async def test_columns_in_which_nobody_has_anything_are_left_out(tmp_path: Path)
 async def test_the_task_goes_on_to_types_and_their_letters(tmp_path: Path) -> None:
     project = labelled(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, "g", "t")
+        await press(pilot, *":g", "enter", "t")
         assert text_of(app, "#agreement-figures").startswith("type · 3 items")
         assert cells(app)["ann", "bob"].endswith("(2)")
         await press(pilot, "t")
@@ -253,7 +253,7 @@ async def test_the_task_goes_on_to_types_and_their_letters(tmp_path: Path) -> No
 async def test_new_labels_are_followed_and_the_cursor_stays(tmp_path: Path) -> None:
     project = labelled(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, "g", "down", "right")
+        await press(pilot, *":g", "enter", "down", "right")
         assert "bob – cy" in text_of(app, "#agreement-cell")
         Record(project).say("cy", 1, "i", created_at="2025-04-01T00:00:00Z")
         await until(pilot, lambda: screen_of(app).report and screen_of(app).report.labels == 21)  # type: ignore[union-attr]
@@ -263,7 +263,7 @@ async def test_new_labels_are_followed_and_the_cursor_stays(tmp_path: Path) -> N
 async def test_many_people_show_those_with_the_most_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST", 2)
     async with opened(labelled(tmp_path)) as (app, pilot):
-        await press(pilot, "g")
+        await press(pilot, *":g", "enter")
         assert {row for row, _ in cells(app)} == {"bob", "ann"}
         assert "1 with fewer labels" in text_of(app, "#agreement-measure")
         assert len(rows_of(app)) == 3
@@ -271,16 +271,16 @@ async def test_many_people_show_those_with_the_most_labels(tmp_path: Path, monke
 
 async def test_without_labels_it_stands_empty(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
-        await press(pilot, "g")
+        await press(pilot, *":g", "enter")
         await drawn(app, pilot)
         assert "0 items" in text_of(app, "#agreement-figures")
-        await press(pilot, "enter", "v", "m", "t", "b")
+        await press(pilot, "enter", "w", "o", "t", "b")
         assert isinstance(app.screen, AgreementScreen)
 
 
 async def test_the_report_is_written_beside_the_database(tmp_path: Path) -> None:
     async with opened(labelled(tmp_path)) as (app, pilot):
-        await press(pilot, "g")
+        await press(pilot, *":g", "enter")
         await drawn(app, pilot)
         await press(pilot, "e")
         path = tmp_path / "p-agreement-correctness.json"
@@ -293,17 +293,17 @@ async def test_names_are_never_markup(tmp_path: Path, size: tuple[int, int]) -> 
     names = tuple(name for name in HOSTILE if name.isprintable())[:3]
     assert len(names) == 3
     async with opened(labelled(tmp_path, (names[0], names[1], names[2])), size=size) as (app, pilot):
-        await press(pilot, "g")
+        await press(pilot, *":g", "enter")
         await drawn(app, pilot)
         assert names[0] in text_of(app, "#agreement-cell")
         assert {row for row, _ in cells(app)} == {name[:12] for name in names}
-        await press(pilot, "v", "v", "v", "enter")
+        await press(pilot, "w", "w", "w", "enter")
         assert isinstance(app.screen, AgreementItemsScreen)
 
 
 async def test_an_annotator_does_not_get_in(tmp_path: Path) -> None:
     async with opened(labelled(tmp_path), annotator="ann") as (app, pilot):
-        await press(pilot, "g")
+        await press(pilot, *":g", "enter")
         assert not isinstance(app.screen, AgreementScreen)
         app.open_screen("agreement")
         await settle(pilot)

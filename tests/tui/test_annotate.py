@@ -61,7 +61,7 @@ async def test_one_key_labels_and_brings_the_next_item(project: Project) -> None
 
 async def test_a_label_stores_how_it_was_given(project: Project) -> None:
     async with desk(project) as it:
-        await it.press("w", "v", "escape", "1")
+        await it.press("C", "o", "escape", "1")
     ((view, open_ms, focused_ms, guideline, unblinded),) = rows(
         project, "SELECT view, open_ms, focused_ms, guideline, unblinded FROM label_events"
     )
@@ -222,13 +222,13 @@ async def test_a_note_is_kept_as_a_draft(project: Project) -> None:
 
 async def test_flags_are_stored_and_taken_off(project: Project) -> None:
     async with desk(project) as it:
-        await it.press("f", *"why?", "enter")
+        await it.press("exclamation_mark", *"why?", "enter")
         assert "⚑ flagged" in it.line()
-        await it.press("f")
+        await it.press("exclamation_mark")
         assert "flagged" not in it.line()
-        await it.press("f", "escape")
+        await it.press("exclamation_mark", "escape")
         assert "flagged" not in it.line()
-        await it.press("f", "enter")
+        await it.press("exclamation_mark", "enter")
         assert "⚑ flagged" in it.line()
     stored = [("flag", 1, "why?"), ("flag", 0, None), ("flag", 1, None)]
     assert rows(project, "SELECT kind, flagged, note FROM label_events") == stored
@@ -261,7 +261,7 @@ async def test_undo_works_after_a_restart_until_nothing_is_left(project: Project
 async def test_skip_gives_the_item_back(project: Project) -> None:
     async with desk(project) as it:
         first = it.completion
-        await it.press("s")
+        await it.press("l")
         assert it.completion != first
         seen = []
         while not it.screen.has_class("empty"):
@@ -295,7 +295,7 @@ async def test_brackets_walk_through_own_labels_and_an_edit_supersedes(project: 
 async def test_without_auto_advance_the_item_stays_until_it_is_left(project: Project) -> None:
     async with desk(project) as it:
         first = it.completion
-        await it.press("A", "1")
+        await it.press("greater_than_sign", "1")
         assert it.completion == first
         await it.press("u", "right_square_bracket")
         assert it.completion != first
@@ -336,7 +336,7 @@ async def test_the_command_that_is_advised_can_be_typed_whatever_the_names_are(t
     async with desk(project, "Zoe O'Hara") as it:
         said = next(line for line in it.text().splitlines() if "workbench assign" in line)
         assert shlex.split(said)[1:5] == ["assign", "my labels.db", "--annotators", "Zoe O'Hara,OTHER"]
-        await it.press("q")
+        await it.press("ctrl+q")
     project.close()
 
 
@@ -345,7 +345,7 @@ async def test_nothing_assigned_says_what_to_do(project: Project) -> None:
     async with desk(project, "zoe") as it:
         assert "Nothing is left for zoe" in it.text()
         assert "workbench assign p.db --annotators zoe" in it.text()
-        await it.press("1", "s", "z", "t", "left_square_bracket")
+        await it.press("1", "l", "z", "t", "left_square_bracket")
         people.assign(project, ["zoe", "amira", "ben"], per_item=3)
         it.screen._look_again()
         await it.settle()
@@ -375,11 +375,11 @@ async def test_without_people_a_message_says_how_to_add_them(tmp_path: Path) -> 
 
 async def test_whole_texts_open_find_and_close(project: Project) -> None:
     async with desk(project) as it:
-        await it.press("o")
+        await it.press("Q")
         full = it.screen.query_one("#card-full", WholeText)
         assert it.opened == "question"
         assert full.has_focus
-        await it.press("w", "slash", *"answer")
+        await it.press("C", "slash", *"answer")
         assert full._hits
         assert f"1 of {len(full._hits)}" in str(full.border_subtitle)
         await it.press("enter", "escape")
@@ -392,7 +392,7 @@ async def test_whole_texts_open_find_and_close(project: Project) -> None:
         assert full._jump == ("boxed", 1)
         await it.press("n")
         assert full._jump == ("boxed", 2)
-        await it.press("g")
+        await it.press("G")
         assert "Judge the final answer" in it.text()
         await it.press("1")
         assert it.opened == ""
@@ -413,7 +413,7 @@ async def test_a_blurred_terminal_stops_the_clock(project: Project) -> None:
 
 async def test_letters_typed_into_the_search_do_not_label(project: Project) -> None:
     async with desk(project) as it:
-        await it.press("slash", "1", "0", "x", "s", "escape")
+        await it.press("slash", "1", "0", "x", "l", "escape")
         assert labels(project) == []
 
 
@@ -453,22 +453,23 @@ async def test_nothing_of_others_is_on_the_screen(typed: Project, size: tuple[in
     async with desk(typed, "amira", size) as it:
         seen = [it.text()]
         for keys in (
-            "w",
-            "r",
+            "C",
+            "R",
+            "Q",
+            "G",
             "o",
-            "g",
-            "v",
-            "v",
+            "o",
             "escape",
             "1",
             "a1",
-            "f",
+            "exclamation_mark",
             "x",
             "3",
             "z",
             "c",
             "[",
-            "A",
+            "greater_than_sign",
+            "d",
             "question_mark",
         ):
             for key in [keys] if len(keys) > 2 else keys:
@@ -489,7 +490,7 @@ async def test_who_is_paused_reads_why_and_goes_on_by_themselves_afterwards(proj
         assert "The coordinator would like to speak with you" in it.text()
         assert "too fast" not in it.text()
         assert len(labels(project)) == 1
-        await it.press("z", "1", "s")
+        await it.press("z", "1", "l")
         assert len(labels(project)) == 1
         pause(project, "amira", on=False)
         it.screen._look_again()

@@ -12,7 +12,7 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.helpers import make_project, numbered
-from tests.tui.stage import notices, opened, press, settle
+from tests.tui.stage import notices, opened, press, settle, until
 from workbench.app.tui import registry
 from workbench.app.tui.app import ANNOTATOR_SCREENS, SCREENS, WorkbenchApp
 from workbench.app.tui.keymap import Action, key_names, problems
@@ -149,7 +149,7 @@ def test_every_action_can_be_run(kind: type[WorkbenchScreen]) -> None:
 def test_no_default_key_is_taken_by_multiplexers(kind: type[WorkbenchScreen]) -> None:
     for action in (*kind.ACTIONS, *WorkbenchApp.EVERYWHERE):
         keys = set(key_names(action.keys))
-        assert keys, f"{action.id} has no key"
+        assert keys or not action.keys, f"{action.id} has no key"
         assert not keys & TAKEN_BY_MULTIPLEXERS
 
 
@@ -163,13 +163,13 @@ def test_no_two_actions_of_a_screen_share_a_key(kind: type[WorkbenchScreen]) -> 
 
 
 async def test_a_keymap_moves_keys_on_screens_and_in_the_app(tmp_path: Path) -> None:
-    settings = Settings(keymap={"app.help": "f2", "home.accuracy": "U"})
+    settings = Settings(keymap={"app.help": "f6", "home.accuracy": "U"})
     async with opened(make_project(tmp_path), settings=settings) as (app, pilot):
         await press(pilot, "y")
         assert name_of(app) == "HomeScreen"
         await press(pilot, "U")
         assert name_of(app) == "AccuracyScreen"
-        await press(pilot, "f2")
+        await press(pilot, "f6")
         assert name_of(app) == "HelpScreen"
         assert not notices(app)
 
@@ -177,21 +177,22 @@ async def test_a_keymap_moves_keys_on_screens_and_in_the_app(tmp_path: Path) -> 
 async def test_a_keymap_moves_a_label_key(tmp_path: Path) -> None:
     settings = Settings(keymap={"annotate.correct": "k"})
     async with opened(make_project(tmp_path, numbered(2)), settings=settings) as (app, pilot):
-        await press(pilot, "a")
+        await press(pilot, *":a", "enter")
         assert name_of(app) == "AnnotateScreen"
+        await until(pilot, lambda: app.screen.has_class("empty"))
         by_id = {found.binding.id: key for key, found in app.screen.active_bindings.items()}
         assert by_id.get("annotate.correct") == "k"
         assert not notices(app)
 
 
 async def test_slips_in_the_keymap_are_told_with_the_file(tmp_path: Path) -> None:
-    settings = Settings(keymap={"app.hlep": "f2", "home.browse": "a", "runs.start": ""})
+    settings = Settings(keymap={"app.hlep": "f6", "home.browse": "1", "runs.start": ""})
     async with opened(make_project(tmp_path), settings=settings) as (app, _):
         told = notices(app)
         assert len(told) == 3
         assert all(str(tmp_path / "workbench.toml") in notice for notice in told)
         assert any("'app.hlep' is no action. Did you mean 'app.help'?" in notice for notice in told)
-        assert any("'a'" in notice and "home.browse" in notice and "home.annotate" in notice for notice in told)
+        assert any("'1'" in notice and "home.browse" in notice and "home.matter-1" in notice for notice in told)
 
 
 ONE = Action("one.go", "g", "go", "Go", "Go.")
@@ -232,7 +233,7 @@ async def test_an_unknown_theme_is_told(tmp_path: Path) -> None:
 async def test_the_app_works_without_colour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         assert name_of(app) == "AccuracyScreen"
 
 
@@ -287,7 +288,7 @@ async def test_quitting_ends_long_reads_without_a_word(tmp_path: Path, caplog: p
             lambda: project.database.reader().execute(endless).fetchone(), lambda _: None, group="endless"
         )
         await pilot.pause(0.3)
-        await pilot.press("q")
+        await pilot.press("ctrl+q")
         await pilot.pause(0.2)
         assert not app.is_running
         assert not notices(app)
@@ -320,7 +321,7 @@ async def test_ctrl_c_names_the_key_that_the_footer_shows(tmp_path: Path) -> Non
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
         await press(pilot, "ctrl+c")
         assert any("q leaves the app" in notice for notice in notices(app))
-        await press(pilot, "b", "slash", "ctrl+c")
+        await press(pilot, *":b", "enter", "slash", "ctrl+c")
         assert any("^q leaves the app" in notice for notice in notices(app)), "q would be typed"
     settings = Settings(keymap={"app.quit": "f10"})
     async with opened(make_project(_made(tmp_path / "moved")), settings=settings) as (app, pilot):

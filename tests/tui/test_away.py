@@ -44,9 +44,9 @@ async def test_labels_given_while_the_file_is_away_are_kept_and_then_saved(
         said = text_of(it.app, "#annotate-empty")
         assert "put it back" in said.replace("\n", " ")
         assert f"{waiting} label" in said
-        await it.press("q")
+        await it.press("ctrl+q")
         assert isinstance(it.app.screen, ConfirmScreen)
-        await it.press("n")
+        await it.press("escape")
         away.rename(project.path)
         it.screen.bring_in()
         await until(it.pilot, lambda: kept.count == 0)
@@ -57,7 +57,7 @@ async def test_labels_given_while_the_file_is_away_are_kept_and_then_saved(
         await until(it.pilot, lambda: it.screen._current is not None and it.screen._seen_at is not None)
         await it.press("1")
         assert "saved ✓ correct" in it.title()
-        await it.press("q")
+        await it.press("ctrl+q")
         assert it.app.leaving
     project.close()
 
@@ -129,11 +129,11 @@ async def test_a_note_that_could_not_be_stored_is_there_when_its_item_comes_agai
     async with noted_away(tmp_path, monkeypatch) as (project, it, away):
         first = it.completion
         away.rename(project.path)
-        await it.press("s")
+        await it.press("l")
         assert it.completion != first
         for _ in range(8):
             if it.completion != first:
-                await it.press("s")
+                await it.press("l")
         assert it.completion == first
         assert "because" in it.line()
         assert it.screen._desk is not None

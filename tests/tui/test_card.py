@@ -141,13 +141,13 @@ async def test_boxes_are_gone_through_in_both_directions() -> None:
     completion = "".join(f"\\boxed{{{number}}}\n" + PLAIN for number in range(3))
     async with showing(made("q", "2", completion)) as it:
         full = it.card.full
-        it.card.next_boxed(-1)
+        it.card.go_on(-1)
         await until(it.pilot, lambda: full._jump == ("boxed", 3))
-        it.card.next_boxed(-1)
+        it.card.go_on(-1)
         await until(it.pilot, lambda: full._jump == ("boxed", 2))
-        it.card.next_boxed()
+        it.card.go_on(1)
         await until(it.pilot, lambda: full._jump == ("boxed", 3))
-        it.card.next_boxed()
+        it.card.go_on(1)
         await until(it.pilot, lambda: full._jump == ("boxed", 1))
 
 

@@ -77,7 +77,7 @@ async def enter(pilot: Pilot[None], key: str, text: str) -> None:
 
 async def test_problems_are_listed_searched_filtered_sorted_and_jumped_to(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "o")
+        await press(pilot, *":o", "enter")
         screen_of(app, CodeScreen)
         assert "suite base, execution (run 1)" in text_of(app, "#code-caption")
         assert [line.split() for line in table(app)[1:3]] == [
@@ -101,7 +101,7 @@ async def test_problems_are_listed_searched_filtered_sorted_and_jumped_to(projec
 
 async def test_another_runs_outcomes_are_counted(project: Project) -> None:
     async with opened(project, size=(120, 40)) as (app, pilot):
-        await go(pilot, "o", "u", "2")
+        await go(pilot, *":o", "enter", "w", "2")
         assert "suite plus, plus (run 2, paused)" in text_of(app, "#code-caption")
         assert [line.split()[4:7] for line in table(app)[1:3]] == [["50", "…", "2/7"], ["–", "–", "0/1"]]
 
@@ -116,9 +116,9 @@ async def test_an_annotator_does_not_see_it(project: Project) -> None:
 
 async def test_without_problems_it_says_how_they_come(tmp_path: Path) -> None:
     async with opened(open_project(tmp_path / "p.db", create=True)) as (app, pilot):
-        await press(pilot, "o")
+        await press(pilot, *":o", "enter")
         assert "workbench import DB problems.jsonl" in text_of(app, "#code-caption")
-        await press(pilot, "enter", "u", "m", "s", "escape")
+        await press(pilot, "enter", "w", "V", "s", "escape")
 
 
 # -- the matrix ------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ async def test_without_problems_it_says_how_they_come(tmp_path: Path) -> None:
 
 async def test_the_matrix_is_sorted_and_its_clusters_fold(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "o", "enter")
+        await press(pilot, *":o", "enter", "enter")
         await until(pilot, lambda: problem(app).matrix)
         assert [line.split() for line in grid(app)[:10]] == [
             ["solution", "pass", "G", "1", "2", "4", "3", "5"],
@@ -143,10 +143,10 @@ async def test_the_matrix_is_sorted_and_its_clusters_fold(project: Project) -> N
         await go(pilot, "down", "down", "down", "space")
         assert grid(app)[5].split() == ["›▸1", "×2", "3/5", "✗", "p", "p", "p", "f", "f"]
         assert problem(app).order == [1, 4, 2, 6, 5, 7]
-        await press(pilot, "f", "c")
+        await press(pilot, "h", "s")
         assert problem(app).order == [1, 4, 2, 3, 6, 5, 7]
         assert grid(app)[0].split()[3:] == ["1", "2", "3", "4", "5"]
-        await press(pilot, "f", "v")
+        await press(pilot, "h", "v")
         assert problem(app).order == [1, 4, 2, 6, 5, 7]
         assert grid(app)[3].split() == ["0", "5/5", "✓", "✓", "p", "p", "p", "p", "p"]
         assert text_of(app, "#code-problem-legend") == "G gold · 1 judge"
@@ -156,7 +156,7 @@ async def test_the_matrix_is_sorted_and_its_clusters_fold(project: Project) -> N
             "2 of 7 solutions run · 1 pass all tests (pass@1 50.0 %) · 2 patterns",
         ]
         assert grid(app)[3].split()[4:] == ["✓", "p" * 30]
-        await go(pilot, "u", "n", "n")
+        await go(pilot, "number_sign", "right_square_bracket", "right_square_bracket")
         assert problem(app).question == 2
         assert notices(app) == ["No other run has outcomes of this suite.", "There is no problem further on."]
         assert "suite base · 1 test" in text_of(app, "#code-problem-caption")
@@ -164,7 +164,7 @@ async def test_the_matrix_is_sorted_and_its_clusters_fold(project: Project) -> N
 
 async def test_test_and_solution_under_the_cursor_stand_below(project: Project) -> None:
     async with opened(project, size=(120, 40)) as (app, pilot):
-        await press(pilot, "o", "enter")
+        await press(pilot, *":o", "enter", "enter")
         await go(pilot, *["down"] * 4, "right", "right")
         assert read(app, "code-problem-test").startswith(
             "Test 4  67 % of solutions pass · judged inside the sandbox: forgeable\ntry:\n    clip(None)"
@@ -183,7 +183,7 @@ async def test_test_and_solution_under_the_cursor_stand_below(project: Project) 
             )
         )
         assert "␛[31m[bold]⟨U+202E⟩" in shown
-        await go(pilot, "p", "down", "enter")
+        await go(pilot, "d", "down", "enter")
         assert not app.screen_stack[-2].query_one("#code-problem-panes").display
         assert screen_of(app, CodeSolutionScreen).completion == 5
         assert read(app, "code-solution-code").splitlines()[1].endswith("# ␛[31m[bold]⟨U+202E⟩")
@@ -199,7 +199,7 @@ async def test_the_matrix_follows_a_run_and_looks_are_recorded_once(tmp_path: Pa
         return rows.fetchall()
 
     async with opened(project) as (app, pilot):
-        await press(pilot, "o")
+        await press(pilot, *":o", "enter")
         assert reveals() == []
         await press(pilot, "enter")
         seen = [("correctness", item) for item in range(1, 8)] + [("type", 1)]
@@ -209,7 +209,7 @@ async def test_the_matrix_follows_a_run_and_looks_are_recorded_once(tmp_path: Pa
         add_outcomes(writer, "later", "base", {**OUTCOMES, 7: "ppfpp"})
         writer.close()
         await until(pilot, lambda: len(problem(app).matrix.runs) == 2)  # type: ignore[union-attr]
-        await press(pilot, "u")
+        await press(pilot, "w")
         assert "by later (run 4)" in text_of(app, "#code-problem-caption")
         assert problem(app).order[:3] == [1, 4, 7]
         assert app.screen.query_one(PassGrid).row_key == 4
@@ -223,7 +223,7 @@ async def test_the_matrix_follows_a_run_and_looks_are_recorded_once(tmp_path: Pa
 
 async def test_a_solution_shows_why_it_fails(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "o", "enter")
+        await press(pilot, *":o", "enter", "enter")
         await go(pilot, *["down"] * 4, "right", "right", "enter")
         assert screen_of(app, CodeSolutionScreen).completion == 6
         assert [line.split()[:2] for line in table(app)[1:4]] == [["3", "f"], ["›4~", "e"], ["5", "f"]]
@@ -235,18 +235,18 @@ async def test_a_solution_shows_why_it_fails(project: Project) -> None:
         assert "judged inside the sandbox: forgeable" in str(
             app.screen.query_one("#code-solution-evidence", Reader).border_title
         )
-        await press(pilot, "n")
+        await press(pilot, "right_square_bracket")
         assert read(app, "code-solution-evidence").splitlines()[1].startswith("Why was not kept")
         assert "▶" not in read(app, "code-solution-code")
-        await press(pilot, "N", "N")
+        await press(pilot, "left_square_bracket", "left_square_bracket")
         assert "got      'got 2'" in read(app, "code-solution-evidence")
-        await press(pilot, "t", "home")
+        await press(pilot, "w", "home")
         assert table(app)[1].split()[:3] == ["›1", "p", "passed"]
 
 
 async def test_neighbours_items_and_the_way_back(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "o", "enter", "enter")
+        await press(pilot, *":o", "enter", "enter", "enter")
         assert "It passes every test" in read(app, "code-solution-evidence")
         await press(pilot, "right_square_bracket")
         assert screen_of(app, CodeSolutionScreen).completion == 4

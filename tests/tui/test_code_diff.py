@@ -53,10 +53,10 @@ async def go(pilot: Pilot[None], *keys: str) -> None:
 
 async def test_a_marked_solution_is_compared_with_a_second_one(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "o", "enter", "d")
+        await press(pilot, *":o", "enter", "enter", "equals_sign")
         assert app.screen.query_one(PassGrid).rows[0].lead[0].text == " 0◆"
         await pilot.press("down", "down")
-        await press(pilot, "enter", "d")  # the second one from its own screen
+        await press(pilot, "enter", "equals_sign")  # the second one from its own screen
         diff = screen_of(app, CodeDiffScreen)
         assert (diff.left, diff.right) == (1, 2)
         assert text_of(app, "#code-diff-sides").splitlines() == [
@@ -89,5 +89,5 @@ async def test_side_by_side_where_there_is_room(project: Project) -> None:
             [["3"], ["4"]],
         ]
         assert text_of(app, "#code-diff-telling") == "No test of suite base tells them apart"
-        await press(pilot, "b", "n")
+        await press(pilot, "o", "n")
         assert [line[:3] for line in lines(app)] == ["1  ", "2 -", "2 +", "3 +", "4"]

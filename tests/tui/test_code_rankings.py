@@ -33,7 +33,7 @@ async def test_solutions_stand_with_scores_and_ranks(tmp_path: Path) -> None:
         connection.execute("UPDATE verdicts SET score = completion_id / 10.0 WHERE run_id = 3")
         connection.execute("UPDATE completions SET key = key WHERE id = 1")
     async with opened(project) as (app, pilot):
-        await press(pilot, "o", "m")
+        await press(pilot, *":o", "enter", "V")
         report = screen_of(app, CodeRankingsScreen).report
         assert report is not None
         assert report == ranking(project, truth_of(project))
@@ -57,7 +57,7 @@ async def test_solutions_stand_with_scores_and_ranks(tmp_path: Path) -> None:
         await press(pilot, "f", "s")
         assert drawn(app, "#code-rankings-solutions")[0] == ["6", "–", "–", "0.700", "1"]
         assert "own/clip · 1 of 2 · by judge" in text_of(app, "#code-rankings-problem")
-        await press(pilot, "n")
+        await press(pilot, "right_square_bracket")
         assert "own/double · 2 of 2" in text_of(app, "#code-rankings-problem")
         await press(pilot, "enter")
         assert screen_of(app, CodeProblemScreen).question == 2
@@ -67,9 +67,9 @@ async def test_solutions_stand_with_scores_and_ranks(tmp_path: Path) -> None:
 async def test_without_truth_it_says_what_to_run(tmp_path: Path) -> None:
     project = own_project(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, "o", "m")
+        await press(pilot, *":o", "enter", "V")
         assert "Nothing has been run to the end" in text_of(app, "#code-rankings-notes")
-        await press(pilot, "escape", "e")
+        await press(pilot, "escape", "o")
         assert "No evolution yet" in text_of(app, "#code-rounds-caption")
     project.close()
 
@@ -79,7 +79,7 @@ async def test_rounds_stand_with_bars_and_lead_to_the_evolved_suite(tmp_path: Pa
     row = evolving.begin(project, "grown", EvolutionSettings(model="m"))
     evolving.evolve(project, row, ActingModel(), ActingSandbox())
     async with opened(project) as (app, pilot):
-        await press(pilot, "o", "down", "e")
+        await press(pilot, *":o", "enter", "down", "o")
         screen_of(app, CodeRoundsScreen)
         assert "3 of 3 problems through 3 rounds · from suite base · tests by m" in text_of(app, "#code-rounds-caption")
         chart = [line.split() for line in text_of(app, "#code-rounds-chart Static").splitlines()]
@@ -94,7 +94,7 @@ async def test_rounds_stand_with_bars_and_lead_to_the_evolved_suite(tmp_path: Pa
         assert drawn(app, "#code-rounds-table")[0][:4] == ["1", "adversarial", "3", "3"]
         await press(pilot, "w")
         assert [line[0] for line in drawn(app, "#code-rounds-table")] == ["large", "small"]
-        await press(pilot, "w", "home", "enter", "c")
+        await press(pilot, "w", "home", "enter", "s")
         screen_of(app, CodeProblemScreen)
         assert "suite grown · 18 tests · by the evolution grown itself" in text_of(app, "#code-problem-caption")
         grid = app.screen.query_one(PassGrid)

@@ -101,7 +101,7 @@ async def test_ensembles_and_their_members(tmp_path: Path, size: tuple[int, int]
         assert "Best single in 5 folds" in words(app)
         assert "[1 Ensembles]" in text_of(app, "#combine-tabs")
         assert "protocol forced, gold final" in text_of(app, "#combine-head")
-        await press(pilot, "t")
+        await press(pilot, "w")
         assert await shown(app, pilot) == list(NAMES)
         assert "table 2 of 2" in text_of(app, "#combine-caption")
         assert "the same without good" in words(app)
@@ -122,7 +122,7 @@ async def test_it_opens_with_its_sentence(tmp_path: Path) -> None:
 async def test_space_takes_members_out(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, "m", "v")
+        await press(pilot, *":m", "enter", "v")
         await asked(app, pilot, "space", "enter")
         found = screen_of(app).found
         assert found is not None
@@ -170,7 +170,7 @@ async def test_the_cursor_stays_with_its_rule_where_the_rules_stay(tmp_path: Pat
         assert words(app).startswith("fair")
         await press(pilot, "p")
         assert words(app).startswith("fair")
-        await press(pilot, "w")
+        await press(pilot, "h")
         assert words(app).startswith("best k of 3")
 
 
@@ -182,7 +182,7 @@ async def test_rules_stay_sorted_when_it_counts_anew(tmp_path: Path) -> None:
             await press(pilot, keys)
             lines = await shown(app, pilot)
             assert lines == sorted(lines)
-        await press(pilot, "t", "b")
+        await press(pilot, "w", "b")
         assert screen_of(app).table.sort is None
 
 
@@ -194,7 +194,7 @@ async def test_best_of_n(tmp_path: Path) -> None:
         assert screen.found.report == best_of(project)
         assert words(app).startswith("good · verdict · n 2")
         assert "beside a random pick" in words(app)
-        await press(pilot, "n")
+        await press(pilot, "number_sign")
         await typed(pilot, "two")
         assert "whole numbers" in str(screen.query_one(".trouble", Static).content)
         await typed(pilot, "2,9")
@@ -211,16 +211,16 @@ async def test_an_estimate_for_the_chosen_verifier(tmp_path: Path) -> None:
         assert screen.found is not None
         assert screen.found.report == estimate(project, "good")
         assert "good is right on" in words(app)
-        await press(pilot, "a", "2", "v")
+        await press(pilot, "V", "2", "v")
         assert [str(option.prompt).split()[-1] for option in app.screen.query_one(OptionList).options] == [
             "good",
             "poor",
         ]
         await asked(app, pilot, "2", "enter")
         assert screen.found.report == estimate(project, "fair", ("good",))
-        await press(pilot, "t")
+        await press(pilot, "w")
         assert await shown(app, pilot) == ["A - Numeric Values", "B - Expressions"]
-        await press(pilot, "a", "1")
+        await press(pilot, "V", "1")
         assert screen.found.report == estimate(project, "good")
 
 
@@ -231,29 +231,29 @@ async def test_downstream_asks_for_a_file(tmp_path: Path) -> None:
     path.write_text("\n".join(map(json.dumps, [*lines, {}])), encoding="utf-8")
     (tmp_path / "empty.jsonl").write_text("", encoding="utf-8")
     async with opened(project) as (app, pilot):
-        await press(pilot, "m", "4")
+        await press(pilot, *":m", "enter", "4")
         screen = screen_of(app)
         assert "takes a file" in words(app)
-        await press(pilot, "o")
+        await press(pilot, "a")
         await typed(pilot, str(tmp_path / "none"))
         assert "There is no file" in str(screen.query_one(".trouble", Static).content)
         await typed(pilot, str(tmp_path / "empty.jsonl"))
         assert "there is no line in it" in words(app)
-        await press(pilot, "o")
+        await press(pilot, "a")
         await typed(pilot, str(path))
         assert screen.found is not None
         assert screen.found.report == downstream(project, path)
         assert "1 line refused" in text_of(app, "#combine-head")
         assert "Refused: line 4" in words(app)
-        await press(pilot, "t")
+        await press(pilot, "w")
         assert "a bootstrap needs 10 verifiers" in words(app)
 
 
 async def test_the_table_in_sight_is_saved(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (_, pilot):
-        await press(pilot, "m")
-        await pilot.press("t", "e", "1")
+        await press(pilot, *":m", "enter")
+        await pilot.press("w", "e", "1")
         saved = tmp_path / "p-members-forced-final.csv"
         await until(pilot, saved.exists)
         assert saved.read_text(encoding="utf-8") == combined_as(
@@ -280,7 +280,7 @@ async def test_while_it_counts_no_other_figures_are_in_sight(tmp_path: Path, mon
 
 async def test_without_a_run_it_says_so_for_every_question(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, [{"gold": True}])) as (app, pilot):
-        await press(pilot, "m")
+        await press(pilot, *":m", "enter")
         assert "An ensemble has 2 to" in words(app)
         for key in ("2", "3"):
             await press(pilot, key)
@@ -293,10 +293,10 @@ async def test_without_a_run_it_says_so_for_every_question(tmp_path: Path) -> No
 async def test_hostile_names_are_only_text(tmp_path: Path) -> None:
     project = project_of_three(tmp_path, tuple(HOSTILE))
     async with opened(project) as (app, pilot):
-        await press(pilot, "m", "home")
+        await press(pilot, *":m", "enter", "home")
         assert words(app).startswith("[bold]x[/]")
         assert "␛[31m" in text_of(app, "#combine-head")
-        await press(pilot, "t", "v", "escape", "3", "a", "escape", "f")
+        await press(pilot, "w", "v", "escape", "3", "V", "escape", "f")
         await typed(pilot, "verdict:[/]=\x1b")
         assert "\x1b" not in str(app.screen.query_one(".trouble", Static).content)
         assert not notices(app)

@@ -55,7 +55,7 @@ def listed(app: WorkbenchApp) -> list[int]:
 async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_two(tmp_path)
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "y", "c")
+        await press(pilot, *":y", "enter", "equals_sign")
         report = compared(project, "careful", "lax", by="type").report
         found = screen_of(app).found
         assert found is not None
@@ -74,7 +74,7 @@ async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int,
 
 async def test_each_kind_is_listed_and_opens(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path)) as (app, pilot):
-        await press(pilot, "y", "c")
+        await press(pilot, *":y", "enter", "equals_sign")
         assert "[only A right 5]" in text_of(app, "#compare-tabs")
         assert listed(app) == [2, 4, 6, 8, 10]
         await press(pilot, "w")
@@ -92,7 +92,7 @@ async def test_each_kind_is_listed_and_opens(tmp_path: Path) -> None:
 
 async def test_the_table_goes_through_all_quadrants_and_the_groups(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path)) as (app, pilot):
-        await press(pilot, "c")
+        await press(pilot, *":c", "enter")
         assert text_of(app, "#compare-tabs").split("  ")[0].startswith("[only A right 5]")
         shown = [listed(app)]
         for _ in range(3):
@@ -111,7 +111,7 @@ async def test_the_table_goes_through_all_quadrants_and_the_groups(tmp_path: Pat
 async def test_wins_and_losses_stand_by_group_and_a_group_opens(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, "c", "t")
+        await press(pilot, *":c", "enter", "b")
         report = compared(project, "careful", "lax", by="type").report
         cells = rows_of(group_columns(report, wide=False), enumerate(report.groups))
         assert [row.cells[0].text for row in cells] == ["A - Numeric Values", "B - Expressions"]
@@ -120,12 +120,12 @@ async def test_wins_and_losses_stand_by_group_and_a_group_opens(tmp_path: Path) 
             ["6", "2", "3"],
         ]
         assert listed(app) == [0, 1]
-        await press(pilot, "t")
+        await press(pilot, "b")
         assert text_of(app, "#compare-tabs").endswith("[by subtype]")
         await pilot.press(*["t"] * 5)
         await settle(pilot)
         assert text_of(app, "#compare-tabs").endswith("[by length]")
-        await press(pilot, "t", "down", "enter")
+        await press(pilot, "b", "down", "enter")
         assert screen_of(app).asked == Pair(
             a="careful",
             b="lax",
@@ -142,7 +142,7 @@ async def test_wins_and_losses_stand_by_group_and_a_group_opens(tmp_path: Path) 
 
 async def test_a_wide_terminal_has_all_columns_of_a_group(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path), size=(120, 40)) as (app, pilot):
-        await press(pilot, "c", "t")
+        await press(pilot, *":c", "enter", "b")
         source = app.screen.query_one(VirtualTable)._source
         assert source is not None
         assert [column.key for column in source.columns][4:] == [
@@ -164,7 +164,7 @@ async def test_a_wide_terminal_has_all_columns_of_a_group(tmp_path: Path) -> Non
 async def test_intervals_of_the_bootstrap_replace_those_of_the_closed_form(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, "c")
+        await press(pilot, *":c", "enter")
         report = compared(project, "careful", "lax", by="type").with_bootstrap(DRAWS)
         assert screen_of(app).report == report
         assert text_of(app, "#compare-tests") == str(figures(report))
@@ -178,19 +178,19 @@ async def test_a_and_b_are_chosen_from_a_list(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     add_run(project, "third", dict.fromkeys(range(1, 13), Outcome.CORRECT))
     async with opened(project) as (app, pilot):
-        await press(pilot, "c", "b", "3")
+        await press(pilot, *":c", "enter", "full_stop", "3")
         assert screen_of(app).asked == Pair(a="careful", b="third")
         # Whoever is chosen twice changes places.
-        await press(pilot, "a", "3")
+        await press(pilot, "comma", "3")
         assert screen_of(app).asked == Pair(a="third", b="careful")
-        await press(pilot, "b", "escape")
+        await press(pilot, "full_stop", "escape")
         assert screen_of(app).asked == Pair(a="third", b="careful")
 
 
 async def test_the_figures_are_saved(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, "c", "e", "1", "e", "2")
+        await press(pilot, *":c", "enter", "e", "1", "e", "2")
         report = screen_of(app).report
         assert report is not None
         for suffix, kind in ((".csv", "csv"), (".md", "markdown")):
@@ -204,7 +204,7 @@ async def test_one_gold_class_is_said(tmp_path: Path) -> None:
     for name in ("first", "second"):
         add_run(project, name, {item: Outcome(item % 2) for item in range(1, 7)})
     async with opened(project) as (app, pilot):
-        await press(pilot, "c")
+        await press(pilot, *":c", "enter")
         tests = text_of(app, "#compare-tests").splitlines()
         assert tests[1].split() == ["acc", "50.0", "50.0", "+0.0", "none"]
         assert tests[2].split() == ["BA", "–", "–", "–", "one", "gold", "class"]
@@ -215,11 +215,11 @@ async def test_one_gold_class_is_said(tmp_path: Path) -> None:
 async def test_home_leads_to_the_first_two_verifiers(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, "c")
+        await press(pilot, *":c", "enter")
         found = screen_of(app).found
         assert found is not None
         assert found.report == compared(project, "careful", "lax", by="type").report
-        await press(pilot, "N")
+        await press(pilot, "left_square_bracket")
         assert screen_of(app).asked == Pair(a="careful", b="always-incorrect")
         await press(pilot, "escape")
         assert type(app.screen).__name__ == "HomeScreen"
@@ -227,9 +227,9 @@ async def test_home_leads_to_the_first_two_verifiers(tmp_path: Path) -> None:
 
 async def test_without_a_complete_run_it_says_where_to_start_one(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, [{"gold": True}])) as (app, pilot):
-        await press(pilot, "c")
+        await press(pilot, *":c", "enter")
         assert "Start one in Verifiers & runs" in text_of(app, "#compare-head")
-        await press(pilot, "n", "N", "s", "p", "g", "w", "enter")
+        await press(pilot, "right_square_bracket", "left_square_bracket", "S", "p", "g", "w", "enter")
         assert screen_of(app).asked is None
         assert not notices(app)
 
@@ -238,7 +238,7 @@ async def test_an_item_opens_with_both_verdicts_first(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     add_run(project, "third", dict.fromkeys(range(1, 13), Outcome.CORRECT))
     async with opened(project) as (app, pilot):
-        await press(pilot, "c", "n", "w", "enter")
+        await press(pilot, *":c", "enter", "right_square_bracket", "w", "enter")
         assert isinstance(app.screen, ItemScreen)
         assert app.screen.chosen is not None
         assert app.screen.chosen.verifier == "third"
@@ -249,7 +249,7 @@ async def test_an_item_opens_with_both_verdicts_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", SIZES)
 async def test_gold_and_protocol_are_never_cut_off(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(project_of_two(tmp_path), size=size) as (app, pilot):
-        await press(pilot, "c", "p")
+        await press(pilot, *":c", "enter", "p")
         last = text_of(app, "#compare-head").splitlines()[-1]
         assert last == "gold final · protocol strict: undecided counts as wrong"
         await press(pilot, "p", "p")
@@ -260,9 +260,9 @@ async def test_gold_and_protocol_are_never_cut_off(tmp_path: Path, size: tuple[i
 async def test_switches_go_round(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, "y", "c", "n")
+        await press(pilot, *":y", "enter", "equals_sign", "right_square_bracket")
         assert screen_of(app).asked == Pair(a="careful", b="always-incorrect")
-        await press(pilot, "n")
+        await press(pilot, "right_square_bracket")
         assert screen_of(app).asked == Pair(a="careful", b="lax")
         await press(pilot, "p", "p")
         found = screen_of(app).found
@@ -274,7 +274,7 @@ async def test_switches_go_round(tmp_path: Path) -> None:
 async def test_a_cell_is_compared_on_its_own_items(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, "y", "home", "right", "right", "c")
+        await press(pilot, *":y", "enter", "home", "right", "right", "equals_sign")
         found = screen_of(app).found
         assert found is not None
         selection = Selection((parse_condition("type=A"),))
@@ -284,7 +284,7 @@ async def test_a_cell_is_compared_on_its_own_items(tmp_path: Path) -> None:
 
 async def test_what_can_not_be_compared_leaves_no_figures(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path)) as (app, pilot):
-        await press(pilot, "y", "c", "g")
+        await press(pilot, *":y", "enter", "equals_sign", "g")
         assert any("no item in common" in notice for notice in notices(app))
         assert text_of(app, "#compare-tests") == text_of(app, "#compare-verdict") == ""
         assert listed(app) == []
@@ -294,7 +294,7 @@ async def test_what_can_not_be_compared_leaves_no_figures(tmp_path: Path) -> Non
 
 async def test_with_the_baseline_alone_there_is_nothing_to_compare(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, [{"gold": True}])) as (app, pilot):
-        await press(pilot, "y", "c")
+        await press(pilot, *":y", "enter", "equals_sign")
         assert type(app.screen).__name__ == "AccuracyScreen"
 
 
@@ -304,7 +304,7 @@ async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]
     for name in HOSTILE:
         add_run(project, name, dict.fromkeys(range(1, len(HOSTILE) + 1), Outcome.CORRECT), reasons=HOSTILE)
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "c", "n", "b")
+        await press(pilot, *":c", "enter", "right_square_bracket", "full_stop")
         assert isinstance(app.screen, ChoiceMenu)
         await press(pilot, "6")
         assert "[bold]x[/]" in text_of(app, "#compare-head")

@@ -189,7 +189,7 @@ async def test_one_is_settled_alone_and_the_list_is_read_again(project: Project)
 async def test_annotators_have_no_kinds_of_their_own_conflicts(project: Project) -> None:
     async with looking(project, person="amira") as (app, pilot):
         assert "There is no conflict for amira to settle." in seen(app)
-        await press(pilot, "enter", "o", "z", "r")
+        await press(pilot, "enter", "enter", "z", "r")
         assert on(app, ConflictsScreen)
 
 

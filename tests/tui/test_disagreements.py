@@ -46,7 +46,7 @@ async def disagreements(
     project: Project, size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[tuple[DisagreementsScreen, Pilot[None]]]:
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "r")
+        await press(pilot, *":r", "enter")
         assert isinstance(app.screen, DisagreementsScreen)
         yield app.screen, pilot
 
@@ -155,7 +155,7 @@ async def test_verifiers_are_chosen_from_a_list(project: Project) -> None:
         assert "2 of 3 verifiers" in remark(screen)
         await press(pilot, "v", "space", "escape")
         assert wanted(screen).verifiers == ("alpha", "gamma")
-        await press(pilot, "v", "a", "a", "enter")
+        await press(pilot, "v", "asterisk", "asterisk", "enter")
         assert wanted(screen).verifiers == ()
         assert sorted(order(screen)) == [1, 2, 3, 4]
 
@@ -164,14 +164,14 @@ async def test_the_size_of_the_smaller_side_goes_round(tmp_path: Path) -> None:
     project = make(tmp_path)
     add_run(project, "delta", dict.fromkeys(range(1, 9), YES))
     async with disagreements(project) as (screen, pilot):
-        await press(pilot, "s")
+        await press(pilot, "number_sign")
         assert wanted(screen).k is None, "there is no k in this queue"
         await press(pilot, "w", "3")
         halves = order(screen)
-        await press(pilot, "s")
+        await press(pilot, "number_sign")
         assert wanted(screen).k == 1
         assert set(order(screen)).isdisjoint(halves)
-        await press(pilot, "s")
+        await press(pilot, "number_sign")
         assert (wanted(screen).k, order(screen)) == (2, halves)
         await press(pilot, "w", "1")
         assert order(screen), "another queue takes no k"
@@ -271,7 +271,7 @@ async def test_it_is_the_coordinators(tmp_path: Path) -> None:
     project = make(tmp_path)
     assign(project, ["amira", "ben"], per_item=2)
     async with opened(project, annotator="amira") as (app, pilot):
-        await press(pilot, "r")
+        await press(pilot, *":r", "enter")
         assert type(app.screen).__name__ == "HomeScreen"
         app.open_screen("disagreements")
         assert [notice for notice in notices(app) if "coordinator" in notice]
@@ -292,8 +292,8 @@ async def test_conflicts_of_people_lead_to_adjudicate(tmp_path: Path) -> None:
         await press(pilot, "w", "7")
         assert len(order(screen)) == 1
         await press(pilot, "enter")
-        assert "a" in {binding.key for _, binding, *_ in screen.app.screen.active_bindings.values() if binding.show}
-        await press(pilot, "a")
+        assert "L" in {binding.key for _, binding, *_ in screen.app.screen.active_bindings.values() if binding.show}
+        await press(pilot, "L")
         assert type(screen.app.screen_stack[-1]).__name__ in ("AdjudicateScreen", "ChoiceMenu")
 
 
@@ -309,5 +309,5 @@ async def test_names_are_only_text(tmp_path: Path, size: tuple[int, int]) -> Non
         drawn = "\n".join([*lines(screen), *(str(text.render()) for text in screen.query(Static))])
         assert "[bold]x[/]" in drawn
         assert "\x1b" not in drawn
-        await press(pilot, "v", "escape", "enter", "e")
+        await press(pilot, "v", "escape", "enter", "o")
         assert not notices(screen.app)

@@ -88,9 +88,9 @@ async def test_a_cell_opens_its_items(project: Project) -> None:
         item = screen.app.screen
         assert isinstance(item, ItemScreen)
         assert item.completion == 1
-        await press(pilot, "n")
+        await press(pilot, "right_square_bracket")
         assert item.completion == 2
-        await press(pilot, "n")
+        await press(pilot, "right_square_bracket")
         assert [notice for notice in notices(screen.app) if "no item further on" in notice]
         assert item.chosen is not None
         assert item.chosen.verifier == ALPHA
@@ -121,7 +121,7 @@ async def test_a_mark_taken_back_is_counted_no_more(project: Project) -> None:
 
 async def test_the_table_is_written_beside_the_database(project: Project) -> None:
     async with counting(project) as (screen, pilot):
-        await press(pilot, "w", "m", "w")
+        await press(pilot, "e", "E", "e")
         folder = project.path.parent
         with (folder / "p-errors-subtype.csv").open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))

@@ -61,7 +61,7 @@ def cells(app: WorkbenchApp) -> dict[tuple[str, str], str]:
 async def test_cells_are_the_services_pairs(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_three(tmp_path)
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "c", "f")
+        await press(pilot, *":c", "enter", "equals_sign")
         sheet = screen_of(app).sheet
         assert sheet is not None
         report = family(project)
@@ -84,15 +84,15 @@ async def test_errors_in_common_and_agreement_take_the_cells(tmp_path: Path) -> 
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
         await show(app, pilot)
-        await press(pilot, "m")
+        await press(pilot, "o")
         pair = next(pair for pair in joint_errors(project).errors if {pair.a, pair.b} == {"good", "alike"})
         assert cells(app)["good", "alike"][1:] == f"{pair.errors.phi:.3f}"
         assert "phi" in text_of(app, "#family-legend")
-        await press(pilot, "m")
+        await press(pilot, "o")
         assert cells(app)["good", "alike"] == f"{pair.errors.both_wrong} ({pair.expected_given_gold:.1f})"
-        await press(pilot, "m")
+        await press(pilot, "o")
         assert cells(app)["alike", "good"][1:] == f"{pair.kappa:.3f}"
-        await press(pilot, "M")
+        await press(pilot, "O")
         assert screen_of(app).measure == "both"
 
 
@@ -128,7 +128,7 @@ async def test_all_can_be_set_against_one(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
         await show(app, pilot)
-        await press(pilot, "down", "r")
+        await press(pilot, "down", "equals_sign")
         sheet = screen_of(app).sheet
         assert sheet is not None
         reference = screen_of(app).asked.against
@@ -136,7 +136,7 @@ async def test_all_can_be_set_against_one(tmp_path: Path) -> None:
         assert sheet.family == family(project, against=reference)
         assert {column for _, column in cells(app)} == {reference}
         assert f"all set against {reference}; Holm's p over 3 pairs" in text_of(app, "#family-together")
-        await press(pilot, "r")
+        await press(pilot, "equals_sign")
         assert screen_of(app).asked.against is None
         assert len(cells(app)) == 16
 
@@ -148,7 +148,7 @@ async def test_some_of_them_can_be_chosen(tmp_path: Path) -> None:
         await press(pilot, "v", "space", "enter")
         assert screen_of(app).asked.verifiers == ("good", "alike", "always-incorrect")
         assert "3 pairs" in text_of(app, "#family-caption")
-        await press(pilot, "v", "a", "a", "enter")
+        await press(pilot, "v", "asterisk", "asterisk", "enter")
         assert any("two or more" in notice for notice in notices(app))
         assert len(screen_of(app).asked.verifiers) == 3
 
@@ -156,7 +156,7 @@ async def test_some_of_them_can_be_chosen(tmp_path: Path) -> None:
 async def test_the_pairs_items_protocol_and_gold_come_along(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, "c", "t", "enter", "p", "f")
+        await press(pilot, *":c", "enter", "b", "enter", "p", "equals_sign")
         sheet = screen_of(app).sheet
         assert sheet is not None
         assert sheet.family == family(project, protocol="strict", selection=Selection((parse_condition("type=A"),)))
@@ -165,7 +165,7 @@ async def test_the_pairs_items_protocol_and_gold_come_along(tmp_path: Path) -> N
         assert any("No two of these verifiers" in notice for notice in notices(app))
         assert text_of(app, "#family-caption") == text_of(app, "#family-cell") == ""
         assert cells(app) == {}
-        await press(pilot, "enter", "m", "r", "e", "g", "p")
+        await press(pilot, "enter", "o", "equals_sign", "e", "g", "p")
         assert len(cells(app)) == 16
         assert "protocol decided" in text_of(app, "#family-caption")
 
@@ -174,7 +174,7 @@ async def test_what_the_matrix_shows_is_saved(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
         await show(app, pilot)
-        await press(pilot, "e", "1", "m", "e", "2")
+        await press(pilot, "e", "1", "o", "e", "2")
         sheet = screen_of(app).sheet
         assert sheet is not None
         saved = (tmp_path / "p-family-forced-final.csv").read_text(encoding="utf-8")
@@ -191,10 +191,10 @@ async def test_hostile_and_long_names_are_only_text(tmp_path: Path, size: tuple[
         add_run(project, name, {item: Outcome((item + place) % 2) for item in range(1, 9)})
     async with opened(project, size=size) as (app, pilot):
         await show(app, pilot)
-        await press(pilot, "m", "down")
+        await press(pilot, "o", "down")
         assert {row.key for row in app.screen.query_one(Matrix).rows} == {*names, "always-incorrect"}
         assert "\x1b" not in text_of(app, "#family-cell") + text_of(app, "#family-together")
-        await press(pilot, "r")
+        await press(pilot, "equals_sign")
         assert "\x1b" not in text_of(app, "#family-together")
         assert not notices(app)
 

@@ -43,7 +43,7 @@ async def test_a_flag_is_counted_listed_and_answered(project: Project, size: tup
         (matter,) = (one for one in screen_of(app, HomeScreen).matters if one.kind == "flags")
         assert "1 flag of amira waits for your answer" in matter.sentence
         assert "“[red]Is 2+2 a sum?[/]”" in matter.sentence
-        await press(pilot, "f")
+        await press(pilot, *":f", "enter")
         screen = app.screen
         assert isinstance(screen, FlagsScreen)
         assert screen.query_one(TitleBar).remark.startswith("1 flag to answer")
@@ -53,7 +53,7 @@ async def test_a_flag_is_counted_listed_and_answered(project: Project, size: tup
         await press(pilot, "h")
         assert "undone  (not read yet)" in text_of(app, "#flags-detail Static")
         assert rows(project, "SELECT count(*) FROM label_events WHERE kind = 'reveal'") == [(0,)]
-        await press(pilot, "o")
+        await press(pilot, "i")
         assert isinstance(app.screen, ItemScreen)
         await press(pilot, "escape", "escape")
         assert "flags" not in {one.kind for one in screen_of(app, HomeScreen).matters}
@@ -64,14 +64,14 @@ async def test_a_flag_is_counted_listed_and_answered(project: Project, size: tup
 async def test_browse_finds_what_is_flagged(project: Project) -> None:
     flag_the_next(project, "amira", "why?")
     async with opened(project, size=(120, 40)) as (app, pilot):
-        await press(pilot, "b", "f", *"flagged=o", "tab", "enter")
+        await press(pilot, *":b", "enter", "f", *"flagged=o", "tab", "enter")
         assert isinstance(app.screen, BrowseScreen)
         await until(pilot, lambda: app.screen.query_one(VirtualTable).row_count == 1)
 
 
 async def test_the_answer_and_new_guidelines_reach_who_is_at_work(project: Project) -> None:
     async with desk(project) as it:
-        await it.press("f", *"why?", "enter")
+        await it.press("exclamation_mark", *"why?", "enter")
         at = it.completion
         await it.press("1")
         coordinating.answer(project, at, "Because.", by="dora")
@@ -82,15 +82,15 @@ async def test_the_answer_and_new_guidelines_reach_who_is_at_work(project: Proje
         assert any("has answered your flag" in notice for notice in notices(it.app))
         assert "new guidelines: g" in it.title()
         assert "an answer: F" in it.title()
-        await it.press("1", "F")
+        await it.press("1", "d")
         assert "Because." in it.text()
         await it.press("enter")
         assert (it.completion, "⚑ answered: F" in it.line()) == (at, True)
         assert "an answer: F" not in it.title()
-        await it.press("g")
+        await it.press("G")
         assert f"New in version {new}" in it.text()
         assert "a sum left undone is incorrect" in it.text()
-        await it.press("g", "0")
+        await it.press("G", "0")
         assert "new guidelines" not in it.title()
     found = rows(project, "SELECT guideline, unblinded FROM label_events WHERE kind = 'label' ORDER BY id")
     assert found == [("1", 0), ("1", 0), (new, 1)], "a label names what was read; one after an answer is not blind"
@@ -102,9 +102,9 @@ async def test_home_tells_what_waits_for_the_annotator(project: Project) -> None
     async with opened(project, annotator="amira") as (app, pilot):
         home = screen_of(app, HomeScreen)
         assert "answered 1 flag of yours" in home.matters[0].sentence
-        await press(pilot, "f")
+        await press(pilot, *":f", "enter")
         assert not isinstance(app.screen, FlagsScreen)
         await press(pilot, "1")
         await settle(pilot)
-        await press(pilot, "F", "escape", "escape")
+        await press(pilot, "d", "escape", "escape")
         await until(pilot, lambda: "answered" not in home.matters[0].sentence)

@@ -31,7 +31,7 @@ def keys_of(app: WorkbenchApp) -> list[tuple[int, FooterKey]]:
 async def test_no_key_is_cut_at_80_columns(tmp_path: Path, key: str) -> None:
     async with opened(make_project(tmp_path, [{}])) as (app, pilot):
         home = app.screen
-        await press(pilot, key)
+        await press(pilot, ":", key, "enter")
         await until(pilot, lambda: app.screen is not home and keys_of(app))
         assert isinstance(app.screen, WorkbenchScreen)
         assert (
@@ -46,7 +46,7 @@ async def test_no_key_is_cut_at_80_columns(tmp_path: Path, key: str) -> None:
 
 async def test_a_wider_terminal_shows_more(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, [{}])) as (app, pilot):
-        await press(pilot, "c")
+        await press(pilot, *":c", "enter")
         await until(pilot, lambda: keys_of(app))
         few = len(keys_of(app))
         await pilot.resize_terminal(120, 40)
@@ -74,7 +74,7 @@ async def test_what_stands_in_the_line_is_what_can_be_pressed(tmp_path: Path) ->
 
 async def test_a_screen_that_is_left_at_once_has_no_keys_to_read(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, [{}])) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         footer = app.screen.query_one(Footer)
         await press(pilot, "escape")
         assert not footer.is_attached

@@ -112,7 +112,7 @@ async def test_the_app_opens_walks_through_its_screens_and_leaves(project: Proje
 async def test_a_file_beside_the_database_is_whole_or_not_there(project: Project, disk: SmallDisk, do: str) -> None:
     async with opened(project) as (app, pilot):
         disk.fill()
-        app.action_screenshot() if do == "picture" else await press(pilot, "b", "enter", "w")
+        app.action_screenshot() if do == "picture" else await press(pilot, *":b", "enter", "enter", "C")
         await settle(pilot)
         made = [path.name for path in disk.path.iterdir() if path.suffix in (".svg", ".json", ".part")]
         assert made == []

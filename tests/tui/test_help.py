@@ -25,27 +25,27 @@ async def test_lists_every_action_of_the_screen_below(tmp_path: Path, name: str,
         await settle(pilot)
         text = text_of(app, "#help-keys")
         for action in below.all_actions():
-            assert action.help in text
+            assert not action.keys or action.help in text
         await press(pilot, "escape")
         assert app.screen is below
 
 
 async def test_shows_the_keys_of_the_keymap(tmp_path: Path) -> None:
-    settings = Settings(keymap={"app.help": "f2", "home.browse": "x,X"})
+    settings = Settings(keymap={"app.help": "f6", "home.browse": "x,X"})
     async with opened(make_project(tmp_path), settings=settings) as (app, pilot):
         await press(pilot, "question_mark")
         assert type(app.screen).__name__ == "HomeScreen"
-        await press(pilot, "f2")
+        await press(pilot, "f6")
         lines = [line.split() for line in text_of(app, "#help-keys").splitlines()]
         assert ["x", "X", "Open", "Browse:"] in [line[:4] for line in lines]
-        assert ["f2", "Show", "the", "keys"] in [line[:4] for line in lines]
+        assert ["f6", "Show", "the", "keys"] in [line[:4] for line in lines]
 
 
 async def test_keys_of_a_table_are_there_where_one_is(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
         await press(pilot, "question_mark")
         assert "In a table" not in text_of(app, "#help-keys")
-        await press(pilot, "escape", "v", "question_mark")
+        await press(pilot, "escape", *":v", "enter", "question_mark")
         assert "In a table" in text_of(app, "#help-keys")
         assert "Last row" in text_of(app, "#help-keys")
 
@@ -65,7 +65,7 @@ async def test_an_annotators_help_names_only_what_they_may_open(tmp_path: Path) 
 
 async def test_the_palette_has_every_action_and_every_screen(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
-        await press(pilot, "v")
+        await press(pilot, *":v", "enter")
         assert isinstance(app.screen, WorkbenchScreen)
         commands = {(command.title, command.help) for command in app.get_system_commands(app.screen)}
         wanted = {(action.label, action.help) for action in app.screen.all_actions() if action.id != "app.palette"}
@@ -76,7 +76,7 @@ async def test_the_palette_has_every_action_and_every_screen(tmp_path: Path) -> 
 
 async def test_a_palette_command_acts_on_the_screen_below(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         await press(pilot, "ctrl+p")
         await press(pilot, *"protocol")
         await pilot.pause(0.3)

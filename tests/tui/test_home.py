@@ -179,7 +179,7 @@ async def test_what_is_measured_rests_while_another_screen_is_in_sight(tmp_path:
     project = open_matters(tmp_path)
     async with opened(project) as (app, pilot):
         screen = screen_of(app, HomeScreen)
-        await press(pilot, "b")
+        await press(pilot, *":b", "enter")
         add_run(project, "judge-2", {4: Outcome.CORRECT}, complete=False, items=10)
         await pilot.pause(1.2)
         await settle(pilot)
@@ -254,7 +254,7 @@ async def test_an_annotator_sees_only_their_own_work(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [name for name in SCREENS if name != "home"])
 async def test_one_key_opens_each_screen(tmp_path: Path, name: str) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
-        await press(pilot, SCREENS[name][1])
+        await press(pilot, *f":{SCREENS[name][1]}", "enter")
         assert type(app.screen).__name__ == SCREENS[name][0]
         await press(pilot, "escape")
         assert type(app.screen).__name__ == "HomeScreen"
@@ -286,8 +286,8 @@ async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]
             assert "[bold]x[/]" in text_of(app, f"#home-{panel} Static")
         assert "␛[31m" in text_of(app, "#home-datasets Static")
         assert "\x1b" not in text_of(app, "#home-runs Static")
-        for key in ("v", "y"):
-            await press(pilot, key)
+        for letter in "vy":
+            await press(pilot, ":", letter, "enter")
             assert type(app.screen).__name__ != "HomeScreen"
             await press(pilot, "escape")
         assert not notices(app)

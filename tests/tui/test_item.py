@@ -156,11 +156,11 @@ async def test_evidence_names_people_verifiers_and_what_they_read(project: Proje
 
 async def test_raw_shows_the_stored_text_and_thoughts_unfold(project: Project) -> None:
     async with showing(project) as (app, pilot):
-        await press(pilot, "v")
+        await press(pilot, "o")
         assert r"So the answer is \boxed{8}." in pane(app, "completion")
-        await press(pilot, "v", "home")
+        await press(pilot, "o", "home")
         assert "folded" in pane(app, "completion")
-        await press(pilot, "t", "home")
+        await press(pilot, "h", "home")
         assert "thoughts" in pane(app, "completion")
 
 
@@ -225,7 +225,7 @@ async def test_finding_in_the_pane_in_focus(project: Project) -> None:
         assert app.focused is reader
         await press(pilot, "slash")
         app.screen.query_one(Input).value = "step"
-        await press(pilot, "enter", "full_stop", "full_stop", "comma")
+        await press(pilot, "enter", "n", "n", "N")
         assert str(reader.border_subtitle).endswith(" of 200")
         await press(pilot, "slash")
         app.screen.query_one(Input).value = "nowhere"
@@ -240,7 +240,7 @@ async def test_finding_in_the_pane_in_focus(project: Project) -> None:
 
 async def test_the_item_is_written_to_a_file_and_the_notice_says_where(project: Project) -> None:
     async with showing(project) as (app, pilot):
-        await press(pilot, "w")
+        await press(pilot, "e")
         path = project.path.with_name("p-item-2.json")
         assert f"Written {path}" in notices(app)
         assert json.loads(path.read_text(encoding="utf-8"))["completion"] == TEXT

@@ -56,7 +56,7 @@ def decided(project: Project) -> list[tuple[str, str | None, str | None, str]]:
 async def test_an_item_is_reopened_with_a_reason(project: Project) -> None:
     async with showing(project) as (app, pilot):
         assert "final" in text_of(app, "#item-facts")
-        await press(pilot, "o", *"new reference", "enter")
+        await press(pilot, "a", *"new reference", "enter")
         assert decided(project) == [("reopen", None, "new reference", coordinator_name())]
         assert "unlabelled" in text_of(app, "#item-facts")
         assert [notice for notice in notices(app) if "Reopened" in notice]
@@ -64,14 +64,14 @@ async def test_an_item_is_reopened_with_a_reason(project: Project) -> None:
         said = "\n".join(reader.render_line(y).text for y in range(reader.scrollable_size.height))
         assert "new reference" in said
         assert "amira" not in said, "labels of the round before no longer count"
-        await press(pilot, "o", *"again", "enter")
+        await press(pilot, "a", *"again", "enter")
         assert len(decided(project)) == 1
         assert [notice for notice in notices(app) if "Nobody has labelled it" in notice]
 
 
 async def test_no_reason_no_decision(project: Project) -> None:
     async with showing(project) as (_, pilot):
-        await press(pilot, "o", "enter", "o", "escape", "x", "escape", "x", "6", "escape")
+        await press(pilot, "a", "enter", "a", "escape", "x", "escape", "x", "6", "escape")
         assert decided(project) == []
 
 

@@ -115,7 +115,7 @@ async def test_a_chosen_verdict_marks_both_its_answers(project: Project, size: t
         for name in ("reference", "completion"):
             assert str(reader(screen, name).border_title).endswith("· ▶ answer as rules read it")
         await until(pilot, lambda: "› ✓ correct rules" in in_sight(screen, "evidence"))
-        await press(pilot, "v")
+        await press(pilot, "o")
         assert marked(screen, "reference") == r"\frac{1}{4}"
         assert marked(screen, "completion") == "0.25"
 
@@ -135,10 +135,10 @@ async def test_keys_choose_the_next_verdict_and_the_one_before(project: Project)
         assert marked(screen, "completion") == "▌3▐"
         seen = []
         for _ in range(6):
-            await press(pilot, "m")
+            await press(pilot, "v")
             seen.append(chosen(screen))
         assert seen == ["rules", "silent", "odd", "blind", "parts", None]
-        await press(pilot, "M", "M")
+        await press(pilot, "V", "V")
         assert chosen(screen) == "blind"
         assert sum(line.startswith("› ") for line in lines(screen)) == 1
 
@@ -179,7 +179,7 @@ async def test_keys_go_to_each_answer(project: Project, size: tuple[int, int]) -
         await press(pilot, "C")
         assert screen.focused is reader(screen, "completion")
         await until(pilot, lambda: "▶ So it is 0.25." in in_sight(screen, "completion"))
-        await press(pilot, "home", "f")
+        await press(pilot, "home", "d")
         await until(pilot, lambda: "▶ So it is 0.25." in in_sight(screen, "completion"))
 
 
@@ -195,7 +195,7 @@ async def test_both_answers_stand_side_by_side_where_there_is_room(project: Proj
     async with showing(project, "rules", size=(120, 40)) as (screen, pilot):
         beside = [[part.strip() for part in line.split("│")] for line in lines(screen) if "│" in line]
         assert beside[:2] == [["▶ reference", "▶ completion"], ["1/4", "0.25"]]
-        await press(pilot, "v")
+        await press(pilot, "o")
         assert [r"\frac{1}{4}", "0.25"] in [[part.strip() for part in line.split("│")] for line in lines(screen)]
         await pilot.resize_terminal(80, 24)
         await settle(pilot)
@@ -230,7 +230,7 @@ async def test_the_verdicts_an_item_was_opened_for_come_first(project: Project) 
         assert isinstance(app.screen, ItemScreen)
         named = [line.split()[-1] for line in lines(app.screen) if line[2:3] in "✓✗?" and line[2:3]]
         assert named == ["parts", "silent", "rules", "odd", "blind"]
-        await press(pilot, "m")
+        await press(pilot, "v")
         assert app.screen.chosen is not None
         assert app.screen.chosen.verifier == "silent"
 
@@ -241,7 +241,7 @@ async def test_the_chosen_verifier_stays_from_item_to_item(project: Project) -> 
         assert screen.completion == 2
         assert chosen(screen) is None
         assert marked(screen, "completion") == "▌3▐"
-        await press(pilot, "m")
+        await press(pilot, "v")
         assert chosen(screen) == "rules"
         await press(pilot, "left_square_bracket")
         assert (screen.completion, chosen(screen)) == (1, "rules")
@@ -249,7 +249,7 @@ async def test_the_chosen_verifier_stays_from_item_to_item(project: Project) -> 
 
 async def test_without_verdicts_there_is_none_to_choose(tmp_path: Path) -> None:
     async with showing(make_project(tmp_path, [{}])) as (screen, pilot):
-        await press(pilot, "m")
+        await press(pilot, "v")
         assert "No verifier has judged this item yet." in notices(pilot.app)
         assert chosen(screen) is None
 
@@ -268,7 +268,7 @@ async def test_answers_and_names_are_data(tmp_path: Path, size: tuple[int, int])
             shown = name.replace("\x1b", "␛")
             assert sum(shown in line for line in lines(screen)) >= 3
             assert shown in Content.from_markup(str(reader(screen, "completion").border_title)).plain
-            await press(pilot, "m")
+            await press(pilot, "v")
 
 
 def answers(count: int) -> dict[str, Any]:

@@ -50,7 +50,7 @@ async def test_several_tags_stand_together_and_each_comes_off_again(project: Pro
 @pytest.mark.parametrize(("key", "score"), list(zip("01234", PARTIAL_SCORES, strict=True)))
 async def test_a_partial_score_in_two_keys(project: Project, key: str, score: float) -> None:
     async with desk(project) as it:
-        await it.press("p", key)
+        await it.press("percent_sign", key)
         assert f"◔ {score:g} right" in it.line()
         await it.press("x", "5")
     assert stored(project) == [("unsuitable", None, score)]
@@ -58,9 +58,9 @@ async def test_a_partial_score_in_two_keys(project: Project, key: str, score: fl
 
 async def test_a_partial_score_chosen_again_is_taken_off(project: Project) -> None:
     async with desk(project) as it:
-        await it.press("p", "2", "p", "2")
+        await it.press("percent_sign", "2", "percent_sign", "2")
         assert "right" not in it.line()
-        await it.press("p", "5", "p", "9", "escape", "m", "0", "m", "8", "escape", "1")
+        await it.press("percent_sign", "5", "percent_sign", "9", "escape", "m", "0", "m", "8", "escape", "1")
     assert stored(project) == [("correct", None, None)]
 
 
@@ -73,14 +73,14 @@ async def test_the_menu_shows_every_tag_in_full_and_marks_those_that_hold(
         assert all(words in it.text() for words in TAGS.values())
         assert "● hack: several answers" in it.text()
         assert it.text().count("●") == 1
-        await it.press("escape", "p", "1", "p")
+        await it.press("escape", "percent_sign", "1", "percent_sign")
         assert "● a quarter (0.25)" in it.text()
 
 
 async def test_on_a_label_they_are_stored_anew_and_undo_takes_them_back(project: Project) -> None:
     async with desk(project) as it:
         first = it.completion
-        await it.press("A", "1", "m", "1", "p", "4")
+        await it.press("greater_than_sign", "1", "m", "1", "percent_sign", "4")
         assert "✓ correct  ◆ reasoning wrong  ◔ 1 right" in it.line()
         assert rows(project, "SELECT count(*) FROM label_events WHERE supersedes IS NOT NULL") == [(2,)]
         await it.press("z")
@@ -98,7 +98,7 @@ async def test_they_wait_while_an_older_label_is_looked_at(project: Project) -> 
     async with desk(project) as it:
         await it.press("1")
         second = it.completion
-        await it.press("m", "5", "p", "1", "u", "c", *"half", "enter", "left_square_bracket")
+        await it.press("m", "5", "percent_sign", "1", "u", "c", *"half", "enter", "left_square_bracket")
         assert "addresses grader" not in it.line()
         await it.press("right_square_bracket")
         assert it.completion == second
@@ -110,7 +110,7 @@ async def test_they_wait_while_an_older_label_is_looked_at(project: Project) -> 
 
 async def test_history_and_the_way_back_show_them(project: Project) -> None:
     async with desk(project) as it:
-        await it.press("m", "1", "p", "4", "1", "left_square_bracket")
+        await it.press("m", "1", "percent_sign", "4", "1", "left_square_bracket")
         assert "✓ correct  ◆ reasoning wrong  ◔ 1 right" in it.line()
         it.app.open_screen("history")
         await it.settle()
@@ -126,7 +126,7 @@ async def test_an_unsuitable_item_takes_them_too(project: Project) -> None:
 async def test_a_missing_type_is_said_before_all_the_rest(tmp_path: Path) -> None:
     project = make(tmp_path, "labelled")
     async with desk(project) as it:
-        await it.press("u", "f", "enter", "m", "1", "m", "6", "p", "4", "1", "escape")
+        await it.press("u", "exclamation_mark", "enter", "m", "1", "m", "6", "percent_sign", "4", "1", "escape")
         assert "! type missing: t" in it.text()
     project.close()
 

@@ -72,7 +72,7 @@ async def test_only_a_first_decision_is_called_fast(project: Project) -> None:
 async def test_a_narrow_terminal_leaves_out_what_matters_least(project: Project) -> None:
     async with desk(project, "amira") as it:
         it.app.pace._took = dict.fromkeys(range(1000), 9000)
-        await it.press("A", "x", "3")
+        await it.press("greater_than_sign", "x", "3")
         narrow = it.title()
         assert len(narrow) <= 80 - len("Annotate") - 4
         assert "1 done · 5 left" in narrow
@@ -103,7 +103,7 @@ async def test_pace_counts_labels_not_corrections_and_not_what_is_taken_back(pro
 
 async def test_a_label_stores_its_keys_and_the_wait_before_it(project: Project) -> None:
     async with desk(project) as it:
-        await it.press("w", "escape", "1")
+        await it.press("C", "escape", "1")
         await it.press("m", "3", "u", "0")
         await it.press("c", *"ab", "enter", "1")
     found = rows(project, "SELECT keys, wait_ms FROM label_events ORDER BY id")
@@ -160,7 +160,7 @@ async def test_a_key_pressed_before_the_item_could_be_seen_is_not_for_it(project
     async with desk(project) as it:
         await it.press("1")
         it.screen._seen_at = it.app.at_work.now() + 60
-        await it.press("1", "x", "u", "m", "p", "s", "f", "z", "left_square_bracket")
+        await it.press("1", "x", "u", "m", "percent_sign", "l", "exclamation_mark", "z", "left_square_bracket")
         assert len(labels(project)) == 1
         assert it.app.screen is it.screen
         it.screen._seen_at = it.app.at_work.now()
@@ -221,7 +221,7 @@ async def test_no_break_is_suggested_unless_it_is_set(project: Project) -> None:
 async def test_the_guidelines_in_force_are_shown_and_named_by_labels(project: Project) -> None:
     stored = guidelines.add_version(project, "# Ours\n\nRound to the third digit.", by="lead")
     async with desk(project) as it:
-        await it.press("g")
+        await it.press("G")
         assert "Round to the third digit" in it.text()
         await it.press("escape", "1")
     assert rows(project, "SELECT guideline FROM label_events") == [(stored.version,)]
@@ -230,7 +230,7 @@ async def test_the_guidelines_in_force_are_shown_and_named_by_labels(project: Pr
 async def test_who_works_is_told_of_new_guidelines_and_sees_them(project: Project) -> None:
     async with desk(project) as it:
         stored = guidelines.add_version(project, "# Ours\n\nUnits matter.", by="lead")
-        await it.press("1", "g")
+        await it.press("1", "G")
         assert "Units matter" not in it.text()
         it.screen._look_at_guidelines()
         await until(it.pilot, lambda: any("The guidelines have changed" in notice for notice in notices(it.app)))

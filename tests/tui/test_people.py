@@ -63,17 +63,17 @@ async def coordinator(
 @pytest.mark.parametrize("size", SIZES)
 async def test_each_role_is_asked_for_and_the_names_are_never_mixed(project: Project, size: tuple[int, int]) -> None:
     async with coordinator(project, size) as (app, pilot):
-        await press(pilot, "a")
+        await press(pilot, *":a", "enter")
         assert offered(app) == ["amira  2 to label, 2 done", "ben  2 to label, 2 done"]
         await press(pilot, "1")
         assert title(app).startswith("as amira")
-        await press(pilot, "1", "escape", "j")
+        await press(pilot, "1", "escape", *":j", "enter")
         assert offered(app) == ["dora  2 to settle"], "who labelled the items, or has nothing to do, is not offered"
         await press(pilot, "1")
         assert title(app).startswith("as dora")
-        await press(pilot, "1", "escape", "a")
+        await press(pilot, "1", "escape", *":a", "enter")
         assert title(app).startswith("as amira"), "each role keeps its own name"
-        await press(pilot, "escape", "d")
+        await press(pilot, "escape", *":d", "enter")
         assert title(app).startswith("as dora")
     made = project.database.reader().execute(
         "SELECT a.name, e.kind FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
@@ -84,7 +84,7 @@ async def test_each_role_is_asked_for_and_the_names_are_never_mixed(project: Pro
 
 async def test_a_key_changes_the_person_and_gives_back_what_the_other_had(project: Project) -> None:
     async with coordinator(project) as (app, pilot):
-        await press(pilot, "a", "1", "P")
+        await press(pilot, *":a", "enter", "1", "P")
         menu = app.screen
         assert isinstance(menu, ChoiceMenu)
         await press(pilot, "2")
@@ -102,7 +102,7 @@ async def test_a_key_changes_the_person_and_gives_back_what_the_other_had(projec
 
 async def test_who_came_under_a_name_works_under_no_other(project: Project) -> None:
     async with opened(project, annotator="amira") as (app, pilot):
-        await press(pilot, "a", "P")
+        await press(pilot, *":a", "enter", "P")
         assert isinstance(app.screen, PersonScreen)
         assert title(app).startswith("amira")
         assert "Person" not in [action.label for action in app.screen.own_actions()]
@@ -145,7 +145,7 @@ def test_work_begins_where_it_is(project: Project) -> None:
 
 async def test_what_was_looked_at_here_was_seen_by_everybody_worked_as(project: Project) -> None:
     async with coordinator(project) as (_, pilot):
-        await press(pilot, "a", "1", "escape", "j", "1", "escape", "b", "enter")
+        await press(pilot, *":a", "enter", "1", "escape", *":j", "enter", "1", "escape", *":b", "enter", "enter")
         await settle(pilot)
     looked = project.database.reader().execute(
         "SELECT DISTINCT a.name FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
@@ -156,14 +156,14 @@ async def test_what_was_looked_at_here_was_seen_by_everybody_worked_as(project: 
 
 async def test_an_adjudicator_sees_what_was_stored_and_the_past_decisions(project: Project) -> None:
     async with opened(project, annotator="dora") as (app, pilot):
-        await press(pilot, "j", "0")
+        await press(pilot, *":j", "enter", "0")
         assert "saved ✓ incorrect" in title(app)
         await press(pilot, "left_square_bracket")
         assert "your decision" in title(app)
         assert "incorrect" in text_of(app, "#opinions-earlier")
         await press(pilot, "1")
         assert "saved ✓ correct" in title(app)
-        await press(pilot, "escape", "l")
+        await press(pilot, "escape", *":l", "enter")
         lines = app.screen.query_one(OptionList)
         assert [str(lines.get_option_at_index(n).prompt).splitlines()[0][18:] for n in range(lines.option_count)] == [
             "decided  ✓ correct"

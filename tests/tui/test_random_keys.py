@@ -29,9 +29,17 @@ ITEMS = 30
 MOVES = (
     *[("1",), ("0",)] * 6,
     *[("z",), ("t", "a", "8"), ("x", "3"), ("t", "d", "1"), ("1", "b", "5")] * 2,
-    *[("s",), ("f",), ("u",), ("left_square_bracket",), ("right_square_bracket",)] * 2,
-    *[("m", "1"), ("p", "2"), ("c", "a", "b", "enter"), ("A",), ("w", "escape"), ("x", "escape"), ("t", "escape")],
-    *[("1", "1"), ("0", "1", "0"), ("z", "z"), ("1", "z", "0"), ("s", "1"), ("u", "1", "u")],
+    *[("l",), ("exclamation_mark",), ("u",), ("left_square_bracket",), ("right_square_bracket",)] * 2,
+    *[
+        ("m", "1"),
+        ("percent_sign", "2"),
+        ("c", "a", "b", "enter"),
+        ("greater_than_sign",),
+        ("C", "escape"),
+        ("x", "escape"),
+        ("t", "escape"),
+    ],
+    *[("1", "1"), ("0", "1", "0"), ("z", "z"), ("1", "z", "0"), ("l", "1"), ("u", "1", "u")],
 )
 """What a person may press in one go; the longer ones too fast for what comes between their keys to be read."""
 

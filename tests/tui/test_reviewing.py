@@ -48,7 +48,7 @@ async def reviewing(
 ) -> AsyncIterator[tuple[ReviewItemScreen, Pilot[None]]]:
     """The first queue with one of its items open."""
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "r")
+        await press(pilot, *":r", "enter")
         screen = app.screen
         assert isinstance(screen, DisagreementsScreen)
         screen.query_one("VirtualTable").jump_to_id(item)  # type: ignore[attr-defined]
@@ -114,7 +114,7 @@ async def test_one_key_confirms_gold_and_brings_the_next_item(project: Project, 
         assert "alpha and beta say correct" in review(screen)
         assert title(screen).startswith("0 of 3 reviewed")
         after = following(screen, 2)
-        await press(pilot, "c")
+        await press(pilot, "y")
         assert stored(project) == [("confirmed", 2, None, None, None, "verifier-gold")]
         assert screen.completion == after
         assert title(screen).startswith("1 of 3 reviewed")
@@ -128,7 +128,7 @@ async def test_a_single_wrong_verdict_is_chosen_and_two_keys_mark_it(project: Pr
     async with reviewing(project, 1) as (screen, pilot):
         assert screen.chosen is not None
         assert screen.chosen.verifier == "alpha", "an abstention is no verdict against gold"
-        await press(pilot, "e")
+        await press(pilot, "m")
         menu = screen.app.screen.query_one(OptionList)
         assert "alpha" in str(menu.border_title)
         assert [
@@ -170,7 +170,7 @@ async def test_all_that_err_are_marked_and_taken_back_at_one_go(project: Project
 
 async def test_undecided_verdicts_come_after_wrong_ones(project: Project) -> None:
     async with reviewing(project, 3) as (screen, pilot):
-        await press(pilot, "e")
+        await press(pilot, "m")
         said = [str(option.prompt).split()[1:] for option in screen.app.screen.query_one(OptionList).options]
         assert said[:3] == [["✗", "incorrect", "beta"], ["✗", "incorrect", "gamma"], ["?", "abstain", "alpha"]]
         assert said[3][:5] == ["all", "2", "that", "say", "incorrect,"]
@@ -189,21 +189,21 @@ async def test_another_kind_of_error_needs_a_note(project: Project) -> None:
 
 async def test_a_note_waits_for_its_decision_and_no_other(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
-        await press(pilot, "N")
+        await press(pilot, "c")
         await typed(pilot, "odd")
         assert "✎ odd" in review(screen)
         assert stored(project) == []
-        await press(pilot, "c")
+        await press(pilot, "y")
         assert "odd" not in review(screen)
-        await press(pilot, "c")
+        await press(pilot, "y")
         assert [row[4] for row in stored(project)] == ["odd", None]
 
 
 async def test_a_note_is_not_carried_to_another_item(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
-        await press(pilot, "N")
+        await press(pilot, "c")
         await typed(pilot, "odd")
-        await press(pilot, "n", "c")
+        await press(pilot, "right_square_bracket", "y")
         assert [row[4] for row in stored(project)] == [None]
         assert screen.completion != 2
 
@@ -213,7 +213,7 @@ async def test_an_item_is_sent_back_with_a_reason(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         await at_once(pilot, "r", "enter")
         assert stored(project) == [], "no reason, no decision"
-        await press(pilot, "r")
+        await press(pilot, "l")
         await typed(pilot, "look")
         assert stored(project) == [("reannotate", 2, None, None, "look", "verifier-gold")]
         assert project.database.reader().execute(
@@ -227,14 +227,14 @@ async def test_an_item_is_sent_back_with_a_reason(project: Project) -> None:
 
 async def test_what_is_not_stored_is_not_shown_as_done(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
-        await press(pilot, "r")
+        await press(pilot, "l")
         await typed(pilot, "why")
         assert stored(project) == []
         assert [notice for notice in notices(screen.app) if "people must label" in notice]
         assert screen.completion == 2
         assert title(screen).startswith("0 of 3 reviewed")
         assert "saved" not in review(screen)
-        await press(pilot, "c")
+        await press(pilot, "y")
         assert [row[0] for row in stored(project)] == ["confirmed"], "the keys are free again"
 
 
@@ -266,7 +266,7 @@ async def test_while_a_decision_is_stored_the_keys_that_decide_do_nothing(
 
     monkeypatch.setattr(deciding, "confirm", slowly)
     async with reviewing(project, 2) as (screen, pilot):
-        await pilot.press("c", "e", "z", "c")
+        await pilot.press("y", "m", "z", "y")
         assert screen.app.screen is screen, "no menu has opened"
         assert (screen.completion, title(screen)[:8]) == (2, "0 of 3 r")
         go_on.set()
@@ -278,9 +278,9 @@ async def test_while_a_decision_is_stored_the_keys_that_decide_do_nothing(
 async def test_the_person_comes_to_what_is_not_reviewed_and_hears_when_all_is(project: Project) -> None:
     deciding.confirm(project, 1, by="dora")
     async with reviewing(project, 2) as (screen, pilot):
-        await press(pilot, "c")
+        await press(pilot, "y")
         assert screen.completion == 3
-        await press(pilot, "c")
+        await press(pilot, "y")
         assert title(screen).startswith("3 of 3 reviewed")
         assert [notice for notice in notices(screen.app) if "Every item of this queue is reviewed" in notice]
         assert screen.completion == 3
@@ -295,7 +295,7 @@ async def test_next_and_previous_go_through_the_queue_without_deciding(project: 
         listed = order(screen)
         await press(pilot, *["p"] * listed.index(2))
         assert screen.completion == listed[0]
-        await press(pilot, "n", "n")
+        await press(pilot, "right_square_bracket", "right_square_bracket")
         assert screen.completion == listed[2]
         assert stored(project) == []
 
@@ -332,12 +332,12 @@ async def test_the_item_of_a_cell_takes_the_same_keys_and_stays(project: Project
         assert stored(project) == [("error", 2, "beta", "extraction", None, None)]
         assert screen.completion == 2
         assert "Decided  ✗ error of beta: extraction" in review(screen)
-        await press(pilot, "c")
+        await press(pilot, "y")
         assert [row[0] for row in stored(project)] == ["error", "confirmed"]
         await press(pilot, "z")
         assert [row[0] for row in stored(project)] == ["error", "confirmed", "retraction"]
         assert "error of beta" in review(screen)
-        await press(pilot, "n")
+        await press(pilot, "right_square_bracket")
         assert screen.completion == 3
         assert review(screen) == ""
 
@@ -352,7 +352,7 @@ async def test_what_was_marked_at_one_go_is_taken_back_at_one_go_on_its_item_too
 
 async def test_the_whole_way_from_a_number_to_a_decision(project: Project) -> None:
     async with opened(project, size=(120, 40)) as (app, pilot):
-        await press(pilot, "y", "i", "enter")
+        await press(pilot, *":y", "enter", "i", "enter")
         assert isinstance(app.screen, ItemScreen)
         item = app.screen.completion
         await at_once(pilot, "e", "1")
@@ -364,10 +364,10 @@ async def test_there_must_be_gold_and_somebody_who_errs(tmp_path: Path) -> None:
     add_items(project.database, [{"completion_id": "nobody knows"}])
     add_run(project, "alpha", {1: YES, 2: NO, 3: YES})
     async with looking(project, 1) as (screen, pilot):
-        await press(pilot, "e")
+        await press(pilot, "m")
         assert [notice for notice in notices(screen.app) if "agrees with gold" in notice]
     async with looking(project, 3) as (screen, pilot):
-        await press(pilot, "e", "c")
+        await press(pilot, "m", "y")
         assert [notice for notice in notices(screen.app) if "no gold that a verifier" in notice]
         assert [notice for notice in notices(screen.app) if "There is no gold to confirm" in notice]
     assert stored(project) == []

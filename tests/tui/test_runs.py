@@ -78,7 +78,7 @@ def shown(app: WorkbenchApp) -> str:
 
 async def test_no_runs_says_what_to_do(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path)) as (app, pilot):
-        await press(pilot, "v", "p", "r", "c", "enter")
+        await press(pilot, *":v", "enter", "space", "ctrl+r", "x", "enter")
         assert "Start one" in text_of(app, "#runs-run")
         assert type(app.screen).__name__ == "RunsScreen"
 
@@ -86,7 +86,7 @@ async def test_no_runs_says_what_to_do(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_run_is_started_and_watched_until_it_is_complete(project: Project, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "v", "s")
+        await press(pilot, *":v", "enter", "a")
         await choose(app, pilot, "slow")
         await pilot.press("ctrl+r")
         await until(pilot, lambda: isinstance(app.screen, RunsScreen))
@@ -110,7 +110,7 @@ async def test_the_last_counts_come_though_nothing_is_written_any_more(tmp_path:
     project = make_project(tmp_path, numbered(40))
     run = add_run(project, "going", dict.fromkeys(range(1, 26), Outcome.CORRECT), complete=False, items=40)
     async with opened(project) as (app, pilot):
-        await press(pilot, "v")
+        await press(pilot, *":v", "enter")
         await until(pilot, lambda: "25 correct" in text_of(app, "#runs-run"))
         # The count of a large run makes the next one wait; what came meanwhile is counted then.
         screen_of(app)._count_after = time.monotonic() + 1.5
@@ -121,20 +121,20 @@ async def test_the_last_counts_come_though_nothing_is_written_any_more(tmp_path:
 async def test_pause_resume_and_cancel(project: Project) -> None:
     run = verifying.start(project, "slow", {"ms": "100"}).run
     async with opened(project) as (app, pilot):
-        await press(pilot, "v")
+        await press(pilot, *":v", "enter")
         await until(pilot, lambda: run_of(app, run).done)
-        await pilot.press("p")
+        await pilot.press("space")
         await until(pilot, lambda: run_of(app, run).state == "paused")
         await until(pilot, lambda: "‖ paused" in shown(app))
         done = len(stored(project, run))
-        await pilot.press("r")
+        await pilot.press("ctrl+r")
         await until(pilot, lambda: run_of(app, run).done > done)
-        await pilot.press("c")
+        await pilot.press("x")
         await until(pilot, lambda: type(app.screen).__name__ == "ConfirmScreen")
-        await pilot.press("n")
+        await pilot.press("escape")
         await until(pilot, lambda: type(app.screen).__name__ == "RunsScreen")
         assert run_of(app, run).state == "running"
-        await pilot.press("c")
+        await pilot.press("x")
         await until(pilot, lambda: type(app.screen).__name__ == "ConfirmScreen")
         await pilot.press("y")
         await until(pilot, lambda: type(app.screen).__name__ == "RunsScreen")
@@ -145,9 +145,9 @@ async def test_pause_resume_and_cancel(project: Project) -> None:
 async def test_quitting_leaves_the_run_going(project: Project) -> None:
     run = verifying.start(project, "slow", {"ms": "100"}).run
     async with opened(project) as (app, pilot):
-        await press(pilot, "v")
+        await press(pilot, *":v", "enter")
         await until(pilot, lambda: run_of(app, run).done)
-        await pilot.press("q")
+        await pilot.press("ctrl+q")
         await pilot.pause(0.2)
         assert not app.is_running
     until_writing(project, run, ITEMS)
@@ -157,11 +157,11 @@ async def test_a_dead_runner_is_told_and_resume_goes_on(project: Project) -> Non
     run = verifying.start(project, "slow").run
     kill(until_writing(project, run, ITEMS), signal.SIGKILL)
     async with opened(project) as (app, pilot):
-        await press(pilot, "v")
+        await press(pilot, *":v", "enter")
         await until(pilot, lambda: "! stopped" in shown(app))
         assert "Resume it" in text_of(app, "#runs-run")
         hurry()
-        await pilot.press("r")
+        await pilot.press("ctrl+r")
         await until(pilot, lambda: run_of(app, run).state == "complete")
         assert len(stored(project, run)) == ITEMS
 
@@ -171,7 +171,7 @@ async def test_cursor_and_focus_stay_while_runs_go_on(project: Project) -> None:
         add_run(project, name, {1: Outcome.CORRECT})
     run = verifying.start(project, "slow").run
     async with opened(project) as (app, pilot):
-        await press(pilot, "v")
+        await press(pilot, *":v", "enter")
         table = app.screen.query_one(VirtualTable)
         await pilot.press("down", "down")
         await until(pilot, lambda: table.selected_id == 2)
@@ -187,7 +187,7 @@ async def test_cursor_and_focus_stay_while_runs_go_on(project: Project) -> None:
 
 async def test_some_items_only_and_what_is_wrong_is_told_in_place(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "v", "s")
+        await press(pilot, *":v", "enter", "a")
         form = await choose(app, pilot, "exact")
         for bad, message in (("colour=red", "Unknown field"), ('gold="correct', "quotation")):
             field(form, "items").value = bad
@@ -206,7 +206,7 @@ async def test_a_refused_start_is_a_notice(project: Project) -> None:
     add_items(project.database, numbered(2_000, dataset="more"))
     run = verifying.start(project, "slow").run
     async with opened(project) as (app, pilot):
-        await press(pilot, "v")
+        await press(pilot, *":v", "enter")
         await until(pilot, lambda: run_of(app, run).done)
         screen_of(app).action_start()
         form = await choose(app, pilot, "slow")
@@ -220,7 +220,7 @@ async def test_details_show_reasons_message_and_log(tmp_path: Path) -> None:
     outcomes = {1: Outcome.CORRECT, 2: Outcome.ERROR, 3: Outcome.ABSTAIN, 4: Outcome.ERROR}
     add_run(project, "judge", outcomes, reasons=("[/]", "timeout"))
     async with opened(project) as (app, pilot):
-        await press(pilot, "v")
+        await press(pilot, *":v", "enter")
         assert "✓ 1 correct" in text_of(app, "#runs-run")
         assert "! 2 error" in text_of(app, "#runs-run")
         await press(pilot, "enter")
@@ -238,16 +238,16 @@ async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]
     for name in HOSTILE:
         add_run(project, name, {1: Outcome.CORRECT}, reasons=(name,))
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "v")
+        await press(pilot, *":v", "enter")
         for key in ("up", "down", "down", "down"):
             await press(pilot, key, "enter")
             assert type(app.screen).__name__ == "RunDetailScreen"
             assert "\x1b" not in text_of(app, "#run-detail Static")
-            await press(pilot, "escape", "c")
+            await press(pilot, "escape", "x")
             assert type(app.screen).__name__ == "ConfirmScreen"
-            await press(pilot, "n")
+            await press(pilot, "escape")
         assert "[bold]x" in shown(app)
-        await press(pilot, "s", "down", "down", "escape")
+        await press(pilot, "a", "down", "down", "escape")
         assert not notices(app)
 
 

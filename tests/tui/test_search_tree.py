@@ -108,7 +108,7 @@ async def test_a_node_and_a_rollout_open_their_own_calls(tmp_path: Path, search:
         await press(pilot, "escape")
         left_out = next(place for place, node in enumerate(trace["nodes"]) if node["action"] == "null")
         tree.move_cursor(next(one for one in tree._tree_nodes.values() if one.data == left_out))
-        await press(pilot, "c")
+        await press(pilot, "T")
         assert any("left out" in notice for notice in notices(app))
         await press(pilot, "tab", "enter")
         await until(pilot, lambda: isinstance(app.screen, TranscriptScreen))
@@ -118,7 +118,7 @@ async def test_a_node_and_a_rollout_open_their_own_calls(tmp_path: Path, search:
         }
         await press(pilot, "escape", "shift+tab")
         tree.move_cursor(tree.root)
-        await press(pilot, "enter", "t")
+        await press(pilot, "enter", "T")
         assert isinstance(app.screen, SearchTreeScreen)
 
 
@@ -141,5 +141,5 @@ async def test_an_account_that_cannot_be_read_is_no_crash(tmp_path: Path) -> Non
         app.push_screen(SearchTreeScreen(run, 1))
         await settle(pilot)
         assert "No search can be read" in text_of(app, "#search-facts")
-        await press(pilot, "enter", "c", "tab", "enter")
+        await press(pilot, "enter", "T", "tab", "enter")
         assert isinstance(app.screen, SearchTreeScreen)

@@ -36,7 +36,7 @@ def configure(project: Project, url: str, *more: str) -> None:
 
 async def ask_to_start(app: WorkbenchApp, pilot: Pilot[None]) -> None:
     """Choose the judge; what comes next is the estimate."""
-    await press(pilot, "v", "s")
+    await press(pilot, *":v", "enter", "a")
     names = [name for _, name in app.screen._choices]  # type: ignore[attr-defined]
     app.screen.query_one(OptionList).highlighted = names.index("my-judge")
     await press(pilot, "enter")
@@ -64,7 +64,7 @@ async def test_nothing_is_sent_before_estimate_and_trust_are_confirmed(project: 
             assert "at most about $" in question(app)
             await press(pilot, "y")
             await until(pilot, lambda: "the server " in question(app) and server.url in question(app))
-            await press(pilot, "n")
+            await press(pilot, "escape")
             assert (state(app), server.received) == (None, [])
             await press(pilot, "escape")
             await ask_to_start(app, pilot)
@@ -117,7 +117,7 @@ async def test_errors_are_counted_by_class_and_retried_by_key(project: Project) 
             assert "3 × bad_request" in detail
             await press(pilot, "escape")
             moody.refuses = "nothing at all"
-            await press(pilot, "e")
+            await press(pilot, "l")
             await until(pilot, lambda: state(app) == "complete" and len(server.received) == 2 * ITEMS - 3)
             await until(pilot, lambda: run_info(project, 1).verdicts == {**counts, "correct": 6, "error": 0})
     assert not any("Something went wrong" in notice for notice in notices(app))
@@ -143,6 +143,6 @@ async def test_a_run_that_pauses_by_itself_says_why_and_goes_on_by_key(
             assert "r goes on" in told
             assert "not-shown-anywhere" not in told
             moody.refuses = "nothing at all"
-            await press(pilot, "r")
+            await press(pilot, "ctrl+r")
             await until(pilot, lambda: state(app) == "complete")
             assert run_info(project, 1).done == ITEMS

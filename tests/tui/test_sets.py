@@ -71,7 +71,7 @@ def remark(screen: BrowseScreen) -> str:
 
 async def begin(app: WorkbenchApp, pilot: Pilot[None]) -> SetsScreen:
     """Home, then Sets, with the set under the cursor shown in full."""
-    await press(pilot, "s")
+    await press(pilot, *":s", "enter")
     screen = screen_of(app, SetsScreen)
     await until(pilot, lambda: not screen.sets or screen.detail is not None)
     return screen
@@ -122,7 +122,7 @@ async def test_building_plans_first_and_freezes_what_the_command_line_would(
     project = open_project(project.path)
     async with opened(project) as (app, pilot):
         await begin(app, pilot)
-        await press(pilot, "b", "2")
+        await press(pilot, "a", "2")
         form = screen_of(app, BuildSetScreen)
         assert form.values()["where"] == "set=picks@1"
         await fill(app.screen, pilot, per_type="x")
@@ -149,7 +149,7 @@ async def test_a_hard_set_begins_with_a_queue_of_the_judges_that_are_chosen(tmp_
     project = pool(tmp_path)
     async with opened(project) as (app, pilot):
         await begin(app, pilot)
-        await press(pilot, "b", "3", "enter", "a", "enter")
+        await press(pilot, "a", "3", "enter", "asterisk", "enter")
         form = screen_of(app, BuildSetScreen)
         assert form.values()["judges"] == "a b c"
         await press(pilot, "f3")
@@ -157,7 +157,7 @@ async def test_a_hard_set_begins_with_a_queue_of_the_judges_that_are_chosen(tmp_
         await fill(form, pilot, minority="1", annotate="4")
         await press(pilot, "f3", "enter")
         await until(pilot, lambda: detail(app).startswith("hard-queue@1 (queue, frozen): 4 tuples"))
-        await press(pilot, "b", "3")
+        await press(pilot, "a", "3")
         going_on = screen_of(app, BuildSetScreen).values()
         assert (going_on["name"], going_on["judges"], going_on["where"]) == ("hard", "", "")
 
@@ -168,7 +168,7 @@ async def test_what_differs_is_frozen_as_a_new_version_only_when_asked_and_shown
         build_hard(project, HardOptions(judges=tuple(JUDGES), minority=1, annotate=4, final=2, partial=True))
     async with opened(project) as (app, pilot):
         await begin(app, pilot)
-        await press(pilot, "b", "3")
+        await press(pilot, "a", "3")
         await fill(app.screen, pilot, final="1")
         await press(pilot, "f3", "enter")
         assert "Nothing was frozen: items still wait" in text_of(app, "#plan-trouble")
@@ -176,9 +176,9 @@ async def test_what_differs_is_frozen_as_a_new_version_only_when_asked_and_shown
         await fill(app.screen, pilot, partial="yes")
         await press(pilot, "f3", "enter")
         assert "final 2, now 1" in text_of(app, "#plan-trouble")
-        await press(pilot, "V")
+        await press(pilot, "a")
         await until(pilot, lambda: list(rows(app)) == ["hard@2", "hard@1", "hard-queue@1"])
-        await press(pilot, "d")
+        await press(pilot, "equals_sign")
         assert text_of(app, "#diff-caption").startswith("1 equal · only in hard@1: 1\nfinal: 2 → 1")
         await press(pilot, "enter")
         assert remark(screen_of(app, BrowseScreen)).startswith("1 of 1")
@@ -191,9 +191,9 @@ async def test_a_set_is_published_with_what_its_publisher_should_know(tmp_path: 
     folder = tmp_path / "out"
     async with opened(project) as (app, pilot):
         await begin(app, pilot)
-        await press(pilot, "p")
+        await press(pilot, "e")
         assert any("Finished sets are published" in notice for notice in notices(app))
-        await press(pilot, "down", "p")
+        await press(pilot, "down", "e")
         screen = screen_of(app, PublishSetScreen)
         assert screen.values()["folder"] == str(tmp_path / "small")
         await fill(app.screen, pilot, folder=str(folder), licence="cc-by-4.0", languages="e!")
@@ -223,7 +223,7 @@ async def test_from_a_set_to_its_items_its_accuracy_and_the_pool(tmp_path: Path)
         assert remark(browse) == "1 of 4"
         assert browse.table.chips == (Condition("set", "=", "small@1"),)
         app.pop_screen()
-        await press(pilot, "y")
+        await press(pilot, "v")
         accuracy = screen_of(app, AccuracyScreen)
         assert accuracy.report is not None
         assert {row.n for row in accuracy.report.rows if row.group is None} == {4}
@@ -240,7 +240,7 @@ async def test_an_annotator_cannot_reach_it(tmp_path: Path) -> None:
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):
         home = app.screen
-        await press(pilot, "s")
+        await press(pilot, *":s", "enter", "escape")
         assert app.screen is home
         app.open_screen("sets")
         await settle(pilot)

@@ -65,7 +65,7 @@ async def test_the_table_is_written_in_each_format(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     report = accuracy(project, by="type")
     async with opened(project) as (app, pilot):
-        await press(pilot, "y", "e", "2", "e", "3")
+        await press(pilot, *":y", "enter", "e", "2", "e", "3")
         stem = "p-accuracy-type-forced-final"
         assert (tmp_path / f"{stem}.md").read_text("utf-8") == accuracy_as(report, TableForm(format="markdown"))
         assert (tmp_path / f"{stem}.tex").read_text("utf-8") == accuracy_as(report, TableForm(format="latex"))
@@ -83,7 +83,7 @@ async def test_what_is_shown_is_what_is_shared(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(sharing, "copy", keep)
     async with opened(project) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         await to_cell(pilot, "bad", "A")
         await press(pilot, "enter", "p", "e", "4", "e", "1")
         inner = Selection((Condition("type", "=", "A"),))
@@ -97,7 +97,7 @@ async def test_the_terminal_does_not_say_whether_it_took_it(tmp_path: Path, monk
     project = judged_project(tmp_path)
     monkeypatch.setattr(sharing, "copy", lambda text: None)
     async with opened(project) as (app, pilot):
-        await press(pilot, "y", "e", "5")
+        await press(pilot, *":y", "enter", "e", "5")
         assert app.clipboard == accuracy_as(accuracy(project, by="type"), TableForm(format="markdown"))
         (notice,) = notices(app)
         assert notice.startswith("Perhaps copied")

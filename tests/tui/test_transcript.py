@@ -71,11 +71,11 @@ async def test_raw_shows_both_bodies_to_the_byte(project: Project) -> None:
     async with opened(project) as (app, pilot):
         app.push_screen(TranscriptScreen(run, 1))
         await settle(pilot)
-        await press(pilot, "r")
+        await press(pilot, "o")
         text = call_shown(app)
         assert ANALYSE.request.decode() in text
         assert ANALYSE.response.decode() in text
-        await press(pilot, "r")
+        await press(pilot, "o")
         assert ANALYSE.request.decode() not in call_shown(app)
 
 
@@ -148,8 +148,8 @@ async def test_an_item_opens_the_transcript_of_its_chosen_verdict(project: Proje
         assert "1 call · recorded replies" in evidence.text
         await press(pilot, "T")
         assert any("No model server was asked" in notice for notice in notices(app))
-        await press(pilot, "M", "T")
+        await press(pilot, "V", "T")
         assert any("Choose one" in notice for notice in notices(app))
-        await press(pilot, "M", "T")
+        await press(pilot, "V", "T")
         assert isinstance(app.screen, TranscriptScreen)
         assert app.screen.run_number == other

@@ -84,9 +84,9 @@ def looked_at(project: Project) -> set[int]:
 # -- the way there, counted in keys ---------------------------------------------------------------------------------
 
 
-async def test_from_home_to_the_first_stored_cause_of_the_weakest_cell_in_two_keys(project: Project) -> None:
+async def test_from_home_to_the_first_stored_cause_of_the_weakest_cell_in_four_keys(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "w", "2")
+        await press(pilot, *":w", "enter", "2")
         assert isinstance(app.screen, TriageScreen)
         assert app.screen.scope is not None
         assert "C1" in app.screen.scope.words
@@ -102,10 +102,10 @@ async def test_from_homes_sentence_about_it_in_three_keys(project: Project) -> N
     assert stored(project) == [("error", 1, "format", None)]
 
 
-@pytest.mark.parametrize("way", [("y", "m"), ("r", "m"), ("b", "m")], ids=["accuracy", "queue", "browse"])
-async def test_cells_queues_and_lists_lead_there_by_one_key(project: Project, way: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("way", [":y", ":r", ":b"], ids=["accuracy", "queue", "browse"])
+async def test_cells_queues_and_lists_lead_there_by_one_key(project: Project, way: str) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, *way)
+        await press(pilot, *way, "enter", "m")
         assert isinstance(app.screen, TriageScreen)
         assert app.screen.scope is not None
         assert sorted(app.screen.scope.items) == [*range(1, 9)]
@@ -126,7 +126,7 @@ async def test_a_decision_is_one_key_to_the_last_of_them(project: Project) -> No
 async def test_annotators_have_no_way_there(project: Project) -> None:
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):
-        await press(pilot, "w")
+        await press(pilot, *":w", "enter", "escape")
         app.action_open_screen("triage")
         await settle(pilot)
         assert not isinstance(app.screen, TriageScreen)
@@ -336,7 +336,7 @@ async def test_an_item_opened_from_its_card_takes_its_decisions_there(project: P
         await press(pilot, "enter")
         assert isinstance(screen.app.screen, ItemScreen)
         assert screen.app.screen.completion == 1
-        await press(pilot, "c", "escape")
+        await press(pilot, "y", "escape")
         assert "gold is right" in shown(screen)
         assert title(screen).startswith("case 1 of 8 · 0 with a cause · 8 left")
 

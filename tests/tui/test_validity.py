@@ -37,7 +37,7 @@ def project_of_one(folder: Path) -> Project:
 async def test_findings_are_those_of_the_service_and_said_in_words(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_one(tmp_path)
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "t")
+        await press(pilot, *":t", "enter")
         screen = app.screen
         assert isinstance(screen, ValidityScreen)
         await until(pilot, lambda: screen.report is not None)
@@ -46,7 +46,7 @@ async def test_findings_are_those_of_the_service_and_said_in_words(tmp_path: Pat
         await until(pilot, lambda: len(table.visible_ids) == len(screen.report.findings))  # type: ignore[union-attr]
         await until(pilot, lambda: "longer completions are accepted" in text_of(app, "#validity-detail Static"))
         assert text_of(app, "#validity-detail Static").startswith("Of equal gold and type")
-        await press(pilot, "s")
+        await press(pilot, "h")
         await until(pilot, lambda: len(table.visible_ids) < len(screen.report.findings))  # type: ignore[union-attr]
         assert all(screen.report.findings[number].stands_out for number in table.visible_ids)
         await press(pilot, "e")
@@ -59,5 +59,5 @@ async def test_findings_are_those_of_the_service_and_said_in_words(tmp_path: Pat
 async def test_without_a_run_it_says_where_to_start_one(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{}])
     async with opened(project) as (app, pilot):
-        await press(pilot, "t")
+        await press(pilot, *":t", "enter")
         await until(pilot, lambda: "start one" in text_of(app, "#validity-detail Static"))

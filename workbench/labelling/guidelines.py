@@ -33,7 +33,7 @@ Judge the **final answer**, not the way to it. Compare it with the reference's f
 The reference counts as right unless you are sure that it is wrong: then choose *bad reference*.
 Units and missing dollar signs matter only where the question asks for them.
 Right answer, wrong reasoning: still correct. Say so in a note (`c`) if it matters.
-In doubt, decide, and press `u` (unsure) before the verdict; a flag (`f`) calls the coordinator.
+In doubt, decide, and press `u` (unsure) before the verdict; a flag (`!`) calls the coordinator.
 
 Work alone. Labels are compared only afterwards; where two people differ, a third one settles it.
 

@@ -9,7 +9,7 @@ from functools import partial
 from importlib import import_module
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from rich.text import Text
 from textual import events
@@ -20,7 +20,6 @@ from textual.css.query import NoMatches
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import MountError
-from textual.widgets import Input
 from textual.worker import WorkerFailed
 
 from workbench.app.tui.allocating import Garbage, process_of_its_own
@@ -61,7 +60,7 @@ SCREENS: dict[str, tuple[str, str, str]] = {
     "history": ("HistoryScreen", "l", "History: your own labels"),
     "begin": ("BeginScreen", "u", "Begin: from a file to a first figure, in four steps"),
 }
-"""Screen name -> (class in tui/screens/NAME.py, its key on Home, one line of help); imported on first use."""
+"""Screen name -> (class in tui/screens/NAME.py, its letter behind ``:``, one line of help); imported on first use."""
 ANNOTATOR_SCREENS = ("home", "annotate", "adjudicate", "conflicts", "history")
 """What a person sees who came with ``--as NAME``."""
 LEFT_S = 10.0
@@ -74,6 +73,22 @@ _NOT_SERVED = {"Screenshot"}
 """Commands that write files: whoever looks from a browser is not at this machine."""
 _GONE_S = (0.1, 0.4, 2.0)
 """After what times a screen that was left may have been taken apart; the last is that of the slowest timer."""
+
+
+class Place(NamedTuple):
+    """A screen to go to.
+
+    Attributes:
+        name: What it is opened by.
+        letter: Its short name.
+        title: Its name for people.
+        text: What one does there.
+    """
+
+    name: str
+    letter: str
+    title: str
+    text: str
 
 
 class WorkbenchApp(App[None]):
@@ -97,12 +112,17 @@ class WorkbenchApp(App[None]):
 
     EVERYWHERE: ClassVar[tuple[Action, ...]] = (
         Action("app.help", "question_mark,f1", "help", "Keys", "Show the keys of this screen."),
+        Action("app.go", "colon", "go", "Go to", "Go to any screen by name, or to an item by its id."),
         Action("app.palette", "ctrl+p", "command_palette", "Commands", "Find a command by name.", footer=False),
         Action("app.copy", "Y", "copy", "Copy", "Copy the cell, the row, or a text of the item.", footer=False),
-        Action("app.back", "escape", "go_back", "Back", "Go back to the screen before."),
-        Action("app.quit", "q", "quit", "Quit", "Leave the app; runs go on."),
+        Action("app.back", "escape,q", "go_back", "Back", "Go back to the screen before."),
+        Action("app.quit", "ctrl+q", "quit", "Quit", "Leave the app; runs go on."),
     )
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(EVERYWHERE)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(EVERYWHERE),
+        # Above dialogs and lines, too; a keymap that moves it takes this one away.
+        Binding("ctrl+q", "quit", "Quit", priority=True),
+    ]
 
     indexed: reactive[float | None] = reactive(None, repaint=False)
 
@@ -149,6 +169,12 @@ class WorkbenchApp(App[None]):
         """The screens this person may open."""
         return ANNOTATOR_SCREENS if self.annotator else tuple(SCREENS)
 
+    @property
+    def places(self) -> list[Place]:
+        """The same, with what people call them."""
+        called = {name: SCREENS[name] for name in self.screen_names}
+        return [Place(name, letter, *text.split(": ", 1)) for name, (_, letter, text) in called.items()]
+
     def on_mount(self) -> None:
         """Theme and keys, then Home, and what was asked for on top of it."""
         for theme in OWN_THEMES:
@@ -168,9 +194,7 @@ class WorkbenchApp(App[None]):
         if self._begin_at != "home":
             self.open_screen(self._begin_at)
         if self._first_items:
-            from workbench.app.tui.screens.item import ItemScreen
-
-            self.push_screen(ItemScreen(self._first_items[0], self._first_items))
+            self._open_items(self._first_items)
 
     async def on_event(self, event: events.Event) -> None:
         """Every key and mouse event comes here first, whichever screen or widget it is for."""
@@ -302,24 +326,38 @@ class WorkbenchApp(App[None]):
         if self.garbage and not self.garbage.collect(alone=len(self.screen_stack) <= 2):
             self._free(again)
 
+    def action_go(self) -> None:
+        """Ask where to go."""
+        from workbench.app.tui.screens.go_to import GoToScreen
+
+        if isinstance(self.screen, WorkbenchScreen):
+            self.push_screen(GoToScreen(self.screen, self.places, items=self.annotator is None), self._go)
+
+    def _go(self, found: str | list[int] | None) -> None:
+        if isinstance(found, str):
+            self.open_screen(found)
+        elif found:
+            self._open_items(found)
+
+    def _open_items(self, items: Sequence[int]) -> None:
+        from workbench.app.tui.screens.item import ItemScreen
+
+        self.push_screen(ItemScreen(items[0], items))
+
     def action_open_screen(self, name: str) -> None:
         """Open a screen by name (key and palette)."""
         self.open_screen(name)
 
     def action_go_back(self) -> None:
-        """Leave the present screen; Home is the last one."""
+        """Leave the present screen; on Home, where there is nothing to go back to, say how to leave."""
         if len(self.screen_stack) > 2:
             self.pop_screen()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There is no way back from Home."""
-        return len(self.screen_stack) > 2 if action == "go_back" else True
+        else:
+            self.action_help_quit()
 
     def action_help_quit(self) -> None:
-        """Say how to leave, as the footer does (ctrl+c); while a line is typed into, its letters are no keys."""
-        typing = isinstance(self.focused, Input)
-        keys = self.shown_keys("app.quit", "q")
-        key = self.get_key_display(Binding("ctrl+q", "")) if typing or not keys else keys[0]
+        """Say how to leave (ctrl+c)."""
+        key = next(iter(self.shown_keys("app.quit", "ctrl+q")))
         self.notify(f"{key} leaves the app.", title="Do you want to leave?", markup=False)
 
     def action_screenshot(self, filename: str | None = None, path: str | None = None) -> None:

@@ -274,7 +274,7 @@ class ItemFlow(JudgingScreen):
             self._current = self._current._replace(item=answered)
         if new:
             self.notify(
-                "The coordinator has answered your flag: F shows it.", title="An answer", timeout=8, markup=False
+                "The coordinator has answered your flag: d shows it.", title="An answer", timeout=8, markup=False
             )
         self.draw_line()
 
@@ -467,7 +467,7 @@ class ItemFlow(JudgingScreen):
     def action_newer(self) -> None:
         """Go to the own label after this one, or to the item at hand."""
         if self._current is not None and not self._revisiting and not self._complete(self._current):
-            self.notify("Label it first, or skip it with s.", markup=False)
+            self.notify("Label it first, or skip it with l.", markup=False)
         else:
             self._step(older=False)
 

@@ -39,15 +39,16 @@ def looking_actions(screen: str) -> tuple[Action, ...]:
     """The actions that only look, under a screen's own ids."""
     return (
         Action(
-            f"{screen}.completion", "w", "open('completion')", "Whole", "The whole completion; again: the card.", False
+            f"{screen}.completion", "C", "open('completion')", "Whole", "The whole completion; again: the card.", False
         ),
-        Action(f"{screen}.question", "o", "open('question')", "Question", "The whole question.", False),
-        Action(f"{screen}.reference", "r", "open('reference')", "Reference", "The whole reference.", False),
-        Action(f"{screen}.raw", "v", "raw", "Raw", "The exact texts, or rendered ones.", False),
-        Action(f"{screen}.boxed", "n", "boxed", "Next box", "Go to the next \\boxed in the whole text.", False),
+        Action(f"{screen}.question", "Q", "open('question')", "Question", "The whole question.", False),
+        Action(f"{screen}.reference", "R", "open('reference')", "Reference", "The whole reference.", False),
+        Action(f"{screen}.raw", "o", "raw", "Raw", "The exact texts, or rendered ones.", False),
+        Action(f"{screen}.boxed", "n", "boxed(1)", "Next hit", "Go to the next hit, or \\boxed.", False),
+        Action(f"{screen}.find-previous", "N", "boxed(-1)", "Previous hit", "Go to the hit or box before.", False),
         Action(f"{screen}.find", "slash", "find", "Find", "Look for something in the whole text.", False),
-        Action(f"{screen}.guidelines", "g", "open('guidelines')", "Guidelines", "What is asked of you.", False),
-        Action(f"{screen}.close", "escape", "close", "Close", "Close the whole text or the search.", False),
+        Action(f"{screen}.guidelines", "G", "open('guidelines')", "Guidelines", "What is asked of you.", False),
+        Action(f"{screen}.close", "escape,q", "close", "Close", "Close the whole text or the search.", False),
     )
 
 
@@ -166,9 +167,9 @@ class JudgingScreen(PersonScreen):
         """Change between rendered and exact texts."""
         self.card.toggle_raw()
 
-    def action_boxed(self) -> None:
-        """Go to the next box."""
-        self.card.next_boxed()
+    def action_boxed(self, step: int) -> None:
+        """Go to another hit, or box."""
+        self.card.go_on(step)
 
     def action_find(self) -> None:
         """Look for something."""
@@ -208,7 +209,7 @@ class JudgingScreen(PersonScreen):
         self._news = "" if acquainted is None else acquainted.news()
         if self._news:
             when = "have changed" if before else "have changed since you were here"
-            self.notify(f"The guidelines {when}: g shows them.", title="New guidelines", timeout=8, markup=False)
+            self.notify(f"The guidelines {when}: G shows them.", title="New guidelines", timeout=8, markup=False)
         if self.card.opened == "guidelines":
             self._read_guidelines()
         self.draw_line()
@@ -252,7 +253,7 @@ class JudgingScreen(PersonScreen):
     @property
     def news(self) -> RemarkPiece:
         """For the first line, until they have been read: there are new guidelines."""
-        return RemarkPiece("new guidelines: g" if self._news else "")
+        return RemarkPiece("new guidelines: G" if self._news else "")
 
     # -- the clock ---------------------------------------------------------------------------------
 

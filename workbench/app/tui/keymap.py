@@ -11,12 +11,17 @@ from textual.binding import Binding, InvalidBinding
 # -- The action registry: key bindings, footer, command palette and help are all made from it.
 
 
+NO_KEY = "no-key"
+"""Stands for the key of what has none to begin with: a keymap finds what it moves by a binding."""
+
+
 class Action(NamedTuple):
     """One thing a person can do on a screen.
 
     Attributes:
         id: ``screen.verb``; the keymap in workbench.toml names it.
-        keys: Default keys, comma-separated.
+        keys: Default keys, comma-separated; what they mean everywhere stands in `meanings`. Empty: a keymap may
+            give it one.
         run: The Textual action, such as ``label('correct')`` or ``app.open_screen('browse')``.
         label: One or two words for the footer.
         help: One sentence for the help screen and the command palette.
@@ -36,7 +41,9 @@ class Action(NamedTuple):
 def bindings(actions: tuple[Action, ...]) -> list[Binding]:
     """Key bindings that carry the actions' ids, so that a keymap can move them."""
     return [
-        Binding(action.keys, action.run, action.label, show=action.footer, priority=action.priority, id=action.id)
+        Binding(
+            action.keys or NO_KEY, action.run, action.label, show=action.footer, priority=action.priority, id=action.id
+        )
         for action in actions
     ]
 
@@ -75,12 +82,13 @@ def problems(
 
 
 def _clashes(keymap: Mapping[str, str], actions: tuple[Action, ...]) -> list[str]:
-    """Keys that a moved action takes from another one on the same screen."""
-    taken: dict[str, str] = {}
+    """Keys that a moved action takes from another one on the same screen; what shared a key before may go on."""
+    taken: dict[str, Action] = {}
     found = []
     for action in actions:
         for key in key_names(keymap.get(action.id, action.keys)):
-            other = taken.setdefault(key, action.id)
-            if other != action.id and {other, action.id} & keymap.keys():
-                found.append(f"The key {key!r} is given to both {other!r} and {action.id!r}.")
+            other = taken.setdefault(key, action)
+            shared = {*key_names(other.keys)} & {*key_names(action.keys)}
+            if other is not action and not shared and {other.id, action.id} & keymap.keys():
+                found.append(f"The key {key!r} is given to both {other.id!r} and {action.id!r}.")
     return found

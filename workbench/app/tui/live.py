@@ -132,7 +132,7 @@ _WHY_UNSUITABLE = "Why is it unsuitable?"
 def coordinating_actions(screen: str) -> tuple[Action, ...]:
     """The coordinator's actions of a screen that shows an item."""
     return (
-        Action(f"{screen}.reopen", "o", "reopen", "Reopen", "Have the item labelled anew; asks why.", footer=False),
+        Action(f"{screen}.reopen", "a", "reopen", "Reopen", "Have the item labelled anew; asks why.", footer=False),
         Action(
             f"{screen}.exclude", "x", "exclude", "Exclude", "Out of every table, or in again; asks why.", footer=False
         ),

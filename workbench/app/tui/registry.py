@@ -29,6 +29,11 @@ def every_screen() -> Iterator[type[WorkbenchScreen]]:
     return (found for found in _classes(screens) if issubclass(found, WorkbenchScreen))
 
 
+def every_widget() -> Iterator[type[Widget]]:
+    """All widgets of our own, dialogs among them."""
+    return (found for found in (*_classes(kit), *_classes(screens)) if issubclass(found, Widget))
+
+
 def widget_bindings(widget: type[Widget]) -> list[Binding]:
     """The keys of a widget that a keymap can move."""
     declared: list[object] = widget.__dict__.get("BINDINGS", [])
@@ -37,6 +42,5 @@ def widget_bindings(widget: type[Widget]) -> list[Binding]:
 
 def keymap_problems(moved: Mapping[str, str], everywhere: Iterable[Action]) -> list[str]:
     """What is wrong with a keymap; see `workbench.app.tui.keymap.problems`."""
-    kinds = [found for found in (*_classes(kit), *_classes(screens)) if issubclass(found, Widget)]
-    others = {str(binding.id) for kind in kinds for binding in widget_bindings(kind)}
+    others = {str(binding.id) for kind in every_widget() for binding in widget_bindings(kind)}
     return keymap.problems(moved, (kind.ACTIONS for kind in every_screen()), everywhere, others)

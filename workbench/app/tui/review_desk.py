@@ -151,11 +151,11 @@ _ALL = "all"
 def reviewing_actions(screen: str) -> tuple[Action, ...]:
     """The reviewer's actions of a screen that shows an item."""
     return (
-        Action(f"{screen}.confirm", "c", "confirm", "Gold ok", "Gold is right as it stands."),
-        Action(f"{screen}.send-back", "r", "send_back", "Relabel", "Send the item to re-annotation; asks why."),
-        Action(f"{screen}.error", "e", "mark_error", "Error", "Gold is right and a verifier errs; asks why it does."),
+        Action(f"{screen}.confirm", "y", "confirm", "Gold ok", "Gold is right as it stands."),
+        Action(f"{screen}.send-back", "l", "send_back", "Relabel", "Send the item to re-annotation; asks why."),
+        Action(f"{screen}.error", "m", "mark_error", "Error", "Gold is right and a verifier errs; asks why it does."),
         Action(f"{screen}.undo", "z", "take_back", "Undo", "Take the decision on this item back, or your last one."),
-        Action(f"{screen}.note", "N", "note", "Note", "Write a note that goes with the next decision.", footer=False),
+        Action(f"{screen}.note", "c", "note", "Note", "Write a note that goes with the next decision.", footer=False),
     )
 
 

@@ -386,7 +386,9 @@ def test_a_usual_pair_takes_few_steps(first: str, second: str, most: int) -> Non
 
 
 @pytest.mark.parametrize("function", sorted(set(FUNCTIONS.values())))
-@pytest.mark.parametrize("arguments", ["", "()", " 5", "(5)", "{5}", "(2, 5)", "(5, x, 2)", "_2 5", "^2 5", " x", "|5|"])
+@pytest.mark.parametrize(
+    "arguments", ["", "()", " 5", "(5)", "{5}", "(2, 5)", "(5, x, 2)", "_2 5", "^2 5", " x", "|5|"]
+)
 def test_a_function_with_any_arguments_is_read_or_left(function: str, arguments: str) -> None:
     text = rf"\{function}{arguments}"
 

@@ -25,8 +25,6 @@ _SIGN, _GUESS, _NONE = "▶ ", "? ", "∅ "
 
 _NAME_CELLS = 11
 
-_KEYS = {"reference": "r", "completion": "w"}
-
 
 WIDE = 100
 """Terminal columns from which the question stands beside the completion."""
@@ -154,7 +152,7 @@ class FinalAnswerCard(Container):
                 yield Excerpt(title="Completion", id="card-completion")
         with Vertical(id="card-over"):
             yield WholeText(id="card-full")
-            yield Line(placeholder="find: enter goes on, escape ends", id="card-find", compact=True)
+            yield Line(placeholder="find: enter stays at the hit, escape ends", id="card-find", compact=True)
 
     @property
     def view(self) -> str:
@@ -195,8 +193,8 @@ class FinalAnswerCard(Container):
         completion.show(None if texts is None else texts.completion.excerpt(self.raw))
         if texts is not None:
             item = texts.item
-            question.set_title(_title("Question", "o", item.question_text, texts.question.windows, self.raw))
-            title = _title("Completion", "w", item.completion_text, texts.completion.windows, self.raw)
+            question.set_title(_title("Question", item.question_text, texts.question.windows, self.raw))
+            title = _title("Completion", item.completion_text, texts.completion.windows, self.raw)
             completion.set_title(" · ".join([title, *(QUIRKS[quirk] for quirk in texts.card.quirks)]))
         self._draw_answers(texts)
         self._fit()
@@ -301,8 +299,11 @@ class FinalAnswerCard(Container):
         if self.opened:
             self._show_full()
 
-    def next_boxed(self, step: int = 1) -> None:
-        """Open the completion and go to its next box (`step` -1: the previous one)."""
+    def go_on(self, step: int) -> None:
+        """Go to the next hit (`step` -1: the previous one); while nothing is looked for, to the completion's boxes."""
+        if self.full.hits:
+            self.full.find_next(step)
+            return
         if self.opened not in ("reference", "completion"):
             self.open("completion")
         if self.opened:
@@ -327,7 +328,7 @@ class FinalAnswerCard(Container):
     def end_find(self) -> bool:
         """Close the search; False when there was none."""
         box = self.query_one("#card-find", Input)
-        if not box.has_class("open"):
+        if not box.has_class("open") and not self.full.hits:
             return False
         box.remove_class("open")
         box.clear()
@@ -342,9 +343,12 @@ class FinalAnswerCard(Container):
             self.full.find(event.value)
 
     @on(Input.Submitted, "#card-find")
-    def _find_next(self, event: Input.Submitted) -> None:
+    def _found(self, event: Input.Submitted) -> None:
+        """Close the line, and stay at the hit."""
         event.stop()
-        self.full.find_next()
+        if self.full.hits:
+            event.input.remove_class("open")
+            self.full.focus()
 
     @on(Reader.SearchChanged, "#card-full")
     def _search_changed(self, event: SearchChanged) -> None:
@@ -352,13 +356,13 @@ class FinalAnswerCard(Container):
         self.full.border_subtitle = f"{event.number} of {event.total}" if event.query else ""
 
 
-def _title(name: str, key: str, text: str, windows: Sequence[Stretch], raw: bool) -> str:
+def _title(name: str, text: str, windows: Sequence[Stretch], raw: bool) -> str:
     form = " · raw" if raw else ""
     shown = sum(end - start for start, end in windows)
     if shown >= len(text):
         return f"{name}{form}"
     which = f"last {shown:,}" if len(windows) == 1 else f"answer and end, {shown:,}"
-    return f"{name} · {which} of {len(text):,} characters{form} · {key} all"
+    return f"{name} · {which} of {len(text):,} characters{form} · {name[0]} all"
 
 
 def reference_row(texts: CardTexts, raw: bool) -> Content:
@@ -381,7 +385,7 @@ def completion_row(texts: CardTexts, raw: bool) -> Content:
 def warning(card: Card) -> str:
     """What has to be opened because the card is not enough, and why; "" when it is."""
     found = (SHORTCOMINGS[shortcoming] for shortcoming in card.shortcomings)
-    return "\n".join(f"! {why}: {_KEYS[text]} opens it" for why, text in found)
+    return "\n".join(f"! {why}: {text[0].upper()} opens it" for why, text in found)
 
 
 def _row(

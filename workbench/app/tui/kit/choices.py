@@ -42,7 +42,7 @@ class ManyMenu(ModalScreen[tuple[str, ...] | None]):
         Binding("enter", "done", "Done", priority=True),
         Binding("space", "turn", "In or out", priority=True),
         *(Binding(str(number), f"turn({number - 1})", show=False) for number in range(1, 10)),
-        Binding("a", "all", "All"),
+        Binding("asterisk", "all", "All"),
         Binding("escape,q", "dismiss", "Cancel"),
     ]
 
@@ -54,7 +54,7 @@ class ManyMenu(ModalScreen[tuple[str, ...] | None]):
     def compose(self) -> ComposeResult:
         menu = OptionList(*(Option(self._line(place)) for place in range(len(self._choices))), markup=False)
         menu.border_title = Content(self._title)
-        menu.border_subtitle = Content("space: in or out · a: all or none · enter: done · escape: cancel")
+        menu.border_subtitle = Content("space: in or out · *: all or none · enter: done · escape: cancel")
         yield menu
 
     def _line(self, place: int) -> Content:

@@ -125,7 +125,7 @@ def _when(review: Review) -> Span:
 def _heading(item: ItemDetail, chosen: str | None) -> Iterator[Line]:
     yield ()
     legend = (
-        "  › chosen: its answers are marked ▶" if chosen is not None else "  m: where one of them found its answers"
+        "  › chosen: its answers are marked ▶" if chosen is not None else "  v: where one of them found its answers"
     )
     yield (Span("Verdicts", "heading"), Span(legend if item.verdicts else "", "dim"))
     if not item.verdicts:

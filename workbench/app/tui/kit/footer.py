@@ -16,8 +16,8 @@ from textual.widget import Widget
 KEPT: Final = ("Back", "Close", "Keys")
 """Labels of what is never left out."""
 
-_LEAST: Final = ("Commands", "Quit")
-"""Labels of what is left out first, in this order: both stand in the help screen."""
+_LEAST: Final = ("Commands", "Go to", "Quit")
+"""Labels of what is left out first, in this order: all stand in the help screen."""
 
 _PADDING: Final = 3
 """Cells of a key beside its name and its label."""

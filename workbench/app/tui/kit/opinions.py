@@ -87,7 +87,7 @@ class OpinionPanel(VerticalScroll, can_focus=True):
         if conflict is None:
             return
         again = f" · round {conflict.round}" if conflict.round > 1 else ""
-        self.border_title = Content(f"{_QUESTIONS[conflict.task]}{again} · l all")
+        self.border_title = Content(f"{_QUESTIONS[conflict.task]}{again} · L all")
         earlier = _earlier(conflict.earlier) if conflict.earlier is not None else _own(conflict.own)
         self.set_class(bool(earlier), "again")
         self.query_one("#opinions-earlier", Static).update(earlier)

@@ -35,7 +35,7 @@ class PickMany(Static, can_focus=True):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,space", "list", "List", show=False, id="pick-many.list"),
+        Binding("enter", "list", "List", show=False, id="pick-many.list"),
     ]
 
     class Changed(Message):
@@ -94,7 +94,7 @@ class Pick(Static, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "step(-1)", "Before", show=False, id="pick.before"),
         Binding("right", "step(1)", "Next", show=False, id="pick.next"),
-        Binding("enter,space", "list", "List", show=False, id="pick.list"),
+        Binding("enter", "list", "List", show=False, id="pick.list"),
     ]
 
     class Changed(Message):

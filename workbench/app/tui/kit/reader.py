@@ -89,8 +89,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "lines(-1)", "Up", show=False, id="reader.up"),
         Binding("down,j", "lines(1)", "Down", show=False, id="reader.down"),
-        Binding("pageup", "pages(-1)", "Page up", show=False, id="reader.page-up"),
-        Binding("pagedown,space", "pages(1)", "Page down", show=False, id="reader.page-down"),
+        Binding("pageup,ctrl+u", "pages(-1)", "Page up", show=False, id="reader.page-up"),
+        Binding("pagedown,ctrl+d", "pages(1)", "Page down", show=False, id="reader.page-down"),
         Binding("home", "top", "Beginning", show=False, id="reader.top"),
         Binding("end", "bottom", "End", show=False, id="reader.bottom"),
     ]

@@ -260,7 +260,7 @@ def _remark(run: RunInfo) -> Content:
     if run.message and run.writes:
         return Content.styled(f"‖ {printable(run.message)}", "$text-warning")
     if run.message and run.state == "paused":
-        return Content.styled(f"‖ {printable(run.message)} r goes on.", "$text-warning")
+        return Content.styled(f"‖ {printable(run.message)} ctrl+r goes on.", "$text-warning")
     if run.message:
         return Content.styled(f"! {printable(run.message)}", "$text-error")
     if run.state in ACTIVE and not run.alive:

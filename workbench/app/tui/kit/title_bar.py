@@ -28,7 +28,14 @@ class RemarkPiece(NamedTuple):
 
 
 class TitleBar(Static):
-    """One line: a title at the left, a remark beside it. Both are data, never markup."""
+    """One line: where one is, the screen's own title last, and a remark beside it. All of it is data, never markup.
+
+    The remark has room before the way here, of which the beginning goes first.
+
+    Attributes:
+        title: What the screen is called.
+        remark: What is said beside it, as it is shown.
+    """
 
     DEFAULT_CSS = """
     TitleBar {
@@ -44,7 +51,7 @@ class TitleBar(Static):
 
     def __init__(self, title: str, remark: str = "", *, id: str | None = None) -> None:
         super().__init__(id=id, markup=False)
-        self._title = title
+        self.title = title
         self._parts: Sequence[RemarkPiece] = (RemarkPiece(remark),)
         self.remark = remark
 
@@ -62,9 +69,32 @@ class TitleBar(Static):
     def say_parts(self, parts: Sequence[RemarkPiece]) -> None:
         """Replace the remark by as many pieces as there is room for."""
         self._parts = parts
-        room = self.size.width - cell_len(self._title) - 4 if self.size.width else None
+        room = self.size.width - cell_len(self.title) - 4 if self.size.width else None
         self.remark = fitted(parts, room)
-        self.update(Content.assemble((self._title, "bold"), "  ", (self.remark, "$foreground-muted")), layout=False)
+        way = way_here(self._passed(), 0 if room is None else room - cell_len(self.remark))
+        line = Content.assemble(
+            (way, "$foreground-muted"), (self.title, "bold"), "  ", (self.remark, "$foreground-muted")
+        )
+        self.update(line, layout=False)
+
+    def _passed(self) -> list[str]:
+        """The titles of the screens below, Home's first."""
+        stack = self.app.screen_stack
+        below = stack[: stack.index(self.screen)] if self.screen in stack else []
+        return [bar.title for screen in below for bar in screen.query(TitleBar)]
+
+
+def way_here(titles: Sequence[str], room: int) -> str:
+    """The titles of the screens one has come by, each with a sign behind it, as many of the last as there is room for.
+
+    Args:
+        room: Cells.
+    """
+    for first in range(len(titles)):
+        way = "".join(f"{title} › " for title in ("…" if first else "", *titles[first:]) if title)
+        if cell_len(way) <= room:
+            return way
+    return ""
 
 
 def fitted(parts: Sequence[RemarkPiece], room: int | None) -> str:
@@ -140,7 +170,7 @@ def label_line(
     if subtype:
         parts.append(Content(f"type {printable(type_display(subtype))}"))
     if flagged:
-        words, style = ("⚑ answered: F", "$text-success") if answered else ("⚑ flagged", "$text-warning")
+        words, style = ("⚑ answered: d", "$text-success") if answered else ("⚑ flagged", "$text-warning")
         parts.append(Content.styled(words, f"bold {style}"))
     if note:
         parts.append(Content(f"✎ {printable(note)}"))

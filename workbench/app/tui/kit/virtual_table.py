@@ -78,8 +78,8 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False, id="table.up"),
         Binding("down,j", "move(1)", "Down", show=False, id="table.down"),
-        Binding("pageup", "move_page(-1)", "Page up", show=False, id="table.page-up"),
-        Binding("pagedown", "move_page(1)", "Page down", show=False, id="table.page-down"),
+        Binding("pageup,ctrl+u", "move_page(-1)", "Page up", show=False, id="table.page-up"),
+        Binding("pagedown,ctrl+d", "move_page(1)", "Page down", show=False, id="table.page-down"),
         Binding("home", "first", "First row", show=False, id="table.first"),
         Binding("end", "last", "Last row", show=False, id="table.last"),
         Binding("left", "sideways(-1)", "Column at the left", show=False, id="table.left"),

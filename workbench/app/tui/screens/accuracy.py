@@ -125,32 +125,37 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     TITLE_TEXT = "Accuracy"
     asked: SheetQuery
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("accuracy.open", "o,enter", "open_cell", "Open", "Open a type's subtypes, or a cell's items."),
+        Action("accuracy.open", "enter", "open_cell", "Open", "Open a type's subtypes, or a cell's items."),
         Action("accuracy.items", "i", "items", "Items", "List the cell's items, wrong verdicts first."),
         Action("accuracy.triage", "m", "triage", "Triage", "Give the cell's wrong verdicts causes, case by case."),
         Action("accuracy.what-if", "ctrl+t", "what_if", "What if", "Try other options of the verifier.", False),
-        Action("accuracy.split", "x", "split", "Split", "Split the group under the cursor by another property."),
-        Action("accuracy.figure", "f", "next_figure(1)", "Figure", "Show the next figure in the cells: delta, MCC …"),
+        Action("accuracy.split", "a", "split", "Split", "Split the group under the cursor by another property."),
+        Action("accuracy.figure", "o", "next_figure(1)", "Figure", "Show the next figure in the cells: delta, MCC …"),
         Action(
-            "accuracy.figure-before", "F", "next_figure(-1)", "Figure before", "Show the figure before.", footer=False
+            "accuracy.figure-before", "O", "next_figure(-1)", "Figure before", "Show the figure before.", footer=False
         ),
         Action("accuracy.sort", "s", "sort", "Sort", "Sort by the column under the cursor, worst first; again: undo."),
         Action("accuracy.reverse", "S", "reverse", "Reverse", "Turn the order round; unsorted: best first.", False),
         Action(
             "accuracy.pin", "space", "pin", "Pin", "Keep the verifier under the cursor on top, or let it go.", False
         ),
-        Action("accuracy.view", "v", "next_view", "View", "Show below: the verifier, the whole column, the notes."),
+        Action("accuracy.view", "d", "next_view", "View", "Show below: the verifier, the whole column, the notes."),
         Action("accuracy.by", "b", "next_group(1)", "By", "Break down by the next property (type, source, length …)."),
         Action("accuracy.by-before", "B", "next_group(-1)", "By before", "The property before.", footer=False),
         Action("accuracy.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
         Action("accuracy.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported.", False),
         Action(
-            "accuracy.compare", "c", "compare", "Compare", "Compare the verifier with another on these items.", False
+            "accuracy.compare",
+            "vertical_line",
+            "compare",
+            "Compare",
+            "Compare the verifier with another on these items.",
+            False,
         ),
         Action(
             "accuracy.export", "e", "export", "Table", "Copy or save the table: CSV, Markdown, LaTeX.", footer=False
         ),
-        Action("accuracy.up", "escape,backspace", "up", "Back", "Go back up from a group that was opened, or leave."),
+        Action("accuracy.up", "escape,q,backspace", "up", "Back", "Go back up from a group that was opened, or leave."),
     )
 
     def __init__(self, *conditions: Condition, by: str = "type") -> None:

@@ -69,7 +69,7 @@ class AccuracyItemsScreen(TableScreen):
     TITLE_TEXT = "Items of a cell"
     PREFIX, ABOVE, PALETTE, ITEMS = "accuracy-items", ("counts",), True, True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("accuracy-items.open", "o,enter", "open_item", "Open", "Open the item with the verdict's evidence."),
+        Action("accuracy-items.open", "enter", "open_item", "Open", "Open the item with the verdict's evidence."),
         Action(
             "accuracy-items.which", "w", "next_kind(1)", "Which", "List all, the wrong, wrongly accepted, undecided …"
         ),
@@ -87,7 +87,7 @@ class AccuracyItemsScreen(TableScreen):
 
     def heading(self) -> tuple[str, str]:
         """Whose items these are."""
-        return "Items", f"{printable(self.cell.verifier)} × {self.words}"
+        return f"{printable(self.cell.verifier)}, {self.words}", "items"
 
     def on_mount(self) -> None:
         self.put("counts", "reading …")

@@ -43,7 +43,7 @@ class Heading(Static, can_focus=True):
     """The title of a section; enter folds and unfolds it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,space", "fold", "Fold", show=False, id="section.fold"),
+        Binding("enter", "fold", "Fold", show=False, id="section.fold"),
     ]
 
     class Folded(Message):
@@ -156,7 +156,7 @@ class PreviewScreen(FindingScreen):
     TITLE_TEXT = "Preview"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("preview.next", "right_square_bracket", "next", "Next call", "Go to the next request."),
-        Action("preview.raw", "r", "raw", "Raw", "Show the bodies to the byte, and back."),
+        Action("preview.raw", "o", "raw", "Raw", "Show the bodies to the byte, and back."),
         Action("preview.item", "i", "item", "Item", "Show the requests about another item."),
         *finding_actions("preview"),
     )
@@ -232,7 +232,7 @@ class AddJudgeScreen(FormScreen):
             "judge.preview", "f3,ctrl+t", "preview", "Preview", "Show the exact request for an item.", priority=True
         ),
         Action("judge.save", "f4,ctrl+r", "save", "Save", "Keep it in workbench.toml.", priority=True),
-        Action("judge.close", "escape", "close", "Close", "Leave without saving."),
+        Action("judge.close", "escape,q", "close", "Close", "Leave without saving."),
     )
 
     def __init__(self) -> None:

@@ -42,9 +42,9 @@ class VerdictsAfter(ModalScreen[str]):
     """Returns "on", "undo" when the person wants their decision back, or "case" for a case of the guidelines."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,space,escape", "leave('on')", "Go on"),
+        Binding("enter,space,escape,q", "leave('on')", "Go on"),
         Binding("z", "leave('undo')", "Undo"),
-        Binding("e", "leave('case')", "Case"),
+        Binding("a", "leave('case')", "Case"),
     ]
 
     def __init__(self, decided: Content, said: Sequence[tuple[str, str]]) -> None:
@@ -55,7 +55,7 @@ class VerdictsAfter(ModalScreen[str]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="verdicts-box") as box:
             box.border_title = Content("Saved ✓ · what the verifiers said")
-            box.border_subtitle = Content("enter or space: go on · z: undo · e: guidelines")
+            box.border_subtitle = Content("enter or space: go on · z: undo · a: guidelines")
             yield Static(self._lines(), markup=False)
 
     def _lines(self) -> Content:
@@ -79,15 +79,15 @@ ADJUDICATE_ACTIONS: tuple[Action, ...] = (
     Action("adjudicate.incorrect", "0", "decide('incorrect')", "Incorrect", "Decide: incorrect."),
     Action("adjudicate.unsuitable", "x", "unsuitable", "Unsuitable", "Decide: unsuitable; asks for the reason."),
     Action("adjudicate.type", "t", "type", "Type", "Decide on the answer type: then a letter and a number."),
-    Action("adjudicate.accept-a", "a", "accept('A')", "As A", "Decide as A does, reason and marks included."),
-    Action("adjudicate.accept-b", "b", "accept('B')", "As B", "Decide as B does, reason and marks included."),
+    Action("adjudicate.accept-a", "comma", "accept('A')", "As A", "Decide as A does, reason and marks included."),
+    Action("adjudicate.accept-b", "full_stop", "accept('B')", "As B", "Decide as B does, reason and marks included."),
     Action("adjudicate.undo", "z", "undo", "Undo", "Take your last decision back."),
-    Action("adjudicate.skip", "s", "skip", "Skip", "Leave the conflict for later.", False),
+    Action("adjudicate.skip", "l", "skip", "Skip", "Leave the conflict for later.", False),
     Action("adjudicate.note", "c", "note", "Note", "Write a note to the decision; it is kept as a draft.", False),
     Action("adjudicate.tag", "m", "tag", "Mark", "Say more beside the verdict, such as wrong reasoning.", False),
-    Action("adjudicate.labels", "l", "labels", "Labels", "The labels in full; again: the card.", False),
-    Action("adjudicate.case", "e", "case", "Case", "Add a sentence on this case to the guidelines.", False),
-    Action("adjudicate.kinds", "d", "app.open_screen('conflicts')", "By kind", "Many alike at once.", False),
+    Action("adjudicate.labels", "L", "labels", "Labels", "The labels in full; again: the card.", False),
+    Action("adjudicate.case", "a", "case", "Case", "Add a sentence on this case to the guidelines.", False),
+    Action("adjudicate.kinds", "w", "app.open_screen('conflicts')", "By kind", "Many alike at once.", False),
     Action("adjudicate.older", "left_square_bracket", "older", "Older", "Your decision before this one.", False),
     Action("adjudicate.newer", "right_square_bracket", "newer", "Newer", "Your decision after it, or on.", False),
     person_action("adjudicate"),
@@ -441,7 +441,7 @@ class AdjudicateScreen(JudgingScreen):
         self.line_stored(_CASE, None)
         self._shown_version = guideline.version
         self.card.set_guidelines(guideline.text)
-        self.notify(f"The guidelines are at version {guideline.version} now: g shows them.", markup=False)
+        self.notify(f"The guidelines are at version {guideline.version} now: G shows them.", markup=False)
 
     # -- looking -----------------------------------------------------------------------------------
 

@@ -64,11 +64,11 @@ class AgreementScreen(LiveScreen):
     CSS_PATH = "agreement.tcss"
     TITLE_TEXT = "Agreement"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("agreement.open", "o,enter", "open_pair", "Differing", "List the items on which the two differ."),
+        Action("agreement.open", "enter", "open_pair", "Differing", "List the items on which the two differ."),
         Action("agreement.all", "i", "open_pair(True)", "Shared", "List all items both have labelled.", footer=False),
         Action("agreement.task", "t", "next_task", "Task", "Go on to types, types by letter, correctness."),
-        Action("agreement.measure", "m", "next_measure", "Measure", "Show kappa, agreement or differing items."),
-        Action("agreement.view", "v", "next_view", "Table", "Show people, groups, time or pairs below."),
+        Action("agreement.measure", "o", "next_measure", "Measure", "Show kappa, agreement or differing items."),
+        Action("agreement.view", "w", "next_view", "Table", "Show people, groups, time or pairs below."),
         Action("agreement.by", "b", "next_group", "By", "Group by the next property (type, subtype, domain …)."),
         Action("agreement.export", "e", "export", "JSON", "Write the report beside the database.", footer=False),
     )
@@ -278,7 +278,7 @@ class AgreementItemsScreen(TableScreen):
     TITLE_TEXT = "Items of two people"
     PREFIX, ABOVE, PALETTE, ITEMS = "agreement-items", ("counts",), True, True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("agreement-items.open", "o,enter", "open_item", "Open", "Open the item with all its labels."),
+        Action("agreement-items.open", "enter", "open_item", "Open", "Open the item with all its labels."),
         Action("agreement-items.which", "w", "other_items", "All/≠", "List all items, or those on which they differ."),
     )
     action_open_item = TableScreen.action_open_row

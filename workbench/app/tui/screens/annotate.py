@@ -49,7 +49,7 @@ class AnswersBox(ModalScreen[int | None]):
         background: $surface;
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,F", "dismiss", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,d", "dismiss", "Close")]
 
     def __init__(self, answers: Sequence[OwnAnswer]) -> None:
         super().__init__()
@@ -73,15 +73,24 @@ ANNOTATE_ACTIONS: tuple[Action, ...] = (
     Action("annotate.type", "t", "type", "Type", "The question's answer type: then a letter and a number."),
     Action("annotate.unsure", "u", "unsure", "Unsure", "Mark the label as unsure, or not.", False),
     Action("annotate.tag", "m", "tag", "Mark", "Say more beside the verdict, such as wrong reasoning.", False),
-    Action("annotate.partial", "p", "partial", "Partial", "How much of the answer is right, in quarters.", False),
+    Action(
+        "annotate.partial", "percent_sign", "partial", "Partial", "How much of the answer is right, in quarters.", False
+    ),
     Action("annotate.undo", "z", "undo", "Undo", "Take the last label back, also after a restart."),
-    Action("annotate.skip", "s", "skip", "Skip", "Give the item back; it comes again at the end."),
+    Action("annotate.skip", "l", "skip", "Skip", "Give the item back; it comes again at the end."),
     Action("annotate.note", "c", "note", "Note", "Write a note; it is kept as a draft.", False),
-    Action("annotate.flag", "f", "flag", "Flag", "Call the coordinator and ask something, or take it back.", False),
-    Action("annotate.answers", "F", "answers", "Answers", "What the coordinator has answered to your flags.", False),
+    Action(
+        "annotate.flag",
+        "exclamation_mark",
+        "flag",
+        "Flag",
+        "Call the coordinator and ask something, or take it back.",
+        False,
+    ),
+    Action("annotate.answers", "d", "answers", "Answers", "What the coordinator has answered to your flags.", False),
     Action("annotate.older", "left_square_bracket", "older", "Older", "Your label before this one.", False),
     Action("annotate.newer", "right_square_bracket", "newer", "Newer", "Your label after it, or on.", False),
-    Action("annotate.auto", "A", "auto", "Auto-advance", "Go on by itself after a label, or not.", False),
+    Action("annotate.auto", "ampersand", "auto", "Auto-advance", "Go on by itself after a label, or not.", False),
     person_action("annotate"),
     *looking_actions("annotate"),
 )
@@ -392,7 +401,7 @@ class AnnotateScreen(ItemFlow):
         yield self.unsaved
         yield self.news
         if any(not answer.heard for answer in self._answers):
-            yield RemarkPiece("an answer: F")
+            yield RemarkPiece("an answer: d")
         if self._progress is not None:
             yield RemarkPiece(f"{self._progress.done:,} done", rank=1)
             yield RemarkPiece(f"{self._progress.left:,} left", rank=1)

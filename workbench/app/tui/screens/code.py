@@ -38,16 +38,16 @@ class CodeScreen(CatalogScreen, LiveScreen):
     SEARCH_HINT = "part of a task id, an entry point or a prompt"
     JUMP_HINT = "row number, or a task id"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("code.open", "o,enter", "open_row", "Open", "Open the problem: its solutions against its tests."),
+        Action("code.open", "enter", "open_row", "Open", "Open the problem: its solutions against its tests."),
         Action("code.search", "slash", "search", "Search", "Search task ids, entry points and prompts."),
         Action("code.filter", "f", "filter", "Filter", "Show problems by what comes of their solutions."),
-        Action("code.jump", "g", "jump", "Jump", "Go to a row number or to a task id."),
-        Action("code.run", "u", "choose_run", "Run", "Choose whose outcomes are counted: run and suite."),
-        Action("code.metrics", "m", "rankings", "Rankings", "Show how verifiers rank solutions against their tests."),
-        Action("code.evolution", "e", "rounds", "Evolution", "Show how suites of tests grow harder by rounds."),
+        Action("code.jump", "at", "jump", "Jump", "Go to a row number or to a task id."),
+        Action("code.run", "w", "choose_run", "Run", "Choose whose outcomes are counted: run and suite."),
+        Action("code.metrics", "V", "rankings", "Rankings", "Show how verifiers rank solutions against their tests."),
+        Action("code.evolution", "o", "rounds", "Evolution", "Show how suites of tests grow harder by rounds."),
         Action("code.dataset", "D", "dataset", "Data set", "Show the problems of one data set.", footer=False),
         Action("code.again", "r", "again", "Read again", "Read the problems anew.", footer=False),
-        Action("code.back", "escape", "back", "Back", "Clear the search, then the filters, then go back."),
+        Action("code.back", "escape,q", "back", "Back", "Clear the search, then the filters, then go back."),
     )
 
     def __init__(self) -> None:

@@ -85,11 +85,11 @@ class CodeDiffScreen(WorkbenchScreen):
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-diff.next", "n", "change(1)", "Next change", "Go to the next change."),
-        Action("code-diff.previous", "N,p", "change(-1)", "Change before", "Go to the change before.", footer=False),
-        Action("code-diff.swap", "s", "swap", "Swap", "Make the first of the second."),
-        Action("code-diff.beside", "b", "beside", "Beside", "Side by side, or removed lines above added ones."),
-        Action("code-diff.whole", "w", "whole", "Whole", "Show all lines, or only those near a change."),
-        Action("code-diff.every", "t", "every", "All tests", "List all tests, or only those that tell the two apart."),
+        Action("code-diff.previous", "N", "change(-1)", "Change before", "Go to the change before.", footer=False),
+        Action("code-diff.swap", "S", "swap", "Swap", "Make the first of the second."),
+        Action("code-diff.beside", "o", "beside", "Beside", "Side by side, or removed lines above added ones."),
+        Action("code-diff.whole", "h", "whole", "Whole", "Show all lines, or only those near a change."),
+        Action("code-diff.every", "w", "every", "All tests", "List all tests, or only those that tell the two apart."),
         Action("code-diff.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
     )
 

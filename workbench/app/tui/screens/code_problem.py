@@ -56,23 +56,23 @@ class CodeProblemScreen(LiveScreen):
     TITLE_TEXT = "Problem"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("code-problem.open", "o,enter", "open_solution", "Open", "Open the solution: its code, why it fails."),
-        Action("code-problem.suite", "s", "next_suite(1)", "Suite", "Show the next suite of tests."),
-        Action("code-problem.suite-before", "S", "next_suite(-1)", "Suite before", "Show the suite before.", False),
-        Action("code-problem.run", "u", "next_run", "Run", "Show the outcomes of the next run of this suite."),
-        Action("code-problem.columns", "c", "columns", "Columns", "Order tests by pass rate, or as in the suite."),
+        Action("code-problem.open", "enter", "open_solution", "Open", "Open the solution: its code, why it fails."),
+        Action("code-problem.suite", "w", "next_suite(1)", "Suite", "Show the next suite of tests."),
+        Action("code-problem.suite-before", "W", "next_suite(-1)", "Suite before", "Show the suite before.", False),
+        Action("code-problem.run", "at", "next_run", "Run", "Show the outcomes of the next run of this suite."),
+        Action("code-problem.columns", "s", "columns", "Columns", "Order tests by pass rate, or as in the suite."),
         Action("code-problem.fold", "space", "fold", "Fold", "Fold solutions that fail alike, or open them."),
-        Action("code-problem.fold-all", "f", "fold_all", "Fold all", "Fold all clusters, or open them all."),
+        Action("code-problem.fold-all", "h", "fold_all", "Fold all", "Fold all clusters, or open them all."),
         Action("code-problem.verdicts", "v", "verdicts", "Verdicts", "Show what other verifiers say, beside gold."),
-        Action("code-problem.diff", "d", "diff", "Diff", "Mark the solution; on a second one: compare the two."),
-        Action("code-problem.item", "i", "item", "Item", "Open the item: labels, verdicts, decisions.", footer=False),
-        Action("code-problem.rankings", "r", "rankings", "Rankings", "Show how verifiers rank the solutions.", False),
-        Action("code-problem.evolution", "e", "rounds", "Evolution", "Show the rounds its tests have grown by.", False),
-        Action("code-problem.panes", "p", "panes", "Panes", "Hide the texts below, for more rows.", footer=False),
-        Action("code-problem.next", "n,right_square_bracket", "go(1)", "Next", "Open the next problem.", footer=False),
         Action(
-            "code-problem.previous", "N,left_square_bracket", "go(-1)", "Previous", "Open the problem before.", False
+            "code-problem.diff", "vertical_line", "diff", "Diff", "Mark the solution; on a second one: compare the two."
         ),
+        Action("code-problem.item", "i", "item", "Item", "Open the item: labels, verdicts, decisions.", footer=False),
+        Action("code-problem.rankings", "V", "rankings", "Rankings", "Show how verifiers rank the solutions.", False),
+        Action("code-problem.evolution", "o", "rounds", "Evolution", "Show the rounds its tests have grown by.", False),
+        Action("code-problem.panes", "d", "panes", "Panes", "Hide the texts below, for more rows.", footer=False),
+        Action("code-problem.next", "right_square_bracket", "go(1)", "Next", "Open the next problem.", footer=False),
+        Action("code-problem.previous", "left_square_bracket", "go(-1)", "Previous", "Open the problem before.", False),
     )
 
     def __init__(
@@ -333,12 +333,18 @@ class CodeSolutionScreen(WorkbenchScreen):
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-solution.next-test", "n", "go_test(1)", "Next test", "Go to the next test in the list."),
-        Action("code-solution.test-before", "N,p", "go_test(-1)", "Test before", "Go to the test before.", False),
-        Action("code-solution.every", "t", "every", "All tests", "List all tests, or only those it fails."),
+        Action("code-solution.test-before", "N", "go_test(-1)", "Test before", "Go to the test before.", False),
+        Action("code-solution.every", "w", "every", "All tests", "List all tests, or only those it fails."),
         Action("code-solution.next", "right_square_bracket", "go(1)", "Next", "Open the next solution."),
         Action("code-solution.previous", "left_square_bracket", "go(-1)", "Previous", "Open the one before.", False),
         Action("code-solution.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
-        Action("code-solution.diff", "d", "diff", "Diff", "Mark the solution; on a second one: compare the two."),
+        Action(
+            "code-solution.diff",
+            "vertical_line",
+            "diff",
+            "Diff",
+            "Mark the solution; on a second one: compare the two.",
+        ),
         Action("code-solution.item", "i", "item", "Item", "Open the item: labels, verdicts, decisions."),
     )
 
@@ -437,7 +443,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         if position is None or position not in self._listed:
             said = "It passes every test it was run on." if self.solution.outcomes else "It has not been run."
             reader.set_title("Test")
-            reader.show(texts.text_of((texts.plain(f"{said} t lists all tests."),)))
+            reader.show(texts.text_of((texts.plain(f"{said} w lists all tests."),)))
             self._mark(None)
             return
         failure = texts.failure_of(execution, position)

@@ -75,12 +75,12 @@ class CodeRankingsScreen(WorkbenchScreen):
     CSS_PATH = "code_rankings.tcss"
     TITLE_TEXT = "Rankings"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("code-rankings.open", "o,enter", "open_solution", "Open", "Open the solution in the pass matrix."),
+        Action("code-rankings.open", "enter", "open_solution", "Open", "Open the solution in the pass matrix."),
         Action("code-rankings.order", "s", "next_order(1)", "Sort by", "Sort by the next verifier's scores, or truth."),
         Action("code-rankings.order-before", "S", "next_order(-1)", "Sort before", "Sort by the one before.", False),
-        Action("code-rankings.next", "n,right_square_bracket", "go(1)", "Next", "Show the next problem."),
-        Action("code-rankings.previous", "N,p,left_square_bracket", "go(-1)", "Previous", "The problem before.", False),
-        Action("code-rankings.selected", "f", "selected", "Selected", "Only 5 solutions a problem, or all again."),
+        Action("code-rankings.next", "right_square_bracket", "go(1)", "Next", "Show the next problem."),
+        Action("code-rankings.previous", "left_square_bracket", "go(-1)", "Previous", "The problem before.", False),
+        Action("code-rankings.selected", "w", "selected", "Selected", "Only 5 solutions a problem, or all again."),
         Action("code-rankings.pane", "tab", "app.focus_next", "Pane", "Go to the other table."),
     )
 

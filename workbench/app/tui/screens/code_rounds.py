@@ -82,10 +82,12 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
     TITLE_TEXT = "Evolution"
     PREFIX = "code-rounds"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("code-rounds.open", "o,enter", "open_row", "Open", "Open the problem, with the tests it has ended in."),
+        Action("code-rounds.open", "enter", "open_row", "Open", "Open the problem, with the tests it has ended in."),
         Action("code-rounds.list", "w", "next_list(1)", "List", "List problems, steps or models."),
         Action("code-rounds.list-before", "W", "next_list(-1)", "List before", "List the kind before.", footer=False),
-        Action("code-rounds.evolution", "u", "next_evolution", "Evolution", "Show the next evolution."),
+        Action(
+            "code-rounds.evolution", "right_square_bracket", "next_evolution", "Evolution", "Show the next evolution."
+        ),
     )
 
     def __init__(self, question: int | None = None) -> None:

@@ -176,12 +176,12 @@ class CombineScreen(FilterScreen, FigureScreen):
         Action("combine.best-of", "2", "task('best-of')", "Best of n", "Let them pick one of n.", footer=False),
         Action("combine.estimate", "3", "task('estimate')", "Estimate", "Estimate accuracy from few labels.", False),
         Action("combine.downstream", "4", "task('downstream')", "Downstream", "Set scores beside accuracy.", False),
-        Action("combine.table", "t", "next_table", "Table", "Show the next table: members, the mix of labels …"),
-        Action("combine.file", "o", "file", "File", "Name the file of downstream scores."),
-        Action("combine.subject", "a", "choose_subject", "Of whom", "Choose whose accuracy is estimated."),
+        Action("combine.table", "w", "next_table", "Table", "Show the next table: members, the mix of labels …"),
+        Action("combine.file", "a", "file", "File", "Name the file of downstream scores."),
+        Action("combine.subject", "V", "choose_subject", "Of whom", "Choose whose accuracy is estimated."),
         Action("combine.verifiers", "v", "choose_verifiers", "Verifiers", "Choose who votes, picks or predicts."),
-        Action("combine.weights", "w", "weights", "Weights", "Weighted votes, too, or k of n only."),
-        Action("combine.sizes", "n", "sizes", "Of how many", "Say of how many completions one is picked."),
+        Action("combine.weights", "h", "weights", "Weights", "Weighted votes, too, or k of n only."),
+        Action("combine.sizes", "at", "sizes", "Of how many", "Say of how many completions one is picked."),
         Action("combine.by", "b", "next_group(1)", "By", "Break down by the next property (type, source …)."),
         Action("combine.by-before", "B", "next_group(-1)", "By before", "The property before.", footer=False),
         Action("combine.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
@@ -189,7 +189,7 @@ class CombineScreen(FilterScreen, FigureScreen):
         Action("combine.filter", "f", "filter", "Filter", "Count only items for which conditions hold."),
         Action("combine.save", "e", "save", "Save", "Copy or save this table: CSV, Markdown, LaTeX."),
         Action("combine.again", "r", "again", "Count again", "Count anew.", footer=False),
-        Action("combine.back", "escape", "back", "Back", "Close the line, else clear the filter, else go back."),
+        Action("combine.back", "escape,q", "back", "Back", "Close the line, else clear the filter, else go back."),
     )
 
     def __init__(self) -> None:

@@ -63,20 +63,38 @@ class CompareScreen(TableScreen, FigureScreen):
     PREFIX, WIDE = "compare", 116
     asked: Pair | None
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("compare.open", "o,enter", "open_row", "Open", "Open the item with both verdicts, or the group."),
+        Action("compare.open", "enter", "open_row", "Open", "Open the item with both verdicts, or the group."),
         Action("compare.where", "w", "next_tab(1)", "Where", "List the next kind of items: only A right, only B …"),
         Action("compare.where-before", "W", "next_tab(-1)", "Where before", "List the kind before.", footer=False),
-        Action("compare.by", "t", "groups", "By type", "Count wins and losses by type; again: by subtype, domain …"),
-        Action("compare.a", "a", "pick('a')", "A", "Choose A from a list."),
-        Action("compare.b", "b", "pick('b')", "B", "Choose B from a list."),
-        Action("compare.next", "n", "next_verifier", "Next B", "Compare A with the next verifier.", footer=False),
+        Action("compare.by", "b", "groups", "By type", "Count wins and losses by type; again: by subtype, domain …"),
+        Action("compare.a", "comma", "pick('a')", "A", "Choose A from a list."),
+        Action("compare.b", "full_stop", "pick('b')", "B", "Choose B from a list."),
         Action(
-            "compare.previous", "N", "next_verifier(-1)", "B before", "Compare A with the one before.", footer=False
+            "compare.next",
+            "right_square_bracket",
+            "next_verifier",
+            "Next B",
+            "Compare A with the next verifier.",
+            footer=False,
         ),
-        Action("compare.swap", "s", "swap", "Swap", "Make A of B and B of A.", footer=False),
+        Action(
+            "compare.previous",
+            "left_square_bracket",
+            "next_verifier(-1)",
+            "B before",
+            "Compare A with the one before.",
+            footer=False,
+        ),
+        Action("compare.swap", "S", "swap", "Swap", "Make A of B and B of A.", footer=False),
         Action("compare.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
         Action("compare.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
-        Action("compare.family", "f", "family", "All", "Compare all verifiers: who differs, who errs with whom."),
+        Action(
+            "compare.family",
+            "vertical_line",
+            "family",
+            "All",
+            "Compare all verifiers: who differs, who errs with whom.",
+        ),
         Action("compare.export", "e", "export", "Save", "Copy or save: CSV, Markdown, LaTeX.", footer=False),
     )
 

@@ -25,7 +25,7 @@ class ConfirmScreen(ModalScreen[bool]):
     AUTO_FOCUS: ClassVar[str] = "#confirm-no"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("confirm.yes", "y", "answer(True)", "Yes", "Do it."),
-        Action("confirm.no", "n,escape,q", "answer(False)", "No", "Leave it."),
+        Action("confirm.no", "escape,q", "answer(False)", "No", "Leave it."),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
 
@@ -40,7 +40,7 @@ class ConfirmScreen(ModalScreen[bool]):
             with VerticalScroll(can_focus=self._text.count("\n") >= _MANY_LINES):
                 yield Static(self._text, markup=False)
             with Horizontal():
-                yield Button(Content("n  No"), id="confirm-no", compact=True)
+                yield Button(Content("esc  No"), id="confirm-no", compact=True)
                 yield Button(Content("y  Yes"), id="confirm-yes", variant="error", compact=True)
 
     @on(Button.Pressed)

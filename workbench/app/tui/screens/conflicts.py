@@ -55,9 +55,9 @@ class ConflictsScreen(TableScreen, PersonScreen):
     TITLE_TEXT = "Conflicts by kind"
     PREFIX, EMPTY = "conflicts", "There is no conflict for {name} to settle."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("conflicts.open", "o,enter", "open", "Open", "Show the conflicts of this kind."),
+        Action("conflicts.open", "enter", "open", "Open", "Show the conflicts of this kind."),
         Action("conflicts.undo", "z", "undo", "Undo", "Take your last decision back, on however many it was taken."),
-        Action("conflicts.single", "s", "app.open_screen('adjudicate')", "One by one", "Settle them one at a time."),
+        Action("conflicts.single", "L", "app.open_screen('adjudicate')", "One by one", "Settle them one at a time."),
         Action("conflicts.reload", "r", "reload", "Reload", "Count again."),
         person_action("conflicts"),
     )
@@ -216,7 +216,7 @@ class ConflictClassScreen(TableScreen):
         Action("conflict-class.unsuitable", "x", "unsuitable", "Unsuitable", "Settle the selected: unsuitable."),
         Action("conflict-class.type", "t", "type", "Type", "Settle the selected: an answer type."),
         Action(
-            "conflict-class.open", "o,enter", "open", "Alone", "Settle this one by itself, with all its texts.", False
+            "conflict-class.open", "enter", "open", "Alone", "Settle this one by itself, with all its texts.", False
         ),
         Action("conflict-class.undo", "z", "undo", "Undo", "Take your last decision back, all of it.", False),
         Action("conflict-class.reload", "r", "reload", "Reload", "Read the conflicts again.", False),

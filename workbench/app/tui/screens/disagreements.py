@@ -58,17 +58,23 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     PREFIX, DETAIL, WIDE, ITEMS = "queue", True, 110, True
     asked: QueueRequest
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("disagreements.open", "o,enter", "open_item", "Open", "Open the item with all evidence, and decide."),
+        Action("disagreements.open", "enter", "open_item", "Open", "Open the item with all evidence, and decide."),
         Action("disagreements.queue", "w", "choose_queue", "Queue", "Choose another queue: seven, with their counts."),
         Action("disagreements.triage", "m", "triage", "Triage", "Give the queue's errors causes, case by case."),
-        Action("disagreements.split", "s", "next_split", "k", "How many verifiers against the others: the next k."),
+        Action(
+            "disagreements.split",
+            "at",
+            "next_split",
+            "k",
+            "How many verifiers against the others: the next k.",
+        ),
         Action("disagreements.verifiers", "v", "choose_verifiers", "Verifiers", "Choose which verifiers take part."),
         Action("disagreements.filter", "f", "filter", "Filter", "Show only items for which conditions hold."),
         Action(
             "disagreements.reasons", "d", "reasons", "Why", "Say what is counted here and why the item is in the queue."
         ),
         Action("disagreements.hide", "h", "hide", "Hide", "Leave out what has been reviewed, or list it again."),
-        Action("disagreements.errors", "e", "errors", "Errors", "Count the errors marked, by verifier and kind."),
+        Action("disagreements.errors", "o", "errors", "Errors", "Count the errors marked, by verifier and kind."),
         Action(
             "disagreements.next", "n", "next_open", "Next", "Go to the next item nobody has reviewed.", footer=False
         ),
@@ -84,7 +90,9 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             False,
         ),
         Action("disagreements.again", "r", "again", "Read again", "Read the queue anew.", footer=False),
-        Action("disagreements.back", "escape", "back", "Back", "Close the line, else clear the filter, else go back."),
+        Action(
+            "disagreements.back", "escape,q", "back", "Back", "Close the line, else clear the filter, else go back."
+        ),
     )
 
     action_open_item = FilterScreen.action_open_row
@@ -400,7 +408,7 @@ class ReviewItemScreen(ItemScreen):
 _PARTS: tuple[Part | None, ...] = ("subtype", "type", None)
 _NAME = 32
 _NONE = """\
-No error has been marked yet. On an item, e marks a verifier's error: a second key says of what kind it is.
+No error has been marked yet. On an item, m marks a verifier's error: a second key says of what kind it is.
 """
 
 
@@ -410,10 +418,10 @@ class ErrorCountsScreen(WorkbenchScreen):
     CSS_PATH = "error_counts.tcss"
     TITLE_TEXT = "Errors by kind"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("errors.open", "o,enter", "open_cell", "Open", "Open the items behind the figure, one by one."),
+        Action("errors.open", "enter", "open_cell", "Open", "Open the items behind the figure, one by one."),
         Action("errors.by", "b", "next_part", "By", "Count by subtype, by type, or over all items only."),
-        Action("errors.csv", "w", "save('csv')", "CSV", "Write the table as CSV beside the database."),
-        Action("errors.markdown", "m", "save('markdown')", "Markdown", "Write it as Markdown beside the database."),
+        Action("errors.csv", "e", "save('csv')", "CSV", "Write the table as CSV beside the database."),
+        Action("errors.markdown", "E", "save('markdown')", "Markdown", "Write it as Markdown beside the database."),
         Action("errors.again", "r", "again", "Read again", "Count anew.", footer=False),
     )
 

@@ -150,11 +150,17 @@ class FamilyScreen(FigureScreen):
     TITLE_TEXT = "Compare all"
     asked: FamilyQuery
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("family.open", "o,enter", "open_pair", "Open", "Compare the two under the cursor."),
-        Action("family.measure", "m", "next_measure(1)", "Measure", "Show differences, errors in common, agreement."),
-        Action("family.measure-before", "M", "next_measure(-1)", "Before", "Show the measure before.", footer=False),
+        Action("family.open", "enter", "open_pair", "Open", "Compare the two under the cursor."),
+        Action("family.measure", "o", "next_measure(1)", "Measure", "Show differences, errors in common, agreement."),
+        Action("family.measure-before", "O", "next_measure(-1)", "Before", "Show the measure before.", footer=False),
         Action("family.who", "v", "choose", "Verifiers", "Choose who is compared."),
-        Action("family.against", "r", "against", "Reference", "Compare all with the row's verifier; again: all pairs."),
+        Action(
+            "family.against",
+            "vertical_line",
+            "against",
+            "Reference",
+            "Compare all with the row's verifier; again: all pairs.",
+        ),
         Action("family.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
         Action("family.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
         Action("family.export", "e", "export", "Save", "Copy or save what the matrix shows: CSV, Markdown, LaTeX."),

@@ -35,10 +35,10 @@ class FlagsScreen(TableScreen, LiveScreen):
     CSS_PATH = "flags.tcss"
     TITLE_TEXT = "Flags"
     PREFIX, DETAIL = "flags", True
-    EMPTY = "No flag waits for an answer. Annotators raise one with f; h lists those that were answered."
+    EMPTY = "No flag waits for an answer. Annotators raise one with !; h lists those that were answered."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("flags.answer", "a,enter", "answer", "Answer", "Answer every open flag on the item."),
-        Action("flags.open", "o", "open", "Item", "Open the item with its labels and verdicts; the look is recorded."),
+        Action("flags.answer", "enter", "answer", "Answer", "Answer every open flag on the item."),
+        Action("flags.open", "i", "open", "Item", "Open the item with its labels and verdicts; the look is recorded."),
         Action("flags.hide", "h", "hide", "Answered", "List answered flags too, or not."),
         Action("flags.reload", "r", "reload", "Reload", "Read the flags again."),
     )

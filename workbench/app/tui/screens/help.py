@@ -1,14 +1,15 @@
-"""Help: the keys of the screen below, as they are now."""
+"""Help: the keys of the screen below, as they are now, and what each key means on whichever screen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.reactive import reactive
 from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
@@ -18,8 +19,12 @@ from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import CellGrid
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.meanings import MEANINGS, Meaning
 from workbench.app.tui.registry import widget_bindings
 from workbench.app.tui.screen import WorkbenchScreen
+
+if TYPE_CHECKING:
+    from workbench.app.tui.app import WorkbenchApp
 
 _KEYS_WIDTH = 14
 _WIDGETS: dict[str, type[Widget]] = {"In a table": VirtualTable, "In a matrix": CellGrid, "In a text": Reader}
@@ -33,13 +38,19 @@ class HelpLine(NamedTuple):
 
 
 class HelpScreen(ModalScreen[None]):
-    """The keys of a screen in groups: its own, those that work everywhere, those of its tables and texts."""
+    """The keys of a screen in groups: its own, those that work everywhere, those of its tables and texts.
+
+    Attributes:
+        of_every_key: The table of keys and their meanings is shown in their place.
+    """
 
     CSS_PATH = "help.tcss"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("help.close", "escape,question_mark,f1,q", "dismiss", "Close", "Go back to the screen."),
+        Action("help.close", "escape,q", "dismiss", "Close", "Go back to the screen."),
+        Action("help.turn", "question_mark,f1", "turn", "Every key", "Show what each key means; again: the screen's."),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
+    of_every_key: reactive[bool] = reactive(False, init=False)
 
     def __init__(self, below: WorkbenchScreen) -> None:
         super().__init__()
@@ -47,15 +58,29 @@ class HelpScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="help-box") as box:
-            box.border_title = Content(f"Keys · {self.below.TITLE_TEXT or 'this screen'}")
+            box.border_title = self._title()
             with VerticalScroll():
                 yield Static(self.content(), id="help-keys", markup=False)
         yield Footer(show_command_palette=False)
 
+    def _title(self) -> Content:
+        of = "what each means, everywhere" if self.of_every_key else self.below.TITLE_TEXT or "this screen"
+        return Content(f"Keys · {of}")
+
+    def action_turn(self) -> None:
+        """Change between the screen's keys and all of them."""
+        self.of_every_key = not self.of_every_key
+
+    def watch_of_every_key(self) -> None:
+        """Show the other ones from their beginning."""
+        self.query_one("#help-box").border_title = self._title()
+        self.query_one("#help-keys", Static).update(self.content())
+        self.query_one(VerticalScroll).scroll_home(animate=False)
+
     def content(self) -> Content:
         """All groups as text."""
         parts = []
-        for title, lines in self.groups():
+        for title, lines in every_key(self.below.workbench) if self.of_every_key else self.groups():
             parts.append(Content.styled(title, "bold $text-accent"))
             for line in lines:
                 parts.append(Content.assemble("  ", (line.keys.ljust(_KEYS_WIDTH), "bold"), " ", Content(line.text)))
@@ -72,7 +97,7 @@ class HelpScreen(ModalScreen[None]):
     def groups(self) -> Iterator[tuple[str, list[HelpLine]]]:
         """Titles and lines, with the keymap in force."""
         own = [self._line(action.id, action.keys, action.help) for action in self.below.own_actions()]
-        if own:
+        if own := [line for line in own if line.keys]:
             yield "This screen", own
         everywhere = self.below.workbench.EVERYWHERE
         yield "Everywhere", [self._line(action.id, action.keys, action.help) for action in everywhere]
@@ -81,6 +106,18 @@ class HelpScreen(ModalScreen[None]):
                 said = {action.id: action.help for action in getattr(widget, "ACTIONS", ())}
                 declared = widget_bindings(widget)
                 yield title, [self._line(one.id or "", one.key, said.get(one.id, one.description)) for one in declared]
+        places = self.below.workbench.places
+        yield "By name", [HelpLine(f":{place.letter}", f"{place.title}: {place.text}.") for place in places]
 
     def _line(self, name: str, keys: str, text: str) -> HelpLine:
         return HelpLine(" ".join(self.below.workbench.shown_keys(name, keys)), text)
+
+
+def every_key(app: WorkbenchApp) -> Iterator[tuple[str, list[HelpLine]]]:
+    """What each key means, where no keymap has moved it."""
+
+    def line(meaning: Meaning) -> HelpLine:
+        return HelpLine(" ".join(app.shown_keys("", meaning.keys)), meaning.text)
+
+    yield "On every screen", [line(meaning) for meaning in MEANINGS if not meaning.at_desks]
+    yield "Where people label and settle", [line(meaning) for meaning in MEANINGS if meaning.at_desks]

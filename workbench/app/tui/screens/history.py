@@ -24,7 +24,7 @@ from workbench.labelling.rulings import Role
 SHOWN = 500
 """Labels that are listed; older ones are reached from Annotate."""
 
-_EMPTY = "No label or decision is here yet: a opens Annotate, j the conflicts."
+_EMPTY = "No label or decision is here yet: a opens Annotate, L the conflicts."
 
 Entry = OwnEntry | OwnDecision
 
@@ -37,7 +37,7 @@ class HistoryScreen(PersonScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("history.open", "enter", "open", "Correct", "Open the item, and label or decide anew."),
         Action("history.annotate", "a", "app.open_screen('annotate')", "Annotate", "Go on labelling."),
-        Action("history.adjudicate", "j", "app.open_screen('adjudicate')", "Adjudicate", "Go on settling conflicts."),
+        Action("history.adjudicate", "L", "app.open_screen('adjudicate')", "Adjudicate", "Go on settling conflicts."),
         Action("history.reload", "r", "reload", "Reload", "Read the list again."),
         person_action("history"),
     )

@@ -92,11 +92,11 @@ class HomeScreen(LiveScreen):
     TITLE_TEXT = "Home"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         *(
-            Action(f"home.{name}", key, f"app.open_screen('{name}')", text.partition(":")[0], f"Open {text}.", False)
-            for name, (_, key, text) in SCREENS.items()
+            Action(f"home.{name}", "", f"app.open_screen('{name}')", text.partition(":")[0], f"Open {text}.", False)
+            for name, (_, _, text) in SCREENS.items()
             if name != "home"
         ),
-        Action("home.start", "plus", "app.start_verifier", "Start", "Start a verifier."),
+        Action("home.start", "a", "app.start_verifier", "Start", "Start a verifier."),
         *(
             Action(
                 f"home.matter-{number}",
@@ -108,6 +108,7 @@ class HomeScreen(LiveScreen):
             )
             for number in range(1, NUMBERED + 1)
         ),
+        Action("home.back", "escape,q", "app.help_quit", "Back", "Nothing lies behind Home: says how to leave.", False),
     )
 
     def __init__(self) -> None:
@@ -124,7 +125,7 @@ class HomeScreen(LiveScreen):
     def compose(self) -> ComposeResult:
         """The frame and the menu; sentences and counts come later."""
         person = self.workbench.annotator
-        yield TitleBar("workbench", self._who())
+        yield TitleBar(self.TITLE_TEXT, self._who())
         with Vertical(id="home-menu-box"):
             yield OptionList(*self._menu(), id="home-menu", markup=False)
         with VerticalScroll(id="home-panels"):
@@ -151,9 +152,9 @@ class HomeScreen(LiveScreen):
     def _menu(self) -> list[Option]:
         found = []
         for action in self._screens():
-            key = next(iter(self.workbench.shown_keys(action.id, action.keys)), " ")
-            prompt = Content.assemble((f" {key} ", "bold"), f" {action.label}")
-            found.append(Option(prompt, id=action.id.partition(".")[2]))
+            name = action.id.partition(".")[2]
+            prompt = Content.assemble((f":{SCREENS[name][1]} ", "bold"), action.label)
+            found.append(Option(prompt, id=name))
         return found
 
     def _screens(self) -> list[Action]:
@@ -165,7 +166,8 @@ class HomeScreen(LiveScreen):
         """The screens this person may open, and what is open now."""
         numbered = zip((action for action in self.ACTIONS if "matter" in action.id), self.matters, strict=False)
         start = (action for action in self.ACTIONS if action.id == "home.start" and not self.workbench.annotator)
-        return (*self._screens(), *start, *(action._replace(help=printable(one.sentence)) for action, one in numbered))
+        matters = (action._replace(help=printable(one.sentence)) for action, one in numbered)
+        return (*self._screens(), *start, *matters, self.ACTIONS[-1])
 
     def _panels(self) -> list[tuple[str, str]]:
         if self.workbench.annotator:

@@ -100,7 +100,7 @@ class ImportScreen(FormScreen):
         Action("import.preview", "f3,ctrl+t", "preview", "Preview", "Read the file anew.", priority=True, footer=False),
         Action("import.command", "ctrl+y", "command", "As command", "Show and copy it as a command.", priority=True),
         Action("import.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
-        Action("import.back", "escape", "back", "Back", "Stop the import, else go back."),
+        Action("import.back", "escape,q", "back", "Back", "Stop the import, else go back."),
     )
 
     def __init__(self) -> None:

@@ -38,12 +38,12 @@ from workbench.measuring.reviewing.deciding import reviews_of
 
 ITEM_ACTIONS: Final[tuple[Action, ...]] = (
     *reviewing_actions("item"),
-    Action("item.next", "n,right_square_bracket", "go(1)", "Next", "Open the next item of the list."),
-    Action("item.previous", "p,left_square_bracket", "go(-1)", "Previous", "Open the item before.", footer=False),
+    Action("item.next", "right_square_bracket", "go(1)", "Next", "Open the next item of the list."),
+    Action("item.previous", "left_square_bracket", "go(-1)", "Previous", "Open the item before.", footer=False),
     Action("item.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
     Action(
         "item.answer",
-        "f",
+        "d",
         "answer",
         "Answer",
         "Show the final answers of the reference and the completion.",
@@ -66,9 +66,9 @@ ITEM_ACTIONS: Final[tuple[Action, ...]] = (
         footer=False,
     ),
     Action(
-        "item.verdict", "m", "choose(1)", "Verdict", "Choose the next verdict: its answers are marked.", footer=False
+        "item.verdict", "v", "choose(1)", "Verdict", "Choose the next verdict: its answers are marked.", footer=False
     ),
-    Action("item.verdict-before", "M", "choose(-1)", "Verdict before", "Choose the verdict before.", footer=False),
+    Action("item.verdict-before", "V", "choose(-1)", "Verdict before", "Choose the verdict before.", footer=False),
     Action(
         "item.transcript",
         "T",
@@ -86,15 +86,15 @@ ITEM_ACTIONS: Final[tuple[Action, ...]] = (
         footer=False,
     ),
     Action("item.find", "slash", "find", "Find", "Find a text in the pane in focus.", footer=False),
-    Action("item.find-next", "full_stop", "find_next(1)", "Next hit", "Go to the next hit.", footer=False),
-    Action("item.find-previous", "comma", "find_next(-1)", "Previous hit", "Go to the previous hit.", footer=False),
-    Action("item.raw", "v", "raw", "Raw", "Show the stored text itself, and back.", footer=False),
-    Action("item.think", "t", "think", "Think", "Open or fold <think> blocks.", footer=False),
-    Action("item.code", "s", "code", "Tests", "Open the code problem: solutions against tests.", footer=False),
-    Action("item.write", "w", "write", "Write", "Write the item to a JSON file beside the database.", footer=False),
+    Action("item.find-next", "n", "find_next(1)", "Next hit", "Go to the next hit.", footer=False),
+    Action("item.find-previous", "N", "find_next(-1)", "Previous hit", "Go to the previous hit.", footer=False),
+    Action("item.raw", "o", "raw", "Raw", "Show the stored text itself, and back.", footer=False),
+    Action("item.think", "h", "think", "Think", "Open or fold <think> blocks.", footer=False),
+    Action("item.code", "i", "code", "Tests", "Open the code problem: solutions against tests.", footer=False),
+    Action("item.write", "e", "write", "Write", "Write the item to a JSON file beside the database.", footer=False),
     *coordinating_actions("item"),
-    Action("item.adjudicate", "a", "adjudicate", "Adjudicate", "Settle what two annotators differ on."),
-    Action("item.back", "escape", "back", "Back", "Go back to the screen before."),
+    Action("item.adjudicate", "L", "adjudicate", "Adjudicate", "Settle what two annotators differ on."),
+    Action("item.back", "escape,q", "back", "Back", "Go back to the screen before."),
 )
 
 
@@ -409,7 +409,7 @@ class ItemScreen(Reviewing):
         if len(asked) == 1:
             self.app.push_screen(TranscriptScreen(asked[0].run, self.completion))
         elif asked:
-            self.notify("Choose one of the judges' verdicts with m.", markup=False)
+            self.notify("Choose one of the judges' verdicts with v.", markup=False)
         else:
             self.notify("No model server was asked for this verdict.", markup=False)
 

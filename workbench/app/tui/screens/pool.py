@@ -35,7 +35,7 @@ class PoolScreen(TableScreen, LiveScreen):
     TITLE_TEXT = "Pool of questions"
     PREFIX, BELOW, WIDE = "pool", ("words",), 100
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("pool.items", "i,enter", "open_row", "Items", "List the source's completions in Browse."),
+        Action("pool.items", "i", "open_row", "Items", "List the source's completions in Browse."),
     )
 
     def __init__(self) -> None:

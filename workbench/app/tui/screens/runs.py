@@ -84,13 +84,13 @@ class RunsScreen(TableScreen, LiveScreen):
     PREFIX, BELOW, WIDE = "runs", ("run",), 116
     LOOK_S: ClassVar[float] = 0.5
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("runs.start", "plus,s", "start", "Start", "Start a verifier."),
-        Action("runs.add", "n", "app.open_screen('add_judge')", "Add judge", "Add a judge on a model server."),
-        Action("runs.pause", "p", "pause", "Pause", "Stop the run after its current verdicts; r goes on with it."),
-        Action("runs.resume", "r", "resume", "Resume", "Go on with a run that has stopped."),
-        Action("runs.retry", "e", "retry", "Retry", "Judge the items again that failed or had no more time."),
-        Action("runs.cancel", "c", "cancel", "Cancel", "Stop the run; its verdicts stay."),
-        Action("runs.details", "d,enter", "details", "Details", "Show the run's reasons, message and log."),
+        Action("runs.start", "a", "start", "Start", "Start a verifier."),
+        Action("runs.add", "A", "app.open_screen('add_judge')", "Add judge", "Add a judge on a model server."),
+        Action("runs.pause", "space", "pause", "Pause", "Stop the run after its current verdicts; ctrl+r goes on."),
+        Action("runs.resume", "ctrl+r", "resume", "Resume", "Go on with a run that has stopped."),
+        Action("runs.retry", "l", "retry", "Retry", "Judge the items again that failed or had no more time."),
+        Action("runs.cancel", "x", "cancel", "Cancel", "Stop the run; its verdicts stay."),
+        Action("runs.details", "d", "details", "Details", "Show the run's reasons, message and log."),
     )
 
     def __init__(self, run: int | None = None, *, starting: bool = False) -> None:

@@ -51,7 +51,7 @@ class SetDiffScreen(TableScreen):
     TITLE_TEXT = "What differs"
     PREFIX, ABOVE = "diff", ("caption",)
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("set-diff.open", "i,enter", "open_row", "Items", "Show the row's item, or its question's, in Browse."),
+        Action("set-diff.open", "enter", "open_row", "Items", "Show the row's item, or its question's, in Browse."),
     )
 
     def __init__(self, old: str, new: str) -> None:
@@ -88,7 +88,7 @@ class SetDiffScreen(TableScreen):
 
 
 _DETAIL = "sets-detail"
-_NO_SETS = "No set has been frozen yet: b builds one, o shows the pool of questions."
+_NO_SETS = "No set has been frozen yet: a builds one, o shows the pool of questions."
 
 
 class SetsScreen(TableScreen, LiveScreen):
@@ -103,12 +103,19 @@ class SetsScreen(TableScreen, LiveScreen):
     TITLE_TEXT = "Sets"
     PREFIX, DETAIL, PANE, REST_S, WIDE = "sets", True, True, 0.1, 100
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("sets.items", "i,enter", "items", "Items", "List the set's items in Browse."),
-        Action("sets.build", "b", "build", "Build", "Build a set: picks, balanced, hard, or a draw of questions."),
-        Action("sets.publish", "p", "publish", "Publish", "Write finished sets into a folder with a data card."),
-        Action("sets.accuracy", "y", "accuracy", "Accuracy", "Show verifiers' accuracy on the set's items."),
-        Action("sets.diff", "d", "diff", "Diff", "Show what differs from the version before."),
-        Action("sets.diff-other", "D", "diff_other", "Diff with", "Show what differs from another set.", footer=False),
+        Action("sets.items", "i", "items", "Items", "List the set's items in Browse."),
+        Action("sets.build", "a", "build", "Build", "Build a set: picks, balanced, hard, or a draw of questions."),
+        Action("sets.publish", "e", "publish", "Publish", "Write finished sets into a folder with a data card."),
+        Action("sets.accuracy", "v", "accuracy", "Accuracy", "Show verifiers' accuracy on the set's items."),
+        Action("sets.diff", "vertical_line", "diff", "Diff", "Show what differs from the version before."),
+        Action(
+            "sets.diff-other",
+            "backslash",
+            "diff_other",
+            "Diff with",
+            "Show what differs from another set.",
+            footer=False,
+        ),
         Action("sets.pool", "o", "pool", "Pool", "Show the pool of questions, source by source."),
         Action(
             "sets.again", "r", "again", "Read again", "Read the set anew, its judges' later runs too.", footer=False
@@ -309,8 +316,8 @@ class SetPlanScreen(WorkbenchScreen):
     TITLE_TEXT = "Plan of a set"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("set-plan.freeze", "enter", "freeze(False)", "Freeze", "Freeze the set under its name."),
-        Action("set-plan.version", "V", "freeze(True)", "As new version", "Freeze it beside one that differs."),
-        Action("set-plan.back", "escape", "app.go_back", "Back", "Go back to the form; nothing is written."),
+        Action("set-plan.version", "a", "freeze(True)", "As new version", "Freeze it beside one that differs."),
+        Action("set-plan.back", "escape,q", "app.go_back", "Back", "Go back to the form; nothing is written."),
     )
 
     def __init__(self, report: SetReport, freeze: Freeze, then: Callable[[SetReport], None]) -> None:
@@ -434,7 +441,7 @@ class PublishSetScreen(FormScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("publish.write", "f4,ctrl+r", "write", "Write (enter)", "Write the folder.", priority=True),
         Action("publish.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
-        Action("publish.back", "escape", "back", "Back", "Go back to the sets, once nothing is being written."),
+        Action("publish.back", "escape,q", "back", "Back", "Go back to the sets, once nothing is being written."),
     )
 
     def __init__(self, name: str, finished: tuple[str, ...]) -> None:

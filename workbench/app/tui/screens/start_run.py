@@ -81,7 +81,7 @@ class StartRunScreen(ModalScreen[ChosenVerifier | None]):
     CSS_PATH = "start_run.tcss"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("start-run.choose", "enter", "choose", "Choose", "Choose the verifier under the cursor."),
-        Action("start-run.close", "escape", "dismiss", "Close", "Start nothing."),
+        Action("start-run.close", "escape,q", "dismiss", "Close", "Start nothing."),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
 

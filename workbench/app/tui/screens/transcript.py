@@ -51,9 +51,9 @@ class TranscriptScreen(FindingScreen):
         Action("transcript.next", "right_square_bracket", "go(1)", "Next call", "Show the next call."),
         Action("transcript.previous", "left_square_bracket", "go(-1)", "Call before", "Show the call before.", False),
         Action("transcript.pane", "tab", "app.focus_next", "Pane", "Go to the other pane.", False),
-        Action("transcript.reply", "f", "reply", "Reply", "Go to the reply of the call."),
-        Action("transcript.raw", "r", "raw", "Raw", "Show both bodies as they were sent, and back."),
-        Action("transcript.tree", "t", "tree", "Tree", "Show the search of MCTS-Judge as a tree."),
+        Action("transcript.reply", "C", "reply", "Reply", "Go to the reply of the call."),
+        Action("transcript.raw", "o", "raw", "Raw", "Show both bodies as they were sent, and back."),
+        Action("transcript.tree", "T", "tree", "Tree", "Show the search of MCTS-Judge as a tree."),
         *finding_actions("transcript"),
     )
 
@@ -214,7 +214,7 @@ class SearchTreeScreen(WorkbenchScreen):
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("search.pane", "tab", "app.focus_next", "Tree / rollouts", "Go to the other pane."),
-        Action("search.calls", "c", "calls", "Calls (or enter)", "Show the calls of the node or rollout."),
+        Action("search.calls", "T", "calls", "Calls (or enter)", "Show the calls of the node or rollout."),
     )
 
     def __init__(self, run: int, item: int) -> None:

@@ -111,7 +111,7 @@ class TriageScreen(InSight):
         Action("triage.what-if", "ctrl+t", "what_if", "What if", "Try other options of the verifier that errs.", False),
         Action("triage.summary", "d", "summary", "Summary", "Show the paragraph and the table so far, or the card."),
         Action("triage.export", "e", "export", "Export", "Save or copy the table: CSV, Markdown, LaTeX."),
-        Action("triage.back", "escape", "back", "Back", "Go back to the card, else to the screen before.", False),
+        Action("triage.back", "escape,q", "back", "Back", "Go back to the card, else to the screen before.", False),
     )
 
     def __init__(self, scope_of: Callable[[Project], TriageScope] | None = None) -> None:

@@ -52,7 +52,7 @@ class TypeProposalsScreen(TableScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("types.accept", "ctrl+r", "accept", "Accept", "Settle the types that are in."),
         Action("types.take", "space", "take", "In or out", "Take the proposal under the cursor, or leave it."),
-        Action("types.type", "t,enter", "choose", "Type", "Choose another type for the question."),
+        Action("types.type", "t", "choose", "Type", "Choose another type for the question."),
     )
 
     def __init__(self) -> None:

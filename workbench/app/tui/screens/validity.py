@@ -31,7 +31,7 @@ class ValidityScreen(TableScreen, FigureScreen):
     PREFIX, ABOVE, DETAIL, PANE, PALETTE = "validity", ("caption",), True, True, True
     asked: FigureQuery
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("validity.all", "s", "show_all", "All/standing out", "Show every check, or only what stands out."),
+        Action("validity.all", "h", "show_all", "All/standing out", "Show every check, or only what stands out."),
         Action("validity.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
         Action("validity.save", "e", "save", "Save", "Write all sentences to a file beside the database."),
     )
@@ -149,4 +149,4 @@ def _nothing(report: ValidityReport | None) -> str:
     """Why the table is empty."""
     if report is None or not report.findings:
         return "No verifier has a complete run yet: start one in Verifiers & runs."
-    return "Nothing stands out. Press s for every check."
+    return "Nothing stands out. Press h for every check."

@@ -113,7 +113,7 @@ class VerbScreen(FormScreen):
         Action("verb.try", "f3,ctrl+t", "try", "Try", "Show what it would do; nothing is written.", priority=True),
         Action("verb.command", "ctrl+y", "command", "As command", "Show and copy it as a command.", priority=True),
         Action("verb.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
-        Action("verb.back", "escape", "back", "Back", "Stop what runs, else go back."),
+        Action("verb.back", "escape,q", "back", "Back", "Stop what runs, else go back."),
     )
 
     def __init__(self, verb: Verb, begin: dict[str, str] | None = None) -> None:

@@ -1,0 +1,135 @@
+"""A line that goes anywhere: to a screen by its name or its letter, to an item by the end of its id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.suggester import SuggestFromList
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from workbench.app.tui.kit.prompt_bar import CompletingInput
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.measuring.browsing import meant
+
+if TYPE_CHECKING:
+    from workbench.app.tui.app import Place
+
+
+def matching(typed: str, places: Sequence[Place]) -> list[Place]:
+    """The places that may be meant: by their letter, else by how words of their names begin, the likeliest first."""
+    said = typed.strip().casefold()
+    by_letter = [place for place in places if place.letter == typed.strip()]
+    by_title = [place for place in places if place.title.casefold().startswith(said)]
+    by_word = [place for place in places if f" {said}" in place.title.casefold()]
+    return list(dict.fromkeys((*by_letter, *by_title, *by_word)))
+
+
+def like(typed: str, places: Sequence[Place]) -> list[Place]:
+    """The places whose names are much like what was typed."""
+    by_title = {place.title.casefold(): place for place in places}
+    return [by_title[title] for title in get_close_matches(typed.strip().casefold(), by_title)]
+
+
+class GoToScreen(ModalScreen[str | list[int] | None]):
+    """Lists the screens that what is typed may mean; ends with a screen's name, or the row ids of items.
+
+    Args:
+        below: The screen one is on.
+        places: The screens that the person may open.
+        items: Whether they may open items.
+
+    Attributes:
+        listed: The screens that what is typed may mean, the likeliest first.
+    """
+
+    CSS_PATH = "go_to.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Close", show=False),
+        Binding("up", "move(-1)", show=False),
+        Binding("down", "move(1)", show=False),
+    ]
+
+    def __init__(self, below: WorkbenchScreen, places: Sequence[Place], *, items: bool) -> None:
+        super().__init__()
+        self._below = below
+        self._places = places
+        self._items = items
+        self.listed: list[Place] = []
+
+    def compose(self) -> ComposeResult:
+        titles = SuggestFromList([place.title for place in self._places], case_sensitive=False)
+        beside = "a screen, or the end of an item's id" if self._items else "a screen"
+        with Vertical() as box:
+            box.border_title = Content("Go to")
+            box.border_subtitle = Content("tab completes · enter goes · escape closes")
+            with Horizontal():
+                yield Static(": ", markup=False)
+                yield CompletingInput(placeholder=beside, suggester=titles, compact=True)
+            yield Static(id="go-to-beside", markup=False)
+            yield OptionList(markup=False)
+
+    def on_mount(self) -> None:
+        """Every screen, until something is typed."""
+        self.query_one(OptionList).can_focus = False
+        self._list("")
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._list(event.value)
+
+    def _list(self, typed: str) -> None:
+        found = matching(typed, self._places)
+        self.listed = found or like(typed, self._places)
+        listing = self.query_one(OptionList)
+        listing.set_options([_option(place) for place in self.listed])
+        listing.highlighted = 0 if self.listed else None
+        self._say("" if found else "Did you mean" if self.listed else self._without_screen())
+
+    def _without_screen(self) -> str:
+        return "No screen is called so; enter looks for an item." if self._items else "No screen is called so."
+
+    def _say(self, text: str) -> None:
+        beside = self.query_one("#go-to-beside", Static)
+        beside.update(text)
+        beside.display = bool(text)
+
+    def action_move(self, step: int) -> None:
+        """Choose another of the screens that are listed."""
+        listing = self.query_one(OptionList)
+        if listing.highlighted is not None:
+            listing.highlighted = min(max(listing.highlighted + step, 0), len(self.listed) - 1)
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        at = self.query_one(OptionList).highlighted
+        if at is not None:
+            self.dismiss(self.listed[at].name)
+        elif self._items:
+            said = event.value.strip().removeprefix("#")
+            # What can't be found is told by the screen below; the line stays open.
+            self._below.in_background(partial(meant, self._below.project, said), self._found, group="go-to")
+
+    def _found(self, items: list[int]) -> None:
+        if self.is_attached:
+            self.dismiss(items)
+
+    @on(OptionList.OptionSelected)
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.dismiss(self.listed[event.option_index].name)
+
+
+def _option(place: Place) -> Option:
+    return Option(Content.assemble((f":{place.letter}", "bold"), f"  {place.title.ljust(22)} ", place.text))

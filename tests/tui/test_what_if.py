@@ -182,4 +182,4 @@ async def test_annotators_have_no_way_there(project: Project) -> None:
         for _ in range(2):
             await press(pilot, "ctrl+t")
             assert not isinstance(app.screen, WhatIfScreen)
-            await press(pilot, "a")
+            await press(pilot, *":a", "enter")

@@ -59,7 +59,7 @@ class WhatIfScreen(TableScreen, FormScreen):
         Action("what-if.open", "enter", "open_row", "Open", "Open the item under the cursor."),
         Action("what-if.export", "e", "export", "Export", "Save or copy the figures, or the items that flip.", False),
         Action("what-if.next", "tab", "app.focus_next", "Next", "Go to the next field, or to the items that flip."),
-        Action("what-if.back", "escape", "back", "Back", "Stop what is under way, else go back."),
+        Action("what-if.back", "escape,q", "back", "Back", "Stop what is under way, else go back."),
     )
 
     def __init__(self, verifier: str, item: int | None = None, basis: Basis | None = None) -> None:

@@ -290,7 +290,7 @@ async def test_without_runs_only_baselines_are_there(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path)) as (app, pilot):
         await press(pilot, *":y", "enter")
         assert set(names(app)) == set(BASELINES)
-        await pilot.press("s", "space", "equals_sign", "d", "d", "a")
+        await pilot.press("s", "space", "vertical_line", "d", "d", "a")
         await settle(pilot)
         assert app.is_running
         assert not any("wrong" in notice for notice in notices(app))

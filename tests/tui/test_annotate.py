@@ -295,7 +295,7 @@ async def test_brackets_walk_through_own_labels_and_an_edit_supersedes(project: 
 async def test_without_auto_advance_the_item_stays_until_it_is_left(project: Project) -> None:
     async with desk(project) as it:
         first = it.completion
-        await it.press("greater_than_sign", "1")
+        await it.press("ampersand", "1")
         assert it.completion == first
         await it.press("u", "right_square_bracket")
         assert it.completion != first
@@ -468,7 +468,7 @@ async def test_nothing_of_others_is_on_the_screen(typed: Project, size: tuple[in
             "z",
             "c",
             "[",
-            "greater_than_sign",
+            "ampersand",
             "d",
             "question_mark",
         ):

@@ -156,7 +156,7 @@ async def test_the_matrix_is_sorted_and_its_clusters_fold(project: Project) -> N
             "2 of 7 solutions run · 1 pass all tests (pass@1 50.0 %) · 2 patterns",
         ]
         assert grid(app)[3].split()[4:] == ["✓", "p" * 30]
-        await go(pilot, "number_sign", "right_square_bracket", "right_square_bracket")
+        await go(pilot, "at", "right_square_bracket", "right_square_bracket")
         assert problem(app).question == 2
         assert notices(app) == ["No other run has outcomes of this suite.", "There is no problem further on."]
         assert "suite base · 1 test" in text_of(app, "#code-problem-caption")

@@ -53,10 +53,10 @@ async def go(pilot: Pilot[None], *keys: str) -> None:
 
 async def test_a_marked_solution_is_compared_with_a_second_one(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, *":o", "enter", "enter", "equals_sign")
+        await press(pilot, *":o", "enter", "enter", "vertical_line")
         assert app.screen.query_one(PassGrid).rows[0].lead[0].text == " 0◆"
         await pilot.press("down", "down")
-        await press(pilot, "enter", "equals_sign")  # the second one from its own screen
+        await press(pilot, "enter", "vertical_line")  # the second one from its own screen
         diff = screen_of(app, CodeDiffScreen)
         assert (diff.left, diff.right) == (1, 2)
         assert text_of(app, "#code-diff-sides").splitlines() == [

@@ -55,7 +55,7 @@ def listed(app: WorkbenchApp) -> list[int]:
 async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_two(tmp_path)
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, *":y", "enter", "equals_sign")
+        await press(pilot, *":y", "enter", "vertical_line")
         report = compared(project, "careful", "lax", by="type").report
         found = screen_of(app).found
         assert found is not None
@@ -74,7 +74,7 @@ async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int,
 
 async def test_each_kind_is_listed_and_opens(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path)) as (app, pilot):
-        await press(pilot, *":y", "enter", "equals_sign")
+        await press(pilot, *":y", "enter", "vertical_line")
         assert "[only A right 5]" in text_of(app, "#compare-tabs")
         assert listed(app) == [2, 4, 6, 8, 10]
         await press(pilot, "w")
@@ -260,7 +260,7 @@ async def test_gold_and_protocol_are_never_cut_off(tmp_path: Path, size: tuple[i
 async def test_switches_go_round(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, *":y", "enter", "equals_sign", "right_square_bracket")
+        await press(pilot, *":y", "enter", "vertical_line", "right_square_bracket")
         assert screen_of(app).asked == Pair(a="careful", b="always-incorrect")
         await press(pilot, "right_square_bracket")
         assert screen_of(app).asked == Pair(a="careful", b="lax")
@@ -274,7 +274,7 @@ async def test_switches_go_round(tmp_path: Path) -> None:
 async def test_a_cell_is_compared_on_its_own_items(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, *":y", "enter", "home", "right", "right", "equals_sign")
+        await press(pilot, *":y", "enter", "home", "right", "right", "vertical_line")
         found = screen_of(app).found
         assert found is not None
         selection = Selection((parse_condition("type=A"),))
@@ -284,7 +284,7 @@ async def test_a_cell_is_compared_on_its_own_items(tmp_path: Path) -> None:
 
 async def test_what_can_not_be_compared_leaves_no_figures(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path)) as (app, pilot):
-        await press(pilot, *":y", "enter", "equals_sign", "g")
+        await press(pilot, *":y", "enter", "vertical_line", "g")
         assert any("no item in common" in notice for notice in notices(app))
         assert text_of(app, "#compare-tests") == text_of(app, "#compare-verdict") == ""
         assert listed(app) == []
@@ -294,7 +294,7 @@ async def test_what_can_not_be_compared_leaves_no_figures(tmp_path: Path) -> Non
 
 async def test_with_the_baseline_alone_there_is_nothing_to_compare(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, [{"gold": True}])) as (app, pilot):
-        await press(pilot, *":y", "enter", "equals_sign")
+        await press(pilot, *":y", "enter", "vertical_line")
         assert type(app.screen).__name__ == "AccuracyScreen"
 
 

@@ -164,14 +164,14 @@ async def test_the_size_of_the_smaller_side_goes_round(tmp_path: Path) -> None:
     project = make(tmp_path)
     add_run(project, "delta", dict.fromkeys(range(1, 9), YES))
     async with disagreements(project) as (screen, pilot):
-        await press(pilot, "number_sign")
+        await press(pilot, "at")
         assert wanted(screen).k is None, "there is no k in this queue"
         await press(pilot, "w", "3")
         halves = order(screen)
-        await press(pilot, "number_sign")
+        await press(pilot, "at")
         assert wanted(screen).k == 1
         assert set(order(screen)).isdisjoint(halves)
-        await press(pilot, "number_sign")
+        await press(pilot, "at")
         assert (wanted(screen).k, order(screen)) == (2, halves)
         await press(pilot, "w", "1")
         assert order(screen), "another queue takes no k"

@@ -61,7 +61,7 @@ def cells(app: WorkbenchApp) -> dict[tuple[str, str], str]:
 async def test_cells_are_the_services_pairs(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_three(tmp_path)
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, *":c", "enter", "equals_sign")
+        await press(pilot, *":c", "enter", "vertical_line")
         sheet = screen_of(app).sheet
         assert sheet is not None
         report = family(project)
@@ -128,7 +128,7 @@ async def test_all_can_be_set_against_one(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
         await show(app, pilot)
-        await press(pilot, "down", "equals_sign")
+        await press(pilot, "down", "vertical_line")
         sheet = screen_of(app).sheet
         assert sheet is not None
         reference = screen_of(app).asked.against
@@ -136,7 +136,7 @@ async def test_all_can_be_set_against_one(tmp_path: Path) -> None:
         assert sheet.family == family(project, against=reference)
         assert {column for _, column in cells(app)} == {reference}
         assert f"all set against {reference}; Holm's p over 3 pairs" in text_of(app, "#family-together")
-        await press(pilot, "equals_sign")
+        await press(pilot, "vertical_line")
         assert screen_of(app).asked.against is None
         assert len(cells(app)) == 16
 
@@ -156,7 +156,7 @@ async def test_some_of_them_can_be_chosen(tmp_path: Path) -> None:
 async def test_the_pairs_items_protocol_and_gold_come_along(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, *":c", "enter", "b", "enter", "p", "equals_sign")
+        await press(pilot, *":c", "enter", "b", "enter", "p", "vertical_line")
         sheet = screen_of(app).sheet
         assert sheet is not None
         assert sheet.family == family(project, protocol="strict", selection=Selection((parse_condition("type=A"),)))
@@ -165,7 +165,7 @@ async def test_the_pairs_items_protocol_and_gold_come_along(tmp_path: Path) -> N
         assert any("No two of these verifiers" in notice for notice in notices(app))
         assert text_of(app, "#family-caption") == text_of(app, "#family-cell") == ""
         assert cells(app) == {}
-        await press(pilot, "enter", "o", "equals_sign", "e", "g", "p")
+        await press(pilot, "enter", "o", "vertical_line", "e", "g", "p")
         assert len(cells(app)) == 16
         assert "protocol decided" in text_of(app, "#family-caption")
 
@@ -194,7 +194,7 @@ async def test_hostile_and_long_names_are_only_text(tmp_path: Path, size: tuple[
         await press(pilot, "o", "down")
         assert {row.key for row in app.screen.query_one(Matrix).rows} == {*names, "always-incorrect"}
         assert "\x1b" not in text_of(app, "#family-cell") + text_of(app, "#family-together")
-        await press(pilot, "equals_sign")
+        await press(pilot, "vertical_line")
         assert "\x1b" not in text_of(app, "#family-together")
         assert not notices(app)
 

@@ -80,7 +80,7 @@ async def test_the_menu_shows_every_tag_in_full_and_marks_those_that_hold(
 async def test_on_a_label_they_are_stored_anew_and_undo_takes_them_back(project: Project) -> None:
     async with desk(project) as it:
         first = it.completion
-        await it.press("greater_than_sign", "1", "m", "1", "percent_sign", "4")
+        await it.press("ampersand", "1", "m", "1", "percent_sign", "4")
         assert "✓ correct  ◆ reasoning wrong  ◔ 1 right" in it.line()
         assert rows(project, "SELECT count(*) FROM label_events WHERE supersedes IS NOT NULL") == [(2,)]
         await it.press("z")

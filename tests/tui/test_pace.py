@@ -72,7 +72,7 @@ async def test_only_a_first_decision_is_called_fast(project: Project) -> None:
 async def test_a_narrow_terminal_leaves_out_what_matters_least(project: Project) -> None:
     async with desk(project, "amira") as it:
         it.app.pace._took = dict.fromkeys(range(1000), 9000)
-        await it.press("greater_than_sign", "x", "3")
+        await it.press("ampersand", "x", "3")
         narrow = it.title()
         assert len(narrow) <= 80 - len("Annotate") - 4
         assert "1 done · 5 left" in narrow

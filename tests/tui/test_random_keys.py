@@ -34,7 +34,7 @@ MOVES = (
         ("m", "1"),
         ("percent_sign", "2"),
         ("c", "a", "b", "enter"),
-        ("greater_than_sign",),
+        ("ampersand",),
         ("C", "escape"),
         ("x", "escape"),
         ("t", "escape"),

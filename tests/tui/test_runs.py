@@ -266,7 +266,7 @@ async def test_what_is_typed_narrows_the_list_and_what_is_not_installed_stands_a
     broken = structs.replace(kinds[1], name="absent", broken="It needs Pillow. Run: pip install --pre it[extra]")
     monkeypatch.setattr(verifying, "kinds", lambda _: [kinds[0], broken, *kinds[1:]])
     async with opened(project) as (app, pilot):
-        await press(pilot, "+")
+        await press(pilot, "a")
         screen = app.screen
         assert isinstance(screen, StartRunScreen)
         assert screen.listed[0].name == "rules"
@@ -282,7 +282,7 @@ async def test_what_is_typed_narrows_the_list_and_what_is_not_installed_stands_a
 
 async def test_a_verifier_is_tried_on_five_items_before_all_and_nothing_of_it_stays(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "+")
+        await press(pilot, "a")
         form = await choose(app, pilot, "exact")
         for _ in range(2):
             await pilot.press("ctrl+t")
@@ -305,7 +305,7 @@ async def test_a_verifier_is_tried_on_five_items_before_all_and_nothing_of_it_st
 
 async def test_options_are_fields_with_their_words_and_are_kept_under_a_name(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "+")
+        await press(pilot, "a")
         form = await choose(app, pilot, "rouge-l")
         await until(pilot, lambda: form.query("#option-of"))
         field(form, "of").value, field(form, "threshold").value = "final", "2"

@@ -178,7 +178,7 @@ async def test_what_differs_is_frozen_as_a_new_version_only_when_asked_and_shown
         assert "final 2, now 1" in text_of(app, "#plan-trouble")
         await press(pilot, "a")
         await until(pilot, lambda: list(rows(app)) == ["hard@2", "hard@1", "hard-queue@1"])
-        await press(pilot, "equals_sign")
+        await press(pilot, "vertical_line")
         assert text_of(app, "#diff-caption").startswith("1 equal · only in hard@1: 1\nfinal: 2 → 1")
         await press(pilot, "enter")
         assert remark(screen_of(app, BrowseScreen)).startswith("1 of 1")

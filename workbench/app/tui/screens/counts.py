@@ -40,7 +40,7 @@ class CountsScreen(TableScreen):
     PREFIX, ABOVE = "counts", ("about",)
     EMPTY = "No rows are listed, so there is nothing to count. Escape goes back."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("counts.open", "o,enter", "open_row", "Only these", "Show only the rows with this value."),
+        Action("counts.open", "enter", "open_row", "Only these", "Show only the rows with this value."),
     )
 
     def __init__(self, asked: CountsRequested) -> None:

@@ -9,6 +9,7 @@ from threading import Event
 from typing import Any
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -239,6 +240,15 @@ async def test_the_next_card_does_not_wait_and_nothing_is_called_saved_before_it
         assert [row[1:3] for row in stored(project)] == [(1, "equivalence"), (2, "format")]
         assert "saved: format" in shown(screen)
         assert title(screen).startswith("case 3 of 8 · 2 with a cause · 6 left")
+
+
+async def test_a_key_is_for_the_card_that_was_in_sight(project: Project) -> None:
+    async with triaging(project) as (screen, pilot):
+        for _ in range(2):
+            screen.app.post_message(events.Key("1", "1"))
+        await settle(pilot)
+        assert [row[1] for row in stored(project)] == [1]
+        assert item(screen) == 2
 
 
 async def test_what_cannot_be_stored_comes_back(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

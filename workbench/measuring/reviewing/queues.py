@@ -176,7 +176,7 @@ def asked_last(question: str) -> str:
     behind = max(
         (end.rfind(mark, 0, -_SENTENCE) + len(mark) for mark in _SENTENCE_ENDS if mark in end[:-_SENTENCE]), default=0
     )
-    return f"…{end[behind:].lstrip()}"
+    return f"…{end[behind:].lstrip() if behind else end.partition(' ')[2] or end}"
 
 
 def queue(

@@ -269,4 +269,5 @@ def test_of_a_long_question_the_last_sentence_is_shown() -> None:
     assert asked_last(" What is\n6 · 7? ") == "What is 6 · 7?"
     assert asked_last(f"{'A story. ' * 40}How does it end, and for whom?") == "…How does it end, and for whom?"
     assert asked_last(f"{'A story. ' * 40}Why did he leave? Yes or no?") == "…Why did he leave? Yes or no?"
+    assert asked_last(f"{'word ' * 100}end").startswith("…word word")
     assert len(asked_last("x" * 100_000)) < 200

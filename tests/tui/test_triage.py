@@ -337,6 +337,8 @@ async def test_a_cause_of_ones_own_is_named_once_and_then_offered(project: Proje
             (2, "other", "[b]gold is wrong"),
         ]
         assert "another cause … 2" in " ".join(shown(screen).split())
+        await press(pilot, "[")
+        assert f"error of alpha: [b]gold is wrong ({coordinator_name()})" in shown(screen)
         await press(pilot, "d")
         assert "[b]gold is wrong 2 (100.0 %)" in " ".join(shown(screen).split())
 

@@ -23,6 +23,7 @@ from workbench.core.verdict import GoldChoice
 from workbench.measuring.judged import everybody
 from workbench.measuring.records.review import QUEUES, Disagreement, Queue, Review, ReviewKind
 from workbench.measuring.reviewing.queues import AnsweredRow, ReviewQueue, queue, reviewed_items
+from workbench.measuring.reviewing.triage import cause_of
 from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Columns, column, word
 
@@ -43,7 +44,7 @@ def review_words(review: Review) -> str:
     """A decision in full: ``✗ error of math-verify: extraction``."""
     mark = REVIEW_MARKS[review.kind][0]
     if review.kind == "error":
-        return f"{mark} error of {review.verifier}: {review.category}"
+        return f"{mark} error of {review.verifier}: {_cause(review)}"
     return f"{mark} {_WORDS[review.kind]}"
 
 
@@ -52,7 +53,12 @@ def decision_words(reviews: Sequence[Review]) -> str:
     if len(reviews) == 1:
         return review_words(reviews[0])
     names = ", ".join(review.verifier or "" for review in reviews)
-    return f"{REVIEW_MARKS['error'][0]} error of {names}: {reviews[0].category}"
+    return f"{REVIEW_MARKS['error'][0]} error of {names}: {_cause(reviews[0])}"
+
+
+def _cause(review: Review) -> str:
+    """The kind of an error; where the taxonomy has none, its own name."""
+    return cause_of(review.category or "other", review.note).name
 
 
 def review_cell(reviews: Sequence[Review]) -> Cell:
@@ -62,7 +68,7 @@ def review_cell(reviews: Sequence[Review]) -> Cell:
     newest = reviews[-1]
     mark, style = REVIEW_MARKS[newest.kind]
     more = f" +{len(reviews) - 1}" if len(reviews) > 1 else ""
-    return Cell(f"{mark} {newest.category or _SHORT[newest.kind]}{more}", style)
+    return Cell(f"{mark} {_cause(newest) if newest.kind == 'error' else _SHORT[newest.kind]}{more}", style)
 
 
 def review_lines(why: str, reviews: Sequence[Review], note: str, said: str) -> Content:

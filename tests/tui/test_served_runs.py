@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import OptionList
 
 from tests.background import runner_ends
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
 from tests.tui.stage import notices, opened, press, settle, text_of, until
+from tests.tui.test_runs import choose, field
 from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.screens.start_run import TrialScreen
 from workbench.config.trust import FOLDER_VARIABLE
 from workbench.core.project import Project
-from workbench.runs.run_status import run_info
+from workbench.runs.run_status import run_info, runs
 
 ITEMS = 6
 
@@ -37,9 +38,8 @@ def configure(project: Project, url: str, *more: str) -> None:
 async def ask_to_start(app: WorkbenchApp, pilot: Pilot[None]) -> None:
     """Choose the judge; what comes next is the estimate."""
     await press(pilot, *":v", "enter", "a")
-    names = [name for _, name in app.screen._choices]  # type: ignore[attr-defined]
-    app.screen.query_one(OptionList).highlighted = names.index("my-judge")
-    await press(pilot, "enter")
+    await choose(app, pilot, "my-judge")
+    await pilot.press("ctrl+r")
     await until(pilot, lambda: type(app.screen).__name__ == "ConfirmScreen")
     await settle(pilot)
 
@@ -146,3 +146,26 @@ async def test_a_run_that_pauses_by_itself_says_why_and_goes_on_by_key(
             await press(pilot, "ctrl+r")
             await until(pilot, lambda: state(app) == "complete")
             assert run_info(project, 1).done == ITEMS
+
+
+async def test_a_judge_is_filled_in_tested_tried_and_started_without_a_second_call(project: Project) -> None:
+    with scripted(lambda received: "Final Judgment: Yes") as server:
+        async with opened(project) as (app, pilot):
+            await press(pilot, "+")
+            form = await choose(app, pilot, "llm-judge")
+            await until(pilot, lambda: form.query("#option-model"))
+            await press(pilot, "ctrl+r")
+            await until(pilot, lambda: field(form, "base_url").wrong or text_of(app, ".form-trouble"))
+            field(form, "base_url").value, field(form, "model").value = server.url, "qwen"
+            field(form, "name").value = "my-judge"
+            await pilot.press("f5")
+            await until(pilot, lambda: any("qwen" in said for said in notices(app)))
+            await pilot.press("ctrl+t")
+            await until(pilot, lambda: isinstance(app.screen, TrialScreen))
+            asked = len(server.received)
+            await pilot.press("ctrl+r")
+            await until(pilot, lambda: type(app.screen).__name__ == "ConfirmScreen")
+            await press(pilot, "y")
+            await until(pilot, lambda: state(app) == "complete")
+            assert [run.verifier for run in runs(project)] == ["my-judge"]
+            assert len(server.received) == asked + ITEMS - 5

@@ -19,6 +19,7 @@ from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.prompt_bar import CompletingInput
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screens.add_judge import AddJudgeScreen, OptionSection, PreviewScreen
+from workbench.app.tui.screens.start_run import StartRunScreen
 from workbench.config.trust import FOLDER_VARIABLE
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
@@ -92,8 +93,8 @@ async def test_a_judge_is_added_by_keys_alone(project: Project, size: tuple[int,
         }
         assert type(app.screen).__name__ == "RunsScreen"
         await press(pilot, "a")
-        names = [name for _, name in app.screen._choices]  # type: ignore[attr-defined]
-        assert "my-judge" in names
+        assert isinstance(app.screen, StartRunScreen)
+        assert "my-judge" in [one.name for one in app.screen.listed]
 
 
 async def test_who_has_typed_it_is_not_asked_again_for_trust(project: Project, tmp_path: Path) -> None:

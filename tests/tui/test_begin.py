@@ -6,21 +6,27 @@ from pathlib import Path
 
 import pytest
 from textual.app import App
+from textual.pilot import Pilot
 from textual.widgets import OptionList
 
+from tests.background import runner_ends
 from tests.helpers import make_project, numbered
 from tests.tui.stage import SIZES, add_run, notices, opened, press, screen_of, settle, until
 from tests.tui.test_import import choose
+from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.screens.accuracy import AccuracyScreen
 from workbench.app.tui.screens.begin import BeginScreen
+from workbench.app.tui.screens.code import CodeScreen
 from workbench.app.tui.screens.import_data import ImportScreen
 from workbench.app.tui.screens.triage import TriageScreen
 from workbench.app.tui.screens.type_proposals import TypeProposalsScreen
+from workbench.app.tui.screens.verb import VerbOutputScreen
 from workbench.benchmarks.curating.type_forms import subtype_by_form
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 
+SAMPLE = Path(__file__).resolve().parents[2] / "sample_data"
 ROWS = """\
 Prompt text,Expected result,What the model said,Human OK?,Grader says
 What is 6 times 7?,42,The answer is \\boxed{42}.,yes,correct
@@ -75,6 +81,42 @@ async def test_own_rows_lead_to_accuracy_by_subtype_and_three_causes(tmp_path: P
     assert rows(project, "SELECT count(*) FROM completions WHERE imported_gold IS NULL") == [(1,)]
 
 
+async def import_file(app: WorkbenchApp, pilot: Pilot[None], begin: BeginScreen, path: Path) -> None:
+    await press(pilot, "1")
+    screen = screen_of(app, ImportScreen)
+    await choose(screen, file=str(path))
+    await press(pilot, "enter")
+    await until(pilot, lambda: screen.report is not None)
+    await press(pilot, "ctrl+r")
+    await until(pilot, lambda: app.screen is begin)
+
+
+async def test_code_problems_lead_to_a_pass_matrix_and_an_export(tmp_path: Path) -> None:
+    files = {}
+    for name, many in (("code_problems", 1), ("code_solutions", 3)):
+        files[name] = tmp_path / f"{name}.jsonl"
+        files[name].write_text("".join((SAMPLE / f"{name}.jsonl").read_text().splitlines(keepends=True)[:many]))
+    with runner_ends(make_project(tmp_path)) as project:
+        async with opened(project) as (app, pilot):
+            app.open_screen("begin")
+            await settle(pilot)
+            begin = screen_of(app, BeginScreen)
+            await import_file(app, pilot, begin, files["code_problems"])
+            await until(pilot, lambda: "1 question without completions" in lines(app)[0])
+            await import_file(app, pilot, begin, files["code_solutions"])
+            await until(pilot, lambda: "3 items" in lines(app)[0])
+            await press(pilot, "2", "1")
+            await until(pilot, lambda: "execution has judged" in lines(app)[1])
+            await press(pilot, "4")
+            screen_of(app, CodeScreen)
+            written = tmp_path / "out.jsonl"
+            app.open_verb("export", file=str(written), format="jsonl")
+            await settle(pilot)
+            await press(pilot, "ctrl+r")
+            await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+            assert len(written.read_text().splitlines()) == 3
+
+
 async def test_each_step_says_what_it_waits_for_and_can_be_skipped(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     async with opened(project) as (app, pilot):
@@ -97,7 +139,6 @@ async def test_just_me_gets_every_item_once(tmp_path: Path) -> None:
         assert isinstance(app.screen, NoteInput)
         await press(pilot, *["backspace"] * 30, *"zoe", "enter")
         await until(pilot, lambda: "zoe 0 done, 4 left" in lines(app)[2])
-        await press(pilot, "escape", "a")
         assert app.who("annotator") == "zoe"
 
 

@@ -39,8 +39,8 @@ def with_people(project: Project, *names: str) -> Project:
 @pytest.mark.parametrize("size", SIZES)
 async def test_an_empty_project_says_what_to_do(tmp_path: Path, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path), size=size) as (app, _):
-        assert "Begin (u)" in text_of(app, "#home-states Static")
-        assert "Begin (u)" in text_of(app, "#home-people Static")
+        assert "Begin (:u)" in text_of(app, "#home-states Static")
+        assert "Begin (:u)" in text_of(app, "#home-people Static")
         assert "Verifiers & runs" in text_of(app, "#home-runs Static")
 
 

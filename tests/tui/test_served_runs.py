@@ -151,7 +151,7 @@ async def test_a_run_that_pauses_by_itself_says_why_and_goes_on_by_key(
 async def test_a_judge_is_filled_in_tested_tried_and_started_without_a_second_call(project: Project) -> None:
     with scripted(lambda received: "Final Judgment: Yes") as server:
         async with opened(project) as (app, pilot):
-            await press(pilot, "+")
+            await press(pilot, "a")
             form = await choose(app, pilot, "llm-judge")
             await until(pilot, lambda: form.query("#option-model"))
             await press(pilot, "ctrl+r")

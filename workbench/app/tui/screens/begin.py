@@ -19,6 +19,7 @@ from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
+from workbench.coding import problems
 from workbench.core.run import ACTIVE, RunInfo
 from workbench.core.selection import Selection
 from workbench.core.status import Status
@@ -31,6 +32,7 @@ from workbench.measuring.suggesting import status
 from workbench.runs import verifying
 
 _RULES: Final = "rules"
+_EXECUTION: Final = "execution"
 _OTHER: Final = "other"
 _ME: Final = "me"
 _SEVERAL: Final = "several"
@@ -45,12 +47,14 @@ class Standing(NamedTuple):
         runs: Its runs.
         gold: Whether some item has gold.
         typed: Whether some item has an answer type; None while no verifier has judged any.
+        code: Whether it holds code problems: tests say what is right.
     """
 
     counts: Status
     runs: list[RunInfo]
     gold: bool
     typed: bool | None
+    code: bool = False
 
     @property
     def judged(self) -> list[str]:
@@ -63,7 +67,7 @@ class Standing(NamedTuple):
         wants = {
             "a file": bool(self.counts.items),
             "a verifier": not self.counts.items or bool(self.judged),
-            "gold: a column of the file, or people who label": not self.judged or self.gold,
+            "gold: a column of the file, or people who label": not self.judged or self.gold or self.code,
         }
         return [what for what, is_there in wants.items() if not is_there]
 
@@ -88,6 +92,11 @@ def steps(found: Standing) -> tuple[Step, ...]:
 
 def _file(found: Standing) -> Step:
     counts = found.counts
+    if counts.questions and not counts.items:
+        waits = (
+            f"{counted(counts.questions, 'question')} without completions: a file of those, or of solutions, is next"
+        )
+        return Step("File", waits, False)
     if not counts.items:
         return Step("File", "your questions, reference answers and completions; nothing is here yet", False)
     refused = f"; {counted(counts.quarantined, 'row')} refused, in quarantine" if counts.quarantined else ""
@@ -100,7 +109,8 @@ def _verifiers(found: Standing) -> Step:
         run = at_work[0]
         return Step("Verifiers", f"{run.verifier} is at work: {run.done:,} of {run.items:,}", True)
     if not found.judged:
-        return Step("Verifiers", "none has judged yet; rules needs no model server", False)
+        easy = "execution runs solutions against their tests" if found.code else "rules needs no model server"
+        return Step("Verifiers", f"none has judged yet; {easy}", False)
     return Step("Verifiers", f"{', '.join(found.judged)} {'have' if len(found.judged) > 1 else 'has'} judged", True)
 
 
@@ -113,10 +123,11 @@ def _people(found: Standing) -> Step:
 
 
 def _figure(found: Standing) -> Step:
+    what = "each problem's pass matrix" if found.code else "accuracy by subtype"
     if found.missing:
-        return Step("First figure", f"accuracy by subtype; it waits for {', then '.join(found.missing)}", False)
-    untyped = "" if found.typed else "; no question has a type yet: they can be told from the references"
-    return Step("First figure", f"accuracy by subtype{untyped}", True)
+        return Step("First figure", f"{what}; it waits for {', then '.join(found.missing)}", False)
+    told = "" if found.code or found.typed else "; no question has a type yet: they can be told from the references"
+    return Step("First figure", f"{what}{told}", True)
 
 
 class BeginScreen(LiveScreen):
@@ -160,12 +171,13 @@ class BeginScreen(LiveScreen):
     def read(self) -> Standing:
         """Count, and measure where there is something to measure."""
         counts, runs = status(self.project), verifying.runs(self.project)
+        code = bool(problems.datasets(self.project))
         if not any(run.completed_at for run in runs):
-            return Standing(counts, runs, gold=False, typed=None)
+            return Standing(counts, runs, gold=False, typed=None, code=code)
         report = ProjectFacts(self.project, counts, runs).report
         gold = any(many for source, many in report.gold.items() if source != "none")
         typed = any(row.n for row in report.rows if row.group not in (None, UNTYPED))
-        return Standing(counts, runs, gold=gold, typed=typed)
+        return Standing(counts, runs, gold=gold, typed=typed, code=code)
 
     def must_read(self) -> bool:
         """A run at work is looked at again and again."""
@@ -206,8 +218,11 @@ class BeginScreen(LiveScreen):
 
     def _verify(self) -> None:
         if self._has_items():
+            code = self.standing is not None and self.standing.code
             choices = [
-                Choice(_RULES, "rules: type-aware, needs no model server; start it now"),
+                Choice(_EXECUTION, "execution: run every solution against its tests; start it now")
+                if code
+                else Choice(_RULES, "rules: type-aware, needs no model server; start it now"),
                 Choice(_OTHER, "another verifier, or a judge: choose and fill in"),
             ]
             self.app.push_screen(ChoiceMenu("Which verifier?", choices, wide=True), self._start)
@@ -215,9 +230,9 @@ class BeginScreen(LiveScreen):
     def _start(self, chosen: str | None) -> None:
         if chosen == _OTHER:
             self.workbench.action_start_verifier()
-        elif chosen == _RULES:
-            work = partial(verifying.start, self.project, _RULES, {}, None, Selection(), None)
-            self.in_background(work, self._started, group="begin-rules")
+        elif chosen is not None:
+            work = partial(verifying.start, self.project, chosen, {}, None, Selection(), None)
+            self.in_background(work, self._started, group="begin-start")
 
     def _started(self, run: RunInfo) -> None:
         self.notify(f"{run.verifier} judges {counted(run.items, 'item')}, run {run.run}.", markup=False)
@@ -255,6 +270,8 @@ class BeginScreen(LiveScreen):
         if standing is None or standing.missing:
             waits = ", then ".join(standing.missing) if standing else "the counts"
             self.notify(f"The figure waits for {waits}.", markup=False)
+        elif standing.code:
+            self.workbench.open_screen("code")
         elif not standing.typed:
             self.action_types()
         else:

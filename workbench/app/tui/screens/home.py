@@ -267,15 +267,10 @@ class HomeScreen(LiveScreen):
             panel = self.query_one(f"#home-{name} Static", Static)
             content = self._content(name, panel.content_size.width or overview.NARROW)
             panel.set_class(not content, "hint")
-            panel.update(content or Content(self._hint(name).format(begin=self._begin_words)))
+            panel.update(content or Content(self._hint(name).format(begin=f"Begin (:{SCREENS['begin'][1]})")))
         if self._seen.facts is not None:
             self._fill_standing()
         self._list()
-
-    @property
-    def _begin_words(self) -> str:
-        keys = self.workbench.shown_keys("home.begin", SCREENS["begin"][1])
-        return f"Begin ({keys[0]})" if keys else "Begin"
 
     def _hint(self, name: str) -> str:
         facts = self._seen.facts

@@ -78,7 +78,7 @@ def _label_all(project: Project, person: int) -> None:
     size = ((80, 24), (120, 40))[person]
     with Terminal(workbench("open", str(project.path), "--as", PEOPLE[person]), *size) as terminal:
         terminal.until_text("Annotate")
-        terminal.send("a")
+        terminal.go_to("a")
         terminal.until_text("Incorrect")
         typed: set[str] = set()
         for number in range(_ITEMS):
@@ -123,7 +123,7 @@ def _script(row: dict[str, Any], number: int, person: int, *, wants_type: bool) 
     verdict = "1" if right else "0"
     keys = [verdict, letter, digit] if wants_type else [verdict]
     if number % 4 == 1:
-        keys = ["w", "escape", *keys]
+        keys = ["C", "escape", *keys]
     if number % 6 == 2:
         keys = ["m", "1", *keys]
     if number % 7 == 4 and wants_type:

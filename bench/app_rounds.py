@@ -24,8 +24,8 @@ from workbench.core.project import open_project
 
 _KEYS: Final = {
     "browse": ("pagedown", "end", "home"),
-    "accuracy": ("b", "b", "b", "f", "v", "v"),
-    "compare": ("n", "s", "t", "f", "m"),
+    "accuracy": ("b", "b", "b", "o", "d", "d"),
+    "compare": ("right_square_bracket", "S", "b", "vertical_line", "o"),
     "combine": ("1", "3", "b", "b", "4", "2"),
     "disagreements": ("n",),
 }

@@ -89,7 +89,7 @@ def _count(project: Project, query: BrowseQuery) -> int:
 def _open(terminal: Terminal, items: int) -> float:
     terminal.until_text("Browse")
     _settle(terminal)
-    sent = terminal.send("b")
+    sent = terminal.go_to("b")
     milliseconds = (terminal.until_text(f"1 of {items:,}") - sent) * 1000
     _settle(terminal)
     return milliseconds

@@ -63,7 +63,7 @@ def labels(path: Path, columns: int, rows: int) -> list[Shown]:
     with Terminal(workbench("open", str(path), "--as", "ann"), columns, rows) as terminal:
         terminal.until_text("Annotate")
         _settle(terminal)
-        terminal.send("a")
+        terminal.go_to("a")
         terminal.until_text("Problem")
         return [_to_next(terminal, "1" if number % 2 else "0") for number in range(_LABELS)]
 
@@ -73,7 +73,7 @@ def neighbours(path: Path) -> list[Shown]:
     with Terminal(workbench("open", str(path))) as terminal:
         terminal.until_text("Browse")
         _settle(terminal)
-        terminal.send("b")
+        terminal.go_to("b")
         terminal.until_text(f"1 of {_ITEMS}")
         _settle(terminal)
         terminal.send("enter")

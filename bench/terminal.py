@@ -72,6 +72,14 @@ class Terminal:
         os.write(self._file, KEYS.get(key, key.encode()))
         return sent
 
+    def go_to(self, letter: str) -> float:
+        """Go to a screen by its letter; returns the moment enter was pressed."""
+        self.send(":")
+        self.until_text("Go to")
+        self.send(letter)
+        self.until_quiet()
+        return self.send("enter")
+
     def until_quiet(self, quiet: float = QUIET_S, first: float = 2.0) -> float:
         """Read until the output pauses; returns the moment of its last byte.
 

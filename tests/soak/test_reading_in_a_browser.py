@@ -22,7 +22,7 @@ from workbench.labelling.people import assign
 __all__ = ["chromium"]
 
 SAMPLE = Path(__file__).parents[2] / "sample_data"
-WHOLE = {"question": "o", "answer": "r", "completion": "w"}
+WHOLE = {"question": "Q", "answer": "R", "completion": "C"}
 """The texts of a row, and the keys that open them."""
 READINGS = 3
 _PATIENCE = 8

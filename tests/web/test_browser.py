@@ -250,7 +250,7 @@ async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(proj
         for page in (ann, ben):
             await page.shows("Question number")
         await dora.shows("Correct or not?")
-        await ann.page.keyboard.press("f")
+        await ann.page.keyboard.press("!")
         await ann.shows("What should the coordinator know?")
         await ann.page.keyboard.type("Units too?")
         await ann.page.keyboard.press("Enter")
@@ -262,14 +262,14 @@ async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(proj
         for page in (ann, ben, dora):
             await page.shows("new guidelines: g")
         assert "an answer" not in ben.drawn + dora.drawn
-        await ann.page.keyboard.press("F")
+        await ann.page.keyboard.press("d")
         await ann.shows("Only where asked.")
         await until(lambda: [one.heard for one in coordinating.flags(project, "answered")] == [True])
         await ann.page.keyboard.press("Escape")
-        await ben.page.keyboard.press("g")
+        await ben.page.keyboard.press("G")
         await ben.shows("New in version")
         await until(lambda: guidelines.of_version(project, version).read_by == ("lead", "ben"))
-        await ben.page.keyboard.press("g")
+        await ben.page.keyboard.press("G")
         await asyncio.gather(
             ann.press_until("1", lambda: any(name == "ann" for name, *_ in given(project))),
             ben.press_until("0", lambda: any(name == "ben" for name, *_ in given(project))),

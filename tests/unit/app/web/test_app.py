@@ -95,7 +95,7 @@ async def test_who_quits_gives_back_what_they_held(project: Project) -> None:
         client = await stack.enter_async_context(come_in(project, address, "ann"))
         page = await stack.enter_async_context(tab(client, address))
         await page.wait_for("Question number")
-        await page.press("q")
+        await page.press("\x11")
         assert await page.end() == Ending.QUIT
     assert held(project, "ann") == []
 

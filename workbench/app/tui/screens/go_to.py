@@ -81,6 +81,7 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
     def on_mount(self) -> None:
         """Every screen, until something is typed."""
         self.query_one(OptionList).can_focus = False
+        self.set_focus(self.query_one(CompletingInput))
         self._list("")
 
     @on(Input.Changed)

@@ -184,7 +184,7 @@ async def test_a_click_on_a_header_sorts_and_a_second_one_turns_round(project: P
 async def test_jumping_to_a_row_or_an_id(project: Project, text: str, item: int) -> None:
     async with browsing(project) as (app, pilot):
         await press(pilot, "down", "down")
-        await enter(pilot, "g", text)
+        await enter(pilot, "at", text)
         assert table(app).selected_id == item
         assert app.focused is table(app)
 
@@ -194,7 +194,7 @@ async def test_jumping_to_a_row_or_an_id(project: Project, text: str, item: int)
 )
 async def test_a_jump_to_nowhere_says_so(project: Project, text: str, problem: str) -> None:
     async with browsing(project) as (app, pilot):
-        await enter(pilot, "g", text)
+        await enter(pilot, "at", text)
         assert problem in text_of(app, "PromptBar .trouble")
         assert table(app).selected_id == 1
 
@@ -202,7 +202,7 @@ async def test_a_jump_to_nowhere_says_so(project: Project, text: str, problem: s
 async def test_a_number_with_a_sign_before_it_is_an_id(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"completion_id": str(number)} for number in (30, 20, 10)])
     async with browsing(project) as (app, pilot):
-        await enter(pilot, "g", "#10")
+        await enter(pilot, "at", "#10")
         assert table(app).selected_id == 3
 
 
@@ -250,7 +250,7 @@ async def test_names_are_data_wherever_they_are_shown(tmp_path: Path) -> None:
         await enter(pilot, "f", 'model="[red"')
         assert remark(app) == "– of 0  ·  /[/]"
         assert chips(app) == "model=[red"
-        await enter(pilot, "g", "[nobody]")
+        await enter(pilot, "at", "[nobody]")
         assert "'[nobody]'" in text_of(app, "PromptBar .trouble")
 
 

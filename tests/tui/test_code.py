@@ -93,9 +93,9 @@ async def test_problems_are_listed_searched_filtered_sorted_and_jumped_to(projec
         assert [line.split()[0] for line in table(app)[1:3]] == ["›own/clip", "own/double"]
         await press(pilot, "S")
         assert [line.split()[0] for line in table(app)[1:3]] == ["›own/double", "own/clip"]
-        await enter(pilot, "g", "own/clip")
+        await enter(pilot, "at", "own/clip")
         assert app.screen.query_one(VirtualTable).selected_id == 1
-        await enter(pilot, "g", "nowhere")
+        await enter(pilot, "at", "nowhere")
         assert text_of(app, "PromptBar .trouble") == "No problem has the task id 'nowhere'."
 
 

@@ -87,7 +87,7 @@ async def shown(app: WorkbenchApp, pilot: Pilot[None]) -> list[str]:
 async def test_ensembles_and_their_members(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_three(tmp_path)
     async with opened(project, size=size) as (app, pilot):
-        screen = await asked(app, pilot, "m")
+        screen = await asked(app, pilot, *":m", "enter")
         assert screen.found is not None
         report = ensemble(project, weighted=True)
         assert screen.found.report == report
@@ -112,7 +112,7 @@ async def test_ensembles_and_their_members(tmp_path: Path, size: tuple[int, int]
 async def test_it_opens_with_its_sentence(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
-        await asked(app, pilot, "m")
+        await asked(app, pilot, *":m", "enter")
         first = text_of(app, "#combine-head").splitlines()[0]
         assert re.fullmatch(
             r"Of \d+ against the best single verifier: \d+ better, \d+ worse, \d+ not told apart\.", first
@@ -135,14 +135,14 @@ async def test_space_takes_members_out(tmp_path: Path) -> None:
         assert text_of(app, "#combine-head") == ""
         assert not notices(app)
         await press(pilot, "v")
-        await asked(app, pilot, "a", "enter")
+        await asked(app, pilot, "asterisk", "enter")
         assert "good, fair, poor" in text_of(app, "#combine-head")
 
 
 async def test_the_switches_count_anew(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
-        screen = await asked(app, pilot, "m", "p", "w", "b")
+        screen = await asked(app, pilot, *":m", "enter", "p", "h", "b")
         assert screen.found is not None
         assert screen.found.report == ensemble(project, protocol="strict", by="type")
         assert "by type" in screen.query_one(TitleBar).remark
@@ -164,7 +164,7 @@ async def test_the_switches_count_anew(tmp_path: Path) -> None:
 
 async def test_the_cursor_stays_with_its_rule_where_the_rules_stay(tmp_path: Path) -> None:
     async with opened(project_of_three(tmp_path)) as (app, pilot):
-        await asked(app, pilot, "m")
+        await asked(app, pilot, *":m", "enter")
         await pilot.press("home", "down")
         await settle(pilot)
         assert words(app).startswith("fair")
@@ -176,7 +176,7 @@ async def test_the_cursor_stays_with_its_rule_where_the_rules_stay(tmp_path: Pat
 
 async def test_rules_stay_sorted_when_it_counts_anew(tmp_path: Path) -> None:
     async with opened(project_of_three(tmp_path)) as (app, pilot):
-        await asked(app, pilot, "m")
+        await asked(app, pilot, *":m", "enter")
         await pilot.click(VirtualTable, offset=(2, 0))
         for keys in ("p", "w", "b", "r"):
             await press(pilot, keys)
@@ -189,7 +189,7 @@ async def test_rules_stay_sorted_when_it_counts_anew(tmp_path: Path) -> None:
 async def test_best_of_n(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
-        screen = await asked(app, pilot, "m", "2")
+        screen = await asked(app, pilot, *":m", "enter", "2")
         assert screen.found is not None
         assert screen.found.report == best_of(project)
         assert words(app).startswith("good · verdict · n 2")
@@ -207,7 +207,7 @@ async def test_best_of_n(tmp_path: Path) -> None:
 async def test_an_estimate_for_the_chosen_verifier(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
-        screen = await asked(app, pilot, "m", "3")
+        screen = await asked(app, pilot, *":m", "enter", "3")
         assert screen.found is not None
         assert screen.found.report == estimate(project, "good")
         assert "good is right on" in words(app)
@@ -264,7 +264,7 @@ async def test_the_table_in_sight_is_saved(tmp_path: Path) -> None:
 async def test_while_it_counts_no_other_figures_are_in_sight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project, go_on = project_of_three(tmp_path), Event()
     async with opened(project) as (app, pilot):
-        screen = await asked(app, pilot, "m")
+        screen = await asked(app, pilot, *":m", "enter")
         monkeypatch.setattr(combine, "read", lambda *what: (go_on.wait(10), read(*what))[1])
         await pilot.press("2")
         await until(pilot, lambda: "counting …" in screen.query_one(TitleBar).remark)

@@ -72,7 +72,7 @@ async def test_a_label_is_said_to_be_unsaved_and_is_stored_when_there_is_room(
 
 @pytest.mark.parametrize(
     ("keys", "kind"),
-    [(("f", *"how", "enter"), "flag"), (("x", "6", *"odd", "enter"), "label"), (("s",), "skip")],
+    [(("exclamation_mark", *"how", "enter"), "flag"), (("x", "6", *"odd", "enter"), "label"), (("l",), "skip")],
     ids=["flag", "unsuitable", "skip"],
 )
 async def test_what_else_is_pressed_is_said_to_be_unsaved(

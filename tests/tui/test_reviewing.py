@@ -141,20 +141,20 @@ async def test_a_single_wrong_verdict_is_chosen_and_two_keys_mark_it(project: Pr
 
 async def test_keys_beyond_nine_are_letters(project: Project) -> None:
     async with reviewing(project, 1) as (_, pilot):
-        await at_once(pilot, "e", "a")
+        await at_once(pilot, "m", "a")
         assert [row[3] for row in stored(project)] == ["reference-unclear"]
 
 
 async def test_of_several_that_err_one_is_chosen(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         assert screen.chosen is None
-        await at_once(pilot, "e", "2", "3")
+        await at_once(pilot, "m", "2", "3")
         assert stored(project) == [("error", 2, "beta", "format", None, "verifier-gold")]
 
 
 async def test_all_that_err_are_marked_and_taken_back_at_one_go(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
-        await at_once(pilot, "e", "3", "4")
+        await at_once(pilot, "m", "3", "4")
         assert [row[:4] for row in stored(project)] == [
             ("error", 2, "alpha", "units"),
             ("error", 2, "beta", "units"),
@@ -180,7 +180,7 @@ async def test_undecided_verdicts_come_after_wrong_ones(project: Project) -> Non
 
 async def test_another_kind_of_error_needs_a_note(project: Project) -> None:
     async with reviewing(project, 1) as (screen, pilot):
-        await at_once(pilot, "e", "c", "enter", "e", "c")
+        await at_once(pilot, "m", "c", "enter", "m", "c")
         assert stored(project) == []
         await typed(pilot, "[b]sign")
         assert stored(project) == [("error", 1, "alpha", "other", "[b]sign", "verifier-gold")]
@@ -211,7 +211,7 @@ async def test_a_note_is_not_carried_to_another_item(project: Project) -> None:
 async def test_an_item_is_sent_back_with_a_reason(project: Project) -> None:
     add_annotators(project, ["amira", "ben"])
     async with reviewing(project, 2) as (screen, pilot):
-        await at_once(pilot, "r", "enter")
+        await at_once(pilot, "l", "enter")
         assert stored(project) == [], "no reason, no decision"
         await press(pilot, "l")
         await typed(pilot, "look")
@@ -344,7 +344,7 @@ async def test_the_item_of_a_cell_takes_the_same_keys_and_stays(project: Project
 
 async def test_what_was_marked_at_one_go_is_taken_back_at_one_go_on_its_item_too(project: Project) -> None:
     async with looking(project, 2) as (screen, pilot):
-        await at_once(pilot, "e", "3", "4")
+        await at_once(pilot, "m", "3", "4")
         await press(pilot, "z")
         assert [row[0] for row in stored(project)] == ["error", "error", "retraction", "retraction"]
         assert "Decided" not in review(screen)

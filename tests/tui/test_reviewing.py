@@ -328,7 +328,7 @@ async def test_earlier_reviews_stand_with_the_evidence(project: Project) -> None
 
 async def test_the_item_of_a_cell_takes_the_same_keys_and_stays(project: Project) -> None:
     async with looking(project, 2, ("beta",)) as (screen, pilot):
-        await at_once(pilot, "e", "1")
+        await at_once(pilot, "m", "1")
         assert stored(project) == [("error", 2, "beta", "extraction", None, None)]
         assert screen.completion == 2
         assert "Decided  ✗ error of beta: extraction" in review(screen)
@@ -355,7 +355,7 @@ async def test_the_whole_way_from_a_number_to_a_decision(project: Project) -> No
         await press(pilot, *":y", "enter", "i", "enter")
         assert isinstance(app.screen, ItemScreen)
         item = app.screen.completion
-        await at_once(pilot, "e", "1")
+        await at_once(pilot, "m", "1")
         assert [(row[0], row[1], row[3]) for row in stored(project)] == [("error", item, "extraction")]
 
 
@@ -379,7 +379,7 @@ async def test_long_texts_and_names_are_only_text(tmp_path: Path) -> None:
     for name in names:
         add_run(project, name, {1: NO})
     async with looking(project, 1) as (screen, pilot):
-        await at_once(pilot, "e", "4", "1")
+        await at_once(pilot, "m", "4", "1")
         assert len(stored(project)) == 3
         assert "\x1b" not in review(screen)
         assert "[red]" in review(screen)

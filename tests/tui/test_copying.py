@@ -121,7 +121,7 @@ async def test_an_id_is_shown_by_its_end_and_copied_whole_and_found_by_its_end(
         assert table.render_line(1).text.split()[0] == "›…0a1b2"
         await take(pilot, "c")
         assert copied == [ITEM["completion_id"]]
-        await press(pilot, "down", "g", *"0a1b2", "enter")
+        await press(pilot, "down", "at", *"0a1b2", "enter")
         assert table.selected_id == 1
         await press(pilot, "f", *"completion_id=qwen3-8b/completion-000a1b2", "enter")
         assert table.row_count == 1

@@ -107,12 +107,12 @@ _WORST_VERDICT: Final = (
 
 
 def _order(query: BrowseQuery) -> tuple[str, list[object]]:
-    direction = "DESC" if query.descending else "ASC"
     if query.sort is None:
-        return f"c.id {direction}", []
-    if query.sort.startswith("verdict:"):
-        return f"{_WORST_VERDICT} {direction} NULLS LAST, c.id", [query.sort.removeprefix("verdict:")]
-    return f"{_WORST.get(query.sort) or COLUMNS[query.sort]} {direction} NULLS LAST, c.id", []
+        return f"c.id {'DESC' if query.descending else 'ASC'}", []
+    judged, sign, verifier = query.sort.partition(":")
+    value = _WORST_VERDICT if sign and judged == "verdict" else _WORST.get(query.sort) or COLUMNS[query.sort]
+    # NULL is less than anything, a blob more: what is not there stands last both ways, without a key of its own.
+    return f"{value} DESC, c.id" if query.descending else f"coalesce({value}, x''), c.id", [verifier] if sign else []
 
 
 def tally(connection: sqlite3.Connection, selection: Selection, column: str) -> list[tuple[str, str, int]]:

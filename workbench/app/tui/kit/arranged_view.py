@@ -44,7 +44,7 @@ _ACTIONS: Final = (
     Action("table.only", "equals_sign", "only", "Only", "Show only rows like this one in the column.", footer=False),
     Action("table.counts", "number_sign", "counts", "Counts", "Count the values of the column.", footer=False),
     Action("table.hide", "minus", "hide_column", "Hide", "Hide the column under the cursor.", footer=False),
-    Action("table.columns", "underscore", "choose_columns", "Columns", "Choose which columns are shown.", footer=False),
+    Action("table.columns", "plus", "choose_columns", "Columns", "Choose which columns are shown.", footer=False),
     Action("table.narrower", "less_than_sign", "resize(-1)", "Narrower", "Make the column narrower.", footer=False),
     Action("table.wider", "greater_than_sign", "resize(1)", "Wider", "Make the column wider.", footer=False),
 )

@@ -59,7 +59,7 @@ async def test_a_column_sorts_worst_first_then_turned_round_then_not_at_all(proj
 
 async def test_the_groups_of_the_verifier_below_stand_worst_first_too(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         await to_cell(pilot, "unsure", "A")
         await press(pilot, "s")
         screen, table = screen_of(app), app.screen.query_one(VirtualTable)

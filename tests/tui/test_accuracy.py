@@ -225,7 +225,7 @@ async def test_from_a_reason_to_its_items_to_the_evidence(project: Project) -> N
         assert "good · compared as option letters · accuracy 100.0 %" in text_of(app, "#accuracy-cell")
         await press(pilot, "enter")
         assert "8 items counted: ✗ 0 wrong · ✓ 8 right" in text_of(app, "#accuracy-items-counts")
-        assert "good × letter - compared as option letters" in text_of(app, "TitleBar")
+        assert "good, letter - compared as option letters" in text_of(app, "TitleBar")
         table = app.screen.query_one(VirtualTable)
         assert table.visible_ids == [2, 4, 6, 8, 10, 12, 14, 16]
         assert "option letters" in table.render_line(1).text
@@ -341,7 +341,7 @@ async def test_no_colour_leaves_number_and_glyph(project: Project, monkeypatch: 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_it_opens_with_its_sentence_and_the_worst_group_first(project: Project, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "y")
+        await press(pilot, *":y", "enter")
         said = app.screen.query_one("#accuracy-conclusion")
         assert " ".join(text_of(app, "#accuracy-conclusion").split()) == " ".join(
             conclusion(accuracy(project, by="type"))

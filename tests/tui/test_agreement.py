@@ -325,7 +325,7 @@ def test_people_are_sorted_by_the_size_of_their_shares(tmp_path: Path) -> None:
 async def test_it_opens_with_what_agreement_means(tmp_path: Path) -> None:
     project = labelled(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, "g")
+        await press(pilot, *":g", "enter")
         said = agreement_sentence(agreement(project).report)
         assert " ".join(text_of(app, "#agreement-conclusion").split()) == said
         assert said.startswith("People agree on ")

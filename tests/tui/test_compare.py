@@ -83,7 +83,7 @@ async def test_each_kind_is_listed_and_opens(tmp_path: Path) -> None:
         await press(pilot, "down", "enter")
         assert type(app.screen).__name__ == "ItemScreen"
         assert app.screen.completion == 9  # type: ignore[attr-defined]
-        await press(pilot, "escape", "s")
+        await press(pilot, "escape", "S")
         assert "A lax   B careful" in text_of(app, "#compare-head")
         assert listed(app) == [7, 9, 11]
         await press(pilot, "escape")
@@ -122,7 +122,7 @@ async def test_wins_and_losses_stand_by_group_and_a_group_opens(tmp_path: Path) 
         assert listed(app) == [0, 1]
         await press(pilot, "b")
         assert text_of(app, "#compare-tabs").endswith("[by subtype]")
-        await pilot.press(*["t"] * 5)
+        await pilot.press(*["b"] * 5)
         await settle(pilot)
         assert text_of(app, "#compare-tabs").endswith("[by length]")
         await press(pilot, "b", "down", "enter")
@@ -242,7 +242,7 @@ async def test_an_item_opens_with_both_verdicts_first(tmp_path: Path) -> None:
         assert isinstance(app.screen, ItemScreen)
         assert app.screen.chosen is not None
         assert app.screen.chosen.verifier == "third"
-        await press(pilot, "m")
+        await press(pilot, "v")
         assert app.screen.chosen.verifier == "careful"
 
 
@@ -320,7 +320,7 @@ def test_a_judge_that_chose_the_items_is_marked(tmp_path: Path) -> None:
 
 async def test_it_opens_with_its_sentence(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path)) as (app, pilot):
-        await press(pilot, "y", "c")
+        await press(pilot, *":y", "enter", "vertical_line")
         places = [app.screen.query_one(f"#compare-{part}").region.y for part in ("verdict", "head", "paired", "tabs")]
         assert places == sorted(places)
         assert places[0] == 1

@@ -271,9 +271,10 @@ async def test_it_is_the_coordinators(tmp_path: Path) -> None:
     project = make(tmp_path)
     assign(project, ["amira", "ben"], per_item=2)
     async with opened(project, annotator="amira") as (app, pilot):
-        await press(pilot, *":r", "enter")
+        await press(pilot, *":r", "enter", "escape")
         assert type(app.screen).__name__ == "HomeScreen"
         app.open_screen("disagreements")
+        await settle(pilot)
         assert [notice for notice in notices(app) if "coordinator" in notice]
         titles = {command.title for command in app.get_system_commands(app.screen)}
         assert "Open Disagreements" not in titles

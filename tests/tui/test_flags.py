@@ -80,8 +80,8 @@ async def test_the_answer_and_new_guidelines_reach_who_is_at_work(project: Proje
         it.screen._look_at_guidelines()
         await it.settle()
         assert any("has answered your flag" in notice for notice in notices(it.app))
-        assert "new guidelines: g" in it.title()
-        assert "an answer: F" in it.title()
+        assert "new guidelines: G" in it.title()
+        assert "an answer: d" in it.title()
         await it.press("1", "d")
         assert "Because." in it.text()
         await it.press("enter")
@@ -102,7 +102,7 @@ async def test_home_tells_what_waits_for_the_annotator(project: Project) -> None
     async with opened(project, annotator="amira") as (app, pilot):
         home = screen_of(app, HomeScreen)
         assert "answered 1 flag of yours" in home.matters[0].sentence
-        await press(pilot, *":f", "enter")
+        await press(pilot, *":f", "enter", "escape")
         assert not isinstance(app.screen, FlagsScreen)
         await press(pilot, "1")
         await settle(pilot)

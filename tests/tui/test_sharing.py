@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import importlib.util
 import stat
 import sys
 from pathlib import Path
 
 import pytest
+from textual.widgets import OptionList
 
-from tests.tui.stage import notices, opened, press
+from tests.tui.stage import notices, opened, press, settle
 from tests.tui.test_accuracy import judged_project, to_cell
 from workbench.app.tui import sharing
 from workbench.app.tui import sharing as clipboard
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.choices import ChoiceMenu
+from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.core.options import TableForm
 from workbench.core.selection import Condition, Selection
 from workbench.measuring.accuracy import accuracy
@@ -102,3 +107,65 @@ async def test_the_terminal_does_not_say_whether_it_took_it(tmp_path: Path, monk
         (notice,) = notices(app)
         assert notice.startswith("Perhaps copied")
         assert "isn't known" in notice
+
+
+async def test_some_columns_are_chosen_by_their_headings(tmp_path: Path) -> None:
+    project = judged_project(tmp_path)
+    report = accuracy(project, by="type")
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y", "e", "7", *"verifier,accuracy", "enter")
+        form = TableForm(format="markdown", columns=("verifier", "accuracy"))
+        assert (tmp_path / "p-accuracy-type-forced-final.md").read_text("utf-8") == accuracy_as(report, form)
+        await press(pilot, "e", "8", *"nothing", "enter")
+        assert any("no column 'nothing'" in notice for notice in notices(app))
+
+
+async def test_any_list_is_saved_as_it_is_arranged(tmp_path: Path) -> None:
+    project = judged_project(tmp_path)
+    async with opened(project) as (app, pilot):
+        app.open_screen("browse")
+        await settle(pilot)
+        await press(pilot, "S", "minus", "e", "1")
+        lines = (tmp_path / "p-browse.csv").read_text("utf-8").splitlines()
+        table = app.screen.query_one(VirtualTable)
+        assert table.source is not None
+        assert len(lines) == table.source.count() + 1
+        shown = [column.title for column in table.source.columns]
+        hidden = table.layout_of_columns.hidden
+        assert lines[0].split(",") == [one.title for one in table.source.columns if one.key not in hidden] != shown
+
+
+async def test_a_list_that_is_too_long_is_not_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = judged_project(tmp_path)
+    monkeypatch.setattr(sharing, "MOST_ROWS", 3)
+    async with opened(project) as (app, pilot):
+        app.open_screen("browse")
+        await settle(pilot)
+        await press(pilot, "e", "1")
+        assert any("can be written from here" in notice for notice in notices(app))
+        assert not list(tmp_path.glob("p-browse*"))
+
+
+async def test_the_plots_go_to_a_new_folder(tmp_path: Path) -> None:
+    project = judged_project(tmp_path)
+    (tmp_path / "p-figures").mkdir()
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y", "e", "9")
+        if importlib.util.find_spec("matplotlib") is None:
+            assert any("verifier-workbench[figures]" in notice for notice in notices(app))
+            return
+        files = {path.suffix for path in (tmp_path / "p-figures-2").iterdir()}
+        assert files == {".svg", ".pdf", ".png"}
+        assert not list((tmp_path / "p-figures").iterdir())
+
+
+async def test_a_served_app_writes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = judged_project(tmp_path)
+    monkeypatch.setattr(WorkbenchApp, "is_web", True)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y", "e")
+        menu = app.screen
+        assert isinstance(menu, ChoiceMenu)
+        offered = [str(option.prompt) for option in menu.query_one(OptionList).options]
+        assert offered
+        assert all("Copy as" in text for text in offered)

@@ -149,14 +149,15 @@ def test_another_parser_flips_what_a_run_with_it_finds(project: Project) -> None
 
 
 @pytest.mark.real_data
-def test_another_parser_on_the_real_rows(tmp_path: Path, shared_data: Path, real_file: Path) -> None:
-    lines = (shared_data / "judges" / "ice_score_java.jsonl").read_text(encoding="utf-8").splitlines()
-    # Those that are more than a digit, each once, and some that are not.
-    texts = tuple({row["raw"]: 0 for row in map(json.loads, lines)})
+@pytest.mark.parametrize("judge", ["ice-score", "verifybench"])
+def test_another_parser_on_the_real_rows(tmp_path: Path, shared_data: Path, real_file: Path, judge: str) -> None:
+    file = "ice_score_java.jsonl" if judge == "ice-score" else "parser_cases.jsonl"
+    rows = map(json.loads, (shared_data / "judges" / file).read_text(encoding="utf-8").splitlines())
+    texts = {row["raw"] for row in rows if judge == "ice-score" or row["judge"] == judge}
     made = project_of(tmp_path, real_file)
-    found = other_parser(made, texts, "ice-score@1", "ice-score@2", strategy="ice-score").report
-    assert found.n == 108
-    assert found.items.read == 108
+    found = other_parser(made, tuple(sorted(texts)), f"{judge}@1", f"{judge}@2", strategy=judge).report
+    assert (found.n, found.items.read) == (108, 108)
+    assert found.fixed + found.broken + found.now_undecided > 0
     made.close()
 
 

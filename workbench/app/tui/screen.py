@@ -21,7 +21,7 @@ from workbench.app.tui.keymap import Action, bindings
 from workbench.app.tui.kit.copies import Copyable
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput, PromptBar
-from workbench.app.tui.kit.sources import CountsRequested
+from workbench.app.tui.kit.sources import CountsRequested, ExportRequested
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.switches import index_of
@@ -207,6 +207,13 @@ class WorkbenchScreen(Screen[None]):
         from workbench.app.tui.screens.counts import CountsScreen
 
         self.app.push_screen(CountsScreen(event))
+
+    @on(ExportRequested)
+    def _export_requested(self, event: ExportRequested) -> None:
+        """Save or copy a list as it stands there."""
+        from workbench.app.tui.sharing import share_list
+
+        share_list(self, event)
 
     @property
     def list_in_use(self) -> VirtualTable | None:

@@ -6,21 +6,28 @@ A text is copied through a program that says whether it worked, else through the
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import count, islice, takewhile
 from pathlib import Path
 from typing import Final, TypeVar
 
+from workbench.app.tui.kit.arranging import read_all
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.columns import RowSource
 from workbench.app.tui.kit.copies import Copyable
+from workbench.app.tui.kit.sources import ExportRequested
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.core.errors import WorkbenchError
+from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.files import require_own, whole_file
 from workbench.core.options import TableForm, TableFormat
-from workbench.tables.files import SUFFIXES, write_beside
+from workbench.core.text.figures import counted
+from workbench.tables.document import Table, heads, row
+from workbench.tables.files import SUFFIXES, write_beside, written
 
 _PATIENCE_S = 5.0
 
@@ -29,33 +36,94 @@ _Command = tuple[str, ...]
 
 Result = TypeVar("Result")
 
+MOST_ROWS: Final = 20_000
+"""Rows of a list that are written at most."""
+_CHOOSING: Final[tuple[TableFormat, ...]] = ("markdown", "latex")
+_COLUMNS: Final = "columns by heading, with commas between them"
+_PLOTS: Final = "plots"
+_WORD: Final = re.compile(r"\w+")
 _NAMES: Final[dict[TableFormat, str]] = {"csv": "CSV", "markdown": "Markdown", "latex": "LaTeX (booktabs)"}
 
 
-def share(screen: WorkbenchScreen, name: str, text: Callable[[TableForm], str]) -> None:
-    """Ask what to do with a table, and do it.
+def share(
+    screen: WorkbenchScreen,
+    name: str,
+    text: Callable[[TableForm], str],
+    plots: Callable[[Path], Sequence[Path]] | None = None,
+) -> None:
+    """Ask what to do with a table, and do it; a served app writes no files.
 
     Args:
         screen: Whose table it is.
         name: What a file of it is called.
-        text: The table in a format; called in a thread.
+        text: The table in a form; called in a thread.
+        plots: Writes the plots that belong to it to a new folder; called in a thread.
     """
 
-    def save(kind: TableFormat) -> Path:
-        return write_beside(screen.project.path, name, SUFFIXES[kind], text(TableForm(format=kind)))
+    def save(form: TableForm) -> Path:
+        return write_beside(screen.project.path, name, SUFFIXES[form.format], text(form))
+
+    def save_some(kind: TableFormat, said: str | None) -> None:
+        if said:
+            names = tuple(filter(None, map(str.strip, said.split(","))))
+            _in_background(screen, lambda: save(TableForm(format=kind, columns=names)), partial(_saved, screen))
 
     def chosen(value: str | None) -> None:
         for kind in _NAMES:
             if value == f"save {kind}":
-                _in_background(screen, partial(save, kind), partial(_saved, screen))
+                _in_background(screen, partial(save, TableForm(format=kind)), partial(_saved, screen))
             elif value == f"copy {kind}":
                 _in_background(screen, partial(_copy, text, kind), partial(_copied, screen))
+            elif value == f"some {kind}":
+                screen.ask_line(_COLUMNS, name, partial(save_some, kind))
+        if value == _PLOTS and plots is not None:
+            _in_background(screen, partial(_drawn, screen.project.path, plots), partial(_plotted, screen))
 
     choices = [
         *(Choice(f"save {kind}", f"Save as {name}, beside the database") for kind, name in _NAMES.items()),
         *(Choice(f"copy {kind}", f"Copy as {name}") for kind, name in _NAMES.items()),
+        *(Choice(f"some {kind}", f"Save as {_NAMES[kind]}, some columns …") for kind in _CHOOSING),
+        *([Choice(_PLOTS, "Save the plots as SVG, PDF and PNG, in a folder beside the database")] if plots else []),
     ]
+    if screen.app.is_web:
+        choices = [one for one in choices if one.value.startswith("copy")]
     screen.app.push_screen(ChoiceMenu("The table as text", choices), chosen)
+
+
+def share_list(screen: WorkbenchScreen, asked: ExportRequested) -> None:
+    """The same with a list, as it is arranged."""
+    name = "-".join(_WORD.findall(screen.TITLE_TEXT.lower())) or "list"
+    share(screen, name, partial(_list_as, screen.TITLE_TEXT, asked.source, asked.columns))
+
+
+def _list_as(caption: str, source: RowSource, places: Sequence[int], form: TableForm) -> str:
+    """All rows of a list; runs in a thread."""
+    rows = list(islice((one for one in read_all(source) if one.cells), MOST_ROWS + 1))
+    if len(rows) > MOST_ROWS:
+        raise UsageError(
+            f"The list has more than {MOST_ROWS:,} rows, which is what can be written from here.",
+            "Filter it, or export items and verdicts whole.",
+        )
+    columns = [source.columns[place] for place in places]
+    table = Table(
+        caption=caption,
+        head=(heads(*(column.title for column in columns)),),
+        rows=tuple(row(*(one.cells[place].full for place in places)) for one in rows),
+        left=len(list(takewhile(lambda column: column.align == "left", columns))),
+    )
+    return written([table], form)
+
+
+def _drawn(database: Path, plots: Callable[[Path], Sequence[Path]]) -> tuple[Path, int]:
+    """The folder that plots were written to, one that was not there before, and how many files."""
+    names = (f"{database.stem}-figures{f'-{number}' if number > 1 else ''}" for number in count(1))
+    folder = next(path for name in names if not (path := database.with_name(name)).exists())
+    return folder, len(plots(folder))
+
+
+def _plotted(screen: WorkbenchScreen, done: tuple[Path, int]) -> None:
+    folder, files = done
+    screen.notify(f"{folder}: {counted(files, 'file')}", title="Written", markup=False)
 
 
 def _in_background(screen: WorkbenchScreen, work: Callable[[], Result], then: Callable[[Result], None]) -> None:

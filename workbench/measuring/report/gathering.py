@@ -507,3 +507,24 @@ def write_report(
         size = None if file is None else file.write(_WRITERS[format](report_document(contents)).encode())
         drawn = [] if figures is None else write_pictures(figures, pictures(contents), force=force)
         return WrittenReport(size, drawn)
+
+
+def write_plots(
+    project: Project,
+    folder: Path,
+    *,
+    selection: Selection | None = None,
+    protocol: Protocol3 = "forced",
+    gold: GoldChoice = "final",
+) -> list[Path]:
+    """Write the report's plots alone; arguments and errors as with `write_report`."""
+    return write_report(
+        project,
+        None,
+        figures=folder,
+        selection=selection,
+        protocol=protocol,
+        gold=gold,
+        examples=0,
+        generated_at="",
+    ).figures

@@ -45,6 +45,7 @@ _ACTIONS: Final = (
     Action("table.counts", "number_sign", "counts", "Counts", "Count the values of the column.", footer=False),
     Action("table.hide", "minus", "hide_column", "Hide", "Hide the column under the cursor.", footer=False),
     Action("table.columns", "plus", "choose_columns", "Columns", "Choose which columns are shown.", footer=False),
+    Action("table.export", "e", "export", "Export", "Save or copy the list: CSV, Markdown, LaTeX.", footer=False),
     Action("table.narrower", "less_than_sign", "resize(-1)", "Narrower", "Make the column narrower.", footer=False),
     Action("table.wider", "greater_than_sign", "resize(1)", "Wider", "Make the column wider.", footer=False),
 )
@@ -77,6 +78,7 @@ class ArrangedView(PagedView):
     SortRequested = messages.SortRequested
     NarrowRequested = messages.NarrowRequested
     CountsRequested = messages.CountsRequested
+    ExportRequested = messages.ExportRequested
     ACTIONS: ClassVar[tuple[Action, ...]] = _ACTIONS
 
     def __init__(self, source: RowSource | None, sort: Sort | None, *, id: str | None, classes: str | None) -> None:
@@ -294,6 +296,11 @@ class ArrangedView(PagedView):
         """Count the values of the column under the cursor, in the rows that are listed."""
         if self._source is not None and self.column_here is not None:
             self.post_message(self.CountsRequested(self, self._source, self._place_here))
+
+    def action_export(self) -> None:
+        """Have the list saved or copied: the rows and columns that are shown, in their order."""
+        if self._source is not None and self._painter is not None:
+            self.post_message(self.ExportRequested(self, self._source, tuple(self._painter.shown)))
 
     # -- columns -----------------------------------------------------------------------------------
 

@@ -353,6 +353,20 @@ class CountsRequested(TableMessage, namespace="virtual_table"):
         self.column = column
 
 
+class ExportRequested(TableMessage, namespace="virtual_table"):
+    """The list is to be saved or copied.
+
+    Attributes:
+        source: The rows that are listed.
+        columns: The places of the columns that are shown.
+    """
+
+    def __init__(self, table: ArrangedView, source: RowSource, columns: tuple[int, ...]) -> None:
+        super().__init__(table)
+        self.source = source
+        self.columns = columns
+
+
 class PositionChanged(TableMessage, namespace="virtual_table"):
     """The position, as text for people, is another one."""
 

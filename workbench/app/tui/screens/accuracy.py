@@ -152,9 +152,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             "Compare the verifier with another on these items.",
             False,
         ),
-        Action(
-            "accuracy.export", "e", "export", "Table", "Copy or save the table: CSV, Markdown, LaTeX.", footer=False
-        ),
+        Action("accuracy.export", "e", "export", "Export", "Save or copy: CSV, Markdown, LaTeX, plots.", footer=False),
         Action("accuracy.up", "escape,q,backspace", "up", "Back", "Go back up from a group that was opened, or leave."),
     )
 
@@ -482,7 +480,13 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             self._fill()
 
     def action_export(self) -> None:
-        """Copy or save the shown table."""
+        """Copy or save the shown table, or save the plots of these items."""
         if self.report is not None:
             part = "".join(filter(str.isalnum, "".join(one.value for one in self.asked.conditions)))
-            share(self, accuracy_name(self.report, part), partial(accuracy_as, self.report))
+            from workbench.measuring.report.gathering import write_plots
+
+            report, selection = self.report, Selection(self.asked.conditions)
+            plots = partial(
+                write_plots, self.project, selection=selection, protocol=report.protocol, gold=report.gold_choice
+            )
+            share(self, accuracy_name(report, part), partial(accuracy_as, report), plots)

@@ -113,7 +113,9 @@ async def test_some_columns_are_chosen_by_their_headings(tmp_path: Path) -> None
     project = judged_project(tmp_path)
     report = accuracy(project, by="type")
     async with opened(project) as (app, pilot):
-        await press(pilot, "y", "e", "7", *"verifier,accuracy", "enter")
+        app.open_screen("accuracy")
+        await settle(pilot)
+        await press(pilot, "e", "7", *"verifier,accuracy", "enter")
         form = TableForm(format="markdown", columns=("verifier", "accuracy"))
         assert (tmp_path / "p-accuracy-type-forced-final.md").read_text("utf-8") == accuracy_as(report, form)
         await press(pilot, "e", "8", *"nothing", "enter")
@@ -150,7 +152,9 @@ async def test_the_plots_go_to_a_new_folder(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     (tmp_path / "p-figures").mkdir()
     async with opened(project) as (app, pilot):
-        await press(pilot, "y", "e", "9")
+        app.open_screen("accuracy")
+        await settle(pilot)
+        await press(pilot, "e", "9")
         if importlib.util.find_spec("matplotlib") is None:
             assert any("verifier-workbench[figures]" in notice for notice in notices(app))
             return
@@ -163,7 +167,9 @@ async def test_a_served_app_writes_no_file(tmp_path: Path, monkeypatch: pytest.M
     project = judged_project(tmp_path)
     monkeypatch.setattr(WorkbenchApp, "is_web", True)
     async with opened(project) as (app, pilot):
-        await press(pilot, "y", "e")
+        app.open_screen("accuracy")
+        await settle(pilot)
+        await press(pilot, "e")
         menu = app.screen
         assert isinstance(menu, ChoiceMenu)
         offered = [str(option.prompt) for option in menu.query_one(OptionList).options]

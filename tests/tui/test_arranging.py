@@ -235,7 +235,7 @@ async def test_columns_are_hidden_shown_again_and_resized_for_as_long_as_the_app
         await show(app, pilot, "browse")
         assert "state" not in titles(app)
         assert head(app).index("gold") - head(app).index("type") == width + 4
-        await press(pilot, "plus", "3", "enter")
+        await press(pilot, "underscore", "3", "enter")
         assert titles(app)[:4] == before[:4]
 
 

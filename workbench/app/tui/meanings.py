@@ -80,7 +80,7 @@ MEANINGS: Final = (
     Meaning("equals_sign", "only", "Only what is like this one.", "only"),
     Meaning("number_sign", "counts", "Count the values of the column.", "counts"),
     Meaning("minus", "hide a column", "Hide the column.", "table.hide"),
-    Meaning("plus", "columns", "Choose columns.", "table.columns"),
+    Meaning("underscore", "columns", "Choose columns.", "table.columns"),
     Meaning("less_than_sign", "narrower", "Make the column narrower.", "narrower"),
     Meaning("greater_than_sign", "wider", "Make the column wider.", "wider"),
     Meaning("D", "data set", "Choose a data set.", "dataset"),

@@ -96,13 +96,14 @@ SHORT = ("flag", "add a case", "answer a flag", "open anew", "save agreement")
 """What the ordinary tests try; the others are for the long ones."""
 
 WRITE_NOTHING = {
-    "AccuracyItemsScreen", "AgreementItemsScreen", "BrowseScreen", "BuildSetScreen", "CodeDiffScreen",
+    "AccuracyItemsScreen", "AgreementItemsScreen", "BeginScreen", "BrowseScreen", "BuildSetScreen", "CodeDiffScreen",
     "CodeProblemScreen", "CodeRankingsScreen", "CodeRoundsScreen", "CodeScreen", "CodeSolutionScreen",
-    "ConflictsScreen", "DisagreementsScreen", "HistoryScreen", "HomeScreen",
+    "ConflictsScreen", "CountsScreen", "DisagreementsScreen", "HistoryScreen", "HomeScreen",
     "PoolScreen", "PreviewScreen", "RunDetailScreen", "SearchTreeScreen", "SetDiffScreen", "SetsScreen",
-    "TranscriptScreen",
+    "ImportScreen", "SetUpRunScreen", "TranscriptScreen", "TrialScreen", "TypeProposalsScreen", "VerbOutputScreen",
+    "VerbScreen", "WhatIfScreen",
 }  # fmt: skip
-"""Screens from which nothing is stored, or only as from one that is tried."""
+"""Screens from which nothing is stored, or only as from one that is tried, or as a command does that is tried."""
 
 
 @pytest.fixture(scope="module")

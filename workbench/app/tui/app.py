@@ -124,7 +124,7 @@ class WorkbenchApp(App[None]):
         Binding("ctrl+q", "quit", "Quit", priority=True),
     ]
 
-    indexed: reactive[float | None] = reactive(None, repaint=False)
+    indexed: reactive[float | None] = reactive(None, repaint=False, init=False)
 
     def __init__(
         self,
@@ -219,6 +219,11 @@ class WorkbenchApp(App[None]):
 
         found = keymap_problems(self.settings.keymap, self.EVERYWHERE)
         self.call_from_thread(self._tell_settings, found)
+
+    def watch_indexed(self) -> None:
+        """Only who is in sight is told: the app is not to hold screens that were left."""
+        if isinstance(self.screen, WorkbenchScreen):
+            self.screen.index_grew()
 
     def _look_for_left(self) -> None:
         self.run_worker(self._bring_in, thread=True, exit_on_error=False, group="app-left", exclusive=True)

@@ -154,6 +154,9 @@ class WorkbenchScreen(Screen[None]):
         if event.text:
             self.notify("No line is open that takes what was pasted; open one first.", severity="warning")
 
+    def index_grew(self) -> None:
+        """More of the texts is in their index than a moment ago, or all."""
+
     def ask_line(self, title: str, about: Hashable, then: Callable[[str | None], None]) -> None:
         """Ask for a line about something; one that was given before stands there again unless it was stored.
 

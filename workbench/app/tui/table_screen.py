@@ -350,7 +350,10 @@ class CatalogScreen(TableScreen, PromptScreen):
     def on_mount(self) -> None:
         """Tell where the cursor is in one frame with it; a message comes later."""
         self.watch(self.table, "position", self.tell, init=False)
-        self.watch(self.app, "indexed", self.tell, init=False)
+
+    def index_grew(self) -> None:
+        """Tell how far it is."""
+        self.tell()
 
     def on_unmount(self) -> None:
         """Nobody waits for the rows any more."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from math import gcd, isqrt
 from typing import TYPE_CHECKING, Any
 
 from workbench.verifiers.rules.equality import Doubt, Equality
 from workbench.verifiers.rules.equations import constant_of, same_statements
+from workbench.verifiers.rules.forms import in_form
 from workbench.verifiers.rules.nodes import Name, Node, Number, product
 from workbench.verifiers.rules.numbers import is_printed
 from workbench.verifiers.rules.quantities import Quantity
@@ -27,18 +27,8 @@ _A_WORD = re.compile(r"[A-Za-z][A-Za-z' -]*[A-Za-z]")
 _LONG_WORD = re.compile(r"(?<![\\A-Za-z])(?!(?:arc)?(?:sinh?|cosh?|tanh?|sqrt)(?![A-Za-z]))[A-Za-z]{4,}")
 _OPERATOR = re.compile(r"[\\^_+*/=()!-]")
 _ARROW = re.compile(r"\\(?:[lL]ong)?rightarrow(?![A-Za-z])|\\to(?![A-Za-z])|\\rightleftharpoons|→|⟶|⇌|->")
-_TOKEN = re.compile(r"\\[A-Za-z]+|\d+(?:\.\d+)?|[^\s{}]")
-_FRACTION = re.compile(
-    r"\\[dt]?frac\s*\{?\s*(\d{1,9})\s*\}?\s*\{?\s*(\d{1,9})\s*\}?|(?<![\d.])(\d{1,9})\s*[/:]\s*(\d{1,9})(?![\d.])"
-)
-_ROOT = re.compile(r"(?:\\sqrt\s*|√)(?:\{\s*(\d{1,9})\s*\}|(\d{1,9}))")
-_ROOT_BELOW = re.compile(r"\\[dt]?frac\s*(?:\{[^{}]*\}|\d)\s*\{[^{}]*\\sqrt|/\s*\(?[^()]{0,6}(?:\\sqrt|√)")
 _TIMES = re.compile(r"\\cdot|\\times|[*·×{}\s]")
 _CAPITALS = re.compile("[A-Z]")
-_LARGEST_FACTOR = 1_000
-_MANTISSA = re.compile(r"\A[-−]?[1-9](?:\.\d+)?(?![\d.])")
-_IS_FRACTION = re.compile(r"\\[dt]?frac|\d\s?/\s?\d|[½¼¾⅐-⅞]")
-_MUCH_LONGER, _MARGIN = 2, 3
 
 
 def _expression(source: AnswerText, reader: AnswerReader) -> Value | None:
@@ -159,53 +149,13 @@ def _is_printed(part: Part[Any], theirs: tuple[Statement, ...]) -> bool:
     return value is not None and is_printed(part.value.number, value)
 
 
-def in_form(ours: str, theirs: str, with_: Comparison) -> bool:
-    """Whether two equal expressions both have, or both lack, the form the question asks for.
-
-    A question to simplify is not answered by what is much longer, one to factor not by a sum.
-    """
-    form, asked = with_.question.form, with_.question.text
-    if "scientific notation" in asked and _MANTISSA.search(ours) and not _MANTISSA.search(theirs):
-        return False
-    if "as a fraction" in asked and _IS_FRACTION.search(ours) and not _IS_FRACTION.search(theirs):
-        return False
-    if with_.question.reduced and _is_reduced(ours) != _is_reduced(theirs):
-        return False
-    if "denominator" in with_.question.text and _ROOT_BELOW.search(ours) is None and _ROOT_BELOW.search(theirs):
-        return False
-    if form == "simplif":
-        shorter, longer = sorted(len(_TOKEN.findall(text)) for text in (ours, theirs))
-        return longer <= _MUCH_LONGER * shorter + _MARGIN
-    return form != "factor" or (
-        _is_sum(ours) == _is_sum(theirs)
-        and (theirs.count("(") >= ours.count("(") or "completely" not in with_.question.text)
-    )
-
-
-def _is_reduced(text: str) -> bool:
-    """Whether no fraction, ratio or root of whole numbers in a text can be made simpler."""
-    pairs = [(int(found[1] or found[3]), int(found[2] or found[4])) for found in _FRACTION.finditer(text)]
-    roots = [int(found[1] or found[2]) for found in _ROOT.finditer(text)]
-    return all(gcd(*pair) == 1 for pair in pairs) and not any(
-        root % (factor * factor) == 0 for root in roots for factor in range(2, min(isqrt(root), _LARGEST_FACTOR) + 1)
-    )
-
-
-def _is_sum(text: str) -> bool:
-    """Whether a plus or minus stands between terms outside all brackets."""
-    depth = 0
-    for at, sign in enumerate(text):
-        depth += (sign in "([{") - (sign in ")]}")
-        if depth == 0 and at and sign in "+-":
-            return True
-    return False
-
-
 def _by_algebra(one: Part[Any], other: Part[Any], with_: Comparison) -> Equality | None:
     """What the rules' own parser can't read or decide."""
     if (_UNEVALUATED.search(one.text) is None) != (_UNEVALUATED.search(other.text) is None):
         return Equality(False, "expression.unevaluated")
     equal = with_.symbolic(one.text, other.text)
+    if equal and not in_form(one.text, other.text, with_):
+        return Equality(False, "expression.form")
     return None if equal is None else Equality(equal, "symbolic")
 
 

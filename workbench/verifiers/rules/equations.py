@@ -281,6 +281,8 @@ def _all(answers: Iterable[bool | None]) -> bool | None:
 
 def _same_trees(first: Trees, second: Trees) -> bool | None:
     """Whether two expressions are equal in some way to read both."""
+    if not (first and second):
+        return None
     equal = _any(same_value(one, other) for one in first for other in second)
     if equal or (isinstance(first[0], Number) and isinstance(second[0], Number)):
         return equal

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.verifiers.rules.algebra import compared_as_expressions, in_form
+from workbench.verifiers.rules.algebra import compared_as_expressions
 from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality
+from workbench.verifiers.rules.forms import in_form
 from workbench.verifiers.rules.quantities import (
     Based,
     Quantity,

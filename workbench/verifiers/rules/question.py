@@ -108,9 +108,13 @@ class TypedQuestion:
     """Whether it asks for several things one after the other, so that their values have an order."""
     arranges = _Says(
         r"\b(?:arrange|sort|rank|ordene?|ordena|ordne|sortiere|range[rz]|classe[rz]|order\s+(?:them|the|these|from|by|of)"
-        r"|in\s+(?:\w+\s+){0,2}order(?!\s+(?:to|that)\b))\b"
+        r"|in(?:to)?\s+(?:\w+\s+){0,2}order(?!\s+(?:to|that)\b))\b"
     )
     """Whether it asks to put things in an order."""
+    of_pairs = _Says(
+        r"\b(?:scores?|range|(?:tele)?phone|code|combination|pages?|chapters?|matche?s?|games?|record|odds|configuration)\b"
+    )
+    """Whether it may ask for two numbers that a hyphen joins, as those of a score."""
     rising = _Says(
         r"ascending|increasing\s+order|\b(?:low|least|small|weak|slow|short|light|cold|young|few|cheap|near|close|menor|klein|petit)\w*"
         r"\s+(?:\w+\s+){0,2}?(?:to|first|a|au|bis|zum)\b"

@@ -41,6 +41,7 @@ from workbench.verifiers.rules.records import (
     Brackets,
     ChosenOptions,
     Collection,
+    DigitCode,
     Expression,
     Huge,
     Part,
@@ -65,10 +66,10 @@ from workbench.verifiers.rules.sense import (
     words,
 )
 from workbench.verifiers.rules.solving import has_unknown
-from workbench.verifiers.rules.spelling import plain, tidy
+from workbench.verifiers.rules.spelling import localised, plain, tidy
 from workbench.verifiers.rules.states import Vocabulary, limited, stated, term, vocabulary_of
 from workbench.verifiers.rules.strings import same_wording
-from workbench.verifiers.rules.structure import is_name, names_and_value, split_list
+from workbench.verifiers.rules.structure import hyphened, in_steps, is_name, names_and_value, split_list
 from workbench.verifiers.rules.terms import same_words_of
 from workbench.verifiers.rules.units import MAX_UNIT, unit
 
@@ -76,8 +77,6 @@ _IMAGINARY = re.compile(r"(?<![A-Za-z\\])[ij](?![A-Za-z])(?:\s?(\d+(?:\.\d+)?|\\
 _LONE_DOLLAR = re.compile(r"(?<!\\)\$\s?-?[\d.]|\d\s?\$\s*\Z")
 _UNIT_OUTSIDE = re.compile(r"([^$]*)\$([^$]+)\$\s?([^\W\d_°%].*)")
 _DELIMITER, _BETWEEN_LETTERS = re.compile(r"(?<!\\)\$"), re.compile(r"(?<=[A-Za-z])\$(?=[A-Za-z])")
-_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d+)(?:,|\{,\})(\d+)(?![\d,]|\.\d)")
-_DOTTED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:\.\d{3})+(?![\d,]|\.\d)")
 _VALUE = re.compile(r"[\d\\^=]")
 _DIGIT = re.compile(r"\d")
 _SYMBOL = 3
@@ -92,8 +91,6 @@ _ASIDE = re.compile(r"\s+\((?=[^()]*[A-Za-z]{3})([^()]{2,80})\)\Z")
 _LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*")
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
 _MOST_ALTERNATIVES = 12
-_THEN = re.compile(r"\s*(?:→|->|\\(?:to|rightarrow)(?![A-Za-z])|<|>)\s*")
-_AND_THEN = re.compile(r",?\s+(?:and\s+)?(?:then|next|finally|lastly|followed\s+by)\s+", re.IGNORECASE)
 _CONCLUDES = re.compile(
     r"(?:\A|[.,;:]\s*|\s)(?:so|hence|thus|therefore|consequently|which\s+(?:gives|yields|means)"
     r"|(?:this|it)\s+(?:gives|yields)|we\s+(?:get|obtain|find))(?:\s+that)?\b,?\s*",
@@ -137,6 +134,8 @@ class AnswerReader:
         question = self.question
         if (several := self._alternatives(text)) is not None:
             return several
+        if hyphened(tidy(text), pairs=question.of_pairs) and moment(text) is None:
+            return self._in_order(text) or self.part(text)
         if (changed := change(text, question)) is not None:
             return Part(tidy(text), changed)
         if (question.type == "C" or has_label(text) or _LOWER_LABELS.fullmatch(text)) and (
@@ -321,19 +320,26 @@ class AnswerReader:
         """A list whose members arrows, signs of order or words join: "4 → 2 → 6", "4, then 2, and finally 6"."""
         if not isinstance(wanted.value, Collection) or wanted.value.kind != "list":
             return None
+        if wanted.value.joined == "then" and self.question.arranges and len(text) == len(wanted.value.parts):
+            text = " → ".join(text)
         found = self._in_order(text)
         return found if found is not None and len(found.value.parts) == len(wanted.value.parts) else None
 
     def _in_order(self, text: str) -> Part[Collection] | None:
         """What signs or words put in an order; where the question names its direction, in that of the question."""
         signs = {sign for sign in "<>" if sign in text}
-        text = (_localised(tidy(text)) if signs or self.question.decimal_commas else tidy(text)).rstrip(" .")
-        steps = split_list(_AND_THEN.sub(", ", text)) if _AND_THEN.search(text) else _THEN.split(text)
+        text = (localised(tidy(text)) if signs or self.question.decimal_commas else tidy(text)).rstrip(" .")
+        steps = in_steps(text)
         if len(steps) < 2 or len(signs) > 1 or (signs and "," in text):
             return None
         if signs == ({">"} if self.question.rising else {"<"} if self.question.falling else {""}):
             steps.reverse()
-        return Part(text, Collection("list", tuple(self.part(step, 1) for step in steps), joined="then"))
+        return Part(text, Collection("list", tuple(map(self._step, steps)), joined="then"))
+
+    def _step(self, text: str) -> Part[Any]:
+        """A member of an order, where figures such as 0123 are no numbers."""
+        coded = len(text) > 1 and text[0] == "0" and text.isdigit()
+        return Part(text, DigitCode(text)) if coded else self.part(text, 1)
 
     def _stated(self, text: str, sentence: str, how: str) -> State | None:
         vocabulary, asked = self.vocabulary or {}, self.question.text
@@ -372,7 +378,8 @@ class AnswerReader:
     def _picked(self, text: str, value: str, wanted: Part[Any] | None) -> Part[Any] | None:
         """A value picked out of a phrase, if it is meant and all that the phrase gives."""
         value = _LEADING_WORDS.sub("", value)
-        found = None if value == text else self._chained(value, wanted) or self.typed(value)
+        steps = None if wanted is None or value == text else self._steps(value, wanted)
+        found = None if value == text else steps or self._chained(value, wanted) or self.typed(value)
         if found is None or not (self._is_meant(found, value, wanted) and self._is_all(text, value, found)):
             return None
         return found._replace(
@@ -430,7 +437,7 @@ class AnswerReader:
         if self.question.imaginary and not depth:
             raw = text = _IMAGINARY.sub(_turned, text)
         if not depth and ("," in text or "." in text) and self.question.decimal_commas:
-            raw, text = _localised(raw), _localised(text)
+            raw, text = localised(raw), localised(text)
         whole = text
         text, given = without_condition(text)
         if given:
@@ -563,9 +570,3 @@ def _unmathed(text: str) -> str:
             return f"{outside[1]}{outside[2]}\\text{{ {behind}}}"
     text = text.strip(" $") if text.count("$") % 2 or text[:1] == text[-1:] == "$" else text
     return _DELIMITER.sub("", _BETWEEN_LETTERS.sub(" ", text)).strip() if "$" in text else text
-
-
-def _localised(text: str) -> str:
-    """A text with decimal commas and dotted thousands as ``1234.5``: ``1.234,5``."""
-    text = _DECIMAL_COMMA.sub(lambda found: f"{found[1].replace('.', '')}.{found[2]}", text)
-    return _DOTTED.sub(lambda found: found[0].replace(".", ""), text) if len(_DOTTED.findall(text)) else text

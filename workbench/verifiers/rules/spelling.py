@@ -129,6 +129,10 @@ def tidy(text: str) -> str:
     return _LINE_ENDS.sub("\n", text) if "\n" in text else text
 
 
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d{1,3}(?:\.\d{3})+|\d+)(?:,|\{,\})(\d+)(?![\d,]|\.\d)")
+_DOTTED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:\.\d{3})+(?![\d,]|\.\d)")
+
+
 def _grouped(script: str) -> str:
     return script if len(script) == 1 else f"{{{script}}}"
 
@@ -192,3 +196,9 @@ def _command(command: re.Match[str]) -> str:
 def _exponent(exponent: re.Match[str]) -> str:
     inner = exponent[1]
     return inner if inner[0] in "°′" else "^" + inner
+
+
+def localised(text: str) -> str:
+    """A text with decimal commas and dotted thousands as ``1234.5``: ``1.234,5``."""
+    text = _DECIMAL_COMMA.sub(lambda found: f"{found[1].replace('.', '')}.{found[2]}", text)
+    return _DOTTED.sub(lambda found: found[0].replace(".", ""), text) if len(_DOTTED.findall(text)) else text

@@ -34,6 +34,10 @@ _MULTIPLE = re.compile(
 _TRANSPOSED = re.compile(r"(\(.*\)|\[.*\]|⟨.*⟩)\s*\^\s*\{?\s*(?:T|\\top|\\intercal|t)\s*\}?", re.DOTALL)
 _OUTWARD = re.compile(r"([\[\](])([^\[\]()]*,[^\[\]()]*)([\[\])])")
 _PLUS_MINUS = re.compile(r"\\pm(?![A-Za-z])\s?|±")
+_THEN = re.compile(r"\s*(?:→|->|\\(?:to|rightarrow)(?![A-Za-z])|<|>)\s*")
+_AND_THEN = re.compile(r",?\s+(?:and\s+)?(?:then|next|finally|lastly|followed\s+by)\s+", re.IGNORECASE)
+_HYPHEN = re.compile(r"\s?[-–‐‑]\s?")
+_HYPHENED = re.compile(r"\d{1,13}(?:[-–‐‑]\d{1,13})+")
 _UNION = re.compile(r"\s*∪\s*|\s*\\bigcup\s*|\s+[Uu]\s+(?=[(\[])")
 _CONDITION = re.compile(r"[<>≤≥∈≠=]|\\[lg](?:e|t)q?(?![A-Za-z])|\\[lg]eqslant|\\equiv|\\text|[a-z]{3}")
 _BEGINS_A_SHAPE = re.compile(r"\\begin|[(\[⟨{]|\\\{|[^=,]{1,40}\\begin")
@@ -110,6 +114,23 @@ def split_list(text: str) -> list[str]:
     separated = _at_top(text)
     parts = [piece.strip() for part in separated for piece in _both_signs(part.strip()) if piece.strip()]
     return parts if len(parts) <= MOST_PARTS else [text]
+
+
+def hyphened(text: str, *, pairs: bool) -> bool:
+    """Whether whole numbers are joined by hyphens as in an order, a score or a code: ``3-1-4-2``.
+
+    Args:
+        text: The answer.
+        pairs: Whether two are enough; else ``5-3`` is a difference.
+    """
+    return _HYPHENED.fullmatch(text) is not None and (pairs or len(_HYPHEN.findall(text)) > 1)
+
+
+def in_steps(text: str) -> list[str]:
+    """What arrows, signs of order, hyphens or words put one after the other; one member where nothing does."""
+    if _AND_THEN.search(text):
+        return split_list(_AND_THEN.sub(", ", text))
+    return (_HYPHEN if _HYPHENED.fullmatch(text) else _THEN).split(text)
 
 
 def names_and_value(text: str) -> tuple[str, str] | None:

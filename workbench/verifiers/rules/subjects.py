@@ -40,8 +40,8 @@ _SIBLINGS = (
     "concave,convex",
     "cheaper,dearer costlier",
     "win,lose",
-    "girl,boy",
-    "woman women,man men",
+    "girl,boy,pupil student child children kid people person",
+    "woman women,man men,adult people person",
     "real,imaginary",
 )
 """Words for things of one kind, where one of them is not another; those of one slot mean about the same."""
@@ -53,6 +53,8 @@ for _kind, _names in enumerate(_SIBLINGS):
 _OPERATION = re.compile(
     r"[\d₀-₉]\s*(?:(?P<sum>\+)|(?P<difference>\s[-−–]\s)|(?P<product>×|\*|\\times|\\cdot)|(?P<quotient>÷|/|\\div))"
 )
+_AXIS = re.compile(r"\b([a-z])\$?[-‐‑\s](intercept|coordinate|component|axis|direction)", re.IGNORECASE)
+_A_FIGURE = re.compile(r"\W*\d+\s*")
 _BOUNDARY = re.compile(
     r"[,;:：，；!?！？\n()。]|(?<!\b[A-Z])\.(?=\s|\Z)|\b(?:so|hence|thus|therefore|while|whereas|and|but)\b"
 )
@@ -75,9 +77,10 @@ _ASKS_FOR_NOUN = re.compile(
     re.IGNORECASE,
 )
 _ANY_NOUN_WORDS = """
-    set form count expression equation quantity limit output label choice script program code spectrum compound
+    set form count expression equation quantity output label choice script program code spectrum compound
 """
 _ANY_NOUN = frozenset(map(stem, _ANY_NOUN_WORDS.split()))
+_HAS_LIMIT = re.compile(r"\\to\b|→|\\?\blim|converge|\btend|approach|sequence|series")
 _SUPERLATIVE = re.compile(r"\b[Tt]he\s+(?!closest)(?:[a-z]{3,}est\b(?<!rest)(?<!test)|most\b|least\b)")
 _ANY_SUPERLATIVE = re.compile(r"[a-z]est\b|\b(?:most|least|max|min)")
 _AT_ANOTHER_TIME = re.compile(
@@ -111,7 +114,10 @@ def of_another(around: Around, value: str, question: TypedQuestion) -> bool:
         known += words(value)
     if not (before.strip() or behind.strip()):
         return False
-    return _names_sibling(f"{before} {behind}", question, set(known)) or _has_another_subject(before, question, known)
+    clause = f"{before} {behind}"
+    if _names_sibling(clause, question, set(known)) or _names_axis(clause, question):
+        return True
+    return _has_another_subject(before, question, known)
 
 
 def _asked(text: str) -> str:
@@ -140,6 +146,12 @@ def _names_sibling(clause: str, question: TypedQuestion, known: set[str]) -> boo
     return any(kind == its and (its, slot) not in given for kind, _ in given - named for its, slot in asked)
 
 
+def _names_axis(clause: str, question: TypedQuestion) -> bool:
+    """Whether a clause speaks of another axis than is asked for: the y-intercept for the x-intercept."""
+    given, asked = ({found.lower() for found in map(" ".join, _AXIS.findall(text))} for text in (clause, question.text))
+    return bool(given and asked) and given.isdisjoint(asked)
+
+
 def _has_another_subject(before: str, question: TypedQuestion, known: list[str]) -> bool:
     if any(found[0] not in question.text for found in _AT_ANOTHER_TIME.finditer(before)):
         return True
@@ -151,6 +163,8 @@ def _has_another_subject(before: str, question: TypedQuestion, known: list[str])
     if not verbs:
         return False
     subject = before[: verbs[-1].start()]
+    if _A_FIGURE.fullmatch(subject) and _operations(_asked(question.text)):
+        return True
     if _SUPERLATIVE.search(subject) and not _ANY_SUPERLATIVE.search(question.text):
         return True
     if (some := _ONLY_SOME.search(subject)) and some[1].lower() not in known:
@@ -171,7 +185,9 @@ def _subjects(subject: str, question: TypedQuestion) -> list[str]:
     if head and _ASKS_FOR_NOUN.search(_asked(question.text)):
         nouns = words(head[1])
         known = {stem(word) for word in words(question.text)} | _operations(question.text)
-        if not known.intersection(map(stem, nouns)) and not any(stem(noun) in _ANY_NOUN for noun in nouns):
+        if _HAS_LIMIT.search(question.text):
+            known.add("limit")
+        if stem(nouns[-1]) not in known and not any(stem(noun) in _ANY_NOUN for noun in nouns):
             found += [f"?{noun}" if stem(noun) in _SLOTS else noun for noun in nouns]
     return found
 

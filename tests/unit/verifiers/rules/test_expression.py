@@ -408,3 +408,7 @@ def test_reading_takes_time_in_proportion_to_length(piece: str) -> None:
         return lambda: same_expression("x" + piece * times + "y", "5")
 
     assert _calls(read(80)) <= 2.2 * _calls(read(40)) + 200
+
+
+def test_an_equation_without_one_side_says_nothing() -> None:
+    assert same_expression("0", "=A") is not True

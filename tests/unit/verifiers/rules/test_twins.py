@@ -27,7 +27,7 @@ def items(name: str) -> list[dict[str, Any]]:
 
 FREE_REWARDS = [
     item
-    for name in ("free_rewards", "more_free_rewards", "another_form", "another_thing", "another_notation")
+    for name in ("free_rewards", "more_free_rewards", "another_form", "another_thing", "another_notation", "asked_form")
     for item in items(f"{name}.toml")
 ]
 AWKWARD = items("awkward.toml")

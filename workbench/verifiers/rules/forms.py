@@ -1,0 +1,184 @@
+"""The form a question asks an answer to have: a product of primes, a mixed number, a sum of partial fractions.
+
+A candidate's value alone does not answer such a question. Only a form that the reference has is asked of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from math import gcd, isqrt
+from typing import TYPE_CHECKING
+
+from workbench.verifiers.rules.sought import Sought
+
+if TYPE_CHECKING:
+    from workbench.verifiers.rules.comparing import Comparison
+
+_TOKEN = re.compile(r"\\[A-Za-z]+|\d+(?:\.\d+)?|[^\s{}]")
+_FRACTION = re.compile(
+    r"\\[dt]?frac\s*\{?\s*(\d{1,9})\s*\}?\s*\{?\s*(\d{1,9})\s*\}?|(?<![\d.])(\d{1,9})\s*[/:]\s*(\d{1,9})(?![\d.])"
+)
+_ROOT = re.compile(r"(?:\\sqrt\s*|√)(?:\{\s*(\d{1,9})\s*\}|(\d{1,9}))")
+_ROOT_BELOW = re.compile(r"\\[dt]?frac\s*(?:\{[^{}]*\}|\d)\s*\{[^{}]*\\sqrt|/\s*\(?[^()]{0,6}(?:\\sqrt|√)")
+_LARGEST_FACTOR = 1_000
+_MUCH_LONGER, _MARGIN = 2, 3
+_TIMES = re.compile(r"\\cdot|\\times|[*·×]")
+_POWER = re.compile(r"(\d{1,6})(?:\s?\^\s?\{?\s?\d{1,3}\s?\}?)?")
+_QUOTIENT = re.compile(r"\\[dt]?frac|\d\s?/\s?\d|[½¼¾⅐-⅞]")
+_MIXED = re.compile(
+    r"[-−]?\d+(?:\s?\\[dt]?frac\s?(?:\{\s?\d+\s?\}|\d)\s?(?:\{\s?\d+\s?\}|\d)|\s\d+\s?/\s?\d+|\s?[½¼¾⅐-⅞])"
+)
+_MANTISSA = re.compile(
+    r"[-−]?[1-9](?:[.,]\d+)?(?:[eE][-+−]?\d+|\s?(?:\\cdot|\\times|[*·×xX])\s?10(?:\s?\^.*|\s?\*\*.*|)|)(?:\s?[^\W\d].*|\s?\\.*|)"
+)
+_MULTIPLIED = re.compile(r"(?<![A-Za-z])[A-Za-z\d]\s?\((?=[^()]*[-+−])|\)\s?(?:[(\^\\·*]|[A-Za-z\d])")
+_SQUARED = re.compile(r"\)\s?(?:\^\s?\{?\s?2|²)")
+_RAISED = re.compile(r"\^|\*\*")
+_CLOSED = re.compile(r"\)(?:\s?\^\s?\{?\s?(\d))?")
+_COEFFICIENT = re.compile(r"\A[\s\d.]*")
+_UNCANCELLED = re.compile(
+    r"\\[dt]?frac\s?\{[^{}]*[a-z][^{}]*\}\s?\{[^{}]*[a-z][^{}]*[-+][^{}]*\}|/\s?\([^()]*[a-z][^()]*[-+]"
+)
+_UNREAL_POWER = re.compile(r"(?:e|\\exp)\s?(?:\^|\()")
+
+
+def in_form(one: str, other: str, with_: Comparison) -> bool:
+    """Whether a candidate of an equal value has what form the question asks for and the reference has."""
+    reference, candidate = (other, one) if with_.turned else (one, other)
+    ours, theirs = (text.rpartition("=")[2].strip() for text in (reference, candidate))
+    question = with_.question
+    if any(asked.search(question.end) and has(ours) and not has(theirs) for asked, has in _FORMS):
+        return False
+    if question.reduced and _is_reduced(ours) != _is_reduced(theirs):
+        return False
+    if "denominator" in question.text and _ROOT_BELOW.search(ours) is None and _ROOT_BELOW.search(theirs):
+        return False
+    if question.form == "simplif":
+        return _is_as_simple(ours, theirs)
+    return question.form != "factor" or (
+        is_sum(ours) == is_sum(theirs) and (is_sum(ours) or _factors(theirs) >= _factors(ours))
+    )
+
+
+def is_sum(text: str) -> bool:
+    """Whether a plus or minus stands between terms outside all brackets."""
+    return len(_terms(text)) > 1
+
+
+def _terms(text: str) -> list[str]:
+    """What plus and minus join outside all brackets."""
+    depth, begin, found = 0, 0, []
+    for at, sign in enumerate(text):
+        depth += (sign in "([{") - (sign in ")]}")
+        if depth == 0 and at and sign in "+-−" and text[at - 1] not in "^_*/":
+            found.append(text[begin:at])
+            begin = at + 1
+    return [*found, text[begin:]]
+
+
+def _is_reduced(text: str) -> bool:
+    """Whether no fraction, ratio or root of whole numbers in a text can be made simpler."""
+    pairs = [(int(found[1] or found[3]), int(found[2] or found[4])) for found in _FRACTION.finditer(text)]
+    roots = [int(found[1] or found[2]) for found in _ROOT.finditer(text)]
+    return all(gcd(*pair) == 1 for pair in pairs) and not any(
+        root % (factor * factor) == 0 for root in roots for factor in range(2, min(isqrt(root), _LARGEST_FACTOR) + 1)
+    )
+
+
+def _is_as_simple(ours: str, theirs: str) -> bool:
+    """Whether neither text is much longer, and a candidate has no fraction or like terms that the reference has not."""
+    shorter, longer = sorted(len(_TOKEN.findall(text)) for text in (ours, theirs))
+    if longer > _MUCH_LONGER * shorter + _MARGIN or (_has_like_terms(theirs) and not _has_like_terms(ours)):
+        return False
+    return not _is_cancelled(ours) or _is_cancelled(theirs)
+
+
+def _has_like_terms(text: str) -> bool:
+    parts = [_COEFFICIENT.sub("", term).strip() for term in _terms(text.lstrip("-−"))]
+    return len(parts) > len(set(parts))
+
+
+def _is_cancelled(text: str) -> bool:
+    """Whether nothing with a letter in it is divided by a sum."""
+    return _UNCANCELLED.search(text) is None
+
+
+def _factors(text: str) -> int:
+    """How many factors in brackets a product has, powers told apart."""
+    return sum(int(found[1] or 1) for found in _CLOSED.finditer(text))
+
+
+def _is_of_primes(text: str) -> bool:
+    """Whether a text is a product or power of primes; of a lone prime nobody can tell."""
+    powers = [_POWER.fullmatch(piece.strip(" ()")) for piece in _TIMES.split(text)]
+    return (len(powers) > 1 or "^" in text) and all(found is not None and _is_prime(int(found[1])) for found in powers)
+
+
+def _is_prime(number: int) -> bool:
+    return number > 1 and all(number % factor for factor in range(2, isqrt(number) + 1))
+
+
+def _is_single(text: str) -> bool:
+    return not is_sum(text)
+
+
+def _is_power(text: str) -> bool:
+    return _RAISED.search(text) is not None and _TIMES.search(text) is None and _is_single(text)
+
+
+def _is_expanded(text: str) -> bool:
+    return _MULTIPLIED.search(text) is None
+
+
+def _is_undivided(text: str) -> bool:
+    return _QUOTIENT.search(text) is None
+
+
+def _is_fraction(text: str) -> bool:
+    return _QUOTIENT.search(text) is not None
+
+
+def _is_improper(text: str) -> bool:
+    return _is_fraction(text) and not _is_mixed(text)
+
+
+def _is_mixed(text: str) -> bool:
+    return _MIXED.match(text) is not None
+
+
+def _is_mantissa(text: str) -> bool:
+    return _MANTISSA.fullmatch(text) is not None
+
+
+def _has_square(text: str) -> bool:
+    return _SQUARED.search(text) is not None
+
+
+def _is_exponential(text: str) -> bool:
+    return _UNREAL_POWER.search(text) is not None or "cis" in text or "\\cos" in text or "∠" in text
+
+
+def _is_cartesian(text: str) -> bool:
+    return not _is_exponential(text)
+
+
+_FORMS: tuple[tuple[Sought, Callable[[str], bool]], ...] = (
+    (
+        Sought(r"prime\s+(?:factori[sz]|decompos)|prime\s+factors\b|product\s+of\s+(?:\w+\s+){0,2}prime|primfaktor"),
+        _is_of_primes,
+    ),
+    (Sought(r"partial[-\s]+fraction|partialbruch"), is_sum),
+    (Sought(r"\bexpand\b|multipl(?:y|ied)\s+out|remov\w+\s+(?:the\s+)?(?:brackets|parentheses)"), _is_expanded),
+    (Sought(r"complet\w+\s+the\s+square|vertex\s+form"), _has_square),
+    (Sought(r"mixed\s+(?:number|fraction|numeral)"), _is_mixed),
+    (Sought(r"improper\s+fraction"), _is_improper),
+    (Sought(r"\b(?:as|to|into)\s+an?\s+(?:\w+\s+)?fraction"), _is_fraction),
+    (Sought(r"\b(?:as|to|into)\s+a\s+(?:\w+\s+)?decimal|in\s+decimal\s+(?:form|notation)"), _is_undivided),
+    (Sought(r"scientific\s+(?:notation|form)|standard\s+(?:index\s+)?form"), _is_mantissa),
+    (Sought(r"\ba\s+single\s+(?:fraction|logarithm|term|power|log)\b"), _is_single),
+    (Sought(r"\b(?:as|to)\s+a\s+(?:single\s+)?power\s+of\b"), _is_power),
+    (Sought(r"(?:polar|exponential|trigonometric)\s+form"), _is_exponential),
+    (Sought(r"(?:rectangular|cartesian|algebraic)\s+form"), _is_cartesian),
+)
+"""What a question that names a form asks of the text after the last equals sign."""

@@ -87,6 +87,7 @@ _MORE_WORDS = 3
 _LABEL = re.compile(r"\A\s*(?:ans|output|result)\s*[.:]\s*|\A`(?=[^`]*\Z)|(?<=\A)∴\s*", re.IGNORECASE)
 _NOT_BUT = re.compile(r"\A(?:it(?:['’]s|\s+is)\s+)?not\s+[^,.;]{1,40}?,?\s+but\s+(?:rather\s+)?", re.IGNORECASE)
 _FEW_WORDS = 2
+_PAIR = 2
 _ASIDE = re.compile(r"\s+\((?=[^()]*[A-Za-z]{3})([^()]{2,80})\)\Z")
 _LOWER_LABELS = re.compile(r"[\s(]*[a-h][\s).]*(?:(?:,|and|&)\s*\(?[a-h]\)?\s*)*")
 _ONLY_LABELS = re.compile(r"[\s$({\[*]*(?:\\(?:text|mathrm|textbf)\{)?\(?[A-Z](?:\s*(?:,|and|&)\s*[A-Z])*[\s$.)}\]*]*")
@@ -134,7 +135,8 @@ class AnswerReader:
         question = self.question
         if (several := self._alternatives(text)) is not None:
             return several
-        if hyphened(tidy(text), pairs=question.of_pairs) and moment(text) is None:
+        joined = hyphened(tidy(text))
+        if (joined > _PAIR or (joined == _PAIR and question.of_pairs)) and moment(text) is None:
             return self._in_order(text) or self.part(text)
         if (changed := change(text, question)) is not None:
             return Part(tidy(text), changed)
@@ -156,6 +158,8 @@ class AnswerReader:
             return self.part(text)
         if question.arranges and (chain := self._in_order(text)) is not None:
             return chain
+        if (valueless := term(text)) is not None:
+            return Part(tidy(text), Term(valueless))
         if is_prose(text) and moment(text) is None:
             values = values_in(sentences(text)[-1], question.counted) if question.type in (None, "A") else ()
             value = next((value for value in values if _VALUE.search(value) and value != text), None)

@@ -43,12 +43,12 @@ _COMMAND = re.compile(r"\\([A-Za-z]+|.)|\{,\}", re.DOTALL)
 _EXPONENT = re.compile(r"\^ ?\{ ?([-+]?[0-9]+|[°′]+) ?\}")
 _RAISED_SIGN = re.compile(r"\^ ?([°′])")
 _FONT_GROUP = re.compile(_FONT_MARK + r" ?\{([^{}]*)\}")
-_RAISED = re.compile("[⁻⁺]?[⁰¹²³⁴-⁹]+")
-_LOWERED = re.compile("[₀-₉]+")
+_RAISED = re.compile("[⁻⁺]?[⁰¹²³⁴-⁹]+|ⁿ")
+_LOWERED = re.compile("[₀-₉ₐₑᵢⱼₖₘₙₚₜₓ]+")
 _VULGAR = re.compile("[¼½¾⅐-⅞]")
 
-_RAISED_DIGITS = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
-_LOWERED_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_RAISED_DIGITS = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ", "-+0123456789n")
+_LOWERED_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉ₐₑᵢⱼₖₘₙₚₜₓ", "0123456789aeijkmnptx")
 _VULGAR_WORDS = "1/4 1/2 3/4 1/7 1/9 1/10 1/3 2/3 1/5 2/5 3/5 4/5 1/6 5/6 1/8 3/8 5/8 7/8"
 _FRACTIONS = dict(zip("¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", _VULGAR_WORDS.split(), strict=True))
 _CHARACTERS = {

@@ -116,14 +116,9 @@ def split_list(text: str) -> list[str]:
     return parts if len(parts) <= MOST_PARTS else [text]
 
 
-def hyphened(text: str, *, pairs: bool) -> bool:
-    """Whether whole numbers are joined by hyphens as in an order, a score or a code: ``3-1-4-2``.
-
-    Args:
-        text: The answer.
-        pairs: Whether two are enough; else ``5-3`` is a difference.
-    """
-    return _HYPHENED.fullmatch(text) is not None and (pairs or len(_HYPHEN.findall(text)) > 1)
+def hyphened(text: str) -> int:
+    """How many whole numbers hyphens join as in an order, a score or a code: ``3-1-4-2``; 0 where they join none."""
+    return len(_HYPHEN.findall(text)) + 1 if text[:1].isdigit() and _HYPHENED.fullmatch(text) else 0
 
 
 def in_steps(text: str) -> list[str]:

@@ -203,7 +203,7 @@ def shown(app: WorkbenchApp) -> str:
 
 async def test_leaving_asks_before_something_is_lost(project: Project) -> None:
     async with opened(project) as (app, pilot):
-        await press(pilot, *":n", "enter", "x", "escape", "n")
+        await press(pilot, *":n", "enter", "x", "escape", "escape")
         assert isinstance(app.screen, AddJudgeScreen)
         assert field(app, "name").value == "x"
         await fill(pilot, name="")
@@ -216,7 +216,7 @@ async def test_an_annotator_adds_no_judge(project: Project) -> None:
 
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):
-        await press(pilot, *":n", "enter")
+        await press(pilot, *":n", "enter", "escape")
         app.open_screen("add_judge")
         await settle(pilot)
         assert type(app.screen).__name__ == "HomeScreen"

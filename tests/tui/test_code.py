@@ -150,7 +150,7 @@ async def test_the_matrix_is_sorted_and_its_clusters_fold(project: Project) -> N
         assert problem(app).order == [1, 4, 2, 6, 5, 7]
         assert grid(app)[3].split() == ["0", "5/5", "✓", "✓", "p", "p", "p", "p", "p"]
         assert text_of(app, "#code-problem-legend") == "G gold · 1 judge"
-        await press(pilot, "s")
+        await press(pilot, "w")
         assert text_of(app, "#code-problem-caption").splitlines() == [
             "suite plus · 30 tests · by plus (run 2, paused)",
             "2 of 7 solutions run · 1 pass all tests (pass@1 50.0 %) · 2 patterns",
@@ -209,7 +209,7 @@ async def test_the_matrix_follows_a_run_and_looks_are_recorded_once(tmp_path: Pa
         add_outcomes(writer, "later", "base", {**OUTCOMES, 7: "ppfpp"})
         writer.close()
         await until(pilot, lambda: len(problem(app).matrix.runs) == 2)  # type: ignore[union-attr]
-        await press(pilot, "w")
+        await press(pilot, "at")
         assert "by later (run 4)" in text_of(app, "#code-problem-caption")
         assert problem(app).order[:3] == [1, 4, 7]
         assert app.screen.query_one(PassGrid).row_key == 4
@@ -252,7 +252,7 @@ async def test_neighbours_items_and_the_way_back(project: Project) -> None:
         assert screen_of(app, CodeSolutionScreen).completion == 4
         await press(pilot, "i")
         assert screen_of(app, ItemScreen).completion == 4
-        await press(pilot, "s")
+        await press(pilot, "i")
         chosen = problem(app).chosen
         assert chosen is not None
         assert chosen.id == 4
@@ -266,5 +266,5 @@ async def test_an_item_that_is_no_solution_says_so(tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
         app.push_screen(ItemScreen(1))
         await settle(pilot)
-        await press(pilot, "s")
+        await press(pilot, "i")
         assert "This item is no solution of a code problem." in notices(app)

@@ -49,12 +49,12 @@ async def test_solutions_stand_with_scores_and_ranks(tmp_path: Path) -> None:
         assert rows[0] == ["0", "1.000", "1", "0.100", "7↓"]
         assert rows[1] == ["3", "0.800", "2", "0.400", "4↓"]
         assert rows[-1] == ["6", "–", "–", "0.700", "1"]
-        await press(pilot, "f")
+        await press(pilot, "w")
         narrow = screen_of(app, CodeRankingsScreen).report
         assert narrow == ranking(project, truth_of(project), k=5)
         assert "5 selected solutions of each problem" in text_of(app, "#code-rankings-notes")
         assert len(drawn(app, "#code-rankings-solutions")) == narrow.problems[0].solutions < len(rows)
-        await press(pilot, "f", "s")
+        await press(pilot, "w", "s")
         assert drawn(app, "#code-rankings-solutions")[0] == ["6", "–", "–", "0.700", "1"]
         assert "own/clip · 1 of 2 · by judge" in text_of(app, "#code-rankings-problem")
         await press(pilot, "right_square_bracket")

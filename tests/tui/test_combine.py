@@ -178,7 +178,7 @@ async def test_rules_stay_sorted_when_it_counts_anew(tmp_path: Path) -> None:
     async with opened(project_of_three(tmp_path)) as (app, pilot):
         await asked(app, pilot, *":m", "enter")
         await pilot.click(VirtualTable, offset=(2, 0))
-        for keys in ("p", "w", "b", "r"):
+        for keys in ("p", "h", "b", "r"):
             await press(pilot, keys)
             lines = await shown(app, pilot)
             assert lines == sorted(lines)

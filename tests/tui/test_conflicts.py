@@ -194,7 +194,7 @@ async def test_annotators_have_no_kinds_of_their_own_conflicts(project: Project)
 
 
 async def test_it_is_a_key_away_from_adjudicate(project: Project) -> None:
-    async with looking(project, "s") as (app, pilot):
+    async with looking(project, "L") as (app, pilot):
         assert on(app, AdjudicateScreen)
-        await press(pilot, "d")
+        await press(pilot, "w")
         assert on(app, ConflictsScreen)

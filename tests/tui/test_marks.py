@@ -140,10 +140,10 @@ async def test_a_missing_type_is_said_before_all_the_rest(tmp_path: Path) -> Non
         (("m", "2"), "1", ("correct", None, None)),
         (("m", "2"), "2", ("incorrect", '["reasoning_right"]', None)),
         (("m", "2"), "3", ("correct", '["reasoning_right"]', None)),
-        (("p", "0"), "1", ("correct", None, None)),
-        (("p", "2"), "2", ("incorrect", None, 0.5)),
+        (("percent_sign", "0"), "1", ("correct", None, None)),
+        (("percent_sign", "2"), "2", ("incorrect", None, 0.5)),
         (("m", "1", "m", "2"), "1", ("correct", '["reasoning_wrong"]', None)),
-        (("m", "1", "p", "1"), "1", ("correct", '["reasoning_wrong"]', None)),
+        (("m", "1", "percent_sign", "1"), "1", ("correct", '["reasoning_wrong"]', None)),
     ],
 )
 async def test_what_contradicts_the_verdict_is_asked_about_before_it_is_stored(

@@ -241,7 +241,7 @@ async def test_what_is_not_stored_is_not_shown_as_done(project: Project) -> None
 async def test_a_key_is_for_the_item_that_was_in_sight(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         for _ in range(3):
-            screen.app.post_message(events.Key("c", "c"))
+            screen.app.post_message(events.Key("y", "y"))
         await until(pilot, lambda: screen.completion != 2)
         await settle(pilot)
         assert [row[1] for row in stored(project)] == [2]
@@ -293,7 +293,7 @@ async def test_the_person_comes_to_what_is_not_reviewed_and_hears_when_all_is(pr
 async def test_next_and_previous_go_through_the_queue_without_deciding(project: Project) -> None:
     async with reviewing(project, 2) as (screen, pilot):
         listed = order(screen)
-        await press(pilot, *["p"] * listed.index(2))
+        await press(pilot, *["left_square_bracket"] * listed.index(2))
         assert screen.completion == listed[0]
         await press(pilot, "right_square_bracket", "right_square_bracket")
         assert screen.completion == listed[2]

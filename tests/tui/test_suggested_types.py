@@ -42,7 +42,7 @@ def unblinded(project: Project) -> dict[str, set[bool]]:
 async def label_one(project: Project, settings: Settings | None, offered: str, *keys: str) -> None:
     """Label an item, and answer the picker once it offers this."""
     async with opened(project, annotator="amira", settings=settings) as (app, pilot):
-        await press(pilot, "a", "1")
+        await press(pilot, *":a", "enter", "1")
         assert isinstance(app.screen, TypePicker)
         assert offered in text_of(app, "#type-suggested") if offered else not text_of(app, "#type-suggested")
         await press(pilot, *keys)

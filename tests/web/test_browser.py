@@ -258,9 +258,9 @@ async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(proj
         (flag,) = coordinating.flags(project)
         coordinating.answer(project, flag.completion, "Only where asked.", by="lead")
         version = guidelines.add_case(project, "a unit not asked for is ignored", by="lead").version
-        await ann.shows("an answer: F")
+        await ann.shows("an answer: d")
         for page in (ann, ben, dora):
-            await page.shows("new guidelines: g")
+            await page.shows("new guidelines: G")
         assert "an answer" not in ben.drawn + dora.drawn
         await ann.page.keyboard.press("d")
         await ann.shows("Only where asked.")

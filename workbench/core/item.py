@@ -127,6 +127,30 @@ class StoredItem(Struct, frozen=True, kw_only=True):
     layout: str | None
 
 
+class TypeColumn(Struct, kw_only=True):
+    """A column that was read as answer types or subtypes.
+
+    Attributes:
+        values: Rows that have a value there.
+        unknown: Those whose value is no answer type.
+        words: The first 20 such values, each with how often it stands there.
+    """
+
+    column: str
+    values: int = 0
+    unknown: int = 0
+    words: dict[str, int] = {}
+
+    @property
+    def said(self) -> str:
+        """What is none, and what to do about it."""
+        examples = ", ".join([*list(self.words)[:3], *("…" for _ in list(self.words)[3:4])])
+        return (
+            f"{self.unknown:,} of {self.values:,} values of {self.column} are no answer type ({examples}): "
+            "take it as domain instead. They stay with the items as they stand."
+        )
+
+
 class QuarantinedRow(Struct, frozen=True, kw_only=True):
     """A refused row as a report shows it."""
 

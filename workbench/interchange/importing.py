@@ -17,11 +17,11 @@ from workbench.core.code import ProblemRecord, Record
 from workbench.core.code_tests.broken import BrokenTest, broken_in
 from workbench.core.database.connection import Database
 from workbench.core.errors import UsageError
-from workbench.core.item import ItemRecord, QuarantinedRow, QuestionRecord, Refusal
+from workbench.core.item import ItemRecord, QuarantinedRow, QuestionRecord, Refusal, TypeColumn
 from workbench.core.project import Project
 from workbench.core.run import RefusedLine, VerdictColumn, VerdictRow, VerdictsImported
 from workbench.data.formats import peers
-from workbench.data.formats.fields import FIELDS, REQUIRED, parse_map
+from workbench.data.formats.fields import FIELDS, ITEM_FIELDS, REQUIRED, TypeCounts, parse_map, types_summed
 from workbench.data.formats.first_look import FirstLook, first_look, verifier_name
 from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.formats.logs import kinds as logs
@@ -39,6 +39,7 @@ __all__ = [
     "DEFAULT_MAX_LINE",
     "FIELDS",
     "FORMATS",
+    "ITEM_FIELDS",
     "QUESTIONS",
     "REQUIRED",
     "FilePlan",
@@ -293,6 +294,7 @@ def _read(
     refused: list[Refusal] = []
     broken: list[BrokenTest] = []
     missing = Counter[str]()
+    types = TypeCounts(plan.columns)
 
     def hand_over() -> None:
         for row in add(items, refused):
@@ -310,13 +312,16 @@ def _read(
             else:
                 items.append(row)
                 missing.update(_missing(row, plan.columns))
+                if isinstance(row, ItemRecord | QuestionRecord):
+                    types.add(row.type_text, row.subtype_text)
                 broken += broken_in(row.problem) if isinstance(row, ProblemRecord) else []
             if len(items) + len(refused) >= batch:
                 hand_over()
         hand_over()
         if complete is not None:
             complete(digest())
-    return of_file(plan, counts, dict(sorted(reasons.items())), shown, broken, missing)
+    report = of_file(plan, counts, dict(sorted(reasons.items())), shown, broken, missing)
+    return replace(report, type_columns=types_summed(types.counts.values()) or UNSET)
 
 
 def _missing(record: Record, columns: Mapping[str, str]) -> list[str]:
@@ -407,6 +412,7 @@ class _RowCounts(Struct, frozen=True, kw_only=True):
         verdict_columns: What the columns hold that were read as verdicts; only where some were.
         kept: Columns that are no field of ours; their values are kept with the items.
         missing: Column of a field -> rows that have no value there.
+        type_columns: Columns of types that hold what is no answer type; only where some do.
     """
 
     format: str
@@ -429,6 +435,7 @@ class _RowCounts(Struct, frozen=True, kw_only=True):
     verdict_columns: list[VerdictColumn] | UnsetType = UNSET
     kept: list[str] | UnsetType = UNSET
     missing: dict[str, int] | UnsetType = UNSET
+    type_columns: list[TypeColumn] | UnsetType = UNSET
 
 
 class FileReport(_RowCounts, frozen=True, kw_only=True):
@@ -522,6 +529,7 @@ def together(dataset: str, reports: list[FileReport]) -> ImportReport:
         verdict_columns=summed(columns) or UNSET,
         kept=list(dict.fromkeys(column for report in reports for column in report.kept or [])) or UNSET,
         missing=dict(missing) or UNSET,
+        type_columns=types_summed(one for report in reports for one in report.type_columns or []) or UNSET,
         files=reports if len(reports) > 1 else UNSET,
     )
 

@@ -346,3 +346,40 @@ def test_a_column_of_ids_is_no_breakdown(project: Project, tmp_path: Path, monke
     taken(project, lines(tmp_path, *LEVELS), [])
     with pytest.raises(UsageError, match="more than 2 values"):
         columns(project).groups("column:level")
+
+
+TOPICS = ["arithmetic", "fractions", "equations", "facts", "units", ""]
+OF_TOPICS = [["q?", str(number), f"It is {number}.", topic] for number, topic in enumerate(TOPICS)]
+TOPIC_HEADER = ["question", "answer", "response", "topic"]
+
+
+def test_values_that_are_no_answer_type_are_counted_and_stay_with_the_items(project: Project, tmp_path: Path) -> None:
+    file = table(tmp_path, OF_TOPICS, TOPIC_HEADER)
+    maps = ["subtype=topic"]
+    seen = preview_import(project, plan_import([file], columns=parse_map(maps)))
+    report = taken(project, file, maps)
+    assert seen.type_columns == report.type_columns
+    (column,) = report.type_columns or []
+    assert (column.values, column.unknown, column.words) == (
+        5,
+        4,
+        dict.fromkeys(["arithmetic", "fractions", "facts", "units"], 1),
+    )
+    assert column.said.startswith(
+        "4 of 5 values of topic are no answer type (arithmetic, fractions, facts, …): take it"
+    )
+    assert report.kept == ["topic"]
+    kept = project.database.reader().execute("SELECT extra FROM completion_text ORDER BY 1").fetchall()
+    assert {json.loads(extra)["topic"] for (extra,) in kept} == set(TOPICS)
+
+
+def test_types_that_are_all_known_are_no_matter(project: Project, tmp_path: Path) -> None:
+    report = taken(project, table(tmp_path, [["q?", "1", "1", "B2"]], TOPIC_HEADER), ["subtype=topic"])
+    assert (report.type_columns, report.kept) == (UNSET, UNSET)
+
+
+def test_a_column_is_the_domain_and_stays_with_the_items(project: Project, tmp_path: Path) -> None:
+    report = taken(project, table(tmp_path, OF_TOPICS, TOPIC_HEADER), ["domain=topic"])
+    assert (report.imported, report.kept) == (6, ["topic"])
+    names = project.database.reader().execute("SELECT domain, name FROM sources ORDER BY 1").fetchall()
+    assert names == [(topic, f"{topic}/unknown") for topic in sorted(TOPICS) if topic]

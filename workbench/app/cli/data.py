@@ -168,6 +168,8 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         show("Questions without completions: a pool to curate and draw from.")
     if report.missing:
         show("Without a value: " + ", ".join(f"{column} {many:,}" for column, many in report.missing.items()))
+    for column in report.type_columns or []:
+        show(column.said)
     if report.kept:
         show(f"Other columns, kept with the items: {', '.join(report.kept)}")
     for line in column_lines(report.verdict_columns or []):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from workbench.core.errors import FormatError, UsageError
+from workbench.core.item import TypeColumn
 from workbench.core.taxonomy import TypeCode, parse_type
 
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -36,6 +38,8 @@ QUESTION_FIELDS: dict[str, tuple[str, ...]] = {
 """The same of a file of questions without completions."""
 KNOWN = frozenset(name for names in FIELDS.values() for name in names)
 """Every column that is recognised."""
+ITEM_FIELDS: dict[str, tuple[str, ...]] = {**FIELDS, "domain": ()}
+"""The same of a file of items: which column is the domain is only told."""
 REQUIRED = ("question", "reference", "completion")
 _OF_COMPLETIONS = ("completion", "completion_id", "gold", "model")
 RELEASED: dict[str, str] = {
@@ -190,6 +194,8 @@ def fold(column: str) -> str:
 
 Pair = tuple[str | None, str | None]
 _REMEMBERED = 10_000
+_LISTED = 20
+_LONGEST_WORD = 40
 
 
 class TypeFields(NamedTuple):
@@ -249,6 +255,57 @@ class TypeReader:
                 self._known.clear()
             fields = self._known[pair] = _either(*pair) if self._one_column else _both(*pair)
         return fields
+
+
+class TypeCounts:
+    """Counts what stands in the type columns of a file.
+
+    Args:
+        columns: Our field -> its column.
+
+    Attributes:
+        counts: What was counted, by column.
+    """
+
+    def __init__(self, columns: Mapping[str, str]) -> None:
+        kind, subtype = columns.get("type"), columns.get("subtype")
+        self._columns = (kind or subtype, subtype or kind)
+        self.counts = {name: TypeColumn(column=name, words={}) for name in (kind, subtype) if name is not None}
+
+    def add(self, type_text: str | None, subtype_text: str | None) -> None:
+        """Count the texts of a row's type and subtype."""
+        for column, text in zip(self._columns, (type_text, subtype_text), strict=True):
+            if column is not None and text:
+                self._count(self.counts[column], text)
+
+    def _count(self, count: TypeColumn, text: str) -> None:
+        count.values += 1
+        if not is_type(text):
+            count.unknown += 1
+            _add_word(count, text[:_LONGEST_WORD], 1)
+
+
+def types_summed(columns: Iterable[TypeColumn]) -> list[TypeColumn]:
+    """Those with unknown values in several files, one a column."""
+    found: dict[str, TypeColumn] = {}
+    for one in columns:
+        whole = found.setdefault(one.column, TypeColumn(column=one.column, words={}))
+        whole.values += one.values
+        whole.unknown += one.unknown
+        for word, times in one.words.items():
+            _add_word(whole, word, times)
+    return [one for one in found.values() if one.unknown]
+
+
+def _add_word(count: TypeColumn, word: str, times: int) -> None:
+    if word in count.words or len(count.words) < _LISTED:
+        count.words[word] = count.words.get(word, 0) + times
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def is_type(text: str) -> bool:
+    """Whether it is a type's or a subtype's code or name."""
+    return parse_type(text) is not None
 
 
 def _either(type_text: str | None, subtype_text: str | None) -> TypeFields:

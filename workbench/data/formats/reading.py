@@ -19,11 +19,13 @@ from workbench.data.formats.code import kinds
 from workbench.data.formats.documents import TABLES, Row, SourceDocument, documents, header_of, keys_of, without_nan
 from workbench.data.formats.fields import (
     FIELDS,
+    ITEM_FIELDS,
     QUESTION_FIELDS,
     Pair,
     TypeReader,
     holds_questions,
     is_released,
+    is_type,
     looks_swapped,
     require_columns,
     resolve_columns,
@@ -78,7 +80,7 @@ class FilePlan(Struct, frozen=True, kw_only=True):
         places: What is read from deeper in a row: its name as a column -> where it stands.
         graders: Verifier -> the column that has its verdicts, as was asked for.
         scales: Those verifiers whose columns hold scores.
-        kept: All other columns; their values stay with the items.
+        kept: All other columns, and those of types with values that are none; their values stay with the items.
     """
 
     path: Path
@@ -172,7 +174,9 @@ def plan_file(
     found, places = chats_in(found, places, sample)
     if "licence" in usual and "source" not in usual and "source" not in found:
         raise UsageError(f"{path}: --licence is a source's, and rows name none.", "Say --source domain/name too.")
-    read = {*found.values(), *graders.values()}
+    read = {*found.values(), *graders.values()} - (
+        set() if released else _also_kept(sample, found, questions=questions)
+    )
     scales = (name for name, column in graders.items() if is_scale(sample, places.get(column) or ColumnPath(column)))
     return FilePlan(
         path=path,
@@ -218,12 +222,20 @@ def _columns(
     questions: bool,
 ) -> tuple[dict[str, str], bool]:
     """Our field -> their column, and whether the two type columns were the wrong way round."""
-    fields = QUESTION_FIELDS if questions else FIELDS
+    fields = QUESTION_FIELDS if questions else ITEM_FIELDS
     found = resolve_columns(keys, explicit, released=released, place=str(path), fields=fields)
     asked = {"type", "subtype"} <= found.keys() and not {"type", "subtype"} & explicit.keys()
     if not (asked and looks_swapped(_type_pairs(sample, found))):
         return found, False
     return {**found, "type": found["subtype"], "subtype": found["type"]}, True
+
+
+def _also_kept(sample: list[dict[str, msgspec.Raw]], columns: Mapping[str, str], *, questions: bool) -> set[str]:
+    """The columns of fields whose values stay with the items too, since a field can't hold all of them."""
+    kinds = [columns[field] for field in ("type", "subtype") if field in columns]
+    unknown = (column for column in kinds if any(not is_type(_short_text(row, column) or "A") for row in sample))
+    domain = () if questions or "domain" not in columns else (columns["domain"],)
+    return {*unknown, *domain}
 
 
 def _own_plan(path: Path, format: str, container: FileFormat, max_line: int, usual: Mapping[str, str]) -> FilePlan:
@@ -340,6 +352,7 @@ def _questions(plan: FilePlan, stream: Stream) -> Iterator[QuestionRecord | Refu
         place=plan.path,
         blank_is_none=plan.container in TABLES,
         usual=plan.usual,
+        kept=plan.kept,
     )
     of_log = plan.log and logs.items(stream, plan.log, plan.container, plan.path, plan.max_line)
     rows = (row for row, _ in of_log) if of_log else _rows_of(plan, stream)
@@ -375,6 +388,7 @@ def _builder(plan: FilePlan, columns: Mapping[str, str]) -> _Build:
         number_ids=plan.format != "verifybench",
         blank_is_none=plan.container in TABLES,
         usual=plan.usual,
+        kept=plan.kept,
     )
     return builder.build
 

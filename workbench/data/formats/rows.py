@@ -21,7 +21,7 @@ from workbench.core.item import ItemRecord, QuestionRecord, Refusal
 from workbench.core.verdict import OutcomeWord
 from workbench.data.formats.documents import documents
 from workbench.data.formats.fields import (
-    FIELDS,
+    ITEM_FIELDS,
     QUESTION_FIELDS,
     RELEASED,
     RELEASED_KEYS,
@@ -49,6 +49,8 @@ FIXED_VERSION = "verifybench-fixed-1"
 """Marks rows of our ``verifybench-fixed`` export; it is dropped when such a file is read."""
 _FIXED_TOKEN = msgspec.Raw(f'"{FIXED_VERSION}"'.encode())
 _REMEMBERED = 10_000
+NO_SOURCE = "unknown"
+"""The name of the source of rows that name only its domain."""
 GOLD: dict[bool | int | str | None, bool | None] = {
     True: True,
     False: False,
@@ -64,8 +66,8 @@ _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _hashed = msgspec.msgpack.Encoder()
 
 
-_OPTIONAL = tuple(field for field in FIELDS if field not in REQUIRED)
-_NAMES = ("model", "source", "type", "subtype")
+_OPTIONAL = tuple(field for field in ITEM_FIELDS if field not in REQUIRED)
+_NAMES = ("model", "source", "domain", "type", "subtype")
 _TEXTS = ("question", "reference", "completion", "question_id", "completion_id")
 
 
@@ -86,6 +88,7 @@ class Builder(ABC, Generic[R]):
         required: Fields that every row has.
         place: The file, for messages.
         usual: The source and the licence of rows that name none.
+        kept: Columns whose values are kept with the items, also where they are a field's.
 
     Raises:
         FormatError: A column's name can't be read.
@@ -100,11 +103,12 @@ class Builder(ABC, Generic[R]):
         required: Sequence[str],
         place: Path,
         usual: Mapping[str, str],
+        kept: Sequence[str],
     ) -> None:
         self._columns, self._types, self._fields = columns, types, fields
         self._usual_source, self._usual_licence = usual.get("source"), usual.get("licence")
         # A row's licence is its source's, and stays an extra key of the row.
-        self._known = {column for field, column in columns.items() if field != "licence"}
+        self._known = {column for field, column in columns.items() if field != "licence"} - {*kept}
         self._decode = _typed_decoder(columns, fields, required, place).decode
 
     def build(self, line: int, document: bytes, raw: bytes) -> R | Refusal:
@@ -184,6 +188,7 @@ class RowBuilder(Builder[ItemRecord]):
         number_ids: Whole numbers are taken as ids too.
         blank_is_none: An empty id, name or type is an absent one, as in a table's cells.
         usual: The source and the licence of rows that name none.
+        kept: Columns whose values are kept with the items, also where they are a field's.
 
     Raises:
         FormatError: A column's name can't be read.
@@ -198,9 +203,10 @@ class RowBuilder(Builder[ItemRecord]):
         number_ids: bool = False,
         blank_is_none: bool = False,
         usual: Mapping[str, str] = {},
+        kept: Sequence[str] = (),
     ) -> None:
         fields = _field_types(number_ids)
-        super().__init__(columns, types, fields=fields, required=REQUIRED, place=place, usual=usual)
+        super().__init__(columns, types, fields=fields, required=REQUIRED, place=place, usual=usual, kept=kept)
         self._blank_is_none = blank_is_none
         self._as_released = set(columns) - {"licence"} == set(RELEASED) and self._known == set(RELEASED_KEYS)
         self._shapes: dict[tuple[str, ...], _KeyShape] = {}
@@ -217,6 +223,8 @@ class RowBuilder(Builder[ItemRecord]):
         model, source = row.model, row.source
         if source is None:
             source = self._usual_source
+        if row.domain:
+            source = within(row.domain, source)
         if question_key is None:
             question_key = derived(question, reference)
         elif type(question_key) is int:
@@ -279,7 +287,7 @@ class RowBuilder(Builder[ItemRecord]):
 
 def _field_types(number_ids: bool) -> dict[str, Any]:
     an_id = str | int | None if number_ids else str | None
-    types: dict[str, Any] = dict.fromkeys(FIELDS, str | None)
+    types: dict[str, Any] = dict.fromkeys(ITEM_FIELDS, str | None)
     types.update(dict.fromkeys(REQUIRED, str))
     return {**types, "question_id": an_id, "completion_id": an_id, "gold": bool | int | str | None, "licence": Any}
 
@@ -331,6 +339,11 @@ def licence_in(value: object) -> str | None:
     return known_licence(value) if isinstance(value, str) else None
 
 
+def within(domain: str, source: str | None) -> str:
+    """A source as ``domain/name``; one that names its domain itself stays."""
+    return source if source is not None and "/" in source else f"{domain}/{source or NO_SOURCE}"
+
+
 def derived(*parts: str | None) -> str:
     """The id of what comes without one: a hash of its content."""
     return blake2b(_hashed.encode(parts), digest_size=16).hexdigest()
@@ -359,6 +372,7 @@ class QuestionBuilder(Builder[QuestionRecord]):
         place: The file, for messages.
         blank_is_none: An empty id, name or type is an absent one, as in a table's cells.
         usual: The source and the licence of rows that name none.
+        kept: Columns whose values are kept with the items, also where they are a field's.
 
     Raises:
         FormatError: A column's name can't be read.
@@ -372,8 +386,9 @@ class QuestionBuilder(Builder[QuestionRecord]):
         place: Path,
         blank_is_none: bool = False,
         usual: Mapping[str, str] = {},
+        kept: Sequence[str] = (),
     ) -> None:
-        super().__init__(columns, types, fields=_TYPES, required=_REQUIRED, place=place, usual=usual)
+        super().__init__(columns, types, fields=_TYPES, required=_REQUIRED, place=place, usual=usual, kept=kept)
         self._absent = (None, "") if blank_is_none else (None,)
 
     def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> QuestionRecord:
@@ -420,9 +435,8 @@ class QuestionBuilder(Builder[QuestionRecord]):
     def _source(self, row: Any) -> str | None:
         """``domain/name``: the domain may stand in a column of its own."""
         source, domain = self._said(row, "source"), self._said(row, "domain")
-        if source is None:
-            return self._usual_source
-        return f"{domain}/{source}" if domain and "/" not in source else str(source)
+        source = self._usual_source if source is None else str(source)
+        return within(domain, source) if domain else source
 
 
 # -- Files of records: JSON Lines, one record of a kind a line.

@@ -87,7 +87,7 @@ def released_line(item: StoredItem, *, fixed: bool = False) -> bytes:
     values = _released_values(item, fixed=fixed)
     extra = {} if item.extra is None else msgspec.json.decode(item.extra, type=dict[str, msgspec.Raw])
     if item.layout is None:
-        keys: Iterable[str] = (*RELEASED_KEYS, *extra)
+        keys: Iterable[str] = dict.fromkeys((*RELEASED_KEYS, *extra))
     else:
         there = json.loads(item.layout)
         keys = [*there, *(key for key in RELEASED_KEYS if key not in there and _needed(key, values))]

@@ -26,7 +26,8 @@ def preview(found: ImportReport) -> Content:
 def imported(found: ImportReport) -> str:
     """What became of them, in a sentence."""
     runs = f"; verdicts of {', '.join(found.verifiers)}" if found.verifiers else ""
-    return printable(f"{_counts(found, 'taken')}{runs}")
+    types = "".join(f"; {column.said}" for column in found.type_columns or [])
+    return printable(f"{_counts(found, 'taken')}{runs}{types}")
 
 
 def _counts(found: ImportReport, done: str) -> str:
@@ -61,6 +62,8 @@ def _rest(found: ImportReport) -> Iterator[Content]:
     if found.missing:
         said = ", ".join(f"{column} {many:,}" for column, many in found.missing.items())
         yield Content(printable(f"rows without a value: {said}"))
+    for types in found.type_columns or []:
+        yield Content.styled(printable(f"! {types.said}"), "$text-warning")
     if found.kept:
         yield Content(printable(f"kept with the items: {', '.join(found.kept)}"))
 

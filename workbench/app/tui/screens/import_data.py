@@ -30,7 +30,7 @@ from workbench.core.errors import OptionError, UsageError, WorkbenchError
 from workbench.core.progress import heed
 from workbench.core.project import Project
 from workbench.interchange.importing import (
-    FIELDS,
+    ITEM_FIELDS,
     REQUIRED,
     FirstLook,
     ImportReport,
@@ -46,7 +46,7 @@ _DATASET: Final = "data-set"
 _VERDICTS: Final = "verdicts"
 _IMPORT: Final = "import"
 _SETTLE_S: Final = 0.3
-_FIRST: Final = ("question", "reference", "completion", "gold", "type", "subtype", "model", "source")
+_FIRST: Final = ("question", "reference", "completion", "gold", "type", "subtype", "domain", "model", "source")
 _ABOUT: Final = "your questions, reference answers and completions: CSV, TSV, XLSX, JSON lines, Parquet, logs"
 
 
@@ -175,7 +175,7 @@ class ImportScreen(FormScreen):
         fields = [option_field(FormField(name=_DATASET, about=""))]
         if not look.columns:
             return fields
-        asked = (*_FIRST, *(name for name in FIELDS if name in look.fields and name not in _FIRST))
+        asked = (*_FIRST, *(name for name in ITEM_FIELDS if name in look.fields and name not in _FIRST))
         columns = [Choice("", "–"), *(Choice(column, column) for column in look.columns)]
         found = {**look.like, **look.fields}
         fields += [OptionField(name, "", columns, found.get(name, "")) for name in asked]
@@ -206,7 +206,7 @@ class ImportScreen(FormScreen):
         if self._path is None or self.look is None:
             raise OptionError("There is no file yet.", option=_FILE, wrong="Name a file.")
         values = {field.option: field.value for field in self.query(OptionField)}
-        columns = {name: values[name] for name in FIELDS if name in values}
+        columns = {name: values[name] for name in ITEM_FIELDS if name in values}
         for name in REQUIRED if self._has_completions(columns) else ():
             if not columns[name]:
                 raise OptionError(f"Say which column holds the {name}.", option=None, wrong="")

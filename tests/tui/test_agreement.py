@@ -154,6 +154,16 @@ async def test_the_cell_under_the_cursor_is_told_in_full(tmp_path: Path) -> None
         assert "no item in common" in text_of(app, "#agreement-cell")
 
 
+async def test_items_in_common_that_do_not_count_are_not_denied(tmp_path: Path) -> None:
+    record = Record(make_project(tmp_path, numbered(4)))
+    record.say("ann", 1, "c")
+    record.say("bob", 2, "c")
+    record.say("bob", 1, "c", unblinded=True)
+    async with opened(record.project) as (app, pilot):
+        await press(pilot, *":g", "enter", "right")
+        assert "no item in common that counts: 1 label of theirs unblinded" in text_of(app, "#agreement-cell")
+
+
 @pytest.mark.parametrize("size", SIZES)
 async def test_enter_opens_the_items_they_differ_on_and_an_item_is_a_reveal(
     tmp_path: Path, size: tuple[int, int]

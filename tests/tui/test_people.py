@@ -60,6 +60,15 @@ async def coordinator(
         yield app, pilot
 
 
+async def test_who_labels_beside_gold_is_told_what_becomes_of_it(project: Project) -> None:
+    async with coordinator(project) as (app, pilot):
+        await press(pilot, *":a", "enter")
+        above = str(app.screen.query_one(OptionList).options[0].prompt)
+        assert "is marked unblinded, and agreement leaves it out" in above
+        await press(pilot, "1", "1", "escape", *":l", "enter")
+        assert "unblinded" not in str(app.screen.query_one(OptionList).options[0].prompt)
+
+
 @pytest.mark.parametrize("size", SIZES)
 async def test_each_role_is_asked_for_and_the_names_are_never_mixed(project: Project, size: tuple[int, int]) -> None:
     async with coordinator(project, size) as (app, pilot):

@@ -20,6 +20,10 @@ _QUESTIONS: Final[dict[Role, str]] = {
     "adjudicator": "Who settles conflicts?",
     "own": "Whose labels and decisions?",
 }
+_SIGHTED: Final = (
+    "Gold and verdicts are a key away here: what is said under these names is marked unblinded, and agreement leaves "
+    "it out. Who is to label blind opens the app under their own name, or in a browser (docs/annotation.md)."
+)
 
 
 def person_action(screen: str) -> Action:
@@ -83,7 +87,8 @@ class PersonScreen(WorkbenchScreen):
             self.notify("Nobody else has work here.", markup=False)
             return
         choices = [Choice(offer.name, f"{printable(offer.name)}  {_work(self.ROLE, offer)}") for offer in found]
-        menu = ChoiceMenu(_QUESTIONS[self.ROLE], choices, chosen=None if present is None else (present,))
+        about = "" if self.ROLE == "own" else _SIGHTED
+        menu = ChoiceMenu(_QUESTIONS[self.ROLE], choices, chosen=None if present is None else (present,), about=about)
         self.app.push_screen(menu, partial(self._chosen, present))
 
     def _chosen(self, present: str | None, name: str | None) -> None:

@@ -156,7 +156,9 @@ def cell_sentence(
         )
     names = Content.assemble((printable(row.name), "bold"), " – ", (printable(column.name), "bold"))
     if pair is None:
-        return names + Content(" · no item in common")
+        unblinded = row.unblinded + column.unblinded
+        why = f" that counts: {counted(unblinded, 'label')} of theirs unblinded" if unblinded else ""
+        return names + Content(f" · no item in common{why}")
     kappa = "undefined (one class)" if pair.kappa is None else number(pair.kappa)
     shares = f"by {by}: {words.shared(pair, most=4)}" if by else ""
     return names + Content(

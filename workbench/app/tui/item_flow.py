@@ -119,7 +119,7 @@ _SOON_S = 0.05
 _NOTHING_LEFT = """\
 Nothing is left for {name} to label.
 
-New items appear here by themselves. A coordinator opens them with
+New items appear here by themselves. A coordinator opens them with Assign, which the palette has, or
 
   workbench assign {database} --annotators {typed},OTHER --per-item 2
 
@@ -133,7 +133,7 @@ _PAUSED = """\
 Your labels are kept. Items appear here by themselves as soon as you can go on.
 """
 _NOBODY = """\
-Nobody has anything to label. A coordinator opens label slots with
+Nobody has anything to label. Assign, which the palette has, opens label slots; in a terminal it is
 
   workbench assign {database} --annotators NAME,OTHER --per-item 2
 """

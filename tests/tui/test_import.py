@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from textual.app import App
 from textual.pilot import Pilot
-from textual.widgets import DirectoryTree, Static
+from textual.widgets import DirectoryTree, Input, Static
 
 from tests.helpers import make_project
 from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.file_picker import FilePicker
-from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.option_field import OptionField, PickMany
 from workbench.app.tui.screens.import_data import ImportScreen
 
 ODD = """\
@@ -56,7 +56,9 @@ async def test_odd_columns_are_chosen_and_what_would_be_refused_is_seen_before(
     project = make_project(tmp_path)
     async with opened(project, size=size) as (app, pilot):
         screen = await look_at(app, pilot, odd(tmp_path))
-        await until(pilot, lambda: "Say which column holds the reference" in preview(app))
+        await until(pilot, lambda: "Say which column holds the completion" in preview(app))
+        guessed = {name: screen.query_one(f"#option-{name}", OptionField).value for name in ("reference", "gold")}
+        assert guessed == {"reference": "Expected result", "gold": "Human OK?"}
         await choose(screen, reference="Expected result", completion="What the model said", gold="Human OK?")
         await choose(screen, verdicts="'Grader says'")
         await until(pilot, lambda: screen.report is not None)
@@ -104,3 +106,50 @@ async def test_a_file_is_picked_from_a_tree(tmp_path: Path, monkeypatch: pytest.
         await pilot.press("down", "enter")
         await until(pilot, lambda: screen.look is not None)
         assert screen.query_one("#option-file", OptionField).value == str(path)
+
+
+OWN = """\
+prompt_id,Prompt,Expected,Model Output,topic,human_ok,grader_v1,latency
+1,What is 6 times 7?,42,It is 42,arithmetic,yes,right,1.5
+2,What is half of 9?,4.5,It is 4,fractions,no,NaN,2
+"""
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_own_columns_are_guessed_and_what_is_a_field_is_no_verifier(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text(OWN)
+    async with opened(make_project(tmp_path), size=size) as (app, pilot):
+        screen = await look_at(app, pilot, path)
+        await until(pilot, lambda: screen.report is not None)
+        request = screen.request()
+        assert request.columns == {"reference": "Expected", "gold": "human_ok"}
+        assert request.graders == {"grader_v1": "grader_v1"}
+        verdicts = screen.query_one("#option-verdicts", OptionField).line
+        assert isinstance(verdicts, PickMany)
+        assert str(verdicts.render()) == "1 of 3  grader_v1  (human_ok is gold)"
+        named = screen.query_one("#option-data-set", OptionField).line
+        assert isinstance(named, Input)
+        assert named.placeholder == "not set: it will be called own"
+        await choose(screen, gold="", subtype="topic")
+        await until(pilot, lambda: "2 of 2 values of topic are no answer type (arithmetic, fractions)" in preview(app))
+        assert str(verdicts.render()) == "2 of 3  human_ok, grader_v1"
+
+
+async def test_the_arrows_go_from_field_to_field(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text(OWN)
+    async with opened(make_project(tmp_path)) as (app, pilot):
+        screen = await look_at(app, pilot, path)
+        await until(pilot, lambda: screen.report is not None)
+        fields = list(screen.query(OptionField))
+        before = [field.value for field in fields]
+        fields[0].line.focus()
+        for field in [*fields[1:], fields[-1]]:
+            await press(pilot, "down")
+            assert screen.focused is field.line
+        await press(pilot, "up")
+        assert screen.focused is fields[-2].line
+        assert [field.value for field in fields] == before

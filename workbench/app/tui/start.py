@@ -73,7 +73,7 @@ class StartApp(App[Beginning]):
         opened = (Option(_words(one), disabled=not _is_there(one)) for one in self._choices)
         yield OptionList(*opened, Option(_NEW, id="new"), Option(_DEMO, id="demo"), markup=False)
         line = Line(value=_NEW_NAME, id="start-name", suggester=PathSuggester())
-        line.border_title = "The new project's file"
+        line.border_title = "Where to keep the project (a new file)"
         yield line
         yield Static(id="start-wrong", markup=False)
         yield Static("enter open   q quit", id="start-keys", markup=False)

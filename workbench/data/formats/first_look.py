@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,7 +14,13 @@ from workbench.data.formats.places import ColumnPath, value_at
 from workbench.data.formats.reading import sampled
 from workbench.data.formats.verdict_words import speaks_of_verdicts
 
-_TOLD_BY_WORDS = ("question", "completion", "gold")
+_TOLD_BY_WORDS = {
+    "question": FIELDS["question"],
+    "reference": (*FIELDS["reference"], "expected", "label_answer", "target", "solution"),
+    "completion": FIELDS["completion"],
+    "gold": ("human", "annotator", *FIELDS["gold"]),
+}
+"""Our field -> names whose words tell it, the surest first; a column of gold must hold words for verdicts as well."""
 _WORD = re.compile(r"[^\W_]+")
 _NO_NAME = re.compile(r"[^\w.+@/-]+", re.ASCII)
 
@@ -45,7 +51,8 @@ def first_look(path: Path) -> FirstLook:
     fields = _recognised(keys)
     others = [key for key in keys if key not in fields.values()]
     verdicts = {key: verifier_name(key) for key in others if _holds_verdicts(sample, key)}
-    return FirstLook(columns=tuple(keys), fields=fields, like=_like(others, fields), verdicts=verdicts)
+    like = _like(others, fields, verdicts)
+    return FirstLook(columns=tuple(keys), fields=fields, like=like, verdicts=verdicts)
 
 
 def _recognised(keys: Sequence[str]) -> dict[str, str]:
@@ -54,13 +61,13 @@ def _recognised(keys: Sequence[str]) -> dict[str, str]:
     return {field: column for field, column in found.items() if column}
 
 
-def _like(columns: Sequence[str], fields: Mapping[str, str]) -> dict[str, str]:
+def _like(columns: Sequence[str], fields: Mapping[str, str], verdicts: Collection[str]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for field in _TOLD_BY_WORDS:
-        aliases = [set(alias.split("_")) for alias in FIELDS[field]]
-        free = (column for column in columns if column not in found.values() and field not in fields)
-        column = next((one for one in free if any(alias <= {*_WORD.findall(fold(one))} for alias in aliases)), None)
-        if column is not None:
+    for field, aliases in _TOLD_BY_WORDS.items():
+        fit = [one for one in columns if one not in found.values() and (one in verdicts) is (field == "gold")]
+        told = (one for alias in aliases for one in fit if {*alias.split("_")} <= {*_WORD.findall(fold(one))})
+        column = next(told, None)
+        if column is not None and field not in fields:
             found[field] = column
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 from textual import on
@@ -28,6 +28,7 @@ class PickMany(Static, can_focus=True):
 
     Attributes:
         value: Those that are taken, with blanks between them, quoted as in a shell where they have some.
+        withheld: Names that can't be taken now -> what has them.
 
     Args:
         title: What is asked.
@@ -42,6 +43,7 @@ class PickMany(Static, can_focus=True):
         """Others were taken."""
 
     value: reactive[str] = reactive("")
+    withheld: reactive[Mapping[str, str]] = reactive({})
 
     def __init__(self, title: str, names: Sequence[str]) -> None:
         super().__init__(markup=False)
@@ -51,12 +53,20 @@ class PickMany(Static, can_focus=True):
         """How many, and which."""
         taken = self.taken
         which = printable(", ".join(taken)) or "(enter: choose)"
-        return Content.assemble((f"{len(taken)} of {len(self._names)}", "bold"), (f"  {which}", "$text-muted"))
+        left_out = "; ".join(
+            f"{name} is {why}" for name, why in self.withheld.items() if name in shlex.split(self.value)
+        )
+        told = f"  {which}" + (f"  ({printable(left_out)})" if left_out else "")
+        return Content.assemble((f"{len(taken)} of {len(self._free)}", "bold"), (told, "$text-muted"))
+
+    @property
+    def _free(self) -> list[str]:
+        return [name for name in self._names if name not in self.withheld]
 
     @property
     def taken(self) -> list[str]:
         """The names that are taken."""
-        return shlex.split(self.value)
+        return [name for name in shlex.split(self.value) if name not in self.withheld]
 
     def watch_value(self) -> None:
         """Say that it has changed."""
@@ -67,9 +77,9 @@ class PickMany(Static, can_focus=True):
 
         def chosen(names: tuple[str, ...] | None) -> None:
             if names is not None:
-                self.value = shlex.join(names)
+                self.value = shlex.join([*names, *(name for name in shlex.split(self.value) if name in self.withheld)])
 
-        self.app.push_screen(ManyMenu(self._title, self._names, self.taken), chosen)
+        self.app.push_screen(ManyMenu(self._title, self._free, self.taken), chosen)
 
     def on_click(self) -> None:
         """A click lists them."""
@@ -163,6 +173,11 @@ class OptionField(Vertical):
     }
     """
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "go(-1)", "Field above", show=False, id="option-field.above"),
+        Binding("down", "go(1)", "Field below", show=False, id="option-field.below"),
+    ]
+
     class Changed(Message):
         """Another value was typed or chosen."""
 
@@ -220,6 +235,23 @@ class OptionField(Vertical):
     @value.setter
     def value(self, value: str) -> None:
         self._line.value = value
+
+    def action_go(self, step: int) -> None:
+        """Go to the field above or below, if there is one."""
+        fields = [field for field in self.screen.query(OptionField) if field.display]
+        to = fields.index(self) + step
+        if 0 <= to < len(fields):
+            fields[to].line.focus()
+
+    def withhold(self, names: Mapping[str, str]) -> None:
+        """Leave out names that something else has, each with what has it."""
+        if isinstance(self._line, PickMany):
+            self._line.withheld = names
+
+    def hint(self, text: str) -> None:
+        """Say what holds where nothing is typed."""
+        if isinstance(self._line, Input):
+            self._line.placeholder = text
 
     def clear(self) -> None:
         """Take what was typed from the screen, without a word."""

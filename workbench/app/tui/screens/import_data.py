@@ -169,6 +169,7 @@ class ImportScreen(FormScreen):
         if look.columns:
             missing = [name for name in REQUIRED if name not in look.fields | look.like]
             self._field(missing[0] if missing else REQUIRED[0]).line.focus()
+        self._withhold()
         self._preview_later()
 
     def _fields(self, look: FirstLook) -> list[OptionField]:
@@ -188,7 +189,14 @@ class ImportScreen(FormScreen):
     @on(OptionField.Changed)
     def _changed(self, event: OptionField.Changed) -> None:
         if event.field.option != _FILE:
+            self._withhold()
             self._preview_later()
+
+    def _withhold(self) -> None:
+        """A column that is a field's is no verifier's."""
+        fields = {field.option: field for field in self.query(OptionField)}
+        if _VERDICTS in fields:
+            fields[_VERDICTS].withhold({fields[name].value: name for name in ITEM_FIELDS if name in fields})
 
     def _preview_later(self) -> None:
         """Read on once the fields rest."""
@@ -243,6 +251,8 @@ class ImportScreen(FormScreen):
 
     def _previewed(self, report: ImportReport) -> None:
         self.report = report
+        if not self._field(_DATASET).value:
+            self._field(_DATASET).hint(f"not set: it will be called {printable(report.dataset)}")
         self.query_one("#import-preview Static", Static).update(import_view.preview(report))
 
     def _show(self, text: str) -> None:

@@ -146,7 +146,7 @@ class _Across(NamedTuple):
 
     Attributes:
         whole: Its figures of all items.
-        weakest: Its least accurate type, where there are several.
+        weakest: Its least accurate type, where there are several and it is wrong on some.
     """
 
     whole: AccuracyRow
@@ -186,7 +186,8 @@ def _across(report: AccuracyReport, whole: AccuracyRow) -> _Across:
 
 def _least(rows: Iterable[AccuracyRow]) -> AccuracyRow | None:
     known = [row for row in rows if row.accuracy is not None]
-    return min(known, key=lambda row: row.accuracy or 0.0) if len(known) > 1 else None
+    least = min(known, key=lambda row: row.accuracy or 0.0) if len(known) > 1 else None
+    return least if least is not None and least.accuracy != 1 else None
 
 
 def _cell(code: str, line: _Across) -> Cell:
@@ -204,15 +205,28 @@ def _legend(report: AccuracyReport, codes: Sequence[str], sizes: Mapping[str, in
 
 
 def conclusion(report: AccuracyReport) -> tuple[str, ...]:
-    """Which verifier of a report is most accurate, and in which group it is weakest, in a sentence each."""
+    """Which verifier of a report is most accurate, and in which group it is weakest, in a sentence each.
+
+    One without an error is weak nowhere: then it is said of the next that errs.
+    """
     known = [row for row in _everything(report) if not _is_baseline(row) and row.accuracy is not None]
     if not known:
         return ()
-    best = max(known, key=lambda row: row.accuracy or 0.0)
-    said = [f"{best.verifier} is the most accurate: {_in_words(best)}."]
-    if weakest := _across(report, best).weakest:
-        said.append(f"It is weakest on {group_name(weakest.group or '', report.by)}: {_in_words(weakest)}.")
-    return tuple(said)
+    best, *others = sorted(known, key=lambda row: row.accuracy or 0.0, reverse=True)
+    if best.accuracy != 1:
+        weakest = _across(report, best).weakest
+        said = f"It is weakest on {_group_in_words(weakest, report)}: {_in_words(weakest)}." if weakest else ""
+        return (f"{best.verifier} is the most accurate: {_in_words(best)}.", *filter(None, [said]))
+    first = f"{best.verifier} is the most accurate: right on all {counted(best.n, 'item')} {percent_interval(best.ci)}."
+    weak = next(filter(None, (_across(report, row).weakest for row in others)), None)
+    if weak is None:
+        return (first,)
+    wrong = f"{percent(weak.accuracy)} % ({weak.fp + weak.fn:,} wrong of {weak.n:,})"
+    return first, f"{weak.verifier} is weakest on {_group_in_words(weak, report)}: {wrong}."
+
+
+def _group_in_words(row: AccuracyRow, report: AccuracyReport) -> str:
+    return group_name(row.group or "", report.by)
 
 
 def _in_words(row: AccuracyRow) -> str:

@@ -84,7 +84,12 @@ class ProjectFacts:
     @property
     def best(self) -> AccuracyRow | None:
         """The most accurate verifier that looks at the completion; None where nothing is measured of any."""
-        return next((row for row in self.standing.verifiers if row.verifier not in CONSTANTS and row.n), None)
+        return next(self.measured, None)
+
+    @property
+    def measured(self) -> Iterator[AccuracyRow]:
+        """The verifiers that look at the completion and of which something is measured, the most accurate first."""
+        return (row for row in self.standing.verifiers if row.verifier not in CONSTANTS and row.n)
 
     @cached_property
     def agreement(self) -> AgreementReport | None:
@@ -259,7 +264,8 @@ def _read_as(alpha: float | None) -> str:
 
 
 def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
-    best = facts.best
+    # One without an error is weak nowhere: then it is said of the next.
+    best = next((row for row in facts.measured if row.accuracy != 1), None)
     if best is None or best.accuracy is None:
         return
     by = facts.report.by or ""
@@ -268,13 +274,13 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     if len(cells) < 2:
         return
     # By the interval's upper end: what is weak for sure, not what few items make look so.
-    upper, worst = min(cells, key=lambda cell: cell[0])
-    group, rivals = worst.group or "", len(facts.standing.verifiers) > 1
+    upper, worst = min((cell for cell in cells if cell[1].accuracy != 1), key=lambda cell: cell[0])
+    group, first = worst.group or "", best is facts.best and len(facts.standing.verifiers) > 1
     chance = " (the difference may be chance)" if upper >= best.accuracy else ""
     where = shlex.quote(f"{by}={group}")
     yield Matter(
         kind="weakest-cell",
-        sentence=f"{best.verifier}{', the most accurate,' if rivals else ''} is weakest on {type_display(group)}: "
+        sentence=f"{best.verifier}{', the most accurate,' if first else ''} is weakest on {type_display(group)}: "
         f"right on {percent(worst.accuracy)} % {percent_interval(worst.ci)} of {counted(worst.n, 'item')}, over all on "
         f"{percent(best.accuracy)} %{chance}.",
         about={"verifier": best.verifier, "by": by, "group": group},

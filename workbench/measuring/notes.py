@@ -174,10 +174,11 @@ def _ceiling(ceilings: Sequence[Ceiling], verifiers: Sequence[AccuracyRow]) -> I
 
 def _partial(verifiers: Sequence[AccuracyRow], report: AccuracyReport, items: int) -> Iterator[str]:
     """Whose figures are of fewer items than others'."""
-    counts = {row.verifier: judged(row, report.protocol) for row in verifiers}
-    some = [f"{name} {number:,}" for name, number in counts.items() if number < items]
-    if some:
-        yield f"Of {counted(items, 'item')} with gold, some have no verdict; with one: {_names(some)}."
+    lacking = {row.verifier: items - judged(row, report.protocol) for row in verifiers}
+    first, *others = [f"{name} has no verdict on {number:,}" for name, number in lacking.items() if number] or [""]
+    if first:
+        of = f" of {counted(items, 'item')} with gold"
+        yield f"{_names([first + of, *others])}."
 
 
 def _one_question(everything: Sequence[AccuracyRow]) -> Iterator[str]:

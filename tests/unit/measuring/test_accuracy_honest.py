@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.helpers import make_project
 from tests.unit.measuring.scored_runs import add_complete_run
@@ -14,9 +15,11 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, Verdict
 from workbench.measuring.accuracy import accuracy, refined
+from workbench.measuring.accuracy_tables import conclusion, overview
 from workbench.measuring.notes import note
 from workbench.runs.store import runs
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
+from workbench.tables.table_text import plain_table
 
 BASELINES = ["always-incorrect", "always-correct", "majority-by-type"]
 
@@ -199,7 +202,25 @@ def test_the_notes_say_who_beats_a_constant_and_what_could_be_seen(project: Proj
     # Of the 60 items both have judged, good is wrong on two.
     assert power.startswith("half and good, the most accurate, differ in who is right on 3.3 % of 60 items")
     assert "would show in four of five cases" in power
-    assert any("with one: half 60" in said for said in others)
+    assert "half has no verdict on 60 of 120 items with gold." in others
+
+
+def test_a_verifier_without_an_error_is_weakest_nowhere_and_the_next_that_errs_is_named(project: Project) -> None:
+    assert conclusion(accuracy(project, by="subtype"))[1].startswith("It is weakest on ")
+    say(project, "perfect", wrong=set())
+    first, second = conclusion(accuracy(project, by="subtype"))
+    assert first.startswith("perfect is the most accurate: right on all 120 items [")
+    assert second.startswith("good is weakest on A1 - ")
+    assert second.endswith(": 96.7 % (1 wrong of 30).")
+    assert "perfect" not in second
+
+
+def test_alone_without_an_error_it_is_called_weak_nowhere(tmp_path: Path) -> None:
+    project = make_project(tmp_path, rows_of())
+    say(project, "perfect", wrong=set())
+    (only,) = conclusion(accuracy(project, by="subtype"))
+    assert "weakest" not in only
+    assert "↓" not in plain_table(replace(overview(accuracy(project, by="type")), notes=()))
 
 
 def test_a_lead_over_a_constant_that_may_be_chance_is_said_to_be_one(project: Project) -> None:

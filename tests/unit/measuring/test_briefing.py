@@ -21,6 +21,7 @@ from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.measuring.briefing import KINDS, briefed, ranked
+from workbench.measuring.reviewing.triage import weakest_cell
 from workbench.runs.store import runs, verdicts
 
 
@@ -251,6 +252,17 @@ def test_the_weakest_cell_is_weak_for_sure_and_of_the_best_verifier(tmp_path: Pa
     assert matter.sentence.endswith("] of 40 items, over all on 74.4 %."), "one of two on D2 may be chance"
     assert matter.about == {"verifier": "rules", "by": "subtype", "group": "C1"}
     assert matter.screen == "accuracy"
+
+
+def test_a_verifier_without_an_error_has_no_weakest_cell_and_the_next_one_is_named(tmp_path: Path) -> None:
+    project = typed(tmp_path)
+    judge(project, "rules", rightly(project))
+    assert "weakest-cell" not in said(project)
+    judge(project, "exact", rightly(project, dict.fromkeys(range(41, 61), Outcome.INCORRECT)))
+    matter = of_kind(project, "weakest-cell")
+    assert matter.sentence.startswith("exact is weakest on C1 - Single Choice: right on ")
+    assert matter.about == {"verifier": "exact", "by": "subtype", "group": "C1"}
+    assert weakest_cell(project).verifiers == ("exact",)
 
 
 def test_without_types_there_is_no_cell(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def _searched(project: Project, asked: BrowseQuery, ids: array[int]) -> array[in
 
 
 def weakest_cell(project: Project) -> TriageScope:
-    """The wrong verdicts of the most accurate verifier where it is weakest; where nothing tells groups apart, all.
+    """The wrong verdicts of the most accurate verifier that errs, where it is weakest; of all items where no group is.
 
     Raises:
         UsageError: Nothing is measured of any verifier.
@@ -93,7 +93,7 @@ def weakest_cell(project: Project) -> TriageScope:
     if about is None:
         return of_cell(project, AccuracyCell(verifier=facts.best.verifier), "all items")
     by, group = str(about["by"]), str(about["group"])
-    cell = AccuracyCell(verifier=facts.best.verifier, by=by, group=group)
+    cell = AccuracyCell(verifier=str(about["verifier"]), by=by, group=group)
     return of_cell(project, cell, type_display(group))
 
 

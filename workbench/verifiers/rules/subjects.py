@@ -78,6 +78,7 @@ _ASKS_FOR_NOUN = re.compile(
 )
 _ANY_NOUN_WORDS = """
     set form count expression equation quantity output label choice script program code spectrum compound
+    solution domain vector matrix point interval formula number
 """
 _ANY_NOUN = frozenset(map(stem, _ANY_NOUN_WORDS.split()))
 _HAS_LIMIT = re.compile(r"\\to\b|→|\\?\blim|converge|\btend|approach|sequence|series")

@@ -110,6 +110,7 @@ SERVED: dict[str, str] = {
     "threshold save": "verify JUDGED reward-model --name scores -o base_url=URL -o model=scores -o dialect=classify ; "
     "threshold JUDGED scores --save fitted",
     "verify": "verify DB exact --name fresh",
+    "what-if ask": "what-if JUDGED one -o base_url=URL -o model=judge -o temperature=1 --sample 1 --ask --trust",
     "verify judge": "verify JUDGED llm-judge --name third -o base_url=URL -o model=judge -o seed=9",
 }
 """The same for those that ask a model server, run programs or start a runner: these may wait for room."""
@@ -175,6 +176,7 @@ READS: dict[str, str] = {
     "validity": "validity DB",
     "verdicts print": "verdicts DB print --verifier often",
     "verifiers": "verifiers DB",
+    "what-if": "what-if JUDGED one --parser verifybench@2",
 }
 """What only reads, or says that it can't: it is proved to write nothing."""
 

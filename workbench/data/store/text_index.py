@@ -123,7 +123,7 @@ def _opened(place: Path) -> sqlite3.Connection | None:
     except (sqlite3.Error, OSError):
         return None
     connection.execute("PRAGMA query_only = ON")
-    connection.execute("BEGIN")
+    connection.execute("BEGIN DEFERRED")
     return connection
 
 
@@ -203,7 +203,7 @@ def _extend(place: Path, reader: sqlite3.Connection) -> tuple[int, int] | None:
     with closing(_connect(place, "rwc")) as connection:
         place.chmod(PRIVATE)
         connection.execute("BEGIN IMMEDIATE")
-        reader.execute("BEGIN")
+        reader.execute("BEGIN DEFERRED")
         try:
             found = _take_in(connection, reader)
         finally:

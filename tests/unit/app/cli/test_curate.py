@@ -125,7 +125,7 @@ def test_a_pool_is_imported_with_its_licence(call: Call, tmp_path: Path) -> None
         row = json.loads(call("curate", "p.db", "status", "--json")[1])["sources"][0]
         assert row["licence"] == stored
     assert call("curate", "p.db", "licence", "nowhere", "MIT")[0] == 2
-    assert call("status", "p.db")[1].startswith("0 items, 1 questions, 0 runs")
+    assert call("status", "p.db")[1].startswith("0 items, 1 question, 0 runs")
     for command in (["accuracy", "p.db"], ["tables", "p.db", "--paper"], ["labels", "p.db", "export", "l.jsonl"]):
         assert "Traceback" not in call(*command)[2], command
 

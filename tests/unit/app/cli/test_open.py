@@ -78,16 +78,16 @@ def test_a_file_alone_and_nothing_at_all_open_the_app_too(
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "own"))
     monkeypatch.chdir(tmp_path)
     start = on_terminal()
-    start.expect("which database")
     start.expect("p.db")
+    start.expect("New project")
     start.send("\r")
     start.expect("unlabelled")
-    start.send("q")
+    start.send("\x11")
     assert ended(start)[1] == 0
     for arguments in (("p.db", "--as", "amira"), ()):
         child = on_terminal(*arguments)
         child.expect("amira")
-        child.send("q")
+        child.send("\x11")
         assert ended(child)[1] == 0
 
 
@@ -106,7 +106,7 @@ def test_it_begins_on_an_item_that_is_named(database: Path) -> None:
 def test_the_app_opens_and_quits(database: Path, person: str) -> None:
     child = on_terminal("open", database, *(["--as", person] if person else []))
     child.expect("done" if person else "unlabelled")
-    child.send("q")
+    child.send("\x11")
     _, code = ended(child)
     assert code == 0
     assert not database.with_name("p.db.app.log").exists()

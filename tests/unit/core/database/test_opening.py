@@ -420,7 +420,8 @@ def test_every_transaction_begins_immediately() -> None:
     ]
     # Only what doesn't write, to see one state throughout.
     assert sorted(begins) == [
-        f'{name}.py: connection.execute("BEGIN DEFERRED")' for name in ("connection", "migrations")
+        *(f'{name}.py: connection.execute("BEGIN DEFERRED")' for name in ("connection", "migrations", "text_index")),
+        'text_index.py: reader.execute("BEGIN DEFERRED")',
     ]
 
 

@@ -7,11 +7,13 @@ run, as a run's calls are. SIGTERM ends it, once the calls in flight have had th
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import msgspec
@@ -24,7 +26,7 @@ from workbench.core.verdict import Verdict, VerifierInput
 from workbench.llm.records import Halt, Reply, Request
 from workbench.runs.lease import LeaseLost, standing_in
 from workbench.runs.local import judge_locally
-from workbench.runs.rejudging import Beat, Job, Over, Rejudged
+from workbench.runs.rejudging import Beat, Job, Over, Rejudged, Told
 from workbench.runs.store import calls, verdicts
 from workbench.verifiers.base import Judged, ServedVerifier
 from workbench.verifiers.registry import Registry
@@ -48,12 +50,14 @@ class _Answers:
         self._stream, self._database = stream, database
         self._found: dict[bytes, Verdict] = {}
         self._beat = 0.0
+        self._lock = Lock()
         self.stopping = False
 
-    def put(self, message: Beat | Rejudged | Over) -> None:
-        """Pass something on."""
-        self._stream.write(pack(message))
-        self._stream.flush()
+    def put(self, message: Beat | Told | Rejudged | Over) -> None:
+        """Pass something on; from any thread."""
+        with self._lock:
+            self._stream.write(pack(message))
+            self._stream.flush()
 
     def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] | None = None) -> None:
         """Pass verdicts on; what workers found by key is kept for as long as this process lives."""
@@ -85,6 +89,17 @@ class _Answers:
             self.put(Rejudged(item, judged.verdict))
 
         return asyncio.ensure_future(put())
+
+
+class _Tells(logging.Handler):
+    """Passes on what the runner's log says: whoever waits is to know why."""
+
+    def __init__(self, answers: _Answers) -> None:
+        super().__init__(logging.WARNING)
+        self._answers = answers
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._answers.put(Told(record.getMessage()))
 
 
 def _judge(database: Database, job: Job, answers: _Answers) -> Over:
@@ -183,6 +198,7 @@ def work(job: Job, stream: BinaryIO) -> None:
     """Do a job."""
     project = open_project(job.database)
     answers = _Answers(stream, project.database)
+    logging.getLogger("workbench.runner").addHandler(_Tells(answers))
 
     def stop(*_: object) -> None:
         answers.stopping = True

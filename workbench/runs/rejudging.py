@@ -7,6 +7,7 @@ that whoever judges so again, or starts a run of it, has them.
 
 from __future__ import annotations
 
+import logging
 import math
 import subprocess
 import sys
@@ -32,6 +33,7 @@ from workbench.statistics.records.probe import JUDGES_NOTHING
 from workbench.verifiers.base import AnyVerifier, ServedVerifier, identity, is_identity
 from workbench.verifiers.wire import read
 
+_log = logging.getLogger("workbench.runner")
 _SAMPLE: Final = 20
 _PATIENCE_S: Final = 15.0
 """The process is given so long to end: calls in flight have their time (`session.GRACE_S`)."""
@@ -139,6 +141,12 @@ class Rejudged(Struct, frozen=True, tag=True):
     verdict: Verdict | None
 
 
+class Told(Struct, frozen=True, tag=True):
+    """What keeps it waiting, or no longer does, in words."""
+
+    text: str
+
+
 class Over(Struct, frozen=True, tag=True, kw_only=True):
     """Nothing more comes.
 
@@ -151,7 +159,7 @@ class Over(Struct, frozen=True, tag=True, kw_only=True):
     trouble: str | None = None
 
 
-_MESSAGE = msgspec.msgpack.Decoder(Beat | Rejudged | Over)
+_MESSAGE = msgspec.msgpack.Decoder(Beat | Told | Rejudged | Over)
 
 
 class Rejudging:
@@ -206,6 +214,8 @@ class Rejudging:
                 match _MESSAGE.decode(body):
                     case Beat():
                         heed()
+                    case Told(text):
+                        _log.warning("%s", text)
                     case Over(calls=calls, trouble=trouble):
                         self.calls, self.trouble = calls, trouble
                         return

@@ -105,7 +105,8 @@ class Servers:
             self._interrupted = partial(tell, ending=True)
             raise
         except Halt as halt:
-            raise RunError(halt.message, _GO_ON) from halt
+            # A call that may not begin any more only follows from what ended the others.
+            raise self._over() if halt.code == "cancelled" else RunError(halt.message, _GO_ON) from halt
         except LeaseLost as lost:
             raise RunError("Another process has taken over the database's runs.", _GO_ON) from lost
         except CancelledError as ended:

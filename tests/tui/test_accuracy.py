@@ -18,7 +18,7 @@ from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.accuracy import AccuracyScreen, OpenedGroup, SheetQuery
 from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
 from workbench.core.project import Project, open_project
-from workbench.core.selection import Condition, Selection
+from workbench.core.selection import GROUPS, Condition, Selection
 from workbench.core.text.figures import GLYPHS, NONE, percent
 from workbench.core.verdict import Outcome, Protocol3
 from workbench.measuring.accuracy import accuracy
@@ -270,7 +270,7 @@ async def test_undecided_items_a_protocol_leaves_out_are_counted_apart(project: 
 
 def test_properties_go_round_but_for_those_already_chosen() -> None:
     asked = SheetQuery(by="source", path=(OpenedGroup("type", "A"), OpenedGroup("domain", "d")))
-    assert asked.free == ("subtype", "source", "model", "dataset", "reason", "length")
+    assert asked.free(GROUPS) == ("subtype", "source", "model", "dataset", "reason", "length")
     assert asked.inside("s", "length").outside() == (asked, "s")
     assert asked.conditions_of(None) == (Condition("type", "=", "A"), Condition("domain", "=", "d"))
     assert asked.words_of("s") == "A - Numeric Values · d · s"

@@ -130,7 +130,7 @@ def crossing(by: str) -> tuple[str, ...]:
     Raises:
         UsageError: A part is none of `GROUPS` and no `COLUMN`, or stands there twice.
     """
-    parts = tuple(part.strip() for part in by.split(","))
+    parts = _parts(by)
     unknown = [part for part in parts if part not in GROUPS and not part.startswith(COLUMN)]
     if unknown:
         raise UsageError(
@@ -140,6 +140,18 @@ def crossing(by: str) -> tuple[str, ...]:
     if len(set(parts)) < len(parts):
         raise UsageError(f"{by!r} names a property twice.", "Name each once, such as type,domain.")
     return parts
+
+
+def _parts(by: str) -> tuple[str, ...]:
+    """What stands between commas; one that is nothing else belongs to the name of the column before it."""
+    parts: list[str] = []
+    for part in by.split(","):
+        known = part.strip() in GROUPS or part.lstrip().startswith(COLUMN)
+        if parts and parts[-1].startswith(COLUMN) and not known:
+            parts[-1] += f",{part}"
+        else:
+            parts.append(part.lstrip() if part.lstrip().startswith(COLUMN) else part.strip())
+    return tuple(parts)
 
 
 def group_name(group: str | None, by: str | None) -> str:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from workbench.core.database import people, states
 from workbench.core.database.connection import cancellable
-from workbench.core.database.selection import check_values, compile_selection, kept_columns
+from workbench.core.database.selection import check_values, compile_selection, grouping_columns, kept_columns
 from workbench.core.errors import StoreError, UsageError, did_you_mean, nearest
 from workbench.core.files import require_own, whole_file
 from workbench.core.final_answer import HOW, FinalAnswer
@@ -23,7 +23,7 @@ from workbench.core.final_answer.card import card_completion, card_reference
 from workbench.core.label import Task
 from workbench.core.progress import stopped
 from workbench.core.project import Project
-from workbench.core.selection import COLUMN, Condition, Selection, parse_condition
+from workbench.core.selection import COLUMN, GROUPS, Condition, Selection, parse_condition
 from workbench.data.paging import QueryTable
 from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail
 from workbench.data.searching import searched
@@ -88,6 +88,11 @@ def names(project: Project) -> dict[str, list[str]]:
     reader = project.database.reader()
     kept = {COLUMN + name: values for name, values in kept_columns(reader).items()}
     return {**browsing.names(reader), "verdict:": list(browsing.newest_runs(reader).values()), **kept}
+
+
+def breakdowns(project: Project) -> tuple[str, ...]:
+    """What figures can be broken down by here: `GROUPS`, then columns that were kept whose first rows share values."""
+    return (*GROUPS, *(COLUMN + name for name in grouping_columns(project.database.reader())))
 
 
 def read_conditions(text: str, verifiers: Sequence[str], project: Project | None = None) -> tuple[Condition, ...]:

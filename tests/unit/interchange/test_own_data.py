@@ -17,7 +17,7 @@ from workbench.core.database.selection import check_names
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.run import VerdictColumn
-from workbench.core.selection import selection_of
+from workbench.core.selection import GROUPS, selection_of
 from workbench.data.store.reading import frame
 from workbench.interchange.importing import (
     ImportReport,
@@ -28,6 +28,7 @@ from workbench.interchange.importing import (
     preview_import,
 )
 from workbench.measuring.accuracy import accuracy
+from workbench.measuring.browsing import breakdowns
 from workbench.measuring.columns import columns
 from workbench.runs.verdict_files import verdict_lines
 
@@ -339,6 +340,21 @@ def test_figures_are_broken_down_by_a_column_that_was_kept(project: Project, tmp
     assert ("easy", "7.5") in crossed.parts
     taken(project, lines(tmp_path, {**LEVELS[0], "completion_id": "new", "level": "new"}), [])
     assert "new" in columns(project).groups("column:level").names
+
+
+def test_a_columns_name_may_hold_commas_and_spaces(project: Project, tmp_path: Path) -> None:
+    taken(project, lines(tmp_path, *({**row, "a, b ": "x"} for row in LEVELS)), [])
+    assert columns(project).groups("column:a, b ").names == ("", "x")
+    assert ("x", "easy") in columns(project).groups("column:a, b ,column:level").parts
+    with pytest.raises(UsageError, match="can't be broken down by 'nothing'"):
+        columns(project).groups("type,nothing")
+
+
+def test_columns_with_few_values_are_offered_as_breakdowns(project: Project, tmp_path: Path) -> None:
+    assert breakdowns(project) == GROUPS
+    rows = [{**LEVELS[0], "completion_id": f"{n}", "own": f"{n}", "level": n % 3} for n in range(40)]
+    taken(project, lines(tmp_path, *rows), [])
+    assert breakdowns(project) == (*GROUPS, "column:level")
 
 
 def test_a_column_of_ids_is_no_breakdown(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

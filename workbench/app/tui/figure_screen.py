@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar, get_args
 
 from msgspec import Struct, structs
@@ -11,8 +12,9 @@ from msgspec import Struct, structs
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.switches import following
 from workbench.core.options import BasisArguments
-from workbench.core.selection import Selection
+from workbench.core.selection import GROUPS, Selection
 from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.measuring.browsing import breakdowns
 
 Found = TypeVar("Found")
 
@@ -34,9 +36,20 @@ class FigureScreen(WorkbenchScreen):
 
     Attributes:
         asked: A record with ``gold``, maybe ``protocol``; None before anything can be asked for.
+        groups: What figures can be broken down by.
     """
 
     asked: Any
+    groups: tuple[str, ...] = GROUPS
+
+    def on_mount(self) -> None:
+        """Columns that were kept with the items come beside what every item has."""
+        self.in_background(partial(breakdowns, self.project), partial(setattr, self, "groups"), group="breakdowns")
+
+    @property
+    def groups_of_items(self) -> tuple[str, ...]:
+        """Those that are no verifier's own."""
+        return tuple(by for by in self.groups if by != "reason")
 
     @abstractmethod
     def count(self, asked: Any) -> None:

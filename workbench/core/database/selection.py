@@ -195,11 +195,18 @@ _KEPT_NUMBER = (
     "(SELECT CASE WHEN k.value GLOB '*[0-9]*' AND NOT k.value GLOB '*[^-+.0-9eE]*' THEN CAST(k.value AS REAL) END "
     f"FROM {_KEPT})"
 )
-_COLUMNS_HELD = """
-    SELECT DISTINCT k.key, CASE WHEN k.type IN ('true', 'false') THEN k.type ELSE substr(k.value, 1, 80) END
+_HELD = """
     FROM imports AS n, completion_text AS ct,
         json_each(CASE WHEN json_valid(ct.extra) THEN ct.extra END) AS k
-    WHERE ct.id BETWEEN n.first_completion_id AND n.first_completion_id + 99 AND ct.extra IS NOT NULL ORDER BY 1, 2"""
+    WHERE ct.id BETWEEN n.first_completion_id AND n.first_completion_id + 99 AND ct.extra IS NOT NULL"""
+_COLUMNS_HELD = (
+    "SELECT DISTINCT k.key, CASE WHEN k.type IN ('true', 'false') THEN k.type ELSE substr(k.value, 1, 80) END "
+    f"{_HELD} ORDER BY 1, 2"
+)
+_GROUPING = (
+    f"SELECT k.key {_HELD} GROUP BY k.key "
+    "HAVING count(DISTINCT k.value) BETWEEN 2 AND min(count(k.value) / 2, 30) ORDER BY min(ct.id), min(k.id)"
+)
 _HOLDS_COLUMN = f"SELECT EXISTS (SELECT 1 FROM completions AS c WHERE {VISIBLE} AND {KEPT} <> '')"
 _OPERATORS = {"=": "=", "!=": "<>", "<": "<", ">": ">"}
 _GOLD = ("correct", "incorrect", "none")
@@ -319,6 +326,11 @@ def kept_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
     for name, value in connection.execute(_COLUMNS_HELD):
         found.setdefault(name, []).append("" if value is None else str(value))
     return found
+
+
+def grouping_columns(connection: sqlite3.Connection) -> list[str]:
+    """Those of `kept_columns` with a few values, each of which two rows share or more, in the order of their file."""
+    return [name for (name,) in connection.execute(_GROUPING)]
 
 
 def require_column(connection: sqlite3.Connection, field: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar, Literal, get_args
 
@@ -26,7 +27,7 @@ from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
-from workbench.core.selection import GROUPS, Condition, Selection
+from workbench.core.selection import Condition, Selection
 from workbench.measuring.accuracy import accuracy, refined
 from workbench.measuring.accuracy_items import AccuracyCell
 from workbench.measuring.accuracy_tables import accuracy_as, accuracy_name, conclusion
@@ -64,11 +65,10 @@ class SheetQuery(FigureQuery, frozen=True, kw_only=True):
         begun = (printable(str(condition)) for condition in self.of)
         return " · ".join([*begun, *(group_name(step.group, step.by) for step in self.path)])
 
-    @property
-    def free(self) -> tuple[str, ...]:
-        """The properties that can still be broken down by."""
+    def free(self, groups: Sequence[str]) -> tuple[str, ...]:
+        """The properties of these that can still be broken down by."""
         fixed = {step.by for step in self.path}
-        return tuple(by for by in GROUPS if by not in fixed)
+        return tuple(by for by in groups if by not in fixed)
 
     def conditions_of(self, group: str | None) -> tuple[Condition, ...]:
         """The items of a column; a reason is no property of items."""
@@ -379,8 +379,8 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         if group is not None and self.asked.by == "reason":
             self.notify("A reason is a verifier's own: list its items instead (i).", markup=False)
             return
-        free = [by for by in self.asked.free if group is None or by != self.asked.by]
-        menu = ChoiceMenu(f"Break down {self.asked.words_of(group)} by", [Choice(by, by) for by in free])
+        free = [by for by in self.asked.free(self.groups) if group is None or by != self.asked.by]
+        menu = ChoiceMenu(f"Break down {self.asked.words_of(group)} by", [Choice(by, printable(by)) for by in free])
         self.app.push_screen(menu, partial(self._split, group))
 
     def _split(self, group: str | None, by: str | None) -> None:
@@ -435,7 +435,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     def action_next_group(self, step: int) -> None:
         """Break down by the next property, or the one before."""
-        self.change(by=following(self.asked.by, self.asked.free[::step]))
+        self.change(by=following(self.asked.by, self.asked.free(self.groups)[::step]))
 
     def action_next_figure(self, step: int) -> None:
         """Show the next figure in the cells, or the one before."""

@@ -38,7 +38,6 @@ from workbench.measuring.combined import (
     parts,
 )
 from workbench.measuring.combining import ensemble
-from workbench.measuring.comparing import GROUPS
 from workbench.measuring.downstream import downstream
 from workbench.measuring.estimating import estimate
 from workbench.measuring.judged import BASELINE, everybody
@@ -366,7 +365,7 @@ class CombineScreen(FilterScreen, FigureScreen):
 
     def action_next_group(self, step: int) -> None:
         """Break down by the next property; after the last one by none."""
-        self.change(by=following(self.asked.by, (None, *GROUPS)[::step]))
+        self.change(by=following(self.asked.by, (None, *self.groups_of_items)[::step]))
 
     # -- what is typed -----------------------------------------------------------------------------
 

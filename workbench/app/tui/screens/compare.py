@@ -21,7 +21,7 @@ from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.selection import Condition
-from workbench.measuring.comparing import GROUPS, PairedComparison, comparable, compared
+from workbench.measuring.comparing import PairedComparison, comparable, compared
 from workbench.measuring.comparing_tables import comparison_as, comparison_name, verdict
 from workbench.statistics.records.comparison import CompareReport
 
@@ -228,7 +228,7 @@ class CompareScreen(TableScreen, FigureScreen):
             self.shown = "groups"
             self.fill()
         else:
-            self.change(by=following(self.asked.by, GROUPS))
+            self.change(by=following(self.asked.by, self.groups_of_items))
 
     # -- what is compared --------------------------------------------------------------------------
 

@@ -1,0 +1,74 @@
+"""A table of one's own: its columns in figures, and what its type column holds that is no type."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from tests.tui.stage import notices, opened, press, screen_of
+from workbench.app.tui.kit.matrix import Matrix
+from workbench.app.tui.screens.accuracy import AccuracyScreen
+from workbench.app.tui.screens.compare import CompareScreen
+from workbench.core.project import Project, open_project
+from workbench.core.selection import GROUPS, Condition
+from workbench.interchange.importing import import_files, parse_verdicts, plan_import
+from workbench.measuring.accuracy import accuracy
+
+LEVEL = "how hard, in words "
+SAYS = ("regex says", "other says")
+
+
+def table(folder: Path) -> Path:
+    file = folder / "own.csv"
+    with file.open("w", newline="") as stream:
+        out = csv.writer(stream)
+        out.writerow(["completion_id", "question", "answer", "response", "is_correct", LEVEL, *SAYS])
+        for n in range(24):
+            right = n % 3 > 0
+            hard = "[red]hard[/]" if n % 2 else "easy"
+            says = ["yes" if right is (n % 8 > 0) else "no", "yes" if right is (n % 5 > 0) else "no"]
+            out.writerow([f"r{n}", f"{n}+1?", f"{n + 1}", f"It is {n + 1}.", right, hard, *says])
+    return file
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    found = open_project(tmp_path / "p.db", create=True)
+    graders = parse_verdicts(["regex=regex says", "other=other says"])
+    import_files(found, plan_import([table(tmp_path)], graders=graders))
+    return found
+
+
+async def test_a_column_that_was_kept_breaks_accuracy_down(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":y", "enter", *["b"] * len(GROUPS))
+        screen = screen_of(app, AccuracyScreen)
+        assert screen.groups == (*GROUPS, f"column:{LEVEL}", "column:regex says", "column:other says")
+        assert screen.asked.by == f"column:{LEVEL}"
+        assert screen.report == accuracy(project, by=f"column:{LEVEL}")
+        assert {row.group for row in screen.report.rows} == {None, "easy", "[red]hard[/]"}
+        screen.query_one(Matrix).move_to("regex", "easy")
+        await press(pilot, "a", "1")
+        assert screen.asked.conditions == (Condition(f"column:{LEVEL}", "=", "easy"),)
+        assert screen.asked.by == "type"
+        await press(pilot, "i")
+        assert not notices(app)
+
+
+async def test_a_group_is_split_by_a_column_that_was_kept(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":y", "enter", "right", "a", *["down"] * (len(GROUPS) - 1), "enter")
+        screen = screen_of(app, AccuracyScreen)
+        assert (screen.asked.path[0].by, screen.asked.by) == ("type", f"column:{LEVEL}")
+
+
+async def test_wins_are_counted_by_a_column_that_was_kept(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":compare", "enter", "b", *["b"] * (len(GROUPS) - 1))
+        screen = screen_of(app, CompareScreen)
+        assert screen.asked is not None
+        assert screen.asked.by == f"column:{LEVEL}"
+        assert screen.report is not None
+        assert {one.group for one in screen.report.groups} == {"easy", "[red]hard[/]"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, Literal, Protocol
 
 from msgspec import Struct
@@ -173,7 +174,11 @@ REFUSAL: Final = "refusal"
 _WHOLE: Final = frozenset(
     {"stop", "end_turn", "stop_sequence", "stop_token", "eos", "eos_token", "complete", "completed", "done", "finished"}
 )
-_FILTERED: Final = frozenset({"content_filter", "content_filtered", "safety", "recitation", "prohibited_content"})
+_FILTERED: Final = re.compile(
+    r"content_?filter(?:ed)?|safety|recitation|language|prohibited_content|blocklist|spii|model_armor|escalation"
+    r"|image_(?:safety|recitation|prohibited_content)|pup_limited_disabled|guardrail_intervened|error_toxic|sensitive"
+)
+"""In the words of OpenAI and Azure, Gemini and Vertex, Bedrock, Cohere, Zhipu."""
 
 
 def ending(reply: Reply) -> Ending:
@@ -181,12 +186,22 @@ def ending(reply: Reply) -> Ending:
 
     Words that nobody knows (an abort, a call of a tool) are no end of a reply: what was to follow isn't there.
     """
-    reason = (reply.finish_reason or "stop").lower()
+    reason = _plain(reply.finish_reason or "stop")
     if reason in _WHOLE:
         return "whole"
     if reason == REFUSAL:
         return "refused"
-    return "content_filter" if reason in _FILTERED else "truncated"
+    return "content_filter" if _FILTERED.fullmatch(reason) else "truncated"
+
+
+def is_filtered(reason: str | None) -> bool:
+    """Whether a finish reason says that a filter or the model's refusal ended the reply."""
+    return reason is not None and (_plain(reason) == REFUSAL or _FILTERED.fullmatch(_plain(reason)) is not None)
+
+
+def _plain(reason: str) -> str:
+    """A reason without what Google's clients put around it: ``FinishReason.SAFETY``, ``content_filter: SAFETY``."""
+    return reason.strip().lower().removeprefix("finishreason.").partition(":")[0]
 
 
 # -- What the client needs kept: every attempt before it is sent, and every reply for ever.

@@ -15,7 +15,7 @@ from workbench.llm.clock import Clock
 from workbench.llm.dialects import build, read
 from workbench.llm.lane import Lane, PreparedRequest
 from workbench.llm.profiles import PROFILES
-from workbench.llm.records import CallFailed, Chat, PromptMessage, Reply, Sampling, Scoring, Task, Usage
+from workbench.llm.records import CallFailed, Chat, PromptMessage, Reply, Sampling, Scoring, Task, Usage, ending
 from workbench.llm.server import ModelServer
 from workbench.llm.transport import AttemptFailed
 
@@ -268,6 +268,53 @@ def test_a_refusal_and_parts_are_text() -> None:
     assert reading(chat_reply(None, message={"refusal": "No."})).text == "No."
     parts = [{"type": "text", "text": "a"}, {"type": "image"}, 3, {"type": "text", "text": "b"}]
     assert reading(chat_reply(None, message={"content": parts})).text == "ab"
+
+
+def test_thoughts_in_any_field_or_part_are_no_reply() -> None:
+    for field in ("reasoning_content", "reasoning", "thinking"):
+        for content in (None, ""):
+            reply = reading(chat_reply(content, message={field: "Final Judgment: Yes"}))
+            assert (reply.text, reply.reasoning) == ("", "Final Judgment: Yes")
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "Final "}, {"type": "text", "text": "Yes"}]}
+    reply = reading(chat_reply(None, message={"content": [thinking, {"type": "text", "text": "No"}]}))
+    assert (reply.text, reply.reasoning) == ("No", "Final Yes")
+    reply = reading(chat_reply(None, message={"content": [{"type": "reasoning", "text": "Yes"}]}))
+    assert (reply.text, reply.reasoning) == ("", "Yes")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"refusal": "No."},
+        {"content": [{"type": "refusal", "refusal": "No."}]},
+        {"provider_specific_fields": {"refusal": "No."}},
+    ],
+)
+def test_a_refusal_is_one_wherever_it_stands(message: dict[str, Any]) -> None:
+    reply = reading(chat_reply(None, message=message))
+    assert (reply.finish_reason, ending(reply)) == ("refusal", "refused")
+
+
+def test_what_a_filter_took_has_no_message_or_another_word() -> None:
+    data = chat_reply("Yes")
+    data["choices"] = [{"index": 0, "finish_reason": "content_filter"}]
+    assert ending(reading(data)) == "content_filter"
+    data["choices"] = [{"index": 0, "finish_reason": "stop"}]
+    with pytest.raises(AttemptFailed, match="the message is no object"):
+        reading(data)
+    data = chat_reply("Yes")
+    data["choices"][0]["native_finish_reason"] = "PROHIBITED_CONTENT"
+    assert ending(reading(data)) == "content_filter"
+    data["choices"][0]["native_finish_reason"] = "STOP"
+    assert ending(reading(data)) == "whole"
+
+
+@pytest.mark.parametrize("reason", ["error", "network_error", "insufficient_system_resource"])
+def test_a_reply_that_the_server_broke_off_is_asked_for_again(reason: str) -> None:
+    with pytest.raises(AttemptFailed) as caught:
+        reading(chat_reply("Final Judgment: Yes", finish_reason=reason))
+    assert caught.value.code == "server"
+    assert caught.value.may_be_repeated
 
 
 @pytest.mark.parametrize(

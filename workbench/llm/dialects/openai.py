@@ -6,11 +6,11 @@ import re
 from typing import Any
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 
 from workbench.llm.profiles import Profile, plain_model
-from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, Usage
-from workbench.llm.transport import malformed, of_error_object
+from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, Usage, is_filtered
+from workbench.llm.transport import AttemptFailed, malformed, of_error_object
 
 # -- Careful looks into JSON that a server sent: any of it may be missing or of another type.
 
@@ -147,11 +147,15 @@ def drop(fields: dict[str, Any], notes: list[str], whom: str) -> None:
     fields.clear()
 
 
+_BROKEN_OFF = {"error", "network_error", "insufficient_system_resource"}
+"""Words of Mistral and OpenRouter, Zhipu, DeepSeek for a reply that the server itself didn't bring to its end."""
+
+
 def read(data: Any) -> Reply:
     """What the decoded JSON says.
 
     Raises:
-        AttemptFailed: It is no chat completion, or reports an error.
+        AttemptFailed: It is no chat completion, reports an error, or was broken off by the server.
     """
     data = mapping(data, "the reply")
     choices = entries(data.get("choices"), "choices")
@@ -160,17 +164,66 @@ def read(data: Any) -> Reply:
     choice = mapping(choices[0], "the choice")
     if choice.get("error"):
         raise of_error_object(choice["error"])
-    message = mapping(choice.get("message"), "the message")
-    text = _content(message)
-    reasoning = optional_text(message, "reasoning_content") or optional_text(message, "reasoning")
+    reason = _reason(choice)
+    if (reason or "").lower() in _BROKEN_OFF:
+        raise AttemptFailed("server", f"the server broke its reply off ({reason})", status=200)
+    # Gemini sends no message where its filter let nothing through.
+    is_taken = choice.get("message") is None and is_filtered(reason)
+    message = {} if is_taken else mapping(choice.get("message"), "the message")
+    parts = _Parts.of(message)
     return Reply(
-        text=text,
-        reasoning=reasoning,
-        finish_reason=REFUSAL if optional_text(message, "refusal") else optional_text(choice, "finish_reason"),
+        text=parts.refusal if parts.text is None else parts.text,
+        reasoning=parts.reasoning or None,
+        finish_reason=REFUSAL if parts.refusal else reason,
         model=optional_text(data, "model"),
         provider=optional_text(data, "provider"),
-        usage=_with_shown_thoughts(usage(data.get("usage")), text, reasoning or ""),
+        usage=_with_shown_thoughts(usage(data.get("usage")), parts.text or "", parts.reasoning),
     )
+
+
+def _reason(choice: dict[str, Any]) -> str | None:
+    """Why the reply ended; a router's own word may hide that a filter or a refusal ended it."""
+    native = optional_text(choice, "native_finish_reason")
+    return native if is_filtered(native) else optional_text(choice, "finish_reason")
+
+
+class _Parts(Struct, frozen=True):
+    """A message's words, by what they are.
+
+    Attributes:
+        text: None where there is none at all: thinking took all tokens, or a refusal stands in its place.
+    """
+
+    text: str | None
+    reasoning: str
+    refusal: str
+
+    @classmethod
+    def of(cls, message: dict[str, Any]) -> _Parts:
+        content = message.get("content")
+        own = message.get("provider_specific_fields")
+        # LiteLLM moves a refusal there.
+        refusal = optional_text(message, "refusal") or optional_text(own if isinstance(own, dict) else {}, "refusal")
+        thoughts = [optional_text(message, name) for name in ("reasoning_content", "reasoning", "thinking")]
+        reasoning = next((thought for thought in thoughts if thought), "")
+        if isinstance(content, list):
+            parts = [part for part in content if isinstance(part, dict)]
+            reasoning = reasoning or _words(parts, "thinking", "reasoning")
+            refusal = refusal or _words(parts, "refusal")
+            content = _words(parts, "text", "output_text")
+        if content is not None and not isinstance(content, str):
+            raise malformed("the message's content is no text")
+        return cls(content, reasoning, refusal or "")
+
+
+def _words(parts: list[Any], *kinds: str) -> str:
+    """The words of all parts of these types, which stand under ``text`` or the type's own name, perhaps in parts."""
+    said: list[str] = []
+    for part in parts:
+        if isinstance(part, dict) and part.get("type") in kinds:
+            words = next((part[name] for name in ("text", *kinds) if part.get(name)), "")
+            said.append(_words(words, "text") if isinstance(words, list) else words if isinstance(words, str) else "")
+    return "".join(said)
 
 
 def _with_shown_thoughts(counted: Usage, text: str, reasoning: str) -> Usage:
@@ -183,19 +236,6 @@ def _with_shown_thoughts(counted: Usage, text: str, reasoning: str) -> Usage:
         completion_tokens=counted.completion_tokens + thought,
         reasoning_tokens=(counted.reasoning_tokens or 0) + thought,
     )
-
-
-def _content(message: dict[str, Any]) -> str:
-    """The words, or the refusal that stands in their place; none at all when thinking took all tokens."""
-    content = message.get("content")
-    if isinstance(content, list):
-        parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
-        content = "".join(optional_text(part, "text") or "" for part in parts)
-    if content is None:
-        return optional_text(message, "refusal") or ""
-    if not isinstance(content, str):
-        raise malformed("the message's content is no text")
-    return content
 
 
 def usage(data: Any) -> Usage:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from msgspec import Struct, structs
 
-from workbench.core.final_answer import reply_start
 from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask, Chat, Ending, PromptMessage, Reply, Request, ending
 from workbench.verifiers.control_tokens import neutralised, neutralised_within
 from workbench.verifiers.judges.parsers import Parser, Reading
-from workbench.verifiers.judges.parsers.base import THINK, NoVerdict, declined, is_cut_off, own_lines
+from workbench.verifiers.judges.parsers.base import NoVerdict, declined, own_lines
+from workbench.verifiers.judges.parsers.thoughts import is_cut_off, spoken
 from workbench.verifiers.judges.template import BROKEN_NOTICE, NOTICE, TemplateCall, delimiter, fenced, fill, pieces
 
 
@@ -36,8 +36,8 @@ class DelimitedReply(Struct, frozen=True):
     @property
     def said(self) -> str:
         """The reply without what was thought before it; "" for thinking that never ended."""
-        said = self.reply.text[reply_start(self.reply.text) :]
-        return "" if said.lstrip().startswith(THINK) else said
+        start, end = spoken(self.reply.text, self.fence)
+        return self.reply.text[start:end]
 
 
 class JudgeCase(Struct, frozen=True, kw_only=True):
@@ -141,6 +141,9 @@ _LONGEST_DETAIL = 200
 
 def verdict_of(heard: DelimitedReply, parser: Parser) -> Verdict:
     """The verdict in a reply: what the parser reads; a reply that ended before its verdict says how it ended."""
+    if heard.ended == "refused" and not parser.is_strict:
+        # Upstream's parsers know no refusals, and would read its words.
+        return silent(heard)
     reading = parser.parse(heard.reply.text, heard.fence, heard.ended)
     reason: str | None = reading.reason
     if reason == "unparsed" and heard.ended != "whole":
@@ -158,11 +161,17 @@ def silent(heard: DelimitedReply) -> Verdict:
     return Verdict(outcome=Outcome.ABSTAIN, reason=unusable(heard) or "unparsed")
 
 
-def unusable(heard: DelimitedReply) -> NoVerdict | None:
-    """Why nothing may be built on a reply, such as the summary of an analysis; None where something may."""
+def unusable(heard: DelimitedReply, *, strict: bool = True) -> NoVerdict | None:
+    """Why nothing may be built on a reply, such as the summary of an analysis; None where something may.
+
+    Args:
+        strict: Whether replies are told apart by how they end; upstream's judges build on all but refusals.
+    """
+    if not strict and heard.ended != "refused":
+        return None
     if heard.ended != "whole":
         return heard.ended
-    if is_cut_off(heard.reply.text):
+    if is_cut_off(heard.reply.text, heard.fence):
         return "truncated"
     if declined(own_lines(heard.reply.text, heard.fence)) == "refused":
         return "refused"

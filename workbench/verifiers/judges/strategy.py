@@ -57,7 +57,7 @@ class Chain:
         replies: dict[str, str] = {}
         for call in earlier:
             heard = await case.ask(ask, call, replies)
-            if not heard.said.strip() or (self._parser.is_strict and unusable(heard)):
+            if not heard.said.strip() or unusable(heard, strict=self._parser.is_strict):
                 return Judged(verdict=silent(heard))
             replies[call.name] = heard.said
         return Judged(verdict=verdict_of(await case.ask(ask, last, replies), self._parser))

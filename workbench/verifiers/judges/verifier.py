@@ -32,7 +32,7 @@ from workbench.verifiers.serving import (
     whole,
 )
 
-JUDGE_VERSION = "4"
+JUDGE_VERSION = "5"
 """Goes up with every change of the code that may change a request or a verdict; templates and parsers have versions."""
 SAMPLING_OPTIONS: dict[str, str] = {
     "temperature": "how freely replies are drawn; 0 for the likeliest (default: as the template says)",

@@ -108,10 +108,11 @@ def test_a_cut_list_of_faults_says_nothing() -> None:
         assert parser("codejudge-fault").parse(text, None, "truncated").reason == "truncated"
 
 
-def test_a_single_word_may_be_cut_behind_it() -> None:
-    for name, text in (("verifybench", "Yes"), ("codejudge", " Yes."), ("compassverifier", "(A)"), ("ice-score", "4")):
-        assert parser(name).parse(text, None, "truncated").verdict == "correct"
-        assert parser(name).parse(text, None, "content_filter").verdict == "abstain"
+def test_a_bare_word_of_a_reply_that_was_cut_is_no_verdict() -> None:
+    for name, text in (("verifybench", "No"), ("codejudge", " Yes."), ("compassverifier", "(A)"), ("ice-score", "4")):
+        for ended in ("truncated", "content_filter", "refused"):
+            reading = parser(name).parse(text, None, ended)
+            assert (reading.verdict, reading.reason) == ("abstain", ended)
 
 
 def test_upstreams_parsers_read_all_replies_alike() -> None:
@@ -135,6 +136,15 @@ def test_upstreams_parsers_read_all_replies_alike() -> None:
         ("refusal", "refused"),
         ("content_filter", "content_filter"),
         ("SAFETY", "content_filter"),
+        ("content_filter: PROHIBITED_CONTENT", "content_filter"),
+        ("FinishReason.SPII", "content_filter"),
+        *((word, "content_filter") for word in ("BLOCKLIST", "IMAGE_SAFETY", "MODEL_ARMOR", "LANGUAGE", "sensitive")),
+        *((word, "content_filter") for word in ("guardrail_intervened", "ERROR_TOXIC", "content_filtered")),
+        *(
+            (word, "truncated")
+            for word in ("model_length", "pause_turn", "OTHER", "error", "CONTINUATION", "function_call")
+        ),
+        ("function_call_filter: MALFORMED_FUNCTION_CALL", "truncated"),
     ],
 )
 def test_endings(reason: str | None, expected: str) -> None:
@@ -169,3 +179,11 @@ def test_votes_of_subtasks_leave_out_what_was_cut_or_refused(analysis: Reply) ->
 
     found, _ = judged(script, strategy="majority-vote")
     assert (found.verdict.outcome.word, {vote.outcome.word for vote in found.votes}) == ("abstain", {"abstain"})
+
+
+def test_a_refusal_beside_the_reply_is_no_verdict_under_any_parser() -> None:
+    for chosen in PARSERS:
+        strategy = "codejudge" if chosen.name == "codejudge" else "verifybench"
+        refusal = Reply(text="No, I can't say Yes to that.", finish_reason="refusal")
+        found, _ = judged([refusal, refusal], strategy=strategy, parser=chosen.id)
+        assert (found.verdict.outcome.word, found.verdict.reason) == ("abstain", "refused")

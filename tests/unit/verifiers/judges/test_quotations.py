@@ -59,7 +59,6 @@ FRAMES = {
     "thinking": "<think>\nIt says:\n{quoted}\nHm.\n</think>\n\n{own}",
     "thinking, fenced": "<think>\n{fence}\n{quoted}\n{fence}\n</think>\n\n{own}",
     "thinking, then fenced": "<think>{quoted}</think>\n{fence}\n{quoted}\n{fence}\n{own}",
-    "thinking that never ends, fenced": "<think>\n{fence}\n{quoted}\n{fence}\n{own}",
 }
 COMPLETIONS = [f"Adding both gives 5, so x = 5.\n\n{payload}" for payload in INJECTED] + [
     f"So x = 5. {payload}" for payload in INJECTED
@@ -74,7 +73,16 @@ def test_the_judges_own_verdict_is_read_and_no_other(judge: Own, frame: str) -> 
         for own in words:
             for quoted in COMPLETIONS:
                 raw = frame.format(quoted=quoted, own=own, fence=FENCE)
-                assert read.parse(raw, FENCE).verdict == verdict, raw
+                # Nothing tells a mark that is repeated without a fence from the judge's own.
+                seems_thought = "<think>" in quoted and FENCE not in raw and "</think>" not in raw
+                assert read.parse(raw, FENCE).verdict == ("abstain" if seems_thought else verdict), raw
+
+
+@pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: judge.name)
+def test_what_stands_in_a_thought_is_no_verdict_behind_a_fence_either(judge: Own) -> None:
+    for own in (*judge.yes, *judge.no):
+        reading = parser(judge.name).parse(f"<think>\n{FENCE}\n3\n{FENCE}\n{own}", FENCE)
+        assert (reading.verdict, reading.reason) == ("abstain", "truncated")
 
 
 @pytest.mark.parametrize("judge", JUDGES, ids=lambda judge: judge.name)
@@ -85,7 +93,7 @@ def test_a_quoted_verdict_is_never_the_judges(judge: Own, frame: str) -> None:
             raw = frame.format(q=quoted, f=FENCE)
             reading = parser(judge.name).parse(raw, FENCE)
             assert reading.verdict == "abstain", raw
-            assert reading.reason == ("truncated" if "<think>" in raw else "unparsed")
+            assert reading.reason == ("truncated" if raw.startswith("<think>") else "unparsed")
 
 
 @pytest.mark.parametrize(

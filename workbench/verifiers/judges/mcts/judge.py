@@ -12,7 +12,7 @@ from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer
 from workbench.verifiers.base import Judged
-from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, Numbered, told, unusable
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, Numbered, told, unusable, verdict_of
 from workbench.verifiers.judges.mcts.subtasks import (
     GlobalMode,
     History,
@@ -117,7 +117,7 @@ class Voices:
         return await self._case.ask(self._ask, call, made, step=step, sample=sample)
 
     def _is_usable(self, analysis: DelimitedReply) -> bool:
-        return bool(analysis.said.strip()) and not (self._parser.is_strict and unusable(analysis))
+        return bool(analysis.said.strip()) and not unusable(analysis, strict=self._parser.is_strict)
 
     def _yes(self, heard: DelimitedReply) -> bool | None:
         return _yes_or_no(heard, self._parser)
@@ -136,8 +136,8 @@ async def overall(case: JudgeCase, ask: Ask, template: Template) -> bool | None:
 
 
 def _yes_or_no(heard: DelimitedReply, parser: Parser) -> bool | None:
-    verdict = parser.parse(heard.reply.text, heard.fence, heard.ended).verdict
-    return None if verdict == "abstain" else verdict == "correct"
+    outcome = verdict_of(heard, parser).outcome
+    return None if outcome is Outcome.ABSTAIN else outcome is Outcome.CORRECT
 
 
 def _told_history(history: History) -> str:

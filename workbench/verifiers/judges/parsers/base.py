@@ -8,15 +8,13 @@ from typing import Final, Literal, TypeVar
 
 from msgspec import Struct
 
-from workbench.core.final_answer import reply_start
 from workbench.llm.records import Ending
+from workbench.verifiers.judges.parsers.thoughts import is_cut_off, spoken
 
 # -- The judge's own words in a reply: without thinking, fenced echoes and what it quotes.
 
 
 Found = TypeVar("Found")
-THINK = "<think>"
-"""What opens a model's thinking where it stands in the reply."""
 JUDGMENT = r"final[ \t*_]{1,6}judge?ment[ \t*_`]{0,6}[:：]"
 """The label of a verdict line, in either spelling; for use without regard to case."""
 MARKUP = " \t*_`#[](){}<>$.,;:!-–—•|~\\"
@@ -25,11 +23,8 @@ _QUOTES = "\"'“”‘’«»"
 _SPAN = re.compile(r'"[^"]{0,400}"|“[^”]{0,400}”|«[^»]{0,400}»|`[^`]{1,400}`')
 _LABEL_ALONE = re.compile(rf"({JUDGMENT}[ \t*_`]{{0,6}})(?:\r?\n)[ \t\r\n]*", re.IGNORECASE)
 _LINE_START = 8
-
-
-def is_cut_off(raw: str) -> bool:
-    """Whether a reply ends inside its thinking: ``<think>`` opened and never closed."""
-    return raw.rfind(THINK) > raw.rfind("</think>")
+# What marks turns and their parts: <|end|> <|return|> <|open|>response<|sep|>
+_TURN = re.compile(r"<\|(?:open|close)\|>\w{1,20}<\|sep\|>|<\|\w{1,40}\|>")
 
 
 def own_lines(raw: str, delimiter: str | None) -> list[str]:
@@ -39,15 +34,18 @@ def own_lines(raw: str, delimiter: str | None) -> list[str]:
         raw: The reply as recorded.
         delimiter: The fence around untrusted text in the request, if there was one.
     """
-    text = raw[raw.rfind(delimiter) + len(delimiter) :] if delimiter and delimiter in raw else raw
-    text = text[reply_start(text) :].strip()
-    if text.startswith(THINK):
-        return []
-    text = _LABEL_ALONE.sub(r"\1 ", text)
+    text = _LABEL_ALONE.sub(r"\1 ", _TURN.sub(" ", own_text(raw, delimiter)).strip())
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(">")]
     if len(lines) == 1:
         lines = [lines[0].strip().strip(_QUOTES)]
     return [kept for line in lines if (kept := _without_quotations(line)).strip()]
+
+
+def own_text(raw: str, delimiter: str | None) -> str:
+    """What a reply says of its own: no thoughts, nothing before data that it repeats; arguments as with `own_lines`."""
+    start, end = spoken(raw, delimiter)
+    text = raw[start:end]
+    return text[text.rfind(delimiter) + len(delimiter) :] if delimiter and delimiter in text else text
 
 
 def last_found(lines: list[str], read: Callable[[str], Found | None]) -> Found | None:
@@ -265,14 +263,16 @@ class Parser(Struct, frozen=True):
             ended: How the reply ended. Of one that didn't come to its end, or says that there will be no verdict,
                 strict parsers take a verdict behind its label alone.
         """
+        is_cut = is_cut_off(raw, delimiter)
         if self.labelled is None:
-            return self.read(raw, delimiter)
+            reading = self.read(raw, delimiter)
+            return Reading("abstain", reason="truncated") if is_cut and reading.reason == "unparsed" else reading
         lines = own_lines(raw, delimiter)
-        why: NoVerdict | None = None if ended == "whole" else ended
+        why: NoVerdict | None = ended if ended != "whole" else "truncated" if is_cut else None
         if why is None:
             says = declined(lines)
             why = "refused" if says == "refused" else "unparsed" if says and self.in_words else None
-        if why is None or (why == "truncated" and _is_one_word(lines)):
+        if why is None:
             return self.read(raw, delimiter)
         reading = self.labelled(raw, delimiter)
         if reading.reason in (None, "invalid") or why == "unparsed":
@@ -280,13 +280,8 @@ class Parser(Struct, frozen=True):
         return Reading("abstain", reason=why)
 
 
-def _is_one_word(lines: list[str]) -> bool:
-    """Whether nothing is said but one word: a limit of a token or two lets no judge say more."""
-    return len(lines) == 1 and len(lines[0].strip(MARKUP).split()) == 1
-
-
-def said(correct: bool | None, raw: str) -> Reading:
-    """The reading of a yes, a no, or neither in ``raw``."""
+def said(correct: bool | None) -> Reading:
+    """The reading of a yes, a no, or neither."""
     if correct is None:
-        return Reading("abstain", reason="truncated" if is_cut_off(raw) else "unparsed")
+        return Reading("abstain", reason="unparsed")
     return Reading("correct" if correct else "incorrect")

@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
 
-from workbench.core.final_answer import reply_start
-from workbench.verifiers.judges.parsers.base import MARKUP, Reading, last_found, own_lines, said
+from workbench.verifiers.judges.parsers.base import MARKUP, Reading, last_found, own_lines, own_text, said
 
 _PREFIX = r"(?:final[ \t]+)?(?:answer|judge?ment|verdict)(?:[ \t]*\([^()]{0,30}\))?[*_ \t]{0,4}:[ \t*_`\"'(\[]{0,6}"
 _NO_ECHO = r"(?![ \t]{0,3}(?:[/|]|or[ \t])[ \t]{0,3}(?:yes|no)(?![^\W_]))"
@@ -23,21 +22,21 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
     """Correct with "yes" anywhere in the last or first line; else incorrect with "no" anywhere in them."""
     ends = [line.strip().lower() for line in (raw[raw.rfind("\n") + 1 :], raw.partition("\n")[0])]
     if any("yes" in line for line in ends):
-        return said(True, raw)
-    return said(False if any("no" in line for line in ends) else None, raw)
+        return said(True)
+    return said(False if any("no" in line for line in ends) else None)
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
     """The word the last line begins with; else the last line of that word alone; else what the first begins with."""
     lines = own_lines(raw, delimiter)
     word = _leading(lines[-1]) or last_found(lines, _bare) or _leading(lines[0]) if lines else None
-    return said(None if word is None else word == "yes", raw)
+    return said(None if word is None else word == "yes")
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
     """The last line that begins with a label and the word behind it."""
     found = last_found(own_lines(raw, delimiter), lambda line: _LABELLED.match(line.lstrip(MARKUP)))
-    return said(None if found is None else found[1].lower() == "yes", raw)
+    return said(None if found is None else found[1].lower() == "yes")
 
 
 def _leading(line: str) -> str | None:
@@ -84,12 +83,11 @@ def fault_strict(raw: str, delimiter: str | None = None) -> Reading:
 
     The score is max(0, 100 - 100 fatal - 50 major - 5 small) / 100; only 1 is correct.
     """
-    text = raw[raw.rfind(delimiter) + len(delimiter) :] if delimiter and delimiter in raw else raw
-    found = list(_lists(text[reply_start(text) :][-_LONGEST:]))
+    found = list(_lists(own_text(raw, delimiter)[-_LONGEST:]))
     severities = [_severity(one) for one in found[-1]] if found else [None]
     known = [severity for severity in severities if severity is not None]
     if len(known) < len(severities):
-        return said(None, raw)
+        return said(None)
     score = max(0, 100 - sum(WEIGHTS[severity] for severity in known)) / 100
     counts = Counter(known)
     label = ", ".join(f"{counts[severity]} {severity}" for severity in WEIGHTS if counts[severity])

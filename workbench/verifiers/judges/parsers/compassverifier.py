@@ -22,10 +22,10 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
     r"""The last ``\boxed`` letter; else the reply's one letter; else the last letter A to C, in words too."""
     boxed = re.findall(r"boxed\{([A-C])\}", raw)
     if boxed:
-        return _labelled(boxed[-1], raw)
+        return _labelled(boxed[-1])
     judgment = raw.rpartition("Final Judgment:")[2]
     found = re.findall(r"\(([A-C])", judgment) or re.findall("[A-C]", judgment)
-    return _labelled(found[-1] if found else None, raw)
+    return _labelled(found[-1] if found else None)
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
@@ -36,18 +36,18 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
     lines = [_ECHO.sub(_alternatives, line) for line in own_lines(raw, delimiter)]
     label = (last_found(lines[-1:], _bare) or last_found(lines, _judgment)) if lines else None
     label = label or last_found(lines, _boxed) or last_found(lines[:1], _bare) or last_found(lines, _bracketed)
-    return _labelled(label, raw)
+    return _labelled(label)
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
     """The last line with a judgment behind its label."""
     lines = [_ECHO.sub(_alternatives, line) for line in own_lines(raw, delimiter)]
-    return _labelled(last_found(lines, _behind_label), raw)
+    return _labelled(last_found(lines, _behind_label))
 
 
-def _labelled(label: str | None, raw: str) -> Reading:
+def _labelled(label: str | None) -> Reading:
     if label is None:
-        return said(None, raw)
+        return said(None)
     if label == "C":
         return Reading("abstain", label=label, reason="invalid")
     return Reading("correct" if label == "A" else "incorrect", label=label)

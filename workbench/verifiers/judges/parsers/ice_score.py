@@ -39,14 +39,14 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
     """
     number = last_found(own_lines(raw, delimiter), _number)
     score = None if number is None else _in_range(number)
-    return said(None, raw) if score is None else _scored(score)
+    return said(None) if score is None else _scored(score)
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
     """The last line with a score behind its label."""
     number = last_found(own_lines(raw, delimiter), lambda line: chosen(_LABELLED, line))
     score = None if number is None else _in_range(number)
-    return said(None, raw) if score is None else _scored(score)
+    return said(None) if score is None else _scored(score)
 
 
 def _scored(score: int) -> Reading:

@@ -15,20 +15,20 @@ _ALONE = re.compile(rf"(?<![^\W_])(?<![/|-])(?<!\bor )(Yes|No){_NO_ECHO}(?!/)")
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
     """The last "Yes" or "No" anywhere, in words too: "Note" says no."""
     yes, no = raw.rfind("Yes"), raw.rfind("No")
-    return said(None if yes == no else yes > no, raw)
+    return said(None if yes == no else yes > no)
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
     """The last judgment line, or line of a Yes or No alone; else the last Yes or No that is a word of its own."""
     lines = own_lines(raw, delimiter)
     word = last_found(lines, _judgment) or last_found(lines, _word)
-    return said(None if word is None else word.lower() == "yes", raw)
+    return said(None if word is None else word.lower() == "yes")
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
     """The last judgment line, with its label."""
     word = last_found(own_lines(raw, delimiter), lambda line: chosen(_LABELLED, line))
-    return said(None if word is None else word.lower() == "yes", raw)
+    return said(None if word is None else word.lower() == "yes")
 
 
 def _judgment(line: str) -> str | None:

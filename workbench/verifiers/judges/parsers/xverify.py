@@ -19,19 +19,19 @@ _LABEL = re.compile(r"(?:final[ \t]+)?(?:judge?ment|verdict|result|answer)[*_` \
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
     """The whole reply is the word, in any case; anything else counts as invalid, brackets too."""
     word = raw.strip().lower()
-    return said(word == "correct" if word in ("correct", "incorrect") else None, raw)
+    return said(word == "correct" if word in ("correct", "incorrect") else None)
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
     """The last line whose first word it is, in any case, behind brackets and stars."""
     word = last_found(own_lines(raw, delimiter), _first_word)
-    return said(None if word is None else word == "correct", raw)
+    return said(None if word is None else word == "correct")
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
     """The last line that begins with a label and the word behind it."""
     word = last_found(own_lines(raw, delimiter), _labelled_word)
-    return said(None if word is None else word == "correct", raw)
+    return said(None if word is None else word == "correct")
 
 
 def _labelled_word(line: str) -> str | None:

@@ -1,0 +1,113 @@
+"""What a model thinks is no verdict, however its server or its format marks it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.verifiers.judges.parsers import PARSERS, parser
+from workbench.verifiers.judges.parsers.thoughts import is_cut_off, spoken
+
+FORMS = {
+    "DeepSeek, Qwen": ("<think>", "</think>"),
+    "no opening tag": ("", "</think>"),
+    "in any case": ("<Thinking>", "</THINKING>"),
+    "Magistral": ("[THINK]", "[/THINK]"),
+    "Kimi": ("◁think▷", "◁/think▷"),
+    "Kimi K3": ("<|open|>think<|sep|>", "<|close|>think<|sep|><|open|>response<|sep|>"),
+    "Seed-OSS": ("<seed:think>", "</seed:think>"),
+    "MiniMax M3": ("<mm:think>", "</mm:think>"),
+    "K2 Horizon": ("<ifm|think_fast>", "</ifm|think_fast>"),
+    "LongCat": ("<longcat_think>", "</longcat_think>"),
+    "Reka": ("<reasoning>", "</reasoning>"),
+    "EXAONE, Gemini": ("<thought>", "</thought>"),
+    "Sky-T1": ("<|begin_of_thought|>", "<|end_of_thought|>\n\n<|begin_of_solution|>"),
+    "Command A": ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
+    "Apertus": ("<|inner_prefix|>", "<|inner_suffix|>"),
+    "Inkling": ("<|content_thinking|>", "<|end_message|><|message_model|><|content_text|>"),
+    "Gemma 4": ("<|channel>thought\n", "<channel|>"),
+    "MedGemma": ("<unused94>thought\n", "<unused95>"),
+    "harmony": (
+        "<|channel|>analysis<|message|>",
+        "<|end|><|start|>assistant<|channel|>final<|message|>",
+    ),
+    "harmony, constrained": ("<|channel|>analysis<|message|>", "<|channel|>final <|constrain|>json<|message|>"),
+    "harmony, stripped": ("analysisWe look. ", "assistantfinal"),
+    "Granite": ("Here is my thought process:\n", "\nHere is my response:\n"),
+}
+SAID = {
+    "verifybench": ("Final Judgment: Yes", "Final Judgment: No"),
+    "ice-score": ("4", "1"),
+    "codejudge": ("Yes", "No"),
+    "codejudge-fault": ("[]", '[{"inconsistency": "Logic error", "severity": "Major"}]'),
+    "compassverifier": ("A", "B"),
+    "xverify": ("[Correct]", "[Incorrect]"),
+}
+JUDGES = [chosen.id for chosen in PARSERS if chosen.is_strict]
+FENCE = "data-bcdfghjkqrstmnpl"
+WORDS = st.lists(
+    st.sampled_from(
+        [
+            *(word for pair in SAID.values() for word in pair),
+            *("Yes", "No", "Final Judgment: Yes", "Score: 4", "Answer: No", "Judgment: [Correct]"),
+            *("so far.", "But wait"),
+            *("It closes with `</think>`.", "the <think> tag", FENCE, "\n", "\n\n", " "),
+        ]
+    ),
+    max_size=8,
+).map(" ".join)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=FORMS.keys())
+@pytest.mark.parametrize("name", JUDGES)
+@given(thought=WORDS)
+def test_a_thought_says_nothing(form: str, name: str, thought: str) -> None:
+    opening, closing = FORMS[form]
+    for fence in (None, FENCE):
+        for said, verdict in zip(SAID[name.partition("@")[0]], ("correct", "incorrect"), strict=True):
+            raw = f"{opening}{thought}{closing}\n{said}"
+            assert parser(name).parse(raw, fence).verdict == verdict, raw
+            for nothing in (f"{opening}{thought}{closing}", f"{opening}{thought}{closing}\n\n"):
+                assert parser(name).parse(nothing, fence).verdict == "abstain", nothing
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "no opening tag"])
+@pytest.mark.parametrize("name", JUDGES)
+@given(thought=WORDS)
+def test_a_thought_that_never_ends_is_a_reply_that_was_cut(form: str, name: str, thought: str) -> None:
+    opening, _ = FORMS[form]
+    for fence in (None, FENCE):
+        reading = parser(name).parse(opening + thought, fence)
+        assert (reading.verdict, reading.reason) == ("abstain", "truncated")
+        if form == "harmony, stripped":
+            continue  # Its mark is one at the start alone.
+        again = parser(name).parse(f"{opening}Hm.{FORMS[form][1]}\n{opening}{thought}", fence)
+        assert (again.verdict, again.reason) == ("abstain", "truncated")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "It leaves the <think> tag open, which is no fault.\nFinal Judgment: Yes",
+        'Its "<think>" and `</think>` are a model\'s own.\nFinal Judgment: Yes',
+        f"{FENCE}\n<think>\nIs it 5? No\n{FENCE}\nIt is.\nFinal Judgment: Yes",
+        "The analysis is right.\nFinal Judgment: Yes",
+        "analysis: it holds.\nFinal Judgment: Yes",
+        "Final Judgment: Yes<|return|>",
+        "<answer>\nFinal Judgment: Yes\n</answer>",
+    ],
+)
+def test_who_speaks_of_a_mark_does_not_think(raw: str) -> None:
+    assert parser("verifybench").parse(raw, FENCE).verdict == "correct"
+    assert not is_cut_off(raw, FENCE)
+
+
+def test_a_verdict_before_a_thought_that_never_ends_needs_its_label() -> None:
+    assert parser("verifybench").parse("Final Judgment: No\n<think>\nYes").verdict == "incorrect"
+    assert parser("verifybench").parse("No\n<think>\nFinal Judgment: Yes").reason == "truncated"
+
+
+def test_a_reply_without_thoughts_is_spoken_as_a_whole() -> None:
+    for text in ("A < B, and <b>so</b> [Think of it]. thinking> No", "x <y> z", "[1] <reason> Yes", ""):
+        assert spoken(text) == (0, len(text))

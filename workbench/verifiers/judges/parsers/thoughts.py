@@ -1,0 +1,78 @@
+"""What a model thought in the midst of its reply, told from what it says by the marks that models put around it.
+
+Sources: the reasoning parsers of vLLM and SGLang (2026), OpenAI's harmony format, model cards.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_WORD = r"(?:\w{1,20}[:_|])?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad)(?:_\w{1,20})?"
+_QUOTE = "\"'`“‘«"
+# What is quoted, or stands behind a word as in "the <think> tag", is spoken of.
+_SPOKEN_OF = rf"(?<![{_QUOTE}(])(?<![\w,;)] )"
+_OPENING: Final = "|".join(
+    (
+        # <think> <Thinking> <seed:think> <longcat_think> <ifm|think_fast> [THINK] ◁think▷ <|begin_of_thought|>
+        rf"<{_WORD}(?:[ \t][^<>\n]{{0,80}})?>",
+        r"\[think(?:ing)?\]",
+        r"◁think▷",
+        r"<\|(?:think|thinking|begin_of_thought|start_thinking|inner_prefix|content_thinking)\|>",
+        # Gemma 4, MedGemma, Pangu, Kimi K3.
+        r"<\|channel>[ \t]*thought|<unused94>|\[unused16\]|<\|open\|>think<\|sep\|>",
+        # Harmony, and the same where a server has stripped its tokens: "analysisWe need ... assistantfinalYes".
+        r"<\|channel\|>[ \t]*(?:analysis|commentary)\b",
+        r"\A\s{0,40}(?:analysis|commentary)(?-i:(?=[A-Z]))",
+        # Granite.
+        r"^here(?: is|['’]s) my thought process:",
+    )
+)
+_CLOSING: Final = "|".join(
+    (
+        rf"</{_WORD}[ \t]{{0,4}}>",
+        r"\[/think(?:ing)?\]",
+        r"◁/think▷",
+        r"<\|(?:/think|/thinking|end_of_thought|end_thinking|inner_suffix|content_text)\|>",
+        r"<channel\|>|<unused95>|\[unused17\]|<\|close\|>think<\|sep\|>",
+        r"<\|channel\|>[ \t]*final\b[^<\n]{0,40}(?:<\|constrain\|>[^<\n]{0,40})?<\|message\|>",
+        r"(?-i:assistantfinal)",
+        r"^here(?: is|['’]s) my response:",
+    )
+)
+_MARK: Final = re.compile(
+    rf"(?<![{_QUOTE}])(?P<closing>{_CLOSING})(?![{_QUOTE}])|{_SPOKEN_OF}(?:{_OPENING})(?![{_QUOTE}])",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def spoken(raw: str, delimiter: str | None = None) -> tuple[int, int]:
+    """From where to where a model speaks: behind the last thought that ended, up to one that never did.
+
+    Marks in what it repeats of the request's data aren't its own.
+
+    Args:
+        raw: The reply as recorded.
+        delimiter: The fence around untrusted text in the request, if there was one.
+    """
+    repeated = _repeated(raw, delimiter)
+    start, end = 0, len(raw)
+    for mark in _MARK.finditer(raw):
+        if any(first <= mark.start() < last for first, last in repeated):
+            continue
+        if mark["closing"]:
+            start, end = mark.end(), len(raw)
+        else:
+            end = min(end, mark.start())
+    return start, end
+
+
+def is_cut_off(raw: str, delimiter: str | None = None) -> bool:
+    """Whether a reply ends inside a thought; arguments as with `spoken`."""
+    return spoken(raw, delimiter)[1] < len(raw)
+
+
+def _repeated(raw: str, delimiter: str | None) -> list[tuple[int, int]]:
+    """Where a reply repeats data: between one fence and the next."""
+    fences = [found.start() for found in re.finditer(re.escape(delimiter), raw)] if delimiter else []
+    return list(zip(fences[::2], fences[1::2], strict=False))

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.stage import notices, opened, press, screen_of
+from tests.tui.stage import notices, opened, press, screen_of, text_of, until
 from workbench.app.tui.kit.matrix import Matrix
 from workbench.app.tui.screens.accuracy import AccuracyScreen
 from workbench.app.tui.screens.compare import CompareScreen
+from workbench.app.tui.screens.home import HomeScreen
 from workbench.core.project import Project, open_project
 from workbench.core.selection import GROUPS, Condition
 from workbench.interchange.importing import import_files, parse_verdicts, plan_import
@@ -72,3 +73,23 @@ async def test_wins_are_counted_by_a_column_that_was_kept(project: Project) -> N
         assert screen.asked.by == f"column:{LEVEL}"
         assert screen.report is not None
         assert {one.group for one in screen.report.groups} == {"easy", "[red]hard[/]"}
+
+
+async def test_values_that_are_no_types_are_said_where_figures_stand(tmp_path: Path) -> None:
+    project = open_project(tmp_path / "p.db", create=True)
+    plans = plan_import([table(tmp_path)], columns={"subtype": LEVEL}, graders={"regex": "regex says"})
+    import_files(project, plans)
+    async with opened(project) as (app, pilot):
+        await until(pilot, lambda: any(one.kind == "unknown-types" for one in screen_of(app, HomeScreen).matters))
+        home = screen_of(app, HomeScreen)
+        (number,) = [place for place, one in enumerate(home.matters, 1) if one.kind == "unknown-types"]
+        sentence = home.matters[number - 1].sentence
+        assert sentence.startswith(f"No answer type: 24 items, of which {LEVEL} says easy, [red]hard[/]")
+        await press(pilot, f"{number}")
+        screen = screen_of(app, AccuracyScreen)
+        assert {row.group for row in screen.report.rows} == {None, "easy", "[red]hard[/]"}  # type: ignore[union-attr]
+        await press(pilot, "b")
+        assert screen.asked.by == "column:regex says"
+        await press(pilot, *["b"] * 2)
+        assert screen.asked.by == "type"
+        assert f"{LEVEL} says easy, [red]hard[/]" in text_of(app, "#accuracy-conclusion")

@@ -321,7 +321,10 @@ def _read(
         if complete is not None:
             complete(digest())
     report = of_file(plan, counts, dict(sorted(reasons.items())), shown, broken, missing)
-    return replace(report, type_columns=types_summed(types.counts.values()) or UNSET)
+    unknown = types_summed(types.counts.values())
+    later = () if plan.format == "verifybench" else (one.column for one in unknown)
+    kept = list(dict.fromkeys((*plan.kept, *later)))
+    return replace(report, type_columns=unknown or UNSET, kept=kept or UNSET)
 
 
 def _missing(record: Record, columns: Mapping[str, str]) -> list[str]:

@@ -17,16 +17,18 @@ from msgspec import Struct, structs
 from workbench.core.project import Project
 from workbench.core.run import ACTIVE, RunInfo
 from workbench.core.status import Matter, PersonProgress, Status
-from workbench.core.taxonomy import type_display
+from workbench.core.taxonomy import UNTYPED, type_display
 from workbench.core.text.figures import counted, percent, percent_interval, waits
 from workbench.labelling import coordinating
 from workbench.labelling.agreement.measuring import agreement
 from workbench.labelling.forecasting import forecast
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.entries import CONSTANTS
+from workbench.measuring.notes import unknown_words
 from workbench.measuring.reviewing.asked import listed
 from workbench.measuring.reviewing.kinds import EVEN
 from workbench.measuring.reviewing.queues import queue
+from workbench.measuring.store.curation import unknown_types
 from workbench.measuring.suggesting import status
 from workbench.runs.run_status import runs
 from workbench.statistics.records.agreement import AgreementReport
@@ -291,6 +293,23 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     )
 
 
+def _unknown_types(facts: ProjectFacts) -> Iterator[Matter]:
+    if facts.best is None:
+        return
+    items = max((row.n for row in facts.report.rows if row.group == UNTYPED), default=0)
+    found = unknown_types(facts.project.database.reader()) if items else None
+    if found is not None:
+        by = f"column:{found.column}" if found.column else "type"
+        yield Matter(
+            kind="unknown-types",
+            sentence=f"No answer type: {unknown_words(found, items)}. References can tell types.",
+            about={"by": by},
+            size=items,
+            screen="accuracy",
+            command=f"workbench accuracy DB --by {shlex.quote(by)}",
+        )
+
+
 def _agreement(facts: ProjectFacts) -> Iterator[Matter]:
     found = facts.agreement
     alpha = None if found is None else found.krippendorff_alpha
@@ -404,6 +423,7 @@ KINDS: Final = {
     "suspect-labels": MatterKind(_suspect_labels, late=True),
     "weak-agreement": MatterKind(_weak_agreement, late=True),
     "weakest-cell": MatterKind(_weakest_cell, late=True),
+    "unknown-types": MatterKind(_unknown_types, late=True),
     "agreement": MatterKind(_agreement, late=True),
     "running": MatterKind(_running),
     "progress": MatterKind(_progress),

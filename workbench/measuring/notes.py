@@ -24,10 +24,12 @@ from workbench.statistics.records.agreement import Ceiling
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 if TYPE_CHECKING:
-    from workbench.measuring.store.curation import Untyped
+    from workbench.measuring.store.curation import UnknownTypes, Untyped
     from workbench.statistics.compare import ComparisonPower
 
 
+NO_TYPES: Final = "No answer type: "
+"""What the sentence begins with that says what files have in its place."""
 LEVEL: Final = 0.05
 """q-values below this are named."""
 _NAMED = 5
@@ -217,12 +219,22 @@ def _are(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
+def unknown_words(found: UnknownTypes, items: int) -> str:
+    """What so many items without a type say in its place, and what figures go by then."""
+    says = f"{found.column} says" if found.column else "their files say"
+    by = f"; column:{found.column} is a breakdown of its own" if found.column else ""
+    return f"{counted(items, 'item')}, of which {says} {found.examples}{by}"
+
+
 def _untyped(report: AccuracyReport, known: Callable[[], Untyped]) -> Iterator[str]:
     """What stands apart from the types that count, where items are untyped for want of them."""
     fields = crossing(report.by) if report.by is not None else ()
     if not {"type", "subtype"} & set(fields) or not any(UNTYPED in row.groups and row.n for row in report.rows):
         return
     found = known()
+    if found.unknown is not None:
+        items = max(row.n for row in report.rows if UNTYPED in row.groups)
+        yield f"{NO_TYPES}{unknown_words(found.unknown, items)}."
     said = [
         f"{words} {count:,}"
         for words, count in (

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from msgspec import UNSET
 from openpyxl import Workbook
 
+from workbench.app.cli import root
 from workbench.core.database.selection import check_names
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import Project, open_project
@@ -389,6 +391,23 @@ def test_values_that_are_no_answer_type_are_counted_and_stay_with_the_items(proj
     assert {json.loads(extra)["topic"] for (extra,) in kept} == set(TOPICS)
 
 
+def test_what_is_no_answer_type_is_kept_wherever_it_stands(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workbench.data.formats.reading.SAMPLE_ROWS", 2)
+    rows = [["q?", f"{n}", f"{n}", kind] for n, kind in enumerate(["A1", "B2", "C1", "geometry", "D1", "geometry"])]
+    file = table(tmp_path, rows, TOPIC_HEADER)
+    seen = preview_import(project, plan_import([file], columns=parse_map(["subtype=topic"])))
+    report = taken(project, file, ["subtype=topic"])
+    assert seen.kept == report.kept == ["topic"]
+    groups = columns(project).groups("column:topic")
+    assert groups.names == ("", "geometry")
+    assert groups.code.tolist() == [0, 0, 0, 1, 0, 1]
+    assert taken(project, file, ["subtype=topic"]).unchanged == 6
+    questions = [{"question": f"{n}?", "answer": "1", "type": kind} for n, kind in enumerate(["A", "B", "shapes"])]
+    assert taken(project, lines(tmp_path, *questions), []).kept == ["type"]
+
+
 def test_types_that_are_all_known_are_no_matter(project: Project, tmp_path: Path) -> None:
     report = taken(project, table(tmp_path, [["q?", "1", "1", "B2"]], TOPIC_HEADER), ["subtype=topic"])
     assert (report.type_columns, report.kept) == (UNSET, UNSET)
@@ -399,3 +418,23 @@ def test_a_column_is_the_domain_and_stays_with_the_items(project: Project, tmp_p
     assert (report.imported, report.kept) == (6, ["topic"])
     names = project.database.reader().execute("SELECT domain, name FROM sources ORDER BY 1").fetchall()
     assert names == [(topic, f"{topic}/unknown") for topic in sorted(TOPICS) if topic]
+
+
+STRANGE = ["Nr", "Task (en)", "Expected", "Model's output", "human says", "grader"]
+OF_STRANGE = [[f"{n}", "1+1?", "2", "It is 2.", "yes" if n % 2 else "no", "no" if n % 3 else "yes"] for n in range(6)]
+
+
+def test_who_lacks_a_column_is_told_which_it_may_be(tmp_path: Path) -> None:
+    file, database = table(tmp_path, OF_STRANGE, STRANGE), str(tmp_path / "new.db")
+
+    def imported(*maps: str) -> str:
+        words = [word for one in maps for word in ("--map", one)]
+        return CliRunner().invoke(root, ["import", database, str(file), *words], catch_exceptions=False).output
+
+    with pytest.raises(FormatError, match="no column holds the question") as found:
+        imported()
+    assert "--map question=COLUMN --map reference=Expected --map 'completion=Model'\"'\"'s output'?" in str(found.value)
+    maps = ("question=Task (en)", "reference=Expected", "completion=Model's output")
+    meant = "no column was taken for gold. Did you mean --map 'gold=human says' --verdict grader=grader?"
+    assert meant in imported(*maps)
+    assert "Did you mean" not in imported(*maps, "gold=human says")

@@ -56,6 +56,7 @@ from workbench.interchange.importing import (
     QUESTIONS,
     FilePlan,
     ImportReport,
+    first_look,
     import_files,
     parse_map,
     parse_verdicts,
@@ -172,6 +173,10 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         show(column.said)
     if report.kept:
         show(f"Other columns, kept with the items: {', '.join(report.kept)}")
+    for plan in plans if "gold" not in report.mapping else ():
+        if meant := first_look(plan.path).words_for(plan.graders.values()):
+            anew = "" if dry_run else " Stored rows stay as they are: a new database or --dataset takes them anew."
+            say(f"{plan.path}: no column was taken for gold. Did you mean {meant}?{anew}")
     for line in column_lines(report.verdict_columns or []):
         show(line)
     if report.swapped_types:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+import shlex
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -56,9 +58,19 @@ RELEASED: dict[str, str] = {
 }
 """Our field -> key of the released schema, in the released order (``annotator`` follows as an extra key)."""
 RELEASED_KEYS = tuple(RELEASED.values())
+_TOLD_BY_WORDS = {
+    "question": FIELDS["question"],
+    "reference": (*FIELDS["reference"], "expected", "label_answer", "target", "solution"),
+    "completion": (*FIELDS["completion"], "reply", "prediction"),
+    "gold": ("human", "annotator", *FIELDS["gold"]),
+}
+"""Our field -> names whose words tell it, the surest first; a column of gold must hold words for verdicts as well."""
+_WORD = re.compile(r"[^\W_]+")
 _NO_LICENCE = frozenset(("", "/", "-", "–", "?", "none", "null", "n/a", "na", "unknown", "unspecified"))
 _ALSO_CALLED = {key: field for field, key in RELEASED.items() if key not in FIELDS}
 _ENOUGH = 6
+_COLUMN = "COLUMN"
+"""Stands for a column's name in a message."""
 _SHOWN = 40
 """Columns that an error names."""
 
@@ -170,12 +182,29 @@ def require_columns(found: Sequence[str], asked: Mapping[str, str], place: str) 
 def _require(columns: Mapping[str, str], found: Sequence[str], place: str, required: Sequence[str]) -> None:
     if not found and not columns:
         raise FormatError(f"{place}: there is no row with columns in it.", "Is it the right file, and --format?")
-    for field in required:
-        if field not in columns:
-            raise FormatError(
-                f"{place}: no column holds the {field}.",
-                f"{columns_there(found)} Name it: --map {field}=COLUMN",
-            )
+    missing = [field for field in required if field not in columns]
+    if missing:
+        like = told_by_words([column for column in found if column not in columns.values()], columns)
+        maps = " ".join(f"--map {shlex.quote(f'{field}={like.get(field, _COLUMN)}')}" for field in missing)
+        meant = f"Did you mean {maps}?" if like.keys() & {*missing} else f"Name it: {maps}"
+        raise FormatError(f"{place}: no column holds the {missing[0]}.", f"{columns_there(found)} {meant}")
+
+
+def told_by_words(columns: Sequence[str], fields: Collection[str], verdicts: Collection[str] = ()) -> dict[str, str]:
+    """Our field -> a column whose name has the words of one that would be it.
+
+    Args:
+        fields: Ours that have a column already.
+        verdicts: Those of the columns that hold verdicts: gold is one of them, and nothing else is.
+    """
+    found: dict[str, str] = {}
+    for field, aliases in _TOLD_BY_WORDS.items():
+        fit = [one for one in columns if one not in found.values() and (one in verdicts) is (field == "gold")]
+        told = (one for alias in aliases for one in fit if {*alias.split("_")} <= {*_WORD.findall(fold(one))})
+        column = next(told, None)
+        if column is not None and field not in fields:
+            found[field] = column
+    return found
 
 
 def columns_there(found: Sequence[str]) -> str:

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from workbench.data.formats.fields import FIELDS, fold
+from workbench.data.formats.fields import FIELDS, fold, told_by_words
 from workbench.data.formats.places import ColumnPath, value_at
 from workbench.data.formats.reading import sampled
 from workbench.data.formats.verdict_words import speaks_of_verdicts
 
-_TOLD_BY_WORDS = {
-    "question": FIELDS["question"],
-    "reference": (*FIELDS["reference"], "expected", "label_answer", "target", "solution"),
-    "completion": FIELDS["completion"],
-    "gold": ("human", "annotator", *FIELDS["gold"]),
-}
-"""Our field -> names whose words tell it, the surest first; a column of gold must hold words for verdicts as well."""
-_WORD = re.compile(r"[^\W_]+")
 _NO_NAME = re.compile(r"[^\w.+@/-]+", re.ASCII)
 
 
@@ -40,6 +33,14 @@ class FirstLook(Struct, frozen=True, kw_only=True):
     like: dict[str, str] = {}
     verdicts: dict[str, str] = {}
 
+    def words_for(self, taken: Collection[str]) -> str:
+        """The options of a command that take what may be gold, and other verdicts than those taken already."""
+        gold = [column for field, column in self.like.items() if field == "gold" and column not in taken]
+        others = [column for column in self.verdicts if column not in gold and column not in taken]
+        words = [f"--map {shlex.quote(f'gold={column}')}" for column in gold]
+        words += [f"--verdict {shlex.quote(f'{self.verdicts[column]}={column}')}" for column in others]
+        return " ".join(words)
+
 
 def first_look(path: Path) -> FirstLook:
     """Look at the beginning of a file; one of code, or a log, has no columns to choose from.
@@ -51,7 +52,7 @@ def first_look(path: Path) -> FirstLook:
     fields = _recognised(keys)
     others = [key for key in keys if key not in fields.values()]
     verdicts = {key: verifier_name(key) for key in others if _holds_verdicts(sample, key)}
-    like = _like(others, fields, verdicts)
+    like = told_by_words(others, fields, verdicts)
     return FirstLook(columns=tuple(keys), fields=fields, like=like, verdicts=verdicts)
 
 
@@ -59,17 +60,6 @@ def _recognised(keys: Sequence[str]) -> dict[str, str]:
     named = {fold(key): key for key in reversed(keys)}
     found = {field: next((named[one] for one in aliases if one in named), "") for field, aliases in FIELDS.items()}
     return {field: column for field, column in found.items() if column}
-
-
-def _like(columns: Sequence[str], fields: Mapping[str, str], verdicts: Collection[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for field, aliases in _TOLD_BY_WORDS.items():
-        fit = [one for one in columns if one not in found.values() and (one in verdicts) is (field == "gold")]
-        told = (one for alias in aliases for one in fit if {*alias.split("_")} <= {*_WORD.findall(fold(one))})
-        column = next(told, None)
-        if column is not None and field not in fields:
-            found[field] = column
-    return found
 
 
 def _holds_verdicts(sample: Sequence[Mapping[str, msgspec.Raw]], column: str) -> bool:

@@ -28,6 +28,7 @@ from workbench.data.formats.fields import (
     REQUIRED,
     TypeMismatch,
     TypeReader,
+    is_type,
     known_licence,
 )
 from workbench.data.formats.lines import (
@@ -109,6 +110,8 @@ class Builder(ABC, Generic[R]):
         self._usual_source, self._usual_licence = usual.get("source"), usual.get("licence")
         # A row's licence is its source's, and stays an extra key of the row.
         self._known = {column for field, column in columns.items() if field != "licence"} - {*kept}
+        read = ((field, columns.get(field)) for field in ("type", "subtype"))
+        self._types_read = [(field, column) for field, column in read if column in self._known]
         self._decode = _typed_decoder(columns, fields, required, place).decode
 
     def build(self, line: int, document: bytes, raw: bytes) -> R | Refusal:
@@ -165,9 +168,14 @@ class Builder(ABC, Generic[R]):
         """
         if any("\0" in key for key in keys):
             raise RefusedError("nul", None, "A key contains a NUL character. Remove it.")
-        return tuple(
-            (key, json.dumps(key, ensure_ascii=False).encode() + b": ") for key in keys if key not in self._known
-        )
+        return tuple((key, _before(key)) for key in keys if key not in self._known)
+
+    def _no_types(self, row: Any) -> tuple[tuple[str, bytes], ...]:
+        """The columns of types in which a row says what is none: that stays with it as well."""
+        if not self._types_read:
+            return ()
+        said = ((column, getattr(row, field)) for field, column in self._types_read)
+        return tuple((column, _before(column)) for column, text in said if text and not is_type(text))
 
     def _nul(self, field: str) -> RefusedError:
         column = self._columns.get(field, field)
@@ -209,6 +217,8 @@ class RowBuilder(Builder[ItemRecord]):
         super().__init__(columns, types, fields=fields, required=REQUIRED, place=place, usual=usual, kept=kept)
         self._blank_is_none = blank_is_none
         self._as_released = set(columns) - {"licence"} == set(RELEASED) and self._known == set(RELEASED_KEYS)
+        if self._as_released:
+            self._types_read = []  # they are written again as they stand
         self._shapes: dict[tuple[str, ...], _KeyShape] = {}
 
     def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> ItemRecord:
@@ -260,7 +270,7 @@ class RowBuilder(Builder[ItemRecord]):
             subtype=subtype,
             type_text=type_text,
             subtype_text=subtype_text,
-            extra=extra_text(cells, shape.extras) if shape.extras else None,
+            extra=extra_text(cells, extras) if (extras := (*shape.extras, *self._no_types(row))) else None,
             layout=shape.layout,
         )
 
@@ -314,6 +324,11 @@ def _clear_blanks(row: Any) -> None:
         value = getattr(row, field)
         if value == "" or (field in _NAMES and isinstance(value, str) and value.strip().casefold() in MISSING):
             setattr(row, field, None)
+
+
+def _before(key: str) -> bytes:
+    """What stands before a key's value in a JSON object."""
+    return json.dumps(key, ensure_ascii=False).encode() + b": "
 
 
 def extra_text(cells: Mapping[str, msgspec.Raw], extras: Sequence[tuple[str, bytes]]) -> str:
@@ -410,7 +425,7 @@ class QuestionBuilder(Builder[QuestionRecord]):
             subtype=subtype,
             type_text=type_text,
             subtype_text=subtype_text,
-            extra=extra_text(cells, extras) if (extras := self._extras(cells)) else None,
+            extra=extra_text(cells, extras) if (extras := (*self._extras(cells), *self._no_types(row))) else None,
         )
         for field, text in (("question", question), ("reference", reference), ("question_id", record.key)):
             if "\0" in text:

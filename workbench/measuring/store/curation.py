@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -65,6 +66,35 @@ class CurationDecision(Struct, frozen=True, kw_only=True):
     similarity: float | None = None
 
 
+_EXAMPLES: Final = 3
+_UNKNOWN_TYPES: Final = """
+    SELECT q.said, k.key FROM (
+        SELECT q.id, substr(coalesce(nullif(t.subtype_text, ''), t.type_text), 1, 40) AS said,
+            (SELECT x.extra FROM completions AS c JOIN completion_text AS x ON x.id = c.id
+             WHERE c.question_id = q.id LIMIT 1) AS extra
+        FROM (SELECT id FROM questions WHERE type IS NULL LIMIT 2000) AS q JOIN question_text AS t ON t.id = q.id
+        WHERE t.subtype_text <> '' OR t.type_text <> '' LIMIT 500
+    ) AS q LEFT JOIN json_each(CASE WHEN json_valid(q.extra) THEN q.extra END) AS k
+        ON substr(k.value, 1, 40) = q.said"""
+
+
+class UnknownTypes(NamedTuple):
+    """What files say in place of answer types.
+
+    Attributes:
+        words: Some values that are none, the most frequent first.
+        column: The column that was kept with them; None where none was.
+    """
+
+    words: tuple[str, ...]
+    column: str | None
+
+    @property
+    def examples(self) -> str:
+        """Some of them."""
+        return ", ".join([*self.words[:_EXAMPLES], *("…" for _ in self.words[_EXAMPLES : _EXAMPLES + 1])])
+
+
 class Untyped(NamedTuple):
     """Questions with completions, and without a type that counts, by what is known of it.
 
@@ -73,12 +103,24 @@ class Untyped(NamedTuple):
         alone: One person said a type.
         disputed: People differ.
         proposed: Nobody said one, and a model proposes one.
+        unknown: What files say in place of one; None where they say nothing.
     """
 
     questions: int
     alone: int
     disputed: int
     proposed: int
+    unknown: UnknownTypes | None
+
+
+def unknown_types(connection: sqlite3.Connection) -> UnknownTypes | None:
+    """What some of the questions without a type say in its place; None where they say nothing."""
+    rows = connection.execute(_UNKNOWN_TYPES).fetchall()
+    words = Counter(said for said, _ in rows)
+    columns = Counter(column for _, column in rows if column is not None)
+    if not words:
+        return None
+    return UnknownTypes(tuple(said for said, _ in words.most_common()), next(iter(columns.most_common(1)), (None,))[0])
 
 
 def untyped(connection: sqlite3.Connection) -> Untyped:
@@ -93,7 +135,7 @@ def untyped(connection: sqlite3.Connection) -> Untyped:
         "AND EXISTS (SELECT 1 FROM completions WHERE question_id = q.id) "
         "AND NOT EXISTS (SELECT 1 FROM code_problems WHERE question_id = q.id)"
     ).fetchone()
-    return Untyped(*row)
+    return Untyped(*row, unknown=unknown_types(connection))
 
 
 def questions(connection: sqlite3.Connection, scope: Scope) -> Iterator[PoolQuestion]:

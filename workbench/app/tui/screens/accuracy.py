@@ -32,6 +32,7 @@ from workbench.measuring.accuracy import accuracy, refined
 from workbench.measuring.accuracy_items import AccuracyCell
 from workbench.measuring.accuracy_tables import accuracy_as, accuracy_name, conclusion
 from workbench.measuring.judged import BASELINE
+from workbench.measuring.notes import NO_TYPES
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 
@@ -235,7 +236,9 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         if self.sheet is None:
             return
         sheet, figure, matrix = self.sheet, self._figure, self.query_one(Matrix)
-        said, line = " ".join(conclusion(sheet.report)), self.query_one("#accuracy-conclusion", Static)
+        untold = (note for note in sheet.report.notes if note.startswith(NO_TYPES))
+        said = " ".join((*conclusion(sheet.report), *untold))
+        line = self.query_one("#accuracy-conclusion", Static)
         line.display = bool(said)
         line.update(printable(said))
         self.query_one("#accuracy-caption", Static).update(view.caption(sheet.report, figure), layout=False)

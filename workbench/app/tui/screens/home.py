@@ -347,6 +347,8 @@ class HomeScreen(LiveScreen):
         about = matter.about
         if matter.screen == "home":
             self.query_one("#home-people").scroll_visible(top=True)
+        elif matter.kind == "unknown-types":
+            self._open_breakdown(str(about["by"]))
         elif matter.screen == "accuracy":
             self._open_cell(str(about["verifier"]), str(about["by"]), str(about["group"]))
         elif matter.screen == "disagreements":
@@ -361,6 +363,11 @@ class HomeScreen(LiveScreen):
             self.workbench.open_screen(matter.screen)
         elif matter.command:
             self.workbench.open_verb(verb_of(matter.command))
+
+    def _open_breakdown(self, by: str) -> None:
+        from workbench.app.tui.screens.accuracy import AccuracyScreen
+
+        self.app.push_screen(AccuracyScreen(by=by))
 
     def _open_cell(self, verifier: str, by: str, group: str) -> None:
         from workbench.app.tui.kit.accuracy_view import group_name

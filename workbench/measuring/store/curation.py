@@ -125,7 +125,7 @@ def unknown_types(connection: sqlite3.Connection) -> UnknownTypes | None:
 
 def untyped(connection: sqlite3.Connection) -> Untyped:
     """What is known of the questions that tables call untyped."""
-    row = connection.execute(
+    questions, alone, disputed, proposed = connection.execute(
         "SELECT count(*), count(*) FILTER (WHERE t.state = 'labelled'), count(*) FILTER (WHERE t.state = 'conflict'), "
         "count(*) FILTER (WHERE coalesce(t.state, 'unlabelled') = 'unlabelled' AND EXISTS "
         f"(SELECT 1 FROM proposed_types AS p WHERE p.question_id = q.id AND p.run_id = ({_NEWEST}) "
@@ -135,7 +135,7 @@ def untyped(connection: sqlite3.Connection) -> Untyped:
         "AND EXISTS (SELECT 1 FROM completions WHERE question_id = q.id) "
         "AND NOT EXISTS (SELECT 1 FROM code_problems WHERE question_id = q.id)"
     ).fetchone()
-    return Untyped(*row, unknown=unknown_types(connection))
+    return Untyped(questions, alone, disputed, proposed, unknown_types(connection))
 
 
 def questions(connection: sqlite3.Connection, scope: Scope) -> Iterator[PoolQuestion]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -62,6 +63,43 @@ async def main():
 asyncio.run(main())
 """
     assert loaded(code, str(project.path)) & (HEAVY | {"numpy"}) == set()
+
+
+TO_THE_FIRST_FRAME = """
+import json, os, sqlite3, sys
+statements = []
+connect = sqlite3.connect
+def traced(*arguments, **options):
+    connection = connect(*arguments, **options)
+    connection.set_trace_callback(statements.append)
+    return connection
+sqlite3.connect = traced
+from workbench.app.cli import root
+from textual.app import App
+display = App._display
+def painted(app, screen, renderable):
+    display(app, screen, renderable)
+    lines = ["".join(segment.text for segment in strip) for strip in screen._compositor.render_strips()]
+    if "Quit" in lines[-1]:
+        print(json.dumps([sorted(sys.modules), statements, lines]), flush=True)
+        os._exit(0)
+App._display = painted
+root(sys.argv[1:])
+"""
+
+
+def test_home_is_painted_before_anything_is_counted_or_imported_for_that(tmp_path: Path) -> None:
+    path = make_project(tmp_path, numbered(2)).path
+    headless = {**os.environ, "TEXTUAL_DRIVER": "textual.drivers.headless_driver:HeadlessDriver"}
+    command = [sys.executable, "-c", TO_THE_FIRST_FRAME, "open", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=headless, timeout=60)
+    modules, statements, lines = json.loads(done.stdout.splitlines()[-1])
+    assert "…" in "".join(lines)
+    jobs = {name.split(".")[1] for name in modules if name.startswith("workbench.")}
+    assert jobs == {"app", "config", "core"}
+    assert sum(name.startswith("workbench.") for name in modules) <= 75
+    assert len(statements) <= 25
+    assert not [sql for sql in statements if "completions" in sql or "questions" in sql]
 
 
 def test_the_server_of_the_app_is_not_the_app() -> None:

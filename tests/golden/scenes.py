@@ -15,7 +15,7 @@ from tests.commands import run
 from tests.documents import ROOT
 from tests.publishing import freeze
 from tests.replaying import replay
-from workbench.config.trust import FOLDER_VARIABLE
+from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.project import open_project
 
 SAMPLE = ROOT / "sample_data"

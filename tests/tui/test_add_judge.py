@@ -20,7 +20,7 @@ from workbench.app.tui.kit.prompt_bar import CompletingInput
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screens.add_judge import AddJudgeScreen, OptionSection, PreviewScreen
 from workbench.app.tui.screens.start_run import StartRunScreen
-from workbench.config.trust import FOLDER_VARIABLE
+from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.runs import verifying

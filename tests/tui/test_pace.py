@@ -11,7 +11,7 @@ import pytest
 from tests.helpers import add_items
 from tests.tui.labelling import ITEMS, Desktop, desk, labels, make, rows
 from tests.tui.stage import notices, until
-from workbench.app.tui.person import BREAK_S, AtWork
+from workbench.app.tui.pace import BREAK_S, AtWork
 from workbench.config import Settings
 from workbench.config.settings import AnnotationPolicy
 from workbench.core.project import Project

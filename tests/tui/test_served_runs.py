@@ -15,7 +15,7 @@ from tests.tui.stage import notices, opened, press, settle, text_of, until
 from tests.tui.test_runs import choose, field
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.screens.start_run import TrialScreen
-from workbench.config.trust import FOLDER_VARIABLE
+from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.project import Project
 from workbench.runs.run_status import run_info, runs
 

@@ -19,7 +19,7 @@ from workbench.app.tui.screens.accuracy_items import AccuracyCell, AccuracyItems
 from workbench.app.tui.screens.confirm import ConfirmScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.screens.what_if import WhatIfScreen
-from workbench.config.trust import FOLDER_VARIABLE
+from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.project import Project
 from workbench.runs.run_status import wait
 from workbench.runs.verifying import configured, start

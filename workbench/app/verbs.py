@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "data": {
-        "demo": ("data", "Load the sample data, run the rule verifiers, show the result."),
-        "open": ("data", "Open the app on a database."),
+        "demo": ("opening", "Load the sample data, run the rule verifiers, show the result."),
+        "open": ("opening", "Open the app on a database."),
         "import": ("data", "Read questions, references and completions from files."),
         "export": ("data", "Write items, labels or verdicts to a file."),
         "status": ("data", "Count items, questions, states and runs."),

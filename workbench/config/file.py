@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from platformdirs import user_config_path
 
 from workbench.core.errors import UsageError
 from workbench.core.files import NotOwnFileError, TooLargeError, read_own, require_own, whole_file
@@ -34,9 +37,17 @@ def loads(text: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
+FOLDER_VARIABLE = "WORKBENCH_CONFIG_DIR"
+"""Environment variable that puts the user's configuration folder somewhere else."""
 FILE_NAME = "workbench.toml"
 MOST_BYTES = 1_000_000
 """Larger settings files are refused."""
+
+
+def user_folder() -> Path:
+    """The user's configuration folder; it need not be there."""
+    chosen = os.environ.get(FOLDER_VARIABLE)
+    return Path(chosen) if chosen else user_config_path("workbench", appauthor=False)
 
 
 def file_of(database: Path) -> Path:

@@ -10,8 +10,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta, Struct
 
-from workbench.config.file import file_of, read, read_settings, write_whole
-from workbench.config.trust import user_folder
+from workbench.config.file import file_of, read, read_settings, user_folder, write_whole
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.options import Options, fields_of
 

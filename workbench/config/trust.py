@@ -20,16 +20,12 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
-from platformdirs import user_config_path
 
-from workbench.config.file import write_whole
+from workbench.config.file import FOLDER_VARIABLE, user_folder, write_whole
 from workbench.config.verifiers import TEMPLATE, read_template
 from workbench.core.errors import UsageError
 from workbench.llm.profiles import PROFILES
 from workbench.llm.server import ModelServer
-
-FOLDER_VARIABLE = "WORKBENCH_CONFIG_DIR"
-"""Environment variable that puts the user's configuration folder somewhere else."""
 
 
 class Grant(Struct, frozen=True):
@@ -152,12 +148,6 @@ def require_grants(database: Path, grants: list[Grant]) -> None:
             "If it is as you want it, say so with --trust.",
             tuple(wanted),
         )
-
-
-def user_folder() -> Path:
-    """The user's configuration folder; it need not be there."""
-    chosen = os.environ.get(FOLDER_VARIABLE)
-    return Path(chosen) if chosen else user_config_path("workbench", appauthor=False)
 
 
 def _folder() -> Path:

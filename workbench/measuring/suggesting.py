@@ -25,7 +25,7 @@ from workbench.measuring.store import overview
 from workbench.runs.store import runs as stored_runs
 from workbench.tables.table import Columns, count, listed, word
 
-__all__ = ["DatasetInfo", "PersonProgress", "Status", "data_version", "status"]
+__all__ = ["DatasetInfo", "PersonProgress", "Status", "status"]
 
 _WORST_CELLS = 10
 
@@ -142,8 +142,3 @@ def status(project: Project) -> Status:
         people=overview.people(project.database),
         **overview.totals(reader)._asdict(),
     )
-
-
-def data_version(project: Project) -> int:
-    """A number that differs after another connection has written, on this thread's reading connection."""
-    return project.database.data_version()

@@ -352,8 +352,3 @@ def _last_line(database: Path) -> str:
 def runner_log(project: Project) -> Path:
     """What the background runner writes."""
     return log_path(project.path)
-
-
-def app_log(project: Project) -> Path:
-    """What the app writes when something went wrong in it."""
-    return project.path.with_name(f"{project.path.name}.app.log")

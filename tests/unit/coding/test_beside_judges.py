@@ -12,7 +12,7 @@ import pytest
 from tests.coding import ScriptedSandbox, make_code_project, ran
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received
-from workbench.config.trust import FOLDER_VARIABLE
+from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.code import Execution, Program
 from workbench.core.project import Project
 from workbench.measuring.accuracy import accuracy

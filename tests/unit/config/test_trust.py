@@ -9,7 +9,8 @@ import pytest
 
 from tests.helpers import make_project
 from workbench.config import trust
-from workbench.config.trust import FOLDER_VARIABLE, NotTrustedError
+from workbench.config.file import FOLDER_VARIABLE
+from workbench.config.trust import NotTrustedError
 from workbench.core.errors import UsageError
 from workbench.llm.server import ModelServer
 from workbench.runs.trust import require_trust

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.config.trust import FOLDER_VARIABLE
+from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.errors import OptionError
 from workbench.core.project import Project
 from workbench.runs.choosing import choose

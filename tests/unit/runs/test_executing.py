@@ -13,7 +13,8 @@ from tests.background import stored
 from tests.coding import ScriptedSandbox, make_code_project
 from tests.helpers import make_project
 from workbench.coding.problems import results
-from workbench.config.trust import FOLDER_VARIABLE, UnsafeError
+from workbench.config.file import FOLDER_VARIABLE
+from workbench.config.trust import UnsafeError
 from workbench.core.code import Execution, Failure, Program
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project

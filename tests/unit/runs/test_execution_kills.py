@@ -11,7 +11,7 @@ import pytest
 
 from tests.background import kill, runner_ends, runner_pid, stored, until
 from tests.coding import make_code_project
-from workbench.config.trust import FOLDER_VARIABLE
+from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.errors import VerifierError
 from workbench.core.project import Project
 from workbench.runs.verifying import obeyed, pause, run_info, start

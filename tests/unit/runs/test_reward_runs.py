@@ -10,7 +10,7 @@ import pytest
 from tests.background import runner_ends
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import Received, ScriptedServer, scripted
-from workbench.config.trust import FOLDER_VARIABLE
+from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import parse_condition

@@ -10,7 +10,7 @@ import pytest
 from tests.background import kill, runner_ends, runner_pid
 from tests.helpers import add_items, make_project, numbered
 from tests.servers.scripted import ScriptedServer, scripted
-from workbench.config.trust import FOLDER_VARIABLE
+from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.run import RunInfo

@@ -1,7 +1,7 @@
 """The command line: one module a kind of work; stdout is data, stderr is narration.
 
 verb: a command is a record of options and a function of them. common, writing: what commands share, and where they
-write.
+write. opening: the app.
 data, completions, curate: items and pools. people, labels: who labels, and what they said. disagreements: reviews.
 verifiers, verdicts, judges: what is run, and what came of it. figures, combined, what_if: tables.
 sets: frozen ones. code: code.
@@ -128,7 +128,7 @@ def root(ctx: click.Context) -> None:
     Annotate verifier data and measure verifiers, in the terminal.
     """
     if ctx.invoked_subcommand is None:
-        ctx.invoke(import_module("workbench.app.cli.data").open_command)
+        ctx.invoke(import_module("workbench.app.cli.opening").open_command)
 
 
 def main() -> None:

@@ -1,18 +1,16 @@
-"""``workbench import``, ``export``, ``status``, ``exclude``, ``selected-by``, ``types``, ``demo`` and ``open``."""
+"""``workbench import``, ``export``, ``status``, ``exclude``, ``selected-by`` and ``types``."""
 
 from __future__ import annotations
 
-import os
 import shlex
-import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from textwrap import fill, wrap
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
-from msgspec import UNSET, structs
+from msgspec import UNSET
 
 from workbench.app.cli.common import (
     REFUSED_SOME,
@@ -23,7 +21,6 @@ from workbench.app.cli.common import (
     say,
     show,
     showing_progress,
-    shown_run,
 )
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
@@ -34,7 +31,6 @@ from workbench.core.label import EXCLUSION_REASONS, ExcludedItem
 from workbench.core.options import (
     By,
     Database,
-    DatabaseOrFile,
     Limit,
     MaxLine,
     Options,
@@ -44,7 +40,7 @@ from workbench.core.options import (
 )
 from workbench.core.progress import BYTES, step
 from workbench.core.project import Project
-from workbench.core.run import RefusedLine, RunInfo
+from workbench.core.run import RefusedLine
 from workbench.core.selection import selection_of
 from workbench.core.status import Status
 from workbench.core.text.figures import counted
@@ -66,9 +62,7 @@ from workbench.interchange.importing import (
 from workbench.interchange.records import ExportReport, PairsReport, SftReport
 
 if TYPE_CHECKING:
-    from workbench.app.tui.start import Beginning
     from workbench.labelling.excluded import CandidateItem
-    from workbench.statistics.records.report import AccuracyReport
 
 
 _SHOWN = 60
@@ -440,158 +434,3 @@ def types_command(project: Project, options: TypesOptions, as_json: bool) -> Out
     for one in suggestions(project, options.verifier):
         print_line(one)
     return None
-
-
-# -- ``workbench demo [DB]``
-
-
-DEFAULT = "workbench-demo.db"
-
-
-class DemoOptions(Options, frozen=True, kw_only=True):
-    database: Annotated[str, argument("[DB]", names_file=True)] = DEFAULT
-
-
-@verb
-def demo_command(options: DemoOptions, as_json: bool) -> Output | None:
-    """Load the sample data into DB, run the rule verifiers, and open the app on it.
-
-    Without a terminal the accuracy of each by answer type is printed instead, and what to do next; with --json the
-    accuracy table by answer subtype.
-    """
-    from workbench.app.demo import VERIFIERS
-    from workbench.measuring.accuracy import accuracy
-
-    if sys.stdin.isatty() and sys.stdout.isatty() and not as_json:
-        _demo(options.database)
-        return None
-    with project_at(options.database, create=True) as project:
-        ended = _loaded(project, options.database)
-        report = accuracy(project, verifiers=VERIFIERS, by="subtype" if as_json else "type")
-    return Output(
-        report, partial(_demo_text, options.database), code=0 if all(one.state == "complete" for one in ended) else 1
-    )
-
-
-def _loaded(project: Project, database: str) -> list[RunInfo]:
-    from workbench.app.demo import load_sample, verify_sample
-
-    say(f"Loading the sample data into {database}")
-    load_sample(project)
-    return verify_sample(project, _narrate, shown_run())
-
-
-def _demo(database: str) -> None:
-    """The app on the sample data."""
-    from workbench.app.tui.app import run
-    from workbench.config import settings_of
-    from workbench.config.settings import remember
-
-    with project_at(database, create=True) as project:
-        _loaded(project, database)
-        remember(project.path, None)
-        run(project, None, settings_of(project))
-
-
-def _demo_text(database: str, report: AccuracyReport) -> str:
-    """Who is best and where it is weak, in a page with what to do next."""
-    from workbench.measuring.accuracy_tables import conclusion, overview
-    from workbench.tables.table_text import plain_table
-
-    name = shlex.quote(database)
-    then = (
-        f"See why, item by item:     workbench open {name}",
-        f"Every figure by subtype:   workbench accuracy {name} --by subtype",
-        "The same for your data:    workbench import p.db FILE, then workbench verify p.db",
-    )
-    shown = plain_table(structs.replace(overview(report), notes=()))
-    return "\n".join((shown, fill(" ".join(conclusion(report)), 79), "", *then)) + "\n"
-
-
-def _narrate(run: RunInfo) -> None:
-    detail = f": {run.message}" if run.message else ""
-    say(f"  {run.verifier}: {run.done} verdicts, {run.state}{detail}")
-
-
-# -- ``workbench [open] [DB] [--as NAME] [--at SCREEN]``
-
-
-class OpenOptions(Options, frozen=True, kw_only=True):
-    database: DatabaseOrFile = None
-    item: Annotated[str | None, argument("[ITEM]")] = None
-    annotator: Annotated[str | None, option("Open it as this annotator, blind.", "--as", metavar="NAME")] = None
-    screen: Annotated[
-        str,
-        option(
-            "Begin on this screen, such as annotate; with --as also work, where theirs is.",
-            "--at",
-            metavar="SCREEN",
-            shows_default=False,
-        ),
-    ] = "home"
-
-
-@verb(json=False)
-def open_command(options: OpenOptions) -> None:
-    """Open the app on a database; without one a screen offers those opened lately, those of this folder, a new one
-    and the demo.
-
-    `workbench DB` is short for `workbench open DB`. With ITEM, a completion's id, a question's, or the end of either,
-    it begins there.
-
-    With --as it is an annotator's app: own queue, conflicts to settle, own history. Without it, it is the
-    coordinator's: looks at an item's gold, verdicts and labels are recorded, and labels given in it count as not
-    blind.
-    """
-    database, annotator, screen = options.database, options.annotator, options.screen
-    begins = None
-    # Under another driver of Textual (`workbench serve`) the app draws elsewhere.
-    served = "TEXTUAL_DRIVER" in os.environ
-    terminal = served or (sys.stdin.isatty() and sys.stdout.isatty())
-    if database is None:
-        if not terminal or served:
-            raise UsageError(
-                "Which database?", "Write: workbench open DB. New here? workbench demo, or workbench import DB FILE…"
-            )
-        begins = _chosen(annotator)
-        database, annotator, screen = begins.path, begins.annotator, "begin" if begins.how == "new" else screen
-        if begins.how == "demo":
-            _demo(database)
-            return
-    if options.item is not None and annotator is not None:
-        raise UsageError("Items are the coordinator's to look at.", "Leave --as out, or the item.")
-    if not terminal:
-        raise UsageError("The app needs a terminal.", "In scripts use the commands: workbench --help")
-    from workbench.config import settings_of
-    from workbench.config.settings import remember
-
-    with project_at(database, create=begins is not None and begins.how == "new") as project:
-        project.require_writable()
-        if annotator is not None:
-            from workbench.labelling.people import require_annotator
-
-            require_annotator(project, annotator)
-            if screen == "work":
-                from workbench.labelling.rulings import begins_at
-
-                screen = begins_at(project, annotator)
-        settings = settings_of(project)
-        from workbench.app.tui.app import run
-        from workbench.measuring.browsing import meant
-
-        items = () if options.item is None else meant(project, options.item)
-        if not served:
-            remember(project.path, annotator)
-        run(project, annotator, settings, screen, items)
-
-
-def _chosen(annotator: str | None) -> Beginning:
-    """What is chosen on a screen of its own: what was opened lately, what is in this folder, a new one, the demo."""
-    from workbench.app.tui.start import StartApp, here
-    from workbench.config.settings import recent
-
-    known = recent()
-    chosen = StartApp([*known, *here(Path.cwd(), known)], DEFAULT).run()
-    if chosen is None:
-        sys.exit(0)
-    return chosen._replace(annotator=annotator or chosen.annotator)

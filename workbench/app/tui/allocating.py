@@ -57,6 +57,7 @@ def process_of_its_own() -> Garbage:
     _give_back_arrays()
     gc.freeze()
     gc.set_threshold(10_000, 50, 20)
+    gc.enable()
     return Garbage()
 
 

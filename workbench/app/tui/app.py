@@ -24,7 +24,7 @@ from textual.worker import WorkerFailed
 
 from workbench.app.tui.allocating import Garbage, process_of_its_own
 from workbench.app.tui.keymap import Action, bindings, key_names
-from workbench.app.tui.person import AtWork, Pace
+from workbench.app.tui.pace import AtWork, Pace
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.themes import OWN_THEMES
 from workbench.app.verbs import Verb, every_verb, verb_named
@@ -32,7 +32,6 @@ from workbench.config import FILE_NAME, Settings
 from workbench.core.errors import StoreError, UsageError, WorkbenchError
 from workbench.core.files import whole_file
 from workbench.core.project import Project
-from workbench.runs.liveness import app_log
 
 if TYPE_CHECKING:
     from workbench.labelling.rulings import Role
@@ -187,7 +186,7 @@ class WorkbenchApp(App[None]):
         if self.settings.keymap:
             self.set_keymap(self.settings.keymap)
             self.run_worker(self._check_keymap, thread=True, exit_on_error=False)
-        self._look_for_left()
+        self.call_after_refresh(self._look_for_left)
         # A window that this one takes over from may not have ended yet.
         self.set_interval(LEFT_S, self._look_for_left)
         self.open_screen("home")
@@ -476,6 +475,11 @@ def run(
     logging.basicConfig(handlers=[log], level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     app.garbage = process_of_its_own()
     app.run()
+
+
+def app_log(project: Project) -> Path:
+    """What the app writes when something went wrong in it."""
+    return project.path.with_name(f"{project.path.name}.app.log")
 
 
 # -- Pictures of the app's screens, as files beside the database.

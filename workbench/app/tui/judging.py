@@ -18,7 +18,8 @@ from workbench.app.tui.kit.copies import Copyable
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import RemarkPiece
-from workbench.app.tui.person import PersonScreen, Stopwatch
+from workbench.app.tui.pace import Stopwatch
+from workbench.app.tui.person import PersonScreen
 from workbench.core.errors import StoreError
 from workbench.core.label import EXCLUSION_REASONS
 from workbench.labelling.guidelines import Guideline

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable
-from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from textual.worker import Worker, WorkerState
 
-from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.core.label import EXCLUSION_REASONS
-from workbench.labelling import coordinating
-from workbench.measuring.browsing import coordinator_name
-from workbench.measuring.suggesting import data_version
 
 _GROUP = "live"
 
@@ -54,7 +46,8 @@ class LiveScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         """Read, and begin to follow."""
-        self.read_again()
+        # What is read beside the first frame would hold it up.
+        self.call_after_refresh(self.read_again)
         self.set_interval(self.LOOK_S, self._look)
 
     def on_screen_resume(self) -> None:
@@ -64,14 +57,14 @@ class LiveScreen(WorkbenchScreen):
 
     def read_again(self) -> None:
         """Read now; an older read that still goes on is given up."""
-        self._version = data_version(self.project)
+        self._version = self.project.database.data_version()
         self._reading, self._began = True, time.monotonic()
         self.in_background(self.read, self._arrived, group=_GROUP, stops=True)
 
     def _look(self) -> None:
         if self._reading or not self.is_active or time.monotonic() < self._rest_until:
             return
-        if self.must_read() or data_version(self.project) != self._version:
+        if self.must_read() or self.project.database.data_version() != self._version:
             self.read_again()
 
     def _arrived(self, data: Any) -> None:
@@ -118,83 +111,3 @@ class InSight(WorkbenchScreen):
         """Whether the last key can have been meant for what is on the screen."""
         acted_at = self.workbench.at_work.acted_at
         return self._seen_at is not None and (acted_at is None or acted_at >= self._seen_at)
-
-
-# -- What the coordinator decides of the item on the screen: a new round of labels, out of every table, or in again.
-
-
-Result = TypeVar("Result")
-_TAKE_IN = "take in"
-_WHY_ANEW = "Why is it labelled anew?"
-_WHY_UNSUITABLE = "Why is it unsuitable?"
-
-
-def coordinating_actions(screen: str) -> tuple[Action, ...]:
-    """The coordinator's actions of a screen that shows an item."""
-    return (
-        Action(f"{screen}.reopen", "a", "reopen", "Reopen", "Have the item labelled anew; asks why.", footer=False),
-        Action(
-            f"{screen}.exclude", "x", "exclude", "Exclude", "Out of every table, or in again; asks why.", footer=False
-        ),
-    )
-
-
-class Coordinating(WorkbenchScreen):
-    """A screen that shows the coordinator one item at a time."""
-
-    @abstractmethod
-    def decided_on(self) -> tuple[int, bool] | None:
-        """Row id of the item that decisions are about, and whether it is excluded; None while there is none."""
-
-    @abstractmethod
-    def after_decision(self, completion: int) -> None:
-        """Show what has become of the item."""
-
-    def action_reopen(self) -> None:
-        """Ask why, then begin a new round."""
-        if (found := self.decided_on()) is not None:
-            self.ask_line(_WHY_ANEW, found[0], partial(self._reopen, found[0]))
-
-    def _reopen(self, completion: int, reason: str | None) -> None:
-        if reason:
-            work = partial(
-                coordinating.reopen, self.project, [completion], reason=reason, by=coordinator_name(), task="both"
-            )
-            self._decide(completion, work, lambda done: "Reopened." if done.reopened else "Nobody has labelled it yet.")
-
-    def action_exclude(self) -> None:
-        """Ask why, then take the item out; one that is out may be taken in again."""
-        if (found := self.decided_on()) is None:
-            return
-        completion, excluded = found
-        choices = [Choice(code, text) for code, text in EXCLUSION_REASONS.items()]
-        if excluded:
-            choices.append(Choice(_TAKE_IN, "nothing: take it in again"))
-        menu = ChoiceMenu("Why is it unsuitable?", choices)
-        self.app.push_screen(menu, partial(self._exclude, completion))
-
-    def _exclude(self, completion: int, reason: str | None) -> None:
-        if reason == _TAKE_IN:
-            work = partial(coordinating.lift, self.project, [completion], by=coordinator_name())
-            said = "People have excluded it: reopen it instead."
-            self._decide(completion, work, lambda done: "It is in again." if done.lifted else said)
-        elif reason == "other":
-            self.ask_line(_WHY_UNSUITABLE, completion, partial(self._take_out, completion, reason))
-        elif reason is not None:
-            self._take_out(completion, reason, "")
-
-    def _take_out(self, completion: int, reason: str, note: str | None) -> None:
-        if note is not None:
-            work = partial(
-                coordinating.exclude, self.project, [completion], reason=reason, note=note, by=coordinator_name()
-            )
-            self._decide(completion, work, lambda _: "Excluded.")
-
-    def _decide(self, completion: int, work: Callable[[], Result], say: Callable[[Result], str]) -> None:
-        def told(done: Result) -> None:
-            self.line_stored(_WHY_ANEW, completion)
-            self.line_stored(_WHY_UNSUITABLE, completion)
-            self.notify(say(done), markup=False)
-            self.after_decision(completion)
-
-        self.in_background(work, told, group="coordinating", exclusive=False)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
 from functools import partial
-from typing import ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.title_bar import RemarkPiece
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.labelling.rulings import Offer, Role, offers
+
+if TYPE_CHECKING:
+    from workbench.labelling.rulings import Offer, Role
 
 _QUESTIONS: Final[dict[Role, str]] = {
     "annotator": "Who is labelling?",
@@ -75,6 +74,8 @@ class PersonScreen(WorkbenchScreen):
         self._offer(asked=True)
 
     def _offer(self, *, asked: bool) -> None:
+        from workbench.labelling.rulings import offers
+
         work = partial(offers, self.project, self.ROLE)
         self.in_background(work, partial(self._ask, asked), group="people")
 
@@ -114,178 +115,3 @@ def _work(role: Role, offer: Offer) -> str:
     words = ("to label", "done") if role == "annotator" else ("to settle", "settled")
     done = f", {offer.done:,} {words[1]}" if offer.done else ""
     return f"{offer.left:,} {words[0]}{done}"
-
-
-# -- Whether somebody is at work in the app: keys pressed, time spent looking, and when a break is due.
-
-
-class Elapsed(NamedTuple):
-    """Times in milliseconds, and the keys pressed meanwhile."""
-
-    open_ms: int
-    focused_ms: int
-    keys: int
-
-
-class Stopwatch:
-    """Counts from ``start``; a blurred terminal and idle time are left out of the focused time."""
-
-    def __init__(self, work: AtWork) -> None:
-        self._work = work
-        self.start()
-
-    def start(self) -> None:
-        """Begin anew: an item has appeared."""
-        self._started, self._looked, self._keys = self._work.now(), self._work.looked, self._work.keys
-
-    def elapsed(self) -> Elapsed:
-        """Everything since ``start``."""
-        work = self._work
-        return Elapsed(
-            open_ms=round(1000 * (work.now() - self._started)),
-            focused_ms=round(1000 * (work.looked - self._looked)),
-            keys=work.keys - self._keys,
-        )
-
-
-IDLE_S: Final = 60.0
-"""Seconds after the last key or mouse event at which nobody is taken to be looking any more."""
-BREAK_S: Final = 300.0
-"""Seconds without a key, a mouse event or the focus that are a break."""
-
-
-class AtWork:
-    """One person before the app, from its start on; the app tells it of every key, mouse event and change of focus.
-
-    Attributes:
-        keys: Keys pressed so far.
-        acted_at: When the last key was pressed or the mouse clicked, by the clock.
-
-    Args:
-        clock: Seconds.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
-        self._clock = clock
-        self._focused = True
-        self._seen = clock()
-        self._looked = 0.0
-        self._rested = 0.0
-        self._told = False
-        self.keys = 0
-        self.acted_at: float | None = None
-
-    def now(self) -> float:
-        """The clock's time."""
-        return self._clock()
-
-    def press(self, late: float = 0.0) -> None:
-        """A key was pressed.
-
-        Args:
-            late: Seconds it has waited for the app.
-        """
-        self.click(late)
-        self.keys += 1
-
-    def click(self, late: float = 0.0) -> None:
-        """The mouse was clicked; see `press`."""
-        self.touch()
-        self.acted_at = self._seen - late
-
-    def touch(self) -> None:
-        """Somebody is there."""
-        away = self._clock() - self._seen
-        self._looked = self.looked
-        self._seen += away
-        if away >= BREAK_S:
-            self._rested, self._told = self._looked, False
-
-    def focus(self, focused: bool) -> None:
-        """The terminal has got or lost the focus."""
-        if focused != self._focused:
-            self.touch()
-            self._focused = focused
-
-    @property
-    def looked(self) -> float:
-        """Seconds somebody has looked so far; a blurred terminal and idle time are left out."""
-        return self._looked + (min(self._clock() - self._seen, IDLE_S) if self._focused else 0.0)
-
-    def needs_break(self, minutes: int) -> bool:
-        """Whether a break is due: true once after so many minutes of looking since the last one; 0: never."""
-        due = minutes > 0 and not self._told and self.looked - self._rested >= 60 * minutes
-        self._told = self._told or due
-        return due
-
-
-# -- How fast a person labels: labels since the app started, seconds a label, and the time that what is left will
-# take.
-
-
-ENOUGH: Final = 5
-"""Labels from which a pace is more than chance."""
-
-
-class Pace:
-    """Focused times of the items labelled since the app started; corrections of earlier labels don't count."""
-
-    def __init__(self) -> None:
-        self._took: dict[int, int] = {}
-        self._taken_back: dict[int, int] = {}
-
-    def label(self, completion: int, focused_ms: int) -> None:
-        """An item was labelled; said again (its type, another note, after an undo), the longest time counts."""
-        self._took[completion] = max(focused_ms, self.longest(completion))
-
-    def take_back(self, completion: int) -> None:
-        """The label was taken back."""
-        if completion in self._took:
-            self._taken_back[completion] = self._took.pop(completion)
-
-    def longest(self, completion: int) -> int:
-        """The longest that an item took, in milliseconds, also before its label was taken back; 0 where it is new."""
-        return max(self._took.get(completion, 0), self._taken_back.get(completion, 0))
-
-    @property
-    def labels(self) -> int:
-        """Items labelled."""
-        return len(self._took)
-
-    @property
-    def seconds(self) -> float | None:
-        """Median seconds a label; None before there are enough."""
-        times = sorted(self._took.values())
-        middle = len(times) // 2
-        return (times[middle] + times[~middle]) / 2000 if len(times) >= ENOUGH else None
-
-    def to_go(self, left: int) -> float | None:
-        """Seconds that so many items will take; None before there are enough.
-
-        By the mean: a sum of times grows with their mean, and some items take many times the median.
-        """
-        return left * sum(self._took.values()) / self.labels / 1000 if self.labels >= ENOUGH else None
-
-
-def pace_parts(pace: Pace, left: int) -> Iterator[RemarkPiece]:
-    """The pace in pieces of a remark; the time to go is what a person wants most.
-
-    Args:
-        left: Items still to label.
-    """
-    if pace.labels:
-        yield RemarkPiece(f"{pace.labels:,} this session", rank=5)
-    each, to_go = pace.seconds, pace.to_go(left)
-    if each is not None:
-        yield RemarkPiece(f"{about(each)} each", rank=3)
-    if to_go:
-        yield RemarkPiece(f"≈ {about(to_go)} to go", rank=2)
-
-
-def about(seconds: float) -> str:
-    """A time roughly, such as ``1.4 s``, ``38 s``, ``12 min`` or ``3.5 h``."""
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from msgspec import convert
 from textual.worker import Worker, WorkerState
 
+from workbench.app.tui.item_decisions import Coordinating, Result
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
@@ -19,7 +20,7 @@ from workbench.app.tui.kit.item_panes import DECIDED, against_gold
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.queue_view import decision_words
-from workbench.app.tui.live import Coordinating, InSight, Result
+from workbench.app.tui.live import InSight
 from workbench.core.project import Project
 from workbench.data.records.browse import ItemDetail, ItemVerdict
 from workbench.measuring.records.review import ERROR_CATEGORIES, ErrorCategory, Queue, Review

@@ -18,12 +18,11 @@ from textual.worker import Worker, WorkerState, get_current_worker
 
 from workbench.app.tui.allocating import let_go
 from workbench.app.tui.keymap import Action, bindings
-from workbench.app.tui.kit.copies import Copyable
+from workbench.app.tui.kit.acting import ActingWidget
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput, PromptBar
-from workbench.app.tui.kit.sources import CountsRequested, ExportRequested
+from workbench.app.tui.kit.table_messages import CountsRequested, ExportRequested
 from workbench.app.tui.kit.title_bar import TitleBar
-from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.switches import index_of
 from workbench.core.errors import StoreError, UsageError, WorkbenchError
 from workbench.core.progress import Listener, Stopped, heard_by
@@ -31,6 +30,7 @@ from workbench.core.project import Project
 
 if TYPE_CHECKING:
     from workbench.app.tui.app import WorkbenchApp
+    from workbench.app.tui.kit.copies import Copyable
 
 LOG = logging.getLogger("workbench.tui")
 Result = TypeVar("Result")
@@ -195,8 +195,8 @@ class WorkbenchScreen(Screen[None]):
 
     def copies(self) -> Iterator[Copyable]:
         """What can be copied now."""
-        if self.list_in_use:
-            yield from self.list_in_use.copies()
+        if self.acting:
+            yield from self.acting.copies()
         if (item := self.item_here) is not None and self.workbench.annotator is None:
             from workbench.app.tui.copying import of_item
             from workbench.measuring import browsing
@@ -219,21 +219,21 @@ class WorkbenchScreen(Screen[None]):
         share_list(self, event)
 
     @property
-    def list_in_use(self) -> VirtualTable | None:
-        """The list that has the focus."""
-        return self.focused if isinstance(self.focused, VirtualTable) else None
+    def acting(self) -> ActingWidget | None:
+        """The widget that has the focus, if it has actions of its own."""
+        return self.focused if isinstance(self.focused, ActingWidget) else None
 
     def all_actions(self) -> Iterator[Action]:
-        """This screen's actions, those of the list that has the focus, then those that work everywhere."""
+        """This screen's actions, those of the widget that has the focus, then those that work everywhere."""
         yield from self.own_actions()
-        yield from self.list_in_use.ACTIONS if self.list_in_use else ()
+        yield from self.acting.ACTIONS if self.acting else ()
         yield from self.workbench.actions_everywhere()
 
-    def doer_of(self, action: Action) -> WorkbenchApp | WorkbenchScreen | VirtualTable:
+    def doer_of(self, action: Action) -> WorkbenchApp | WorkbenchScreen | ActingWidget:
         """Who an action is run by."""
         if action in self.workbench.EVERYWHERE:
             return self.workbench
-        return self.list_in_use if self.list_in_use and action in self.list_in_use.ACTIONS else self
+        return self.acting if self.acting and action in self.acting.ACTIONS else self
 
 
 class PromptScreen(WorkbenchScreen):

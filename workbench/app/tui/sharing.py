@@ -20,7 +20,7 @@ from workbench.app.tui.kit.arranging import read_all
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.columns import RowSource
 from workbench.app.tui.kit.copies import Copyable
-from workbench.app.tui.kit.sources import ExportRequested
+from workbench.app.tui.kit.table_messages import ExportRequested
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.files import require_own, whole_file

@@ -25,11 +25,10 @@ from workbench.app.tui.kit.filter_line import FilterLine
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.prompt_bar import PromptBar
-from workbench.app.tui.kit.sources import (
+from workbench.app.tui.kit.sources import FixedSource, PagedSource
+from workbench.app.tui.kit.table_messages import (
     Failed,
-    FixedSource,
     NarrowRequested,
-    PagedSource,
     RowHighlighted,
     RowSelected,
     SortRequested,

@@ -13,8 +13,8 @@ from tests.commands import Call, in_process
 from tests.helpers import make_project, numbered
 from workbench.app.tui.start import Beginning, StartApp, here
 from workbench.app.verbs import COMMANDS
+from workbench.config.file import FOLDER_VARIABLE
 from workbench.config.settings import RecentProject, recent, remember
-from workbench.config.trust import FOLDER_VARIABLE
 from workbench.core.errors import UsageError
 from workbench.core.options import TableForm
 from workbench.core.project import Project, open_project

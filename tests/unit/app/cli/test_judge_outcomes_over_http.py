@@ -11,7 +11,7 @@ import pytest
 
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
 from tests.unit.app.cli.judge_desk import KEY, VARIABLE, Desk, content, row
-from workbench.config.trust import FOLDER_VARIABLE
+from workbench.config.file import FOLDER_VARIABLE
 
 
 def failure(status: int, message: str, code: str | None = None) -> Scripted:

@@ -11,7 +11,7 @@ import pexpect
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.config.trust import FOLDER_VARIABLE
+from workbench.config.file import FOLDER_VARIABLE
 from workbench.labelling.people import add_annotators
 
 WORKBENCH = [sys.executable, "-m", "workbench"]

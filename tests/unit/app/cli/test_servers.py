@@ -16,7 +16,7 @@ from tests.helpers import make_project, numbered
 from tests.replaying import replay
 from tests.servers.scripted import ScriptedServer, scripted
 from workbench.app.cli import root
-from workbench.config.trust import FOLDER_VARIABLE
+from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.errors import WorkbenchError
 from workbench.core.project import Project
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.app.tui.kit.title_bar import RemarkPiece, fitted
-from workbench.app.tui.person import ENOUGH, Pace, about, pace_parts
+from workbench.app.tui.pace import ENOUGH, Pace, about, pace_parts
 
 
 def paced(*seconds: float) -> Pace:

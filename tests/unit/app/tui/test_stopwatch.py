@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.app.tui.person import BREAK_S, IDLE_S, AtWork, Elapsed, Stopwatch
+from workbench.app.tui.pace import BREAK_S, IDLE_S, AtWork, Elapsed, Stopwatch
 
 
 class Clock:

@@ -16,7 +16,7 @@ from workbench.coding.problems import results
 from workbench.coding.ranking.measuring import ranking
 from workbench.coding.ranking.truth import truth_of
 from workbench.coding.synthesis.tests import write_tests
-from workbench.config.trust import FOLDER_VARIABLE
+from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.code import Execution, Program
 from workbench.core.project import Project
 from workbench.runs import executing, runner

@@ -3,7 +3,8 @@
 Tables
     virtual_table: one over more rows than fit in memory. paged_view: how it reads. columns: what it shows.
     sources: where rows come from. arranged_view: what a person makes of it; arranging, conditions: in which order,
-    which rows. filter_line: where conditions are typed. copies: what of it can be copied.
+    which rows. filter_line: where conditions are typed. copies: what of it can be copied. table_messages: what it says.
+    acting: a widget with actions of its own.
     segments: parts of a drawn line in another style.
     matrix: figures with a cursor on a cell. pass_grid, pass_view, pass_texts: a pass matrix.
 Texts

@@ -12,7 +12,8 @@ from weakref import WeakKeyDictionary
 from textual.app import App
 
 from workbench.app.tui.keymap import Action, key_names
-from workbench.app.tui.kit import sources as messages
+from workbench.app.tui.kit import table_messages as messages
+from workbench.app.tui.kit.acting import ActingWidget
 from workbench.app.tui.kit.arranging import ArrangedSource
 from workbench.app.tui.kit.choices import ManyMenu
 from workbench.app.tui.kit.columns import (
@@ -62,11 +63,11 @@ def _keys_of(actions: tuple[Action, ...]) -> frozenset[str]:
     return frozenset(key for one in actions for key in key_names(one.keys))
 
 
-class ArrangedView(PagedView):
+class ArrangedView(PagedView, ActingWidget):
     """A view of rows in the order and under the conditions of a person.
 
     Attributes:
-        ACTIONS: What can be done with any list; the keys work while it has the focus.
+        ACTIONS: What can be done with any list.
         sort: The order in force.
         asked: Conditions under which the screen reads the rows.
         conditions: Those the table looks after itself, on what it shows.

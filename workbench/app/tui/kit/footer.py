@@ -74,7 +74,8 @@ class Footer(Widget, can_focus=False):
         self._show_command_palette = show_command_palette
 
     def on_mount(self) -> None:
-        """Hear of it when other keys are in force."""
+        """Stand in the screen's first frame, and hear of it when other keys are in force."""
+        self.screen.call_next(self._read)
         self.screen.bindings_updated_signal.subscribe(self, self._gather)
 
     def _gather(self, screen: Screen[object]) -> None:

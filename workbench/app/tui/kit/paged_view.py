@@ -11,7 +11,7 @@ from textual.scroll_view import ScrollView
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from workbench.app.tui.allocating import let_go
-from workbench.app.tui.kit import sources as messages
+from workbench.app.tui.kit import table_messages as messages
 from workbench.app.tui.kit.columns import RowSource
 from workbench.app.tui.kit.sources import PAGE, PageCache
 from workbench.core.progress import Listener, Stopped, heard_by

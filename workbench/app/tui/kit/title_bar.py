@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -13,7 +13,9 @@ from textual.widgets import Input, Static
 from workbench.app.tui.kit.matrix import printable
 from workbench.core.label import EXCLUSION_REASONS
 from workbench.core.taxonomy import type_display
-from workbench.labelling.rulings import Ruling
+
+if TYPE_CHECKING:
+    from workbench.labelling.rulings import Ruling
 
 
 class RemarkPiece(NamedTuple):

@@ -15,7 +15,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from workbench.app.tui.keymap import bindings
-from workbench.app.tui.kit import sources as messages
+from workbench.app.tui.kit import table_messages as messages
 from workbench.app.tui.kit.arranged_view import ArrangedView
 from workbench.app.tui.kit.columns import RowPainter, RowSource, Sort
 from workbench.app.tui.kit.conditions import chip_at, chips_line

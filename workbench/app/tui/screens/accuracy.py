@@ -21,7 +21,7 @@ from workbench.app.tui.kit.accuracy_view import FIGURES, Figure, group_name
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import Matrix, printable
-from workbench.app.tui.kit.sources import RowHighlighted, RowSelected
+from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen
@@ -455,8 +455,8 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     @on(Matrix.TitleClicked)
     def action_sort(self) -> None:
         """Sort by the column under the cursor: worst first, then turned round, then not at all."""
-        if self.list_in_use is not None:
-            self.list_in_use.action_sort()
+        if isinstance(self.focused, VirtualTable):
+            self.focused.action_sort()
             return
         first = self._worst_first()
         self.order = first.turned() if self.order == first else None if self.order == first.turned() else first
@@ -464,8 +464,8 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     def action_reverse(self) -> None:
         """Turn the order round; without one, best first."""
-        if self.list_in_use is not None:
-            self.list_in_use.action_reverse()
+        if isinstance(self.focused, VirtualTable):
+            self.focused.action_reverse()
             return
         self.order = (self.order or self._worst_first()).turned()
         self._fill()

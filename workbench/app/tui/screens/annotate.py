@@ -26,7 +26,8 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar, label_line
 from workbench.app.tui.kit.type_picker import TypePicker
-from workbench.app.tui.person import pace_parts, person_action
+from workbench.app.tui.pace import pace_parts
+from workbench.app.tui.person import person_action
 from workbench.app.tui.screen import LOG
 from workbench.core.errors import WorkbenchError
 from workbench.core.label import FAST_MS, TAGS, LabelVerdict

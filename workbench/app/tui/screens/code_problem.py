@@ -20,7 +20,7 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_grid import PassGrid
 from workbench.app.tui.kit.pass_view import found_by
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.kit.sources import RowHighlighted, RowSelected
+from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen

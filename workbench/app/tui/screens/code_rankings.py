@@ -14,7 +14,7 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_view import TRUTH
-from workbench.app.tui.kit.sources import RowHighlighted, RowSelected
+from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import WorkbenchScreen

@@ -10,7 +10,7 @@ from msgspec import Struct
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.arranging import Tally, tallied
 from workbench.app.tui.kit.matrix import printable
-from workbench.app.tui.kit.sources import CountsRequested
+from workbench.app.tui.kit.table_messages import CountsRequested
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.selection import Condition
 from workbench.core.text.figures import bar, counted, percent

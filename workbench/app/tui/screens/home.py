@@ -28,7 +28,6 @@ from workbench.app.verbs import verb_of
 from workbench.core.run import ACTIVE
 from workbench.core.status import Matter, PersonProgress, Status
 from workbench.core.text.figures import counted
-from workbench.measuring.suggesting import status as count
 
 if TYPE_CHECKING:
     from workbench.measuring.briefing import AccuracyStanding, ProjectFacts
@@ -185,11 +184,12 @@ class HomeScreen(LiveScreen):
             own = own_work(self.project, person)
             return Seen(own=own.progress, matters=own.matters)
         from workbench.measuring.briefing import ProjectFacts, matters
+        from workbench.measuring.suggesting import status
         from workbench.runs.run_status import Watch
 
         if self._watch is None:
             self._watch = Watch(self.project)
-        facts = ProjectFacts(self.project, count(self.project), self._watch.runs())
+        facts = ProjectFacts(self.project, status(self.project), self._watch.runs())
         return Seen(facts=facts, matters=matters(facts, late=False))
 
     def must_read(self) -> bool:

@@ -13,6 +13,7 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
+from workbench.app.tui.item_decisions import coordinating_actions
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import reader_messages
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
@@ -25,7 +26,6 @@ from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.queue_view import review_lines
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
-from workbench.app.tui.live import coordinating_actions
 from workbench.app.tui.review_desk import ReviewDecision, ReviewDesk, Reviewing, reviewing_actions
 from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.app.tui.switches import index_of

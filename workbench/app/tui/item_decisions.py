@@ -1,0 +1,91 @@
+"""What the coordinator decides of the item on the screen: a new round of labels, out of every table, or in again."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.core.label import EXCLUSION_REASONS
+from workbench.labelling import coordinating
+from workbench.measuring.browsing import coordinator_name
+
+Result = TypeVar("Result")
+_TAKE_IN = "take in"
+_WHY_ANEW = "Why is it labelled anew?"
+_WHY_UNSUITABLE = "Why is it unsuitable?"
+
+
+def coordinating_actions(screen: str) -> tuple[Action, ...]:
+    """The coordinator's actions of a screen that shows an item."""
+    return (
+        Action(f"{screen}.reopen", "a", "reopen", "Reopen", "Have the item labelled anew; asks why.", footer=False),
+        Action(
+            f"{screen}.exclude", "x", "exclude", "Exclude", "Out of every table, or in again; asks why.", footer=False
+        ),
+    )
+
+
+class Coordinating(WorkbenchScreen):
+    """A screen that shows the coordinator one item at a time."""
+
+    @abstractmethod
+    def decided_on(self) -> tuple[int, bool] | None:
+        """Row id of the item that decisions are about, and whether it is excluded; None while there is none."""
+
+    @abstractmethod
+    def after_decision(self, completion: int) -> None:
+        """Show what has become of the item."""
+
+    def action_reopen(self) -> None:
+        """Ask why, then begin a new round."""
+        if (found := self.decided_on()) is not None:
+            self.ask_line(_WHY_ANEW, found[0], partial(self._reopen, found[0]))
+
+    def _reopen(self, completion: int, reason: str | None) -> None:
+        if reason:
+            work = partial(
+                coordinating.reopen, self.project, [completion], reason=reason, by=coordinator_name(), task="both"
+            )
+            self._decide(completion, work, lambda done: "Reopened." if done.reopened else "Nobody has labelled it yet.")
+
+    def action_exclude(self) -> None:
+        """Ask why, then take the item out; one that is out may be taken in again."""
+        if (found := self.decided_on()) is None:
+            return
+        completion, excluded = found
+        choices = [Choice(code, text) for code, text in EXCLUSION_REASONS.items()]
+        if excluded:
+            choices.append(Choice(_TAKE_IN, "nothing: take it in again"))
+        menu = ChoiceMenu("Why is it unsuitable?", choices)
+        self.app.push_screen(menu, partial(self._exclude, completion))
+
+    def _exclude(self, completion: int, reason: str | None) -> None:
+        if reason == _TAKE_IN:
+            work = partial(coordinating.lift, self.project, [completion], by=coordinator_name())
+            said = "People have excluded it: reopen it instead."
+            self._decide(completion, work, lambda done: "It is in again." if done.lifted else said)
+        elif reason == "other":
+            self.ask_line(_WHY_UNSUITABLE, completion, partial(self._take_out, completion, reason))
+        elif reason is not None:
+            self._take_out(completion, reason, "")
+
+    def _take_out(self, completion: int, reason: str, note: str | None) -> None:
+        if note is not None:
+            work = partial(
+                coordinating.exclude, self.project, [completion], reason=reason, note=note, by=coordinator_name()
+            )
+            self._decide(completion, work, lambda _: "Excluded.")
+
+    def _decide(self, completion: int, work: Callable[[], Result], say: Callable[[Result], str]) -> None:
+        def told(done: Result) -> None:
+            self.line_stored(_WHY_ANEW, completion)
+            self.line_stored(_WHY_UNSUITABLE, completion)
+            self.notify(say(done), markup=False)
+            self.after_decision(completion)
+
+        self.in_background(work, told, group="coordinating", exclusive=False)

@@ -14,6 +14,7 @@ from platformdirs import user_config_path
 
 from workbench.core.errors import UsageError
 from workbench.core.files import NotOwnFileError, TooLargeError, read_own, require_own, whole_file
+from workbench.core.inputs import require_input
 
 # -- TOML that somebody else may have written.
 
@@ -130,6 +131,7 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
 def _read_any(path: Path, most: int) -> bytes:
     if path.exists() and not path.is_file():
         raise UsageError(f"{path} is no file.")
+    require_input(path)
     with path.open("rb") as stream:
         content = stream.read(most + 1)
     if len(content) > most:

@@ -23,6 +23,7 @@ from msgspec import Struct
 from workbench.core.database import events, migrations
 from workbench.core.database.sets import PACKAGE
 from workbench.core.errors import FormatError, StoreError, UsageError
+from workbench.core.inputs import require_input
 from workbench.core.project import Project
 from workbench.data.formats.writing import new_file
 from workbench.interchange.records import FORMAT, VERSION, ArchiveWritten, ColumnType, Manifest, Member
@@ -356,6 +357,7 @@ def opened_archive(path: Path) -> Iterator[Archive]:
     if path.exists() and not path.is_file():
         # A pipe or a device might never end.
         raise FormatError(f"{path}: it is no regular file.", "Save the archive as a file.")
+    require_input(path)
     try:
         with path.open("rb") as file:
             try:

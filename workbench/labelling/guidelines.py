@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from workbench.core.database import people
 from workbench.core.errors import FormatError, UsageError
+from workbench.core.inputs import require_input
 from workbench.core.project import Project
 from workbench.labelling.store import guidelines as store
 
@@ -207,6 +208,7 @@ def read_text(path: Path) -> str:
     Raises:
         FormatError: The file can't be read, is no UTF-8, or is far too long.
     """
+    require_input(path)
     try:
         with path.open("rb") as file:
             raw = file.read(_MOST_BYTES + 1)

@@ -136,6 +136,22 @@ def open_here(inode: Inode) -> int:
     return _others()[inode]
 
 
+def written_here(path: Path) -> bool:
+    """Whether this process has a file open for writing, under whichever name; False where there is none."""
+    try:
+        there = os.stat(path)
+    except OSError:
+        return False
+    return any(inode == (there.st_dev, there.st_ino) for inode in _written())
+
+
+def _written() -> Iterator[Inode]:
+    for name in os.listdir("/dev/fd"):
+        with suppress(OSError):
+            if fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY:
+                yield _inode(int(name))
+
+
 def _others() -> Counter[Inode]:
     """How many descriptors of each file this process has besides those kept open here; one look for all."""
     found: Counter[Inode] = Counter()

@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.errors import FormatError
+from workbench.core.inputs import require_input
 from workbench.core.item import KEPT_RAW, Refusal
 from workbench.data.formats.lines import NumberedLine, RefusedError, Stream, explain_document, read_lines, refusal
 from workbench.data.formats.source import FileFormat, refuse_bomb
@@ -306,6 +307,7 @@ def _sheet_rows(path: Path) -> Generator[list[str]]:
         from openpyxl import load_workbook
     except ImportError:
         raise FormatError(f"{path}: spreadsheets need openpyxl.", MISSING_XLSX) from None
+    require_input(path)
     try:
         with ZipFile(path) as packed:
             parts = packed.infolist()
@@ -348,6 +350,7 @@ def _parquet(path: Path) -> Iterator[Row]:
         import pyarrow.parquet as pq
     except ImportError:
         raise FormatError(f"{path}: Parquet files need pyarrow.", MISSING_PARQUET) from None
+    require_input(path)
     try:
         with pq.ParquetFile(path) as file:
             number = 0

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Final, Literal, get_args
 
 from workbench.core.errors import FormatError
+from workbench.core.inputs import require_input
 from workbench.data.formats.lines import BLOCK, Stream
 
 FileFormat = Literal["verifybench", "jsonl", "json", "csv", "tsv", "xlsx", "parquet", "label-studio", "argilla"]
@@ -52,6 +53,7 @@ _SUSPICIOUS: Final = (64 << 20, 300)
 """A stretch of so many decompressed bytes must not be so many times what it was packed in; rows come to about forty."""
 _OTHERS = {b"\xfd7z": "xz", b"\x28\xb5\x2f": "Zstandard"}
 """What files begin with that are packed in a way that is not read."""
+_SQLITE = b"SQLite format 3\0"
 _PARQUET = b"PAR1"
 _BOM = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -78,11 +80,17 @@ def detect_format(path: Path) -> FileFormat:
         FormatError: The file can't be read.
     """
     head = first_bytes(path)
+    if head.startswith(_SQLITE):
+        raise FormatError(f"{path}: it is an SQLite database.", "Write its rows to CSV or JSON Lines, and read those.")
     if head.startswith(_PARQUET):
         return "parquet"
     by_name = _SUFFIXES.get(_suffix(path))
     if head.startswith(ZIP) and (by_name == "xlsx" or b"xl/workbook.xml" in head):
         return "xlsx"
+    if b"\0" in head and not head.startswith(ZIP) and "\ufffd" in head[:-3].decode("utf-8", "replace"):
+        raise FormatError(
+            f"{path}: it is no text.", "Name a file of rows: CSV, TSV, JSON, JSON Lines, Parquet or XLSX."
+        )
     text = head.lstrip()
     # Some tools call one list, laid out over many lines, JSON Lines.
     if by_name in ("csv", "tsv") or (by_name == "jsonl" and text.split(b"\n", 1)[0].rstrip() != b"["):
@@ -125,8 +133,11 @@ def open_stream(path: Path, progress: Progress | None = None) -> Iterator[tuple[
         FormatError: The file can't be read.
     """
     try:
+        if path.is_dir():
+            raise FormatError(f"{path}: it is a folder.", "Name a file in it.")
         if path.exists() and not path.is_file():
             raise FormatError(f"{path}: it is no regular file.", "It is read more than once: save it as a file.")
+        require_input(path)
         with path.open("rb", buffering=0) as file, closing(_HashingReader(file, progress)) as counted:
             yield _decompressed(file, counted, path), counted.digest
     except OSError as error:
@@ -141,6 +152,8 @@ def open_once(path: Path | None) -> Iterator[Stream]:
         FormatError: It can't be opened.
     """
     try:
+        if path is not None:
+            require_input(path)
         with open(0 if path is None else path, "rb", buffering=0, closefd=path is not None) as file:
             begun = _BegunPipe(file)
             yield _decoded(begun, begun.start, path)

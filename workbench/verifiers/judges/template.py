@@ -17,6 +17,7 @@ from msgspec import Meta, Struct, structs
 
 from workbench.config.file import loads
 from workbench.core.errors import UsageError
+from workbench.core.inputs import require_input
 from workbench.llm.records import Role, Sampling
 from workbench.verifiers.judges.parsers import parser
 
@@ -200,6 +201,7 @@ def from_file(path: Path, chosen: Sampling = _NOTHING_CHOSEN) -> Template:
     try:
         if not path.is_file():
             raise UsageError(f"{path}: there is no such file.", "template= takes a TOML file.")
+        require_input(path)
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:

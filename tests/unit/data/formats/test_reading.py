@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -228,6 +230,22 @@ def test_what_is_no_regular_file_is_refused_before_it_is_opened(tmp_path: Path) 
     for path in (tmp_path / "fifo", Path("/dev/zero")):
         with pytest.raises(FormatError, match="no regular file"):
             plan_file(path)
+
+
+@pytest.mark.parametrize("name", ["f.csv", "f.jsonl", "f.json", "f"])
+def test_what_holds_no_rows_is_called_by_its_name(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE t (question)")
+    with pytest.raises(FormatError, match="an SQLite database"):
+        plan_file(path)
+    path.write_bytes(bytes.fromhex("89504e470d0a1a0a0000000d49484452000000") + b"\xff" * 100)
+    with pytest.raises(FormatError, match="it is no text"):
+        plan_file(path)
+    folder = tmp_path / f"folder-{name}"
+    folder.mkdir()
+    with pytest.raises(FormatError, match=r"it is a folder|no log"):
+        plan_file(folder)
 
 
 def test_columns_of_a_table_are_known_before_a_row_is(tmp_path: Path) -> None:

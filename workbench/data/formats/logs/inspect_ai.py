@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.core.errors import FormatError
+from workbench.core.inputs import require_input
 from workbench.core.verdict import OutcomeWord
 from workbench.data.formats.documents import Row, SourceDocument, whole
 from workbench.data.formats.lines import RefusedError, Stream, explain_document, refusal
@@ -318,6 +319,7 @@ def opened(path: Path) -> Iterator[EvalFile]:
     Raises:
         FormatError: It is damaged, or unpacks to more than any log does.
     """
+    require_input(path)
     with path.open("rb") as file:
         try:
             archive = ZipFile(file)

@@ -215,10 +215,11 @@ def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
     found = queue(facts.project, "suspect-gold", hide_reviewed=True)
     if many := found.above(EVEN):
         says = "says" if len(found.verifiers) == 1 else "say"
+        first = f": the first of {len(found):,} suspects" if many < len(found) else ""
         yield Matter(
             kind="suspect-labels",
             sentence=f"{counted(many, 'label')} {'is' if many == 1 else 'are'} more probably wrong than right, by what "
-            f"{listed(found.verifiers)} {says}.",
+            f"{listed(found.verifiers)} {says}{first}.",
             about={"queue": found.name},
             size=many,
             screen="disagreements",

@@ -248,13 +248,19 @@ def against_gold(
         Scores are sums over the decided verdicts of log(P(verdict | gold is wrong) / P(verdict | gold is right)), in
         nats, each verifier's part as `evidence` has it.
     """
-    said = counted(votes, len(gold))
-    place = of(((gold == 1) & (said.no > 0)) | ((gold == 0) & (said.yes > 0)), kept)
+    place = of(contradicted(votes, gold), kept)
     cell = group[place].astype(np.int32) * _GOLDS + gold[place]
     score = np.zeros(len(place))
     for vote in votes:
         score += evidence(vote, gold, group, groups).ravel()[cell * _OUTCOMES + (vote[place] + 1)]
     return falling(place, score)
+
+
+def contradicted(votes: Sequence[IntArray], gold: IntArray) -> BoolArray:
+    """Whether some decided verdict differs from gold, for each item; arguments as of `against_gold`."""
+    said = counted(votes, len(gold))
+    found: BoolArray = ((gold == 1) & (said.no > 0)) | ((gold == 0) & (said.yes > 0))
+    return found
 
 
 def evidence(vote: IntArray, gold: IntArray, group: IntArray, groups: int) -> FloatArray:

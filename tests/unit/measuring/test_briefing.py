@@ -21,6 +21,7 @@ from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.measuring.briefing import KINDS, briefed, ranked
+from workbench.measuring.reviewing.queues import queue
 from workbench.measuring.reviewing.triage import weakest_cell
 from workbench.runs.store import runs, verdicts
 
@@ -192,6 +193,22 @@ def test_labels_that_verifiers_make_improbable_are_counted(tmp_path: Path) -> No
     matter = of_kind(project, "suspect-labels")
     assert matter.sentence == "2 labels are more probably wrong than right, by what rules and exact say."
     assert (matter.screen, matter.about) == ("disagreements", {"queue": "suspect-gold"})
+    assert len(queue(project, "suspect-gold", hide_reviewed=True)) == matter.size
+
+
+def test_of_more_suspects_than_are_counted_the_count_says_which(tmp_path: Path) -> None:
+    rows = [{**row, "question_id": f"q{number}"} for number, row in enumerate(numbered(80))]
+    project = make_project(tmp_path, rows)
+    others = dict.fromkeys(range(1, 25, 2), Outcome.INCORRECT)
+    for name, wrong in (("rules", {}), ("exact", others)):
+        judge(project, name, rightly(project, wrong))
+    with project.database.write() as connection:
+        connection.execute("UPDATE completions SET imported_gold = 1 - imported_gold WHERE id IN (40, 51)")
+        connection.execute("INSERT INTO changes (first_id, last_id) VALUES (40, 51)")
+    matter = of_kind(project, "suspect-labels")
+    every = len(queue(project, "suspect-gold", hide_reviewed=True))
+    assert every > matter.size
+    assert matter.sentence.endswith(f": the first of {every} suspects.")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from msgspec import Struct
 from workbench.core.database import people
 from workbench.core.errors import UsageError
 from workbench.core.label import Task
+from workbench.core.text.figures import counted
 from workbench.core.verdict import Outcome
 from workbench.labelling.store import agreement
 from workbench.measuring.judged import VerifierRun
@@ -45,6 +46,8 @@ _OTHER_LETTER: Final = (1.0, "They choose different options")
 _SHOWN = 60
 _SUSPECT = 0.1
 """How probably wrong a label must be to be in the queue."""
+_LEAST_QUESTIONS: Final = 20
+"""Of fewer, a model fitted on the other questions says nothing: four of each of its five parts."""
 EVEN: Final = 0.5
 """A label above is more probably wrong than right."""
 
@@ -124,18 +127,21 @@ def _shown(text: str | None) -> str:
 
 
 def suspect_gold(asked: QueueQuery) -> QueueContents:
-    """The verifiers together make the label improbable."""
+    """The verifiers together make the label improbable, and one of them at least says otherwise."""
     import numpy as np
 
-    from workbench.statistics.disagreement import falling, improbable, outvoted
+    from workbench.statistics.disagreement import contradicted, falling, improbable, outvoted
 
     said = np.zeros(len(asked.truth), dtype=np.bool_)
     for vote in asked.votes:
         said |= vote >= 0
     rows = np.flatnonzero(said & (asked.truth >= 0))
+    questions = len(np.unique(asked.columns.question[rows]))
+    if questions < _LEAST_QUESTIONS:
+        return _too_few(asked, questions)
     gold = asked.truth[rows].astype(np.int64)
     wrong = improbable(_features(asked, rows), gold, asked.columns.question[rows])
-    suspect = wrong >= _SUSPECT
+    suspect = (wrong >= _SUSPECT) & contradicted(asked.votes, asked.truth)[rows]
     outvotes = np.zeros(len(asked.truth))
     outvotes[rows] = outvoted([vote[rows] for vote in asked.votes], gold)
     if asked.kept is not None:
@@ -151,10 +157,25 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
     return QueueContents(
         ranking=falling(rows[suspect], wrong[suspect]),
         text=f"Labels ({asked.gold}) that {runs_of(asked)} together make wrong with a probability of at least "
-        f"{_SUSPECT}; {np.count_nonzero(suspect & (wrong > EVEN)):,} are more probably wrong than right. Score: the "
-        "probability, 1 - P(label), by a model of verdicts, scores, type and length that was fitted on other questions "
-        "(confident learning).",
+        f"{_SUSPECT}, where one of them at least says otherwise; {np.count_nonzero(suspect & (wrong > EVEN)):,} are "
+        "more probably wrong than right. Score: the probability, 1 - P(label), by a model of verdicts, scores, type "
+        "and length that was fitted on other questions (confident learning).",
         why=why,
+    )
+
+
+def _too_few(asked: QueueQuery, questions: int) -> QueueContents:
+    import numpy as np
+
+    from workbench.statistics.disagreement import falling
+
+    none: IntArray = np.zeros(0, dtype=np.int64)
+    return QueueContents(
+        ranking=falling(none, none.astype(float)),
+        text=f"Labels ({asked.gold}) of {counted(questions, 'question')}: too few for a model that says which are "
+        f"probably wrong, which takes {_LEAST_QUESTIONS}. The queue verifier-gold has all that {runs_of(asked)} say "
+        "otherwise.",
+        why=lambda cases: [],
     )
 
 

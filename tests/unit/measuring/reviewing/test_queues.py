@@ -135,6 +135,22 @@ def test_a_label_that_the_verifiers_make_improbable_is_suspect(tmp_path: Path) -
     assert "by Dawid–Skene 1.00" in found["c7"].why
 
 
+def test_verifiers_that_agree_with_a_label_never_make_it_suspect(tmp_path: Path) -> None:
+    """Few labels are alike, so that a model doubts them all the same."""
+    gold = "-" * 3 + "+" * 57
+    project = voted(tmp_path, *[sign * 2 for sign in gold[:50]], *["+-"] * 10, gold=gold)
+    found = rows(project, "suspect-gold")
+    assert not found.keys() & {f"c{number}" for number in range(50)}
+
+
+def test_a_handful_of_questions_makes_no_label_suspect(tmp_path: Path) -> None:
+    project = voted(tmp_path, *["+"] * 20, *["-"] * 18, gold="-" + "+" * 19 + "-" * 18)
+    found = queue(project, "suspect-gold")
+    assert not len(found)
+    assert found.text.startswith("Labels (final) of 19 questions: too few for a model")
+    assert rows(project, "verifier-gold").keys() == {"c0"}
+
+
 def test_only_items_with_a_verdict_are_suspect(tmp_path: Path) -> None:
     found = rows(voted(tmp_path, *["+"] * 9, *["-"] * 20, ".", gold="+" * 9 + "-" * 20 + "+"), "suspect-gold")
     assert "c29" not in found

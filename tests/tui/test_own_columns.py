@@ -84,7 +84,7 @@ async def test_values_that_are_no_types_are_said_where_figures_stand(tmp_path: P
         home = screen_of(app, HomeScreen)
         (number,) = [place for place, one in enumerate(home.matters, 1) if one.kind == "unknown-types"]
         sentence = home.matters[number - 1].sentence
-        assert sentence.startswith(f"No answer type: 24 items, of which {LEVEL} says easy, [red]hard[/]")
+        assert sentence.startswith(f"24 items have no answer type: {LEVEL} says easy, [red]hard[/].")
         await press(pilot, f"{number}")
         screen = screen_of(app, AccuracyScreen)
         assert {row.group for row in screen.report.rows} == {None, "easy", "[red]hard[/]"}  # type: ignore[union-attr]

@@ -15,7 +15,9 @@ from textual.widgets import Input
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
+from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.kit.triage_view import _answer
 from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.screens.triage import TriageScreen
@@ -24,7 +26,10 @@ from workbench.core.verdict import Outcome
 from workbench.labelling.people import add_annotators
 from workbench.measuring import browsing
 from workbench.measuring.browsing import coordinator_name
+from workbench.measuring.records.review import ERROR_CATEGORIES, ERRORS_IN_SHORT, ErrorCategory
 from workbench.measuring.reviewing import deciding, triage
+from workbench.measuring.reviewing.differences import differences
+from workbench.measuring.reviewing.triage import KEYED
 
 YES, NO = Outcome.CORRECT, Outcome.INCORRECT
 TEXTS = [("12", "21"), (r"\boxed{B}", "So the answer is the greenhouse."), ("(1, 2)", r"\boxed{[1, 2)}"), ("5", "5 cm")]
@@ -336,7 +341,7 @@ async def test_a_cause_of_ones_own_is_named_once_and_then_offered(project: Proje
             (1, "other", "[b]gold is wrong"),
             (2, "other", "[b]gold is wrong"),
         ]
-        assert "another cause … 2" in " ".join(shown(screen).split())
+        assert "another cause 2" in " ".join(shown(screen).split())
         await press(pilot, "[")
         assert f"error of alpha: [b]gold is wrong ({coordinator_name()})" in shown(screen)
         await press(pilot, "d")
@@ -390,3 +395,40 @@ async def test_without_verifiers_it_says_what_to_do(tmp_path: Path) -> None:
         assert [notice for notice in notices(screen.app) if "Nothing is measured of any verifier yet" in notice]
         await press(pilot, "1", "space", "]", "[", "z", "d", "e", "0", "enter", "escape")
         assert not isinstance(screen.app.screen, TriageScreen)
+
+
+@pytest.mark.parametrize(("size", "meanings"), [((80, 24), ERRORS_IN_SHORT), ((120, 40), ERROR_CATEGORIES)])
+async def test_what_each_cause_means_stands_beside_it(
+    project: Project, size: tuple[int, int], meanings: dict[ErrorCategory, str]
+) -> None:
+    async with triaging(project, size) as (screen, pilot):
+        await press(pilot, "1")
+        lines = shown(screen).splitlines()
+        assert len(lines) <= screen.query_one("#triage-card").content_size.height
+        for cause in KEYED:
+            assert any(cause.name in line and meanings[cause.category] in line for line in lines)
+        rule = next(line for line in lines if line.startswith("──"))
+        assert "saved: extraction" in rule
+
+
+async def test_the_table_offers_only_keys_that_do_something_there(project: Project) -> None:
+    async with triaging(project) as (screen, pilot):
+        await press(pilot, "1", "d")
+        offered = {key.label for key in screen.query_one(Footer).keys}
+        assert {"Summary", "Export", "Undo", "Back"} <= offered
+        assert not {"Other cause", "Gold", "Alike", "Open"} & offered
+        await press(pilot, "2", "0", "g", "enter")
+        assert screen.closing
+        assert [mark.cause.name for mark in screen.tally.marks] == ["extraction"]  # type: ignore[union-attr]
+        await press(pilot, "d")
+        assert {"Other cause", "Gold", "Alike"} <= {key.label for key in screen.query_one(Footer).keys}
+
+
+def test_marks_that_say_nothing_are_left_out() -> None:
+    one, other = "Water boils at one hundred degrees there", "The cat sat on some other mat today"
+    found = differences(one, other)
+    assert found.kinds == ("other sentence",)
+    drawn = [line.plain for line in _answer(one, [place.reference for place in found.places], 80)]
+    assert drawn == [f"  ┃ {one} "]
+    partly = differences("the answer is x = 2", "the answer is x = 3")
+    assert any("^" in line.plain for line in _answer("the answer is x = 2", [partly.places[0].reference], 80))

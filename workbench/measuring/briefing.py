@@ -303,7 +303,7 @@ def _unknown_types(facts: ProjectFacts) -> Iterator[Matter]:
         by = f"column:{found.column}" if found.column else "type"
         yield Matter(
             kind="unknown-types",
-            sentence=f"No answer type: {unknown_words(found, items)}. References can tell types.",
+            sentence=f"{unknown_words(found, items)} Begin's t tells types from references.",
             about={"by": by},
             size=items,
             screen="accuracy",

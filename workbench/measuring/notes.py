@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from workbench.statistics.compare import ComparisonPower
 
 
-NO_TYPES: Final = "No answer type: "
-"""What the sentence begins with that says what files have in its place."""
+NO_TYPES: Final = "no answer type: "
+"""What stands in the sentence that says what files have in its place."""
 LEVEL: Final = 0.05
 """q-values below this are named."""
 _NAMED = 5
@@ -222,8 +222,8 @@ def _are(number: int) -> str:
 def unknown_words(found: UnknownTypes, items: int) -> str:
     """What so many items without a type say in its place, and what figures go by then."""
     says = f"{found.column} says" if found.column else "their files say"
-    by = f"; column:{found.column} is a breakdown of its own" if found.column else ""
-    return f"{counted(items, 'item')}, of which {says} {found.examples}{by}"
+    by = f" Figures by that: column:{found.column}." if found.column else ""
+    return f"{counted(items, 'item')} {'has' if items == 1 else 'have'} {NO_TYPES}{says} {found.examples}.{by}"
 
 
 def _untyped(report: AccuracyReport, known: Callable[[], Untyped]) -> Iterator[str]:
@@ -234,7 +234,7 @@ def _untyped(report: AccuracyReport, known: Callable[[], Untyped]) -> Iterator[s
     found = known()
     if found.unknown is not None:
         items = max(row.n for row in report.rows if UNTYPED in row.groups)
-        yield f"{NO_TYPES}{unknown_words(found.unknown, items)}."
+        yield unknown_words(found.unknown, items)
     said = [
         f"{words} {count:,}"
         for words, count in (

@@ -52,6 +52,21 @@ ERROR_CATEGORIES: Final[dict[ErrorCategory, str]] = {
     "other": "None of these: say what in the note.",
 }
 """Why a verifier erred, by code, each in words."""
+ERRORS_IN_SHORT: Final[dict[ErrorCategory, str]] = {
+    "extraction": "read another text",
+    "equivalence": "wrong on equal forms",
+    "format": "judged how it is written",
+    "units": "units, precision, rounding",
+    "multiple-answers": "one of several",
+    "reasoning": "judged the way there",
+    "guessing": "without support",
+    "instruction": "was talked into it",
+    "cut-off": "a text ended early",
+    "reference-unclear": "the reference is wrong",
+    "question-unclear": "more than one answer",
+    "other": "or one of your own",
+}
+"""The same in so few words that they stand beside their names."""
 
 ReviewKind = Literal["confirmed", "reannotate", "error", "retraction"]
 GoldWord = Literal["correct", "incorrect", "none"]

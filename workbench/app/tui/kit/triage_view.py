@@ -21,7 +21,7 @@ from workbench.app.tui.kit.queue_view import review_words
 from workbench.app.tui.kit.wrapping import wrap_line
 from workbench.core.reasons import title
 from workbench.core.text.figures import counted
-from workbench.measuring.records.review import ERROR_CATEGORIES
+from workbench.measuring.records.review import ERROR_CATEGORIES, ERRORS_IN_SHORT, ErrorCategory
 from workbench.measuring.records.triage import Cause, TriageCase, TriageTally
 from workbench.measuring.reviewing.triage import KEYED, paragraph, triage_table
 from workbench.tables.table_text import plain_table
@@ -31,8 +31,10 @@ _NAME = 11
 """Cells of what stands before a line."""
 _TALL = 32
 """Lines of a card from which more of the texts is shown, and what each cause means."""
-_CAUSE = 26
-"""Cells of a cause with its digit and its count."""
+_CAUSE = 40
+"""Cells of a cause with its digit, its count and what it means."""
+_LEAD = 22
+"""Cells of a cause and its count where each has a line of its own."""
 _END = 3
 """Lines of the end of a reference in which no answer is found."""
 _ALIKE = 4
@@ -67,11 +69,7 @@ def card(case: TriageCase, state: CardState, width: int, height: int) -> Content
         *_sentence(case, width, 4 if tall else 2),
         *_decided(case, width),
     ]
-    causes = [
-        Content.styled("─" * width, "$text-muted"),
-        *_causes(state.tally, width, told=tall),
-        Content.styled(fit(f" {state.said}", width), "$text-success"),
-    ]
+    causes = [_rule(state.said, width), *_causes(state.tally, width, told=tall)]
     room = max(height - len(question) - len(facts) - len(causes) - 2, 4)
     first = list(_answer(case.reference, [place.reference for place in places], width)) or list(_end(case, width))
     second = list(_answer(case.answer, [place.completion for place in places], width)) or [Content(f"{_BAR}–")]
@@ -107,7 +105,7 @@ def _answer(text: str, places: Sequence[tuple[int, int]], width: int) -> Iterato
         return
     shown, marks = marked_text(text, places)
     pieces = list(wrap_line(shown, max(width - cell_len(_BAR) - 1, 8)))
-    if len(pieces) > 1 and all(mark == "^" for sign, mark in zip(shown, marks, strict=True) if sign != " "):
+    if " " in shown.strip() and all(mark == "^" for sign, mark in zip(shown, marks, strict=True) if sign != " "):
         marks = " " * len(shown)
     for start, end in pieces:
         yield from _row(shown[start:end], marks[start:end])
@@ -226,26 +224,39 @@ def _decided(case: TriageCase, width: int) -> Iterator[Content]:
 # -- The causes, each with its digit and how often it was given.
 
 
+def _rule(said: str, width: int) -> Content:
+    """The line above the causes, with what was stored last in it."""
+    told = fit(f" {said} ", min(cell_len(said) + 2, width - 2)) if said else ""
+    line = "─" * (width - cell_len(told) - 2)
+    return Content.assemble(("──", "$text-muted"), (told, "$text-success"), (line, "$text-muted"))
+
+
 def _causes(tally: TriageTally, width: int, *, told: bool) -> Iterator[Content]:
-    """The causes side by side; where there is room, one a line with what it means."""
+    """The causes side by side, each with what it means in short; where there is room, one a line with all of that."""
     counts = Counter(mark.cause for mark in tally.marks)
     others = sum(n for cause, n in counts.items() if cause not in KEYED)
-    named = [(str(digit), cause.name, counts[cause]) for digit, cause in enumerate(KEYED, 1)]
-    cells = [_cause(*one) for one in (*named, ("0", "another cause …", others))]
-    if told:
-        meanings = [*(ERROR_CATEGORIES[cause.category] for cause in KEYED), "Another kind, or one of your own."]
-        room = width - _CAUSE
-        return (
-            cell + Content.styled(fit(meaning, room), "$text-muted")
-            for cell, meaning in zip(cells, meanings, strict=True)
-        )
-    across = max(width // _CAUSE, 1)
+    means = {cause.name: _meaning(cause.category, told=told) for cause in KEYED}
+    means["another cause"] = "Another kind, or one of your own." if told else _meaning("other", told=False)
+    given = [*(counts[cause] for cause in KEYED), others]
+    across = 1 if told else max(width // _CAUSE, 1)
+    cells = [
+        _cause(str(number % 10), name, meaning, n, width // across)
+        for number, ((name, meaning), n) in enumerate(zip(means.items(), given, strict=True), 1)
+    ]
     return (Content("").join(cells[place : place + across]) for place in range(0, len(cells), across))
 
 
-def _cause(key: str, name: str, n: int) -> Content:
-    said = f" {n:,}" if n else ""
-    return Content.assemble((f" {key} ", "bold $text-accent"), fit(name, _CAUSE - 4 - len(said)), (said, "bold"), " ")
+def _meaning(category: ErrorCategory, *, told: bool) -> str:
+    return (ERROR_CATEGORIES if told else ERRORS_IN_SHORT)[category]
+
+
+def _cause(key: str, name: str, meaning: str, n: int, width: int) -> Content:
+    times = f" {n:,}" if n else ""
+    apart = " " * max(_LEAD - cell_len(f"{name}{times}"), 0) if width > _CAUSE else ": "
+    room = width - cell_len(f" {key} {name}{times}{apart} ")
+    return Content.assemble(
+        (f" {key} ", "bold $text-accent"), name, (times, "bold"), apart, (fit(meaning, room), "$text-muted"), " "
+    )
 
 
 def other_cause(cause: Cause, n: int) -> str:

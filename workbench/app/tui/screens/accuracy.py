@@ -236,7 +236,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         if self.sheet is None:
             return
         sheet, figure, matrix = self.sheet, self._figure, self.query_one(Matrix)
-        untold = (note for note in sheet.report.notes if note.startswith(NO_TYPES))
+        untold = (note for note in sheet.report.notes if NO_TYPES in note)
         said = " ".join((*conclusion(sheet.report), *untold))
         line = self.query_one("#accuracy-conclusion", Static)
         line.display = bool(said)

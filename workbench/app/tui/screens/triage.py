@@ -34,6 +34,8 @@ _AHEAD = 12
 _COMPARED = 400
 """Open cases among which like ones are looked for."""
 _STORE, _LOOKS = "triage-store", "triage-looks"
+_OF_A_CASE = frozenset(("give", "other", "send_back", "pick", "open_item", "what_if"))
+"""What is done to the case on the screen."""
 _NEW = "new"
 _OWN = 8
 """So many causes of reviewers' own are offered again."""
@@ -101,7 +103,7 @@ class TriageScreen(InSight):
         ),
         Action("triage.other", "0", "other", "Other cause", "Choose another cause, or name one of your own."),
         Action("triage.gold", "g", "send_back", "Gold", "Gold is in doubt: people label the item anew; asks why."),
-        Action("triage.like", "space", "pick", "All alike", "Give the next cause to all cases like this one."),
+        Action("triage.like", "space", "pick", "Alike", "Give the next cause to all cases like this one."),
         Action("triage.next", "right_square_bracket", "go(1)", "Skip", "Go to the next case."),
         Action("triage.previous", "left_square_bracket", "go(-1)", "Before", "Go to the case before."),
         Action(
@@ -111,7 +113,7 @@ class TriageScreen(InSight):
         Action("triage.what-if", "ctrl+t", "what_if", "What if", "Try other options of the verifier that errs.", False),
         Action("triage.summary", "d", "summary", "Summary", "Show the paragraph and the table so far, or the card."),
         Action("triage.export", "e", "export", "Export", "Save or copy the table: CSV, Markdown, LaTeX."),
-        Action("triage.back", "escape,q", "back", "Back", "Go back to the card, else to the screen before.", False),
+        Action("triage.back", "escape,q", "back", "Back", "Go back to the card, else to the screen before."),
     )
 
     def __init__(self, scope_of: Callable[[Project], TriageScope] | None = None) -> None:
@@ -249,6 +251,12 @@ class TriageScreen(InSight):
     def tells(self, group: str) -> bool:
         """Looks are recorded again."""
         return group != _LOOKS
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Where the table stands in the card's place, nothing can be done to a case."""
+        if self.closing and action in _OF_A_CASE:
+            return False
+        return super().check_action(action, parameters)
 
     def action_go(self, step: int) -> None:
         """Go to another case of the list, marked or not."""
@@ -463,6 +471,7 @@ class TriageScreen(InSight):
         if scope is None or tally is None:
             return
         self._tell(scope, tally)
+        self.refresh_bindings()
         box.set_class(self.closing, "closing")
         if self.closing:
             box.update(summary(tally, self.said))

@@ -36,6 +36,7 @@ from workbench.data.formats.writing import (
     write_csv,
     write_lines,
     write_parquet,
+    write_rows,
 )
 from workbench.data.store import reading as store
 from workbench.data.store.reading import stream_items
@@ -67,7 +68,7 @@ ExportFormat = Literal[
 
 
 class ExportOptions(Options, frozen=True, kw_only=True):
-    """What is written, which of it, and how; labels and verdicts exist as ``csv`` and ``parquet``.
+    """What is written, which of it, and how; labels and verdicts exist as ``csv``, ``parquet`` and ``jsonl``.
 
     An archive always has annotators' names.
     """
@@ -124,28 +125,29 @@ def export(project: Project, options: ExportOptions) -> ExportReport:
         StoreError: The file belongs to the database itself.
         UsageError: There is no such data set or verifier, or the format has no such table or option.
     """
-    format = options.format or format_of(options.file)
+    format = options.format or format_of(options.file, options.table)
     project.database.require_other(options.file)
     request = Request(project=project, options=options, format=format, selection=_chosen(project, options))
     _require_options(request)
     return _writer(format, options.table)(request)
 
 
-def format_of(path: Path) -> ExportFormat:
-    """The format that a file's name says, ``.gz`` aside.
+def format_of(path: Path, table: Table = "items") -> ExportFormat:
+    """The format that a file's name says, ``.gz`` aside, of those that a table can be written in.
 
     Raises:
         UsageError: It says none, or several could be meant.
     """
     name = path.name.lower().removesuffix(".gz")
     ending = Path(name).suffix
-    formats = _ENDINGS.get(ending, ())
+    known = [format for format in FORMATS if _writes(format, table) is not None]
+    formats = [format for format in _ENDINGS.get(ending, ()) if format in known]
     if len(formats) == 1:
         return formats[0]
     if formats:
         raise UsageError(f"Several formats end in {ending}: say which.", f"--format {' or --format '.join(formats)}")
     raise UsageError(
-        f"The name {path_text(path)} doesn't say a format.", f"Name one with --format: {', '.join(FORMATS)}."
+        f"The name {path_text(path)} doesn't say a format.", f"Name one with --format: {', '.join(known)}."
     )
 
 
@@ -159,10 +161,13 @@ def _chosen(project: Project, options: ExportOptions) -> Selection:
     return check_names(project.database.reader(), _with_dataset(project, selection, options.dataset), verifiers)
 
 
+def _writes(format: ExportFormat, table: Table) -> Writer | None:
+    return _WRITERS[format].items if table == "items" else _WRITERS[format].others.get(table)
+
+
 def _writer(format: ExportFormat, table: Table) -> Writer:
-    found = _WRITERS[format].items if table == "items" else _WRITERS[format].others.get(table)
-    if found is None:
-        there = [name for name, known in _WRITERS.items() if table in known.others]
+    if (found := _writes(format, table)) is None:
+        there = [name for name in FORMATS if _writes(name, table) is not None]
         raise UsageError(f"{table} can't be written as {format}.", f"Use --format {' or --format '.join(there)}.")
     return found
 
@@ -327,7 +332,7 @@ def _pair(chosen: StoredItem, rejected: StoredItem) -> PairLine:
     )
 
 
-# -- Tables of labels and verdicts, as CSV or Parquet.
+# -- Tables of labels and verdicts, as CSV, Parquet or JSON Lines.
 
 
 _LABEL_COLUMNS: dict[str, Kind] = dict.fromkeys(
@@ -373,6 +378,8 @@ def write_table(request: Request, columns: dict[str, Kind], rows: Iterable[tuple
     with new_file(request.options.file, force=request.options.force) as file:
         if request.format == "parquet":
             return write_parquet(file, columns, rows)
+        if request.format == "jsonl":
+            return write_rows(file, list(columns), rows)
         return write_csv(file, list(columns), rows)
 
 
@@ -537,7 +544,7 @@ _TABLES: Final[dict[Table, Writer]] = {"labels": labels, "verdicts": verdicts}
 _WRITERS: Final[dict[ExportFormat, _Format]] = {
     "verifybench": _Format(released),
     "verifybench-fixed": _Format(fixed),
-    "jsonl": _Format(lines),
+    "jsonl": _Format(lines, _TABLES),
     "csv": _Format(cells, _TABLES),
     "parquet": _Format(cells, _TABLES),
     "sft": _Format(sft, options=("system", "per_question", "seed")),

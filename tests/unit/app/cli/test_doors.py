@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -169,6 +171,21 @@ def test_a_name_that_does_not_say_it_lists_what_could_be_meant(name: str, said: 
     with pytest.raises(UsageError) as caught:
         format_of(Path(name))
     assert said in caught.value.hint
+
+
+def test_a_table_s_name_is_read_for_formats_that_the_table_has(call: Call, database: str, tmp_path: Path) -> None:
+    for table in ("labels", "verdicts"):
+        with pytest.raises(UsageError) as caught:
+            format_of(Path("x.json"), table)
+        assert caught.value.hint == "Name one with --format: jsonl, csv, parquet."
+    assert call("verify", database, "rules")[0] == 0
+    assert call("export", database, str(tmp_path / "v.csv"), "--table", "verdicts")[0] == 0
+    assert call("export", database, str(tmp_path / "v.jsonl"), "--table", "verdicts")[0] == 0
+    with (tmp_path / "v.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    written = [json.loads(line) for line in (tmp_path / "v.jsonl").read_text().splitlines()]
+    assert rows
+    assert [{name: "" if cell is None else str(cell) for name, cell in row.items()} for row in written] == rows
 
 
 def test_export_heeds_the_name(call: Call, database: str, tmp_path: Path) -> None:

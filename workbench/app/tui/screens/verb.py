@@ -138,13 +138,14 @@ class VerbScreen(FormScreen):
 
     def _show_fields(self, form: VerbForm) -> None:
         self.form = form
+        self.call_later(self._begin_with, form)
+
+    async def _begin_with(self, form: VerbForm) -> None:
         box = self.query_one("#verb-form")
         if not form.fields:
-            box.mount(Static("It takes no options.", markup=False))
-        box.mount_all(map(option_field, form.fields))
-        self.call_after_refresh(self._begin_with)
-
-    def _begin_with(self) -> None:
+            await box.mount(Static("It takes no options.", markup=False))
+        # Only what is whole can be filled and take keys.
+        await box.mount_all(map(option_field, form.fields))
         for field in self.query(OptionField):
             if field.option in self._begin:
                 field.value = self._begin[field.option]

@@ -201,6 +201,27 @@ async def test_some_items_only_and_what_is_wrong_is_told_in_place(project: Proje
         assert (run.verifier, run.selection, run.items) == ("half", "gold=correct", ITEMS // 2)
 
 
+async def test_a_name_that_stands_for_other_options_keeps_the_form_and_a_free_one_is_said(project: Project) -> None:
+    verifying.start(project, "rouge-l", {"threshold": "0.4"})
+    async with opened(project) as (app, pilot):
+        await press(pilot, "a")
+        form = await choose(app, pilot, "rouge-l")
+        await until(pilot, lambda: form.query("#option-threshold"))
+        field(form, "threshold").value = "0.7"
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: field(form, "name").wrong)
+        said = field(form, "name").wrong
+        assert "threshold is 0.4, not 0.7" in said
+        assert "rouge-l-2 is free" in said
+        assert "--" not in said
+        assert app.screen is form
+        assert field(form, "threshold").value == "0.7"
+        field(form, "name").value = "rouge-l-2"
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen))
+        await until(pilot, lambda: any(run.verifier == "rouge-l-2" for run in screen_of(app).runs))
+
+
 async def test_a_refused_start_is_a_notice(project: Project) -> None:
     # Enough to be at work on for long, on a busy machine too.
     add_items(project.database, numbered(2_000, dataset="more"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
@@ -13,6 +14,7 @@ from workbench.config.verifiers import NAME, TEMPLATE, inside, save_verifier, ve
 from workbench.core.errors import OptionError, UsageError
 from workbench.core.project import Project
 from workbench.core.run import ConfiguredVerifier
+from workbench.runs.choosing import choose, make
 from workbench.runs.previewing import PreviewedCall, preview_calls
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.trust import require_trust
@@ -105,6 +107,26 @@ def require_options(project: Project, kind: str, options: Mapping[str, str]) -> 
         VerifierError: The kind can't be used.
     """
     Registry().load(kind, with_template_inside(project, options))
+
+
+def require_free_name(project: Project, kind: str, options: Mapping[str, str], name: str | None) -> None:
+    """Make sure that a verifier can be started under a name: it is free, or stands for the same options.
+
+    Raises:
+        OptionError: It stands for others; the error is the option ``name``'s, and says a name that is free.
+        UsageError: As with `workbench.runs.choosing.choose`.
+        VerifierError: The kind can't be used.
+    """
+    chosen = choose(project, kind, options, name)
+    reader = project.database.reader()
+    bound, verifier = stored_runs.verifier_named(reader, chosen.name), make(chosen)
+    if bound is None or is_identity(verifier, bound.config_hash):
+        return
+    free = next(
+        other for number in count(2) if stored_runs.verifier_named(reader, other := f"{chosen.name}-{number}") is None
+    )
+    wrong = f"{chosen.name!r} stands for other options ({_difference(bound, verifier)}); {free} is free"
+    raise OptionError(f"name: {wrong}", option="name", wrong=wrong)
 
 
 def changeable(kind: str) -> tuple[FormOption, ...]:
@@ -315,4 +337,10 @@ def _difference(bound: ConfiguredVerifier, verifier: Identified) -> str:
         return f"it is {bound.kind}, not {verifier.name}"
     asked = verifier.config()
     keys = sorted(key for key in bound.config.keys() | asked.keys() if bound.config.get(key) != asked.get(key))
-    return ", ".join(f"{key} is {bound.config.get(key)!r}, not {asked.get(key)!r}" for key in keys)
+    return ", ".join(f"{key} is {_in_words(bound.config.get(key))}, not {_in_words(asked.get(key))}" for key in keys)
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)

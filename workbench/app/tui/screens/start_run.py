@@ -266,6 +266,7 @@ class SetUpRunScreen(FormScreen):
             raise OptionError(f"{_WHERE}: {wrong}", option=_WHERE, wrong=wrong) from None
         if not self.chosen.is_configured:
             configuring.require_options(project, self.chosen.kind.name, self._options())
+            configuring.require_free_name(project, self.chosen.name, self._options(), self._typed(_NAME) or None)
         return StartRequest(
             kind=self.chosen.name,
             options=self._options(),

@@ -18,6 +18,8 @@ NAME = re.compile(r"[\w.+@/-]{1,100}")
 """What verifiers may be called."""
 TEMPLATE = "template"
 """The option that names a file with a prompt of the user's own."""
+TEMPLATE_VERSION = "template_version"
+"""The option that says which version of one of our own is used."""
 _OPTION = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _SAMPLING = "sampling"

@@ -52,10 +52,15 @@ class Sampling(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Chat(Struct, frozen=True, kw_only=True, tag="chat"):
-    """A request for text."""
+    """A request for text.
+
+    Attributes:
+        shared: So many characters at the start of its messages are the same for other items; 0 where nobody knows.
+    """
 
     messages: tuple[PromptMessage, ...]
     sampling: Sampling = Sampling()
+    shared: int = 0
 
 
 class Scoring(Struct, frozen=True, kw_only=True, tag="scoring"):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from workbench.config.verifiers import NAME, TEMPLATE, NamedVerifier, named_verifier, verifiers
+from workbench.config.verifiers import NAME, TEMPLATE, TEMPLATE_VERSION, NamedVerifier, named_verifier, verifiers
 from workbench.core.errors import OptionError, UsageError
 from workbench.core.project import Project
 from workbench.core.run import GENERATION, IMPORTED, ConfiguredVerifier
@@ -55,7 +55,7 @@ def choose(project: Project, kind: str, options: Mapping[str, str], name: str | 
     if written is not None:
         return VerifierChoice(
             kind=written.kind,
-            options={**written.options, **given},
+            options=_as_bound(project, written.kind, {**written.options, **given}, name or kind),
             name=name or kind,
             own=False,
             place=written.place,
@@ -65,7 +65,16 @@ def choose(project: Project, kind: str, options: Mapping[str, str], name: str | 
     require_runnable(stored)
     if stored is not None and stored.kind != kind:
         return VerifierChoice(kind=stored.kind, options={**stored.options, **given}, name=name or kind, own=False)
-    return VerifierChoice(kind=kind, options=given, name=name or kind, own=True)
+    options = _as_bound(project, kind, given, name or kind)
+    return VerifierChoice(kind=kind, options=options, name=name or kind, own=True)
+
+
+def _as_bound(project: Project, kind: str, given: dict[str, str], name: str) -> dict[str, str]:
+    """The options, with the version of the template that the name is bound to: what was begun goes on as it is."""
+    bound = stored_runs.verifier_named(project.database.reader(), name)
+    if bound is None or bound.kind != kind or TEMPLATE in given or TEMPLATE_VERSION not in bound.options:
+        return given
+    return {TEMPLATE_VERSION: bound.options[TEMPLATE_VERSION], **given}
 
 
 def require_name(name: str) -> None:

@@ -331,6 +331,24 @@ def test_anthropics_reasons_in_openais_words(theirs: str, ours: str) -> None:
     assert reading(messages_reply("Yes", theirs), profile="anthropic").finish_reason == ours
 
 
+def test_anthropic_is_told_what_items_share_where_that_is_long_enough() -> None:
+    def turns(shared: int) -> Any:
+        text = "rules " * 1000 + "data-x one"
+        messages = (PromptMessage("system", "Be brief."), PromptMessage("user", text))
+        chat = Chat(messages=messages, shared=shared)
+        return json.loads(build(PROFILES["anthropic"], "claude-sonnet-4-5", chat).body)["messages"][0]["content"], text
+
+    content, text = turns(9 + 6000)
+    assert content == [
+        {"type": "text", "text": text[:6000], "cache_control": {"type": "ephemeral"}},
+        {"type": "text", "text": text[6000:]},
+    ]
+    assert turns(4095) == (text, text), "less is cached for no model"
+    assert turns(0) == (text, text)
+    plain, marked = (Chat(messages=(PromptMessage("user", text),), shared=n) for n in (0, 6000))
+    assert build(PROFILES["openai"], "m", plain).body == build(PROFILES["openai"], "m", marked).body
+
+
 def test_anthropics_cached_tokens_belong_to_the_prompt() -> None:
     counts = {"input_tokens": 5, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 5, "output_tokens": 2}
     usage = reading(messages_reply("Yes") | {"usage": counts}, profile="anthropic").usage

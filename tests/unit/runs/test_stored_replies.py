@@ -23,6 +23,7 @@ from workbench.core.run import RunInfo
 from workbench.core.selection import Selection
 from workbench.llm.lane import reply_key
 from workbench.llm.server import place_of
+from workbench.runs.rejudging import variant
 from workbench.runs.verifying import start
 
 ITEMS = 6
@@ -233,3 +234,29 @@ def test_a_name_from_before_servers_counted_goes_on_and_takes_the_server_it_is_g
     assert start(runs.project, "llm-judge", judge).run == first.run
     with pytest.raises(UsageError, match="server_at"):
         start(runs.project, "llm-judge", {**judge, "base_url": no.url})
+
+
+def test_a_judge_goes_on_with_the_version_of_its_template_that_it_was_bound_to(
+    runs: HereRunner, yes: ScriptedServer
+) -> None:
+    """Databases from before templates had versions don't say which: it was the first."""
+    judge = {"base_url": yes.url, "model": "m"}
+    first = start(runs.project, "llm-judge", {**judge, "template_version": "1"}, "a", Selection(limit=2))
+    runs.work(first.run)
+    with sqlite3.connect(runs.project.path) as connection:
+        connection.execute("UPDATE verifiers SET config = json_remove(config, '$.options.template_version')")
+    asked = [one["messages"][0]["content"] for one in yes.bodies]
+    assert all(text.startswith("Texts you are given") for text in asked)
+    # The same command, the name alone, and stored replies under another parser.
+    for kind, options, name in (("llm-judge", judge, "a"), ("a", {}, None)):
+        runs.claim()
+        again = start(runs.project, kind, options, name)
+        runs.work(again.run)
+        assert again.run == first.run
+    assert len(yes.received) == ITEMS
+    reread = variant(runs.project, first.run, {"parser": "verifybench@1"}, None)
+    assert reread.options["template_version"] == "1"
+    runs.claim()
+    fresh = start(runs.project, "llm-judge", judge, "b", Selection(limit=1))
+    runs.work(fresh.run)
+    assert yes.bodies[-1]["messages"][0]["content"].startswith("You grade")

@@ -118,6 +118,8 @@ def reread(response: Response) -> Reply:
 
 MAX_TOKENS = 4096
 """Sent when nobody says otherwise: the field is mandatory."""
+LEAST_CACHED = 4 * 1024
+"""Characters: 1,024 tokens are the least that is cached for any model (4,096 for some); less is read as ever."""
 _REASONS = {
     "end_turn": "stop",
     "stop_sequence": "stop",
@@ -139,9 +141,24 @@ def build_anthropic(profile: Profile, model: str, chat: Chat, notes: list[str]) 
     body: dict[str, Any] = {"model": model}
     if system:
         body["system"] = system
-    body["messages"] = [{"role": one.role, "content": one.content} for one in messages if one.role != "system"]
+    body["messages"] = _turns(messages, chat.shared)
     body["max_tokens"] = chat.sampling.max_tokens or MAX_TOKENS
     return msgspec.json.encode(body | _sampling(profile, plain, chat, notes))
+
+
+def _turns(messages: Sequence[PromptMessage], shared: int) -> list[dict[str, Any]]:
+    """The messages but the system's; a long beginning that other items share is marked to be kept and read again."""
+    turns = []
+    rest = shared if shared >= LEAST_CACHED else 0
+    for one in messages:
+        content: Any = one.content
+        if one.role != "system" and 0 < rest < len(content):
+            kept = {"type": "text", "text": content[:rest], "cache_control": {"type": "ephemeral"}}
+            content = [kept, {"type": "text", "text": content[rest:]}]
+        if one.role != "system":
+            turns.append({"role": one.role, "content": content})
+        rest -= len(one.content)
+    return turns
 
 
 def _sampling(profile: Profile, plain: str, chat: Chat, notes: list[str]) -> dict[str, Any]:

@@ -269,8 +269,14 @@ def _first(connection: sqlite3.Connection, condition: str, *parameters: object) 
 def _verifier(row: tuple[Any, ...]) -> ConfiguredVerifier:
     stored = _decoded(row[3], _StoredVerifier, f"The configuration of {row[1]!r}")
     return ConfiguredVerifier(
-        id=row[0], name=row[1], kind=row[2], options=stored.options, config=stored.config, config_hash=row[4]
+        id=row[0], name=row[1], kind=row[2], options=_pinned(row[2], stored), config=stored.config, config_hash=row[4]
     )
+
+
+def _pinned(kind: str, stored: _StoredVerifier) -> dict[str, str]:
+    """The options; a judge keeps the first version of its template if it was bound when there was no other."""
+    first = kind == "llm-judge" and str(stored.config.get("template")).endswith("@1")
+    return {"template_version": "1", **stored.options} if first and "template" not in stored.options else stored.options
 
 
 def _decoded(text: str, type: type[Stored], what: str) -> Stored:

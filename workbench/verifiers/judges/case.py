@@ -12,7 +12,17 @@ from workbench.verifiers.control_tokens import neutralised, neutralised_within
 from workbench.verifiers.judges.parsers import Parser, Reading
 from workbench.verifiers.judges.parsers.base import NoVerdict, declined, own_lines
 from workbench.verifiers.judges.parsers.thoughts import is_cut_off, spoken
-from workbench.verifiers.judges.template import BROKEN_NOTICE, NOTICE, TemplateCall, delimiter, fenced, fill, pieces
+from workbench.verifiers.judges.template import (
+    BROKEN_NOTICE,
+    LATE_NOTICE,
+    NOTICE,
+    NOTICE_MARK,
+    TemplateCall,
+    delimiter,
+    fenced,
+    fill,
+    pieces,
+)
 
 
 class PreparedPrompt(Struct, frozen=True):
@@ -65,19 +75,17 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
         given = {name: made.get(name, self.texts.get(name, "")) for name in sorted(call.names)}
         texts = {name: neutralised(text) for name, text in given.items()} if self.neutralise else given
         fence = delimiter(self.secret, texts.values()) if self.secret is not None else None
-        filled = [
-            pieces(content, texts, lambda text: fenced(text, fence) if fence else text) for _, content in call.messages
-        ]
+        notice, written = _noticed(call, fence, broken=texts != given)
+        filled = [pieces(content, texts, lambda text: fenced(text, fence) if fence else text) for content in written]
         # A text's end and what stands behind it may make a token together.
         contents = ["".join(part for part, _ in parts) for parts in filled]
         if self.neutralise:
             contents = [neutralised_within(parts) for parts in filled]
-        if fence:
-            broken = BROKEN_NOTICE if texts != given else ""
-            contents[0] = NOTICE.format(fence=fence) + broken + contents[0]
+        contents[0] = notice + contents[0]
         roles = [role for role, _ in call.messages]
         messages = tuple(PromptMessage(role, content) for role, content in zip(roles, contents, strict=True))
-        return PreparedPrompt(Chat(messages=messages, sampling=call.sampling), fence)
+        shared = "".join(contents).find(fence) if fence else 0
+        return PreparedPrompt(Chat(messages=messages, sampling=call.sampling, shared=shared), fence)
 
     async def ask(
         self,
@@ -93,6 +101,16 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
         prepared = self.prepare(call, made)
         reply = await ask(prepared.chat, step=step or call.name, role=role, sample=sample)
         return DelimitedReply(reply, prepared.fence)
+
+
+def _noticed(call: TemplateCall, fence: str | None, *, broken: bool) -> tuple[str, list[str]]:
+    """What a request begins with, and its messages with what is said about the delimiter where they have it."""
+    written = [content for _, content in call.messages]
+    told = fence is not None and any(NOTICE_MARK in content for content in written)
+    more = BROKEN_NOTICE if broken else ""
+    late = LATE_NOTICE.format(fence=fence) + more if told else ""
+    early = NOTICE.format(fence=fence) + more if fence and not told else ""
+    return early, [content.replace(NOTICE_MARK, late) for content in written]
 
 
 # -- Filling a template's call with words of our own, before an item's texts are put in behind their fences.

@@ -10,6 +10,7 @@ from typing import ClassVar
 import msgspec
 from msgspec import Struct, structs
 
+from workbench.config.verifiers import TEMPLATE_VERSION
 from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Ask, CallFailed, Chat, Reply, Request, Sampling
 from workbench.llm.server import Limits, ModelServer
@@ -47,6 +48,7 @@ _OWN: dict[str, str] = {
     "variant": "another wording of the strategy: "
     + "; ".join(f"{name}: {', '.join(kind.variants)}" for name, kind in STRATEGIES.items() if kind.variants),
     "template": "your own template, a TOML file",
+    TEMPLATE_VERSION: "which version of the strategy's own template (default: the newest)",
     "reference": "whether the judge sees the reference answer: true (default) or false",
     "parser": f"how replies are read: {', '.join(one.id for one in PARSERS)} (default: the template's)",
     "samples": "replies an item; several are a vote (default 1)",
@@ -174,7 +176,8 @@ def _template(options: Mapping[str, str], strategy: str, kind: Kind, chosen: Sam
         return from_file(Path(required(options, "template")), chosen)
     if strategy == TEMPLATE:
         raise ValueError("template: it is missing")
-    return builtin(kind.file or (f"{strategy}-{variant}" if variant else strategy), chosen, kind.names)
+    name = kind.file or (f"{strategy}-{variant}" if variant else strategy)
+    return builtin(name, chosen, kind.names, whole(options, TEMPLATE_VERSION, least=1))
 
 
 def _strategy_options(options: Mapping[str, str], strategy: str, kind: Kind) -> dict[str, str]:

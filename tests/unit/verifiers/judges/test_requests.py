@@ -84,6 +84,23 @@ def test_any_text_goes_out_word_for_word(question: str, reference: str, completi
         assert line not in text
 
 
+@pytest.mark.parametrize("name", ["verifybench", "ice-score", "ice-score cot", "compassverifier", "xverify"])
+def test_what_is_the_same_for_all_items_comes_first(name: str) -> None:
+    """Servers read a common beginning once: with fences, most of a prompt about a short answer is one."""
+    options, _ = JUDGES[name]
+    items = [
+        VerifierInput(item=n, question=f"{n} apples cost 3 coins each. What is to be paid?", reference=f"{3 * n} coins",
+                      completion=f"Each costs 3, and there are {n}, so that is\n\\boxed{{{3 * n}}}")
+        for n in range(2, 12)
+    ]  # fmt: skip
+    asked = [requests(item, **options)[0] for item in items]
+    shared = asked[0].request.shared
+    assert {call.request.shared for call in asked} == {shared}
+    assert {call.text[:shared] for call in asked} == {asked[0].text[:shared]}
+    assert shared * len(asked) > 0.6 * sum(len(call.text) for call in asked)
+    assert requests(items[0], **options, template_version="1")[0].request.shared < 100
+
+
 def test_a_request_without_the_reference_is_the_same_whatever_the_reference_is() -> None:
     other = structs.replace(ITEM, reference="something else")
     for options, _ in JUDGES.values():

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from tests.unit.verifiers.judges.asking import ITEM, SECRET, Scripted, judged, llm_judge, requests
 from workbench.core.errors import UsageError
@@ -42,6 +43,24 @@ content = '''
 """
 
 
+FIRST_VERSIONS = {
+    "codejudge": "19695eb7f2e213350c76990f01c4c49d7594ad46378b7b2b36475bcbdc80a52e",
+    "codejudge-fault": "a5abc7d0b1364443b34a0b64f019c030c0c61d9f5c7515eb0c7443d521a47c34",
+    "compassverifier": "2a46d3b4879dc590abc5431afe589bf6fba1121e78dfc1ed8baca3c3063d0584",
+    "compassverifier-cot": "d8738eb6341edc56f40be23b85424b5769bb835948c572a5b1758256c2e1f111",
+    "ice-score": "b4fdc772ae8b3440412f6feca5cf6397a167d0fb8ce05c142d27caff91a960ba",
+    "ice-score-cot": "5717cb8fd8d6bfb3d068d042fc85493dc6e4f84fe6546cfb17d4da9c94ed319a",
+    "ice-score-usefulness": "ac3db0edb610f40332bde4a713df6a631f26198f3ae6ddd042e25a4f078984c1",
+    "ice-score-usefulness-cot": "f009cc2c494d4448f8fa5c91f99e4a75efa50dd336e3cbd88ffd4af5e07f4f0e",
+    "mcts": "1c81b170dc495d0999fa3892330ed90aa6fcbdbf64d023487ccd7c097d163d5c",
+    "vanilla": "df13a9e92e0595b4cb3de27f5f0b11cac9d1a28c02dec68d6fdefab855dc8daa",
+    "verifybench": "b215bfa0c6e0115d801c8c3f7ddd93b0c2dbd4584d0aca65b16930901c4fb13b",
+    "xverify": "45297942d296e286fd24f72e6d121e731c4cebc3505ad5edd34f3cfe33878177",
+    "xverify-no-question": "1890f493ca3c835159b135303a2056ea992950c67ff278b65a219fc05d97d634",
+}
+"""What stored replies rest on: these files never change."""
+
+
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     path = tmp_path / "mine.toml"
@@ -61,7 +80,8 @@ def refusal(tmp_path: Path, text: str | bytes, **options: str) -> str:
 def test_our_own_templates_carry_their_name(name: str) -> None:
     text = (Path(template.__file__).parent / "templates" / f"{name}.toml").read_text(encoding="utf-8")
     assert text.startswith("#"), "it says where its idea comes from"
-    assert f'id = "{name}"' in text
+    own, _, version = name.partition("@")
+    assert f'id = "{own}"\nversion = {version}\n' in text
 
 
 def test_every_strategy_has_its_templates() -> None:
@@ -69,8 +89,14 @@ def test_every_strategy_has_its_templates() -> None:
         for variant in (None, *kind.variants):
             if strategy != TEMPLATE:
                 options = {"strategy": strategy} | ({"variant": variant} if variant else {})
-                label = llm_judge(**options).config()["template"]
-                assert label == f"{strategy}-{variant}@1" if variant else f"{strategy}@1"
+                label = str(llm_judge(**options).config()["template"])
+                newest = 1 if kind.file else 2
+                assert label == f"{kind.file or strategy}{f'-{variant}' if variant else ''}@{newest}"
+                first = llm_judge(**options, template_version="1").config()
+                assert first["template"] == f"{label[:-2]}@1"
+                assert first["template_sha256"] == FIRST_VERSIONS[label[:-2]]
+    with pytest.raises(ValueError, match="template_version: verifybench has 1, 2, not 3"):
+        llm_judge(template_version="3")
 
 
 def test_a_users_template_is_filled_and_asked_call_by_call(own: Path) -> None:
@@ -91,6 +117,24 @@ def test_a_users_texts_are_fenced_too(own: Path) -> None:
     call = requests(template=str(own))[0]
     line = call.text.partition("two lines that read ")[2].partition(".")[0]
     assert f"Solve it: {line}\n{ITEM.question}\n{line} in" in call.text
+
+
+def test_a_users_template_may_say_where_the_delimiter_is_told(own: Path) -> None:
+    """What stands before it is the same for every item."""
+    early = requests(template=str(own))[1]
+    own.write_text(OWN.replace("{draft}|", "Compare.\n\n{data-notice}{draft}|"), encoding="utf-8")
+    late, other = (
+        requests(item, template=str(own))[1] for item in (ITEM, structs.replace(ITEM, completion="<|im_end|>"))
+    )
+    assert early.text.startswith("Texts you are given stand between two lines that read data-")
+    assert late.text.startswith("Compare.\n\nTexts you are given stand between")
+    shared = late.request.shared
+    assert late.text[:shared] == other.text[:shared]
+    assert late.text[shared:].startswith("data-")
+    assert "thin space" in other.text[shared:]
+    bare = requests(template=str(own), fence="off")[1]
+    assert bare.text.startswith("Compare.\n\nYes|")
+    assert bare.request.shared == 0
 
 
 def test_the_bytes_of_the_file_are_part_of_the_identity(own: Path) -> None:

@@ -340,7 +340,7 @@ class Mcts:
 
     def __init__(self, template: Template, parser: Parser, options: Mapping[str, str]) -> None:
         self._template, self._parser = template, parser
-        self._overall = builtin("vanilla", template.call("analyse").sampling)
+        self._overall = builtin("vanilla", template.call("analyse").sampling, version=1)
         self._options = mcts_options(options)
         self._writer = TestServer(options)
 

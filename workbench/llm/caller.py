@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 
 from workbench.llm.clock import Awake, Clock
 from workbench.llm.dialects import read, reread
+from workbench.llm.failures import AttemptFailed, of_response, one_line
 from workbench.llm.lane import Lane, PreparedRequest, ServerAddress, without_key
 from workbench.llm.pace import (
     LONGEST_ASKED_S,
@@ -20,12 +21,11 @@ from workbench.llm.pace import (
     ConcurrencyLimiter,
     Patience,
     RateLimiter,
-    asked_wait,
     cost_of,
 )
 from workbench.llm.records import CallFailed, Halt, Journal, JournaledCall, Reply, Request, Response, Usage, ending
 from workbench.llm.server import Limits, ModelServer, Price
-from workbench.llm.transport import AttemptFailed, Received, Transport, of_response, one_line
+from workbench.llm.transport import Received, Transport
 
 ORIGIN_HEADER = "x-workbench-recorded"
 """A replay server says in it where its recorded replies come from."""
@@ -251,7 +251,7 @@ class Caller:
         usage: Usage | None = None
         sent = False
         try:
-            reckoned = await self._pace.take(estimate)
+            reckoned = await self._pace.take(estimate, lane.breaker)
             sent = True
             led = await self._send(lane, item, prepared, key)
             usage = led[1].usage
@@ -261,6 +261,7 @@ class Caller:
             sent = not failure.unreachable
             raise
         finally:
+            lane.breaker.ended()
             self._budget.settle(estimate, usage, sent=sent)
 
     async def _send(self, lane: Lane, item: int, prepared: PreparedRequest, key: str | None) -> _Led:
@@ -294,11 +295,9 @@ class Caller:
         received = without_key(key, await sent)
         ms = (self._clock.now() - began) * 1000
         body = received.body
-        limit = received.headers.get
-        self._pace.seed(limit("x-ratelimit-limit-requests"), limit("x-ratelimit-limit-tokens"))
+        self._pace.seed(received.headers)
         if not 200 <= received.status < 300:
-            wait = asked_wait(received.headers, self._clock.date())
-            raise of_response(received.status, received.headers, body, wait)
+            raise of_response(received.status, received.headers, body, self._clock.date())
         reply = read(body, prepared.built.task, lane.profile.name, prepared.count)
         usage = structs.replace(reply.usage, cost=cost_of(reply.usage, lane.price))
         response = Response(
@@ -315,9 +314,12 @@ class Caller:
     def _note_failure(self, lane: Lane, address: ServerAddress, failure: AttemptFailed) -> None:
         self.errors[failure.code] += 1
         self._last_failure = failure
-        if failure.code == "rate_limit":
-            self._gate.refused()
-        elif failure.code in {"server", "timeout", "transport"}:
+        if failure.limited:
+            if lane.breaker.refused(failure.wait):
+                self._gate.refused()
+            if failure.code == "rate_limit":
+                self._pace.refused(failure.wait, altogether=lane.breaker.is_open)
+        if failure.code in {"server", "timeout", "transport"}:
             lane.failed(address)
 
     def _note_success(self, lane: Lane, address: ServerAddress, prepared: PreparedRequest, reply: Reply) -> None:
@@ -345,7 +347,7 @@ class Caller:
         """Don't use up the items of a run on calls that can only fail; ``since`` is when this one was sent."""
         if failure.code == "quota" or (failure.wait or 0.0) > LONGEST_ASKED_S:
             raise Halt("quota", f"{lane.title} says that a quota is used up ({failure.detail}). Resume the run later.")
-        revoked = failure.status == 401 and lane.silent_since(since)
+        revoked = failure.of_key and lane.silent_since(since)
         if revoked or (failure.everywhere and lane.last_success is None):
             key = f" with the key in {lane.key_variable}" if lane.key_variable else ""
             advice = "Check the key" if failure.code == "auth" else "Check base_url and model"

@@ -11,11 +11,12 @@ from msgspec import Struct, structs
 
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
+from workbench.llm.failures import AttemptFailed, of_response, one_line
 from workbench.llm.lane import Lane, ServerAddress, without_key
 from workbench.llm.profiles import DEFAULT, PROFILES, Profile, plain_model
 from workbench.llm.records import CallFailed, Chat, Halt, Numbers, PromptMessage, Reply, Request, Sampling, Scoring
 from workbench.llm.server import ModelServer, endpoint, without_version
-from workbench.llm.transport import AttemptFailed, Transport, of_response, one_line
+from workbench.llm.transport import Transport
 
 # -- What kind of server answers at an address, by what such servers say of themselves.
 
@@ -215,7 +216,7 @@ class _AddressProbe:
         sent = self._transport.send(url, headers, None, self._timeout_s, _LONGEST_LIST)
         received = without_key(self._key, await sent)
         if received.status != 200:
-            raise of_response(received.status, received.headers, received.body, None)
+            raise of_response(received.status, received.headers, received.body)
         try:
             return msgspec.json.decode(received.body)
         except (ValueError, RecursionError):
@@ -248,7 +249,7 @@ class _AddressProbe:
             received = without_key(self._key, await sent)
             ms = (clock.now() - began) * 1000
             if received.status != 200:
-                raise of_response(received.status, received.headers, received.body, None)
+                raise of_response(received.status, received.headers, received.body)
             reply = read(received.body, prepared.built.task, self._lane.profile.name, prepared.count)
         except CallFailed as failure:
             return [self._problem(address, failure)]

@@ -14,11 +14,12 @@ from workbench.core.errors import UsageError
 from workbench.llm import server as urls
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import Built, build
-from workbench.llm.pace import ASSUMED_REPLY, CHARACTERS_A_TOKEN, CallEstimate, cost_of
+from workbench.llm.failures import AttemptFailed
+from workbench.llm.pace import ASSUMED_REPLY, CHARACTERS_A_TOKEN, Breaker, CallEstimate, cost_of
 from workbench.llm.profiles import profile_named
 from workbench.llm.records import CallFailed, Chat, FailureCode, Halt, JournaledCall, Request, Usage
 from workbench.llm.server import ModelServer, Price
-from workbench.llm.transport import AttemptFailed, Received
+from workbench.llm.transport import Received
 
 # -- Whether a server answers anything at all: what was given up since its last reply.
 
@@ -167,6 +168,7 @@ class Lane:
         self.price = price
         self.last_success: float | None = None
         self.trial = Trial(self.title)
+        self.breaker = Breaker(clock)
         self._clock = clock
 
     def prepare(self, request: Request, sample: int) -> PreparedRequest:
@@ -279,6 +281,7 @@ class Lane:
         address.failures = 0
         address.rests_until = 0.0
         self.last_success = self._clock.now()
+        self.breaker.succeeded()
         self.trial.succeeded()
 
     def silent_since(self, moment: float) -> bool:

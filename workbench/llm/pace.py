@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 from collections import deque
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from math import ceil
 
 from msgspec import Struct
 
 from workbench.llm.clock import Clock
+from workbench.llm.failures import AttemptFailed
 from workbench.llm.records import Halt, RunUsed, Usage
 from workbench.llm.server import Limits, Price
-from workbench.llm.transport import AttemptFailed
+from workbench.llm.waits import minute_limit
 
 # -- What a run may spend, held before each call is sent.
 
@@ -158,10 +157,12 @@ COOLDOWN_S = 15.0
 """After a cut the refusals of calls that were in flight already say nothing new for so long."""
 LEAST_TOKENS = 1000
 """A minute; a lower rate of a server's is not believed, for it would let no call through."""
-_RATE = re.compile(r"[0-9]{1,12}")
 _BURST_S = 0.25
 _LOOK_S = 0.5
 _LONGEST_DEBT_S = 60.0
+_SLOWER, _FASTER, _GROWTH_S = 0.98, 1.05, 300.0
+_SHORTEST_S = 10.0
+"""What was answered in a shorter time tells no rate."""
 
 
 class Bucket:
@@ -198,10 +199,12 @@ class Bucket:
 
 
 class RateLimiter:
-    """Requests and tokens a minute; a rate that nobody gave is taken from the server's headers.
+    """Requests and tokens a minute; a rate that nobody gave is taken from the server's headers, or learned.
 
     A reply is reckoned with as many tokens as replies had of late: holding the most that each may have would leave
-    most of the rate unused.
+    most of the rate unused. Where a server refuses everything until a time that it names, so many requests a minute
+    are made from then on as it answered; each further refusal takes off `_SLOWER`, and `_GROWTH_S` without one give
+    `_FASTER`.
     """
 
     def __init__(self, limits: Limits, clock: Clock) -> None:
@@ -209,12 +212,18 @@ class RateLimiter:
         self._tokens = Bucket(limits.tpm, clock)
         self._usual: float | None = None
         self._turn = asyncio.Lock()
+        self._clock = clock
+        self._since = clock.now()
+        self._answered = 0
+        self._most: float | None = None
+        self._grows_at = math.inf
 
-    async def take(self, estimate: CallEstimate) -> int:
+    async def take(self, estimate: CallEstimate, breaker: Breaker) -> int:
         """Wait until a request may go; returns the tokens it is reckoned with."""
         async with self._turn:
             await self._requests.ready()
             await self._tokens.ready()
+            await breaker.ready()
             usual = estimate.completion if self._usual is None else min(estimate.completion, ceil(self._usual))
             self._requests.take()
             self._tokens.take(estimate.prompt + usual)
@@ -222,17 +231,106 @@ class RateLimiter:
 
     def correct(self, reckoned: int, usage: Usage) -> None:
         """A reply came: what it took is known, unless the server doesn't tell."""
+        self._answered += 1
+        self._grow()
         prompt, completion = usage.prompt_tokens, usage.completion_tokens
         if prompt is None or completion is None:
             return
         self._usual = completion if self._usual is None else 0.9 * self._usual + 0.1 * completion
         self._tokens.correct(prompt + completion - reckoned)
 
-    def seed(self, requests: str | None, tokens: str | None) -> None:
-        """Take over ``x-ratelimit-limit-requests`` and ``x-ratelimit-limit-tokens`` where no rate was given."""
-        for bucket, said, least in ((self._requests, requests, 1), (self._tokens, tokens, LEAST_TOKENS)):
-            if bucket.per_minute is None and said is not None and _RATE.fullmatch(said) and int(said) >= least:
-                bucket.per_minute = float(said)
+    def seed(self, headers: Mapping[str, str]) -> None:
+        """Take over the limits that a server tells where no rate was given.
+
+        Args:
+            headers: By lower-case name.
+        """
+        for bucket, what, least in ((self._requests, "requests", 1), (self._tokens, "tokens", LEAST_TOKENS)):
+            if bucket.per_minute is None and (said := minute_limit(headers, what)) is not None and said >= least:
+                bucket.per_minute = said
+
+    def refused(self, wait: float | None, *, altogether: bool) -> None:
+        """The server's limit is reached.
+
+        Args:
+            wait: Seconds that it asks to wait.
+            altogether: Whether it has refused several in a row.
+        """
+        if math.isfinite(self._grows_at) and self._requests.per_minute is not None:
+            self._set_rate(self._requests.per_minute * _SLOWER)
+        seconds = self._clock.now() - self._since + (wait or 0.0)
+        if altogether and wait and self._answered and seconds >= _SHORTEST_S:
+            if math.isinf(self._grows_at):
+                self._most = self._requests.per_minute
+            self._set_rate(60.0 * self._answered / seconds)
+            self._since, self._answered = self._clock.now() + wait, 0
+
+    def _set_rate(self, per_minute: float) -> None:
+        most = per_minute if self._most is None else min(per_minute, self._most)
+        self._requests.per_minute = max(1.0, most)
+        self._grows_at = self._clock.now() + _GROWTH_S
+
+    def _grow(self) -> None:
+        if self._clock.now() >= self._grows_at and self._requests.per_minute is not None:
+            self._set_rate(self._requests.per_minute * _FASTER)
+
+
+ENOUGH_REFUSED = 3
+"""Refusals in a row, without a reply, after which no call goes until the server has had its time."""
+
+
+class Breaker:
+    """A circuit breaker: where a server refuses all, none goes for a while, then one, and when that is answered, all.
+
+    Otherwise every call in flight would find out for itself, again and again, that the server has too much to do.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._row = 0
+        self._until = clock.now()
+        self._probing = False
+        self._changed = asyncio.Event()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the server refuses all."""
+        return self._row >= ENOUGH_REFUSED
+
+    async def ready(self) -> None:
+        """Wait until a call may go; for one at a time."""
+        while self.is_open:
+            if (wait := self._until - self._clock.now()) > 0:
+                await self._clock.sleep(min(wait, _LOOK_S))
+            elif not self._probing:
+                self._probing = True
+                return
+            else:
+                self._changed.clear()
+                await self._changed.wait()
+
+    def refused(self, wait: float | None) -> bool:
+        """The server has too much to do; returns whether it had answered until now.
+
+        Args:
+            wait: Seconds that it asks to wait.
+        """
+        answered = not self.is_open
+        self._row += 1
+        pause = max(wait or 0.0, backoff_s(self._row - ENOUGH_REFUSED + 1))
+        self._until = max(self._until, self._clock.now() + pause) if self.is_open else self._until
+        self.ended()
+        return answered
+
+    def succeeded(self) -> None:
+        """A reply came."""
+        self._row = 0
+        self.ended()
+
+    def ended(self) -> None:
+        """A call has ended, however: another one may find out."""
+        self._probing = False
+        self._changed.set()
 
 
 class ConcurrencyLimiter:
@@ -321,32 +419,9 @@ _FIRST_S = 0.5
 _LONGEST_S = 10.0
 
 
-def asked_wait(headers: Mapping[str, str], date: float) -> float | None:
-    """Seconds a server asks to wait: ``retry-after-ms``, or ``Retry-After`` in (decimal) seconds or as a date.
-
-    Args:
-        headers: By lower-case name.
-        date: Seconds since 1970, now.
-    """
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    text = headers.get("retry-after")
-    seconds = _number(text)
-    if seconds is not None or text is None:
-        return seconds
-    try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - date)
-    except (ValueError, OverflowError, TypeError):
-        return None
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text or "")
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and value >= 0 else None
+def backoff_s(row: int) -> float:
+    """Longest wait after so many failures in a row, in seconds."""
+    return min(_LONGEST_S, _FIRST_S * 2.0 ** min(row - 1, 10))
 
 
 class Patience:
@@ -372,11 +447,10 @@ class Patience:
         if kind != self._last:
             self._last, self._row, self._row_began = kind, 0, self._clock.now()
         self._row += 1
-        limited = failure.code == "rate_limit" or failure.busy
-        self._attempts += not limited
-        if not limited and self._spent():
+        self._attempts += not failure.limited
+        if not failure.limited and self._spent():
             return None
-        backoff = self._clock.jitter(min(_LONGEST_S, _FIRST_S * 2.0 ** min(self._row - 1, 10)))
+        backoff = self._clock.jitter(backoff_s(self._row))
         wait = max(failure.wait or 0.0, backoff)
         return None if self._clock.now() + wait > self._began + PATIENCE_S else wait
 

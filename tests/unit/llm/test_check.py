@@ -117,7 +117,7 @@ async def test_a_key_that_is_listed_as_a_model_is_not_shown() -> None:
 async def test_a_page_instead_of_a_model_server() -> None:
     with scripted(lambda _: Scripted(body="<html>hello")) as server:
         found = await findings(server.url)
-    assert "no JSON" in said(found, "problem")
+    assert "the reply is an HTML page" in said(found, "problem")
     assert "Is base_url the address of a model server" in said(found, "problem")
 
 

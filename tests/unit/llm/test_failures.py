@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.servers.memory import HeldClock
-from workbench.llm.pace import FEWEST_ATTEMPTS, MOST_ATTEMPTS, PATIENCE_S, Patience, asked_wait
-from workbench.llm.transport import AttemptFailed, of_response, words_of
+from workbench.llm.failures import AttemptFailed, of_response, said_in
+from workbench.llm.pace import FEWEST_ATTEMPTS, MOST_ATTEMPTS, PATIENCE_S, Patience
+from workbench.llm.waits import asked_wait
 
 NOW = 1_800_000_000.0
 
@@ -52,9 +53,9 @@ def error(message: str, **fields: Any) -> dict[str, Any]:
     ],
 )  # fmt: skip
 def test_every_class_of_failure(status: int, body: Any, code: str) -> None:
-    failure = of_response(status, {}, json.dumps(body).encode(), None)
+    failure = of_response(status, {}, json.dumps(body).encode())
     assert (failure.code, failure.status) == (code, status)
-    assert failure.may_be_repeated == (code in {"rate_limit", "server", "timeout"})
+    assert failure.may_be_repeated == (code in {"rate_limit", "server", "timeout"} or status == 401)
     assert failure.everywhere == (status in {401, 403, 404, 302} and code != "content_filter")
 
 
@@ -65,7 +66,7 @@ def test_every_class_of_failure(status: int, body: Any, code: str) -> None:
         (b'{"error": "a"}', "a"),
         (b'{"message": "a\\n  b"}', "a b"),
         (b'{"detail": "a"}', "a"),
-        (b"<html>502\nBad Gateway</html>", "<html>502 Bad Gateway</html>"),
+        (b"<html>502\nBad Gateway</html>", "an HTML page"),
         (b'{"error": {"message": "no: sk-abcdefghij1234 and Bearer xyz"}}', "no: [key] and [key]"),
         (b'{"error":' * 100_000, None),
         (b"\xff" * 5000, None),
@@ -75,14 +76,14 @@ def test_every_class_of_failure(status: int, body: Any, code: str) -> None:
     ],
 )
 def test_a_servers_words_are_one_short_line(body: bytes, words: str | None) -> None:
-    said = words_of(body)
+    said = said_in(body).words
     assert words is None or said == words
     assert len(said) <= 300
     assert "\n" not in said
 
 
 def test_a_redirect_names_only_the_host() -> None:
-    failure = of_response(307, {"location": "https://evil.example/x?token=abc"}, b"", None)
+    failure = of_response(307, {"location": "https://evil.example/x?token=abc"}, b"")
     assert "evil.example" in failure.detail
     assert "abc" not in failure.detail
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.servers.memory import HeldClock
-from workbench.llm.pace import COOLDOWN_S, LEAST, START, Bucket, CallEstimate, ConcurrencyLimiter, RateLimiter
+from workbench.llm.pace import COOLDOWN_S, LEAST, START, Breaker, Bucket, CallEstimate, ConcurrencyLimiter, RateLimiter
 from workbench.llm.records import Usage
 from workbench.llm.server import Limits
 
@@ -54,7 +54,7 @@ def test_tokens_stay_under_their_rate_but_for_one_request(requests: list[tuple[i
         pace = RateLimiter(Limits(tpm=1000), clock)
         used: list[tuple[float, int]] = []
         for thought, prompt, completion in requests:
-            tokens = await pace.take(reckoned(thought, 400))
+            tokens = await pace.take(reckoned(thought, 400), Breaker(clock))
             used.append((clock.now(), prompt + completion))
             pace.correct(tokens, Usage(prompt_tokens=prompt, completion_tokens=completion))
         for start, _ in used:
@@ -68,7 +68,7 @@ async def test_short_replies_do_not_wait_for_the_longest_that_might_have_come() 
     clock = HeldClock()
     pace = RateLimiter(Limits(tpm=60_000), clock)
     for _ in range(100):
-        tokens = await pace.take(reckoned(100, 30_000))
+        tokens = await pace.take(reckoned(100, 30_000), Breaker(clock))
         pace.correct(tokens, Usage(prompt_tokens=100, completion_tokens=20))
     assert clock.time <= 100 * 120 / 1000 + 1
 
@@ -76,25 +76,25 @@ async def test_short_replies_do_not_wait_for_the_longest_that_might_have_come() 
 async def test_rates_that_nobody_gave_are_taken_from_the_headers() -> None:
     clock = HeldClock()
     pace = RateLimiter(Limits(), clock)
-    await pace.take(reckoned(1000))
-    pace.seed("60", None)
-    pace.seed("6000000", "nonsense")
+    await pace.take(reckoned(1000), Breaker(clock))
+    pace.seed({"x-ratelimit-limit-requests": "60"})
+    pace.seed({"x-ratelimit-limit-requests": "6000000", "x-ratelimit-limit-tokens": "nonsense"})
     for _ in range(60):
-        await pace.take(reckoned(1000))
+        await pace.take(reckoned(1000), Breaker(clock))
     assert clock.time >= 58
     given_rate = RateLimiter(Limits(rpm=6), clock)
-    given_rate.seed("6000", "0")
-    await given_rate.take(reckoned(1))
+    given_rate.seed({"x-ratelimit-limit-requests": "6000", "x-ratelimit-limit-tokens": "0"})
+    await given_rate.take(reckoned(1), Breaker(clock))
     before = clock.time
-    await given_rate.take(reckoned(1))
+    await given_rate.take(reckoned(1), Breaker(clock))
     assert clock.time - before >= 9
 
 
 async def test_an_absurd_count_holds_a_run_up_for_a_minute_at_most() -> None:
     clock = HeldClock()
     pace = RateLimiter(Limits(tpm=1000), clock)
-    pace.correct(await pace.take(reckoned(10)), Usage(prompt_tokens=10**8, completion_tokens=10**8))
-    await pace.take(reckoned(10))
+    pace.correct(await pace.take(reckoned(10), Breaker(clock)), Usage(prompt_tokens=10**8, completion_tokens=10**8))
+    await pace.take(reckoned(10), Breaker(clock))
     assert 59 <= clock.time <= 61
 
 
@@ -102,9 +102,10 @@ async def test_an_absurd_rate_of_a_servers_is_not_taken_over() -> None:
     clock = HeldClock()
     pace = RateLimiter(Limits(), clock)
     for said in ("1", "0", "-1", "1e9", "9" * 5000, "\u0663", "nan", ""):
-        pace.seed(said if said != "1" else None, said)
+        requests = {"x-ratelimit-limit-requests": said} if said != "1" else {}
+        pace.seed({**requests, "x-ratelimit-limit-tokens": said})
     for _ in range(10):
-        await pace.take(reckoned(1000))
+        await pace.take(reckoned(1000), Breaker(clock))
     assert clock.time <= 1
 
 
@@ -112,7 +113,7 @@ async def test_a_reply_without_counts_took_what_it_was_reckoned_with() -> None:
     clock = HeldClock()
     pace = RateLimiter(Limits(tpm=1000), clock)
     for _ in range(11):
-        pace.correct(await pace.take(reckoned(100)), Usage())
+        pace.correct(await pace.take(reckoned(100), Breaker(clock)), Usage())
     assert clock.time >= 58
 
 

@@ -14,8 +14,9 @@ from tests.unit.llm.calling import asked, caller_of, in_turn
 from workbench.llm import pace
 from workbench.llm.caller import Caller
 from workbench.llm.clock import Awake
+from workbench.llm.failures import AttemptFailed
 from workbench.llm.server import Limits, ModelServer
-from workbench.llm.transport import AttemptFailed, Transport
+from workbench.llm.transport import Transport
 
 LIMIT_S = 1.0
 """What a reply may take; everything here stands still for longer."""

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 import pytest
 
 from tests.servers.scripted import Scripted, scripted
-from workbench.llm.transport import AttemptFailed, Received, Transport
+from workbench.llm.failures import AttemptFailed
+from workbench.llm.transport import Received, Transport
 
 
 async def sent(url: str, *, timeout_s: float = 20.0, longest: int = 1000) -> Received:

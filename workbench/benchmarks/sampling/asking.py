@@ -15,11 +15,11 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project, some_at_a_time
 from workbench.core.sets import SetName
 from workbench.llm.clock import Clock
+from workbench.llm.failures import REPEATED
 from workbench.llm.lane import Lane, PreparedRequest
 from workbench.llm.pace import FEWEST_ATTEMPTS
 from workbench.llm.records import Chat, FailureCode, PromptMessage, Reply, Sampling, ending
 from workbench.llm.server import Limits, ModelServer, Price
-from workbench.llm.transport import REPEATED
 from workbench.runs.generating import CompletionRequest
 from workbench.runs.store import completing as stored
 from workbench.runs.store.completing import FailedKey, WrittenCompletion

@@ -20,9 +20,9 @@ from workbench.llm.dialects.openai import (
     prefilled,
     usage,
 )
+from workbench.llm.failures import malformed
 from workbench.llm.profiles import PROFILES, Profile, plain_model
 from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, Request, Response, Sampling, Scoring, Usage
-from workbench.llm.transport import malformed
 
 __all__ = ["Built", "build", "read", "reread", "sendable", "unsent"]
 

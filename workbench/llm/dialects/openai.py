@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
+from workbench.llm.failures import AttemptFailed, malformed, of_error_object, page_in
 from workbench.llm.profiles import Profile, plain_model
 from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, Usage, is_filtered
-from workbench.llm.transport import AttemptFailed, malformed, of_error_object
 
 # -- Careful looks into JSON that a server sent: any of it may be missing or of another type.
 
@@ -29,7 +29,8 @@ def decoded(body: bytes) -> Any:
     try:
         data = msgspec.json.decode(without_keep_alives(body))
     except (ValueError, RecursionError) as error:
-        raise malformed(f"the reply is no JSON: {error}") from None
+        page = page_in(body)
+        raise malformed(f"the reply is {page or f'no JSON: {error}'}", everywhere=page is not None) from None
     if isinstance(data, dict) and data.get("error"):
         raise of_error_object(data["error"])
     return data

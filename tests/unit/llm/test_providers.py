@@ -1,0 +1,135 @@
+"""Every kind of server in every case: what becomes of the verdicts, how many calls it takes, what a person is told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from tests.documents import ROOT
+from tests.servers.memory import HeldClock, MemoryJournal
+from tests.servers.providers import CASES, Provider, providers
+from tests.servers.providers.document import document
+from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.llm.caller import Caller
+from workbench.llm.records import Halt, Reply, Request
+from workbench.llm.server import Limits
+from workbench.verifiers.judges.verifier import LlmJudge
+from workbench.verifiers.serving import judged_by_server
+
+ITEMS = 12
+ODD = 3
+"""The item of cases that are one item's."""
+REFUSALS = {"overload": 12, "rate": 12, "html": 3, "malformed": 3, "reset": 3}
+"""How often a server refuses before it answers; who has too much to do is given more time than who fails."""
+CELLS = [(name, case) for name, one in providers().items() for case in CASES if not one.cell(case).none]
+
+
+class Played:
+    """What came of a case: verdicts, the halt that ended them, and what the server and the clock saw."""
+
+    def __init__(self) -> None:
+        self.verdicts: dict[int, Verdict] = {}
+        self.halt: Halt | None = None
+        self.warnings: list[str] = []
+        self.calls = 0
+        self.seconds = 0.0
+        self.limits: list[int] = []
+
+    def outcomes(self) -> dict[int, str]:
+        return {item: f"{one.outcome.word} {one.reason or ''}".strip() for item, one in self.verdicts.items()}
+
+
+def item_of(number: int) -> VerifierInput:
+    return VerifierInput(item=number, question=f"What is {number} + 0?", reference=str(number), completion=str(number))
+
+
+def script(provider: Provider, case: str, counted: Callable[[], int]) -> Callable[[Received], Scripted]:
+    def answer(received: Received) -> Scripted:
+        match CASES[case].played:
+            case "all":
+                odd = True
+            case "first":
+                odd = counted() <= REFUSALS[case]
+            case _:
+                odd = f"What is {ODD} + 0?" in str(received.body["messages"])
+        return provider.answer(case if odd else "plain")
+
+    return answer
+
+
+async def play(provider: Provider, case: str) -> Played:
+    played, clock = Played(), HeldClock()
+    servers: list[ScriptedServer] = []
+    with scripted(script(provider, case, lambda: len(servers[0].received))) as server:
+        servers.append(server)
+        judge = LlmJudge(
+            server=provider.server,
+            base_url=server.url.removesuffix("/v1") + provider.path,
+            model=provider.model,
+            api_key_env="JUDGE_KEY",
+        )
+        environment = {"JUDGE_KEY": "sk-0123456789abcdef"}
+        limits = Limits(concurrency=20)
+        async with Caller(judge.servers(), limits, MemoryJournal(), None, environment, clock=clock) as caller:
+            played.limits.append(caller.limit)
+
+            async def ask(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
+                return (await caller.call(number, role, request, sample)).reply
+
+            for number in range(ITEMS):
+                try:
+                    judged = await judged_by_server(judge, item_of(number), ask, b"k" * 32)
+                except Halt as halt:
+                    played.halt = halt
+                    break
+                played.verdicts[number] = judged.verdict
+            played.limits.append(caller.limit)
+            played.warnings = caller.warnings
+        played.calls, played.seconds = len(server.received), clock.time
+    return played
+
+
+@pytest.mark.parametrize(("name", "case"), CELLS)
+def test_every_cell(name: str, case: str) -> None:
+    provider, expected = providers()[name], CASES[case]
+    cell = provider.cell(case)
+    played = asyncio.run(play(provider, case))
+    if expected.played == "all":
+        assert played.halt is not None
+        assert (played.halt.code, cell.says in played.halt.message) == (expected.outcome, True), played.halt.message
+        assert played.calls <= expected.wasted
+        assert {one.outcome.word for one in played.verdicts.values()} <= {"error"}
+        assert "<html" not in played.halt.message.lower()
+        return
+    refused = REFUSALS.get(case, 0)
+    assert played.halt is None, played.halt.message
+    odd = expected.outcome if expected.played == "one" else "correct"
+    assert {item: _plain(said) for item, said in played.outcomes().items()} == {
+        item: odd if item == ODD else "correct" for item in range(ITEMS)
+    }
+    assert played.calls == ITEMS + refused
+    assert played.seconds >= cell.seconds
+    if expected.does == "waits":
+        assert played.limits[1] < played.limits[0]
+    if expected.does == "error" and cell.says:
+        assert cell.says in (played.verdicts[ODD].detail or "")
+    if cell.says and expected.played == "first":
+        assert any(cell.says in warning for warning in played.warnings)
+
+
+def _plain(said: str) -> str:
+    return "correct" if said.startswith("correct") else said
+
+
+def test_every_behaviour_has_its_source() -> None:
+    for name, provider in providers().items():
+        for case in CASES:
+            cell = provider.cell(case)
+            assert bool(cell.source) != bool(cell.none), (name, case)
+
+
+def test_the_page_about_servers_says_what_is_tested() -> None:
+    assert (ROOT / "docs" / "providers.md").read_text(encoding="utf-8") == document()

@@ -1,0 +1,324 @@
+"""Why an attempt failed: from a server's status, headers and words to one of `FailureCode`."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from workbench.llm.records import CallFailed, FailureCode
+from workbench.llm.waits import asked_wait, duration, reset_wait, wait_in_words
+
+REPEATED: frozenset[FailureCode] = frozenset({"rate_limit", "server", "timeout", "transport", "malformed"})
+"""What may go better the next time; everything else is final."""
+
+
+class AttemptFailed(CallFailed):
+    """One attempt failed.
+
+    Attributes:
+        status: The HTTP status, if the server answered.
+        wait: How many seconds the server asks to wait.
+        unreachable: Nothing listens at the address; no item is to blame.
+        everywhere: Every call would fail like this one if none has succeeded yet (a wrong key, path or model).
+        busy: The server is not ready or has too much to do, and says so: it is waited for.
+    """
+
+    def __init__(
+        self,
+        code: FailureCode,
+        detail: str,
+        *,
+        status: int | None = None,
+        wait: float | None = None,
+        unreachable: bool = False,
+        everywhere: bool = False,
+        busy: bool = False,
+    ) -> None:
+        super().__init__(code, detail)
+        self.status = status
+        self.wait = wait
+        self.unreachable = unreachable
+        self.everywhere = everywhere
+        self.busy = busy
+
+    @property
+    def limited(self) -> bool:
+        """Whether the server has too much to do, by its own limits or altogether: it is waited for, however long."""
+        return self.busy or self.code == "rate_limit"
+
+    @property
+    def of_key(self) -> bool:
+        """Whether the key is refused; a 403 may be about what is asked."""
+        return self.code == "auth" and self.status not in {None, 403}
+
+    @property
+    def may_be_repeated(self) -> bool:
+        """Whether another attempt may succeed; a key that was good is tried once more before the run pauses for it."""
+        return self.code in REPEATED or self.of_key
+
+
+def malformed(detail: str, *, everywhere: bool = False) -> AttemptFailed:
+    """A reply that can't be understood; never stored, so that it can be asked for again."""
+    return AttemptFailed("malformed", detail, status=200, everywhere=everywhere)
+
+
+def of_response(status: int, headers: Mapping[str, str], body: bytes, date: float = 0.0) -> AttemptFailed:
+    """What a response that is no success means.
+
+    Args:
+        headers: By lower-case name.
+        date: Seconds since 1970, now.
+    """
+    said = said_in(body)
+    words = said.words
+    if 300 <= status < 400:
+        words = f"it sends calls on to {_host(headers)}, which is not followed: a key must not go elsewhere"
+    asked = (asked_wait(headers, date), said.wait, reset_wait(headers, date), reset_wait(said.headers, date))
+    wait = next((one for one in asked if one is not None), None)
+    return _failure(status, said.whole, wait, f"HTTP {status}" + (f": {words}" if words else ""))
+
+
+def of_error_object(error: Any) -> AttemptFailed:
+    """What an ``error`` inside a response of status 200 means (OpenRouter sends such)."""
+    said = _said(error)
+    code = error.get("code") if isinstance(error, dict) else None
+    code = int(code) if isinstance(code, str) and re.fullmatch(r"[0-9]{3}", code) else code
+    status = code if isinstance(code, int) and 400 <= code < 600 else 500
+    return _failure(status, said.whole, said.wait, f"error {status} in the reply: {said.words}")
+
+
+def _failure(status: int, whole: str, wait: float | None, detail: str) -> AttemptFailed:
+    busy = _is_busy(status, whole, wait)
+    code = "server" if busy else _code(status, whole, wait)
+    everywhere = code == "auth" or (
+        not busy and code in {"bad_request", "malformed"} and (status in {404, 405} or status < 400)
+    )
+    return AttemptFailed(code, detail, status=status, wait=wait, everywhere=everywhere, busy=busy)
+
+
+def _host(headers: Mapping[str, str]) -> str:
+    try:
+        return one_line(urlsplit(headers.get("location", "")).hostname or "another path")
+    except ValueError:
+        return "another place"
+
+
+# -- What is wrong, by status and by what is said.
+
+
+_KEY = re.compile(
+    r"\b(?:incorrect|invalid|wrong|missing|expired)[ _-](?:x-)?api[ _-]?key"
+    r"|\bapi[ _-]?key (?:you provided )?(?:is |was )?(?:not valid|invalid|expired)|API_KEY_INVALID",
+    re.IGNORECASE,
+)
+_CONTEXT = re.compile(
+    r"context[ _]?(?:length|window|size|limit)|context (?:the )?overflows|tokens to keep from"
+    r"|max(?:imum |_)model[ _]len|prompt (?:length|too long)|too many (?:input )?tokens|maximum number of tokens"
+    r"|(?:prompt|input|request|body)[ a-z]* is too (?:long|large)|request body too large|input_too_large"
+    r"|longer than the (?:model's )?(?:maximum|context)|too large for model|reduce the length|range of input length"
+    r"|`inputs` tokens \+ `max_new_tokens`|must have less than \d+ tokens",
+    re.IGNORECASE,
+)
+_FILTER = re.compile(
+    r"content[ _-]?filter|content_?policy|content management policy|ResponsibleAI|moderation|\bflagged\b"
+    r"|data_?inspection|inappropriate content|violat(?:es|ing) (?:our )?usage|safety[ _](?:check|system)"
+    r"|PROHIBITED_CONTENT|\b(?:bio|cyber)_policy\b",
+    re.IGNORECASE,
+)
+_SPENT = re.compile(
+    r"insufficient[ _](?:quota|credits?|balance|funds)|credit (?:balance|limit)|credit_limit"
+    r"|billing_(?:hard_limit|error)|spend(?:ing)?[ _]limit|all available credits|\busage (?:limits|threshold)\b"
+    r"|budget (?:has been )?exceeded|budget_exceeded|\bArrearage\b|in good standing"
+    r"|\blimit: 0\b|free quota|free ?tier ?only|\bis suspended\b",
+    re.IGNORECASE,
+)
+_DAY = re.compile(
+    r"\b(?:per|a)[ -]?(?:day|month)\b|Per(?:Day|Month)|ByDay\b|\b(?:daily|monthly)\b|_daily\b|\b[RT]PD\b|per 86400 ?s",
+    re.IGNORECASE,
+)
+_MINUTES = re.compile(
+    r"(?<!free )allocated quota exceeded|exceeded your usage limits\. please try again later", re.IGNORECASE
+)
+"""What sounds like a spent quota and is a limit a minute."""
+_BUSY = re.compile(
+    r"^loading(?: the)? model|\bmodel\b[^.]{0,120}\b(?:is|are) (?:currently |still )*(?:loading|being loaded)\b"
+    r"|\bstill (?:loading|starting|warming)|\b(?:warming|starting) up\b|\bwaiting for (?:the )?model\b"
+    r"|\bmodel (?:is )?not (?:yet )?(?:ready|loaded yet)|\bserver busy\b|\btoo busy\b|\bqueue is full\b"
+    r"|overloaded(?:_error)?\b|\bat capacity\b|capacity[ _](?:limits|exceeded)|no capacity",
+    re.IGNORECASE,
+)
+_BROKEN = re.compile(
+    r"\b(?:fail(?:ed|ure|s)?|unable|cannot|can't|could not|error loading|out of memory|no such)\b", re.IGNORECASE
+)
+_GONE = re.compile(r"\b(?:fail(?:ed|ure) to load|error loading|out of memory|no such|routing requirements)\b", re.I)
+"""Why a server that is unavailable will stay so."""
+
+
+def _is_busy(status: int, whole: str, wait: float | None) -> bool:
+    """Whether a server that loads its model, or has too much to do, asks to be waited for."""
+    if status == 503:
+        return wait is not None or not _GONE.search(whole)
+    says = status >= 400 and status not in {401, 402, 403, 429} and _BUSY.search(whole) is not None
+    return status == 529 or (says and not _BROKEN.search(whole))
+
+
+def _code(status: int, whole: str, wait: float | None) -> FailureCode:
+    if status in {400, 401, 403} and _KEY.search(whole):
+        return "auth"
+    if status in {400, 402, 403, 412, 429} and (limit := _limit(status, whole, wait)) is not None:
+        return limit
+    if status in {400, 403, 413, 422} and _FILTER.search(whole):
+        return "content_filter"
+    if status == 413 or (status in {400, 403, 422} and _CONTEXT.search(whole)):
+        return "context_length"
+    if status in {401, 403}:
+        return "auth"
+    if status == 408:
+        return "timeout"
+    return "server" if status in {409, 425} or status >= 500 else "bad_request"
+
+
+def _limit(status: int, whole: str, wait: float | None) -> FailureCode | None:
+    """Which kind of limit is reached, if it is one."""
+    if _MINUTES.search(whole):
+        return "rate_limit"
+    if status == 402:
+        # With a wait it is what runs now that takes all the credit.
+        return "quota" if wait is None else "rate_limit"
+    if _SPENT.search(whole) or (status != 412 and _DAY.search(whole)):
+        return "quota"
+    return "rate_limit" if status == 429 else None
+
+
+# -- What an error's body says; servers put it in half a dozen places.
+
+
+_LONGEST_DETAIL: Final = 300
+_LONGEST_READ: Final = 2000
+_DEEPEST: Final = 8
+_LONG_KEY = re.compile(r"\b(?:sk|pk|key|rk)[-_][\w*.…-]{6,}|\bBearer\s+\S+")
+_PAGE = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_TITLE = re.compile(r"<(title|h1)\b[^>]*>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
+_SIGNS: Final = frozenset(
+    {"type", "code", "status", "error_type", "error_code", "reason", "quotaId", "limit_source", "reasons"}
+)
+"""Fields whose words tell what kind of error it is."""
+
+
+class Said(Struct, frozen=True):
+    """What an error's body says.
+
+    Attributes:
+        words: For a person, in one line.
+        whole: All that tells what kind of error it is.
+        wait: Seconds it asks to wait.
+        headers: Those of a provider behind the server.
+    """
+
+    words: str
+    whole: str
+    wait: float | None = None
+    headers: Mapping[str, str] = {}
+
+
+def said_in(body: bytes) -> Said:
+    """What an error's body says."""
+    if (page := page_in(body)) is not None:
+        return Said(page, page)
+    try:
+        return _said(msgspec.json.decode(body))
+    except (ValueError, RecursionError):
+        text = body[:_LONGEST_READ].decode("utf-8", "replace")
+        return Said(one_line(text), text, wait_in_words(text))
+
+
+def page_in(body: bytes) -> str | None:
+    """An HTML page in few words; None where a body is none."""
+    if not _PAGE.match(body[:_LONGEST_READ]):
+        return None
+    title = _TITLE.search(body[:_LONGEST_READ].decode("utf-8", "replace"))
+    shown = one_line(html.unescape(re.sub(r"<[^>]*>", " ", title[2]))) if title else ""
+    return f"an HTML page, “{shown}”" if shown else "an HTML page"
+
+
+def _said(data: Any) -> Said:
+    words = _words(data)
+    fields = list(_fields(data))
+    signs = " ".join(value for name, value in fields if name in _SIGNS)
+    delays = (duration(value) for name, value in fields if name == "retryDelay")
+    wait = next((one for one in delays if one is not None), wait_in_words(words))
+    headers = {
+        name.lower(): value for name, value in fields if name.lower().startswith(("x-ratelimit-", "retry-after"))
+    }
+    return Said(one_line(words), f"{words} {signs}"[:_LONGEST_READ], wait, headers)
+
+
+def _words(data: Any) -> str:
+    """The sentence for people, wherever it stands; that of a provider behind the server goes before the server's."""
+    for _ in range(_DEEPEST):
+        data = _unwrapped(data)
+        if not isinstance(data, dict):
+            break
+        inner = _inner(data)
+        if inner is None:
+            break
+        if isinstance(inner, str) and not inner.lstrip().startswith(("{", "[")):
+            kind = data.get("code") if isinstance(data.get("code"), str) else data.get("type")
+            other = data.get("message") if inner is data.get("error") else None
+            inner = f"{inner}: {other}" if isinstance(other, str) and other else inner
+            return inner if not isinstance(kind, str) else f"{inner} ({kind})"
+        data = inner
+    return data if isinstance(data, str) else msgspec.json.encode(data)[:_LONGEST_READ].decode("utf-8", "replace")
+
+
+def _inner(data: dict[str, Any]) -> Any:
+    """What stands inside an error object, nearest to its cause."""
+    metadata = data.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    return next(
+        (one for one in (raw, *(data.get(name) for name in ("error", "message", "detail", "msg"))) if one), None
+    )
+
+
+def _unwrapped(data: Any) -> Any:
+    """What stands in a list of one, in a list of fields that are wrong, or in JSON inside of a text."""
+    if isinstance(data, str) and data.lstrip().startswith(("{", "[")):
+        try:
+            data = msgspec.json.decode(data)
+        except (ValueError, RecursionError):
+            return data
+    if isinstance(data, list) and data and all(isinstance(one, dict) and "msg" in one for one in data):
+        return "; ".join(f"{_place(one.get('loc'))}{one['msg']}" for one in data)
+    is_one = isinstance(data, list) and len(data) == 1 and isinstance(data[0], dict)
+    return data[0] if is_one else data
+
+
+def _place(loc: Any) -> str:
+    return "" if not isinstance(loc, list) else ".".join(str(one) for one in loc if one != "body") + ": "
+
+
+def _fields(data: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Names and texts of all fields, those of JSON inside of texts too."""
+    if isinstance(data, str) and data.lstrip().startswith(("{", "[")):
+        data = _unwrapped(data)
+    if depth > _DEEPEST:
+        return
+    if isinstance(data, dict):
+        for name, value in data.items():
+            if isinstance(value, str):
+                yield name, value[:_LONGEST_READ]
+            yield from _fields(value, depth + 1)
+    elif isinstance(data, list):
+        for value in data[:20]:
+            yield from _fields(value, depth + 1)
+
+
+def one_line(text: str) -> str:
+    """A short line of somebody else's words, without what looks like a key."""
+    return _LONG_KEY.sub("[key]", " ".join(text.split()))[:_LONGEST_DETAIL]

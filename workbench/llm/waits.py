@@ -1,0 +1,116 @@
+"""How long a server asks to wait and how much it allows a minute, as its headers and words say it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_PART: Final = re.compile(
+    r"(\d+(?:\.\d+)?)\s*(ms|milli\w*|s|m|h|d|sec\w*|min\w*|hour\w*|days?)(?![a-z])\s*", re.IGNORECASE
+)
+_IN_WORDS: Final = re.compile(rf"\b(?:try again|retry|retrying|wait)\D{{0,20}}?((?:{_PART.pattern})+)", re.IGNORECASE)
+_EPOCH: Final = 1e9
+"""A number of seconds from here on is a date."""
+_WINDOWS: Final = (
+    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
+    ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
+    ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
+    ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
+    ("anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"),
+    ("anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset"),
+    ("ratelimitbysize-remaining", "ratelimitbysize-reset"),
+    ("x-ratelimit-remaining", "x-ratelimit-reset"),
+    ("ratelimit-remaining", "ratelimit-reset"),
+)
+"""What is left of a limit, and when it is whole again."""
+_LIMIT: Final = re.compile(r"[0-9]{1,12}")
+_LONGEST_MINUTE_S: Final = 120.0
+"""A limit that takes longer to be whole again is no minute's."""
+
+
+def asked_wait(headers: Mapping[str, str], date: float) -> float | None:
+    """Seconds a server asks to wait: ``retry-after-ms``, or ``Retry-After`` in (decimal) seconds or as a date.
+
+    Args:
+        headers: By lower-case name.
+        date: Seconds since 1970, now.
+    """
+    milliseconds = _number(headers.get("retry-after-ms"))
+    return _moment(headers.get("retry-after", ""), date) if milliseconds is None else milliseconds / 1000
+
+
+def reset_wait(headers: Mapping[str, str], date: float) -> float | None:
+    """Seconds until the limits that are used up are whole again, which may be longer than is needed.
+
+    They are durations (``6m0s``, ``20ms``), RFC 3339, or seconds or milliseconds since 1970.
+    """
+    resets = (_moment(headers.get(reset, ""), date) for left, reset in _WINDOWS if headers.get(left) == "0")
+    return max((one for one in resets if one is not None), default=None)
+
+
+def wait_in_words(words: str) -> float | None:
+    """Seconds that an error's words ask to wait ("Please try again in 7m12s")."""
+    found = _IN_WORDS.search(words)
+    return None if found is None else duration(found[1])
+
+
+def duration(text: str) -> float | None:
+    """Seconds of a duration such as ``1m30s``, ``500ms``, ``37.5s`` or "20 seconds"."""
+    parts = list(_PART.finditer(text))
+    if not parts or "".join(part[0] for part in parts).strip() != text.strip():
+        return None
+    return sum(float(part[1]) * _unit(part[2].lower()) for part in parts)
+
+
+def _unit(name: str) -> float:
+    return _UNITS["ms" if name.startswith(("ms", "milli")) else name[0]]
+
+
+def _moment(text: str, date: float) -> float | None:
+    """Seconds from now of a number, a duration, or a date in one of three forms."""
+    number = _number(text)
+    if number is not None:
+        since_1970 = number / 1000 if number >= _EPOCH * 1000 else number
+        return max(0.0, since_1970 - date) if since_1970 >= _EPOCH else number
+    if (found := duration(text)) is not None:
+        return found
+    for read in (parsedate_to_datetime, datetime.fromisoformat):
+        try:
+            return max(0.0, read(text).timestamp() - date)
+        except (ValueError, OverflowError, TypeError):
+            continue
+    return None
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
+
+
+def minute_limit(headers: Mapping[str, str], what: str) -> float | None:
+    """How many ``requests`` or ``tokens`` a server allows a minute; None where it doesn't say.
+
+    ``x-ratelimit-limit-requests`` may be a day's (Groq): how long what was used takes to come back tells.
+    """
+    anthropic = headers.get(f"anthropic-ratelimit-{what}-limit", "")
+    if _LIMIT.fullmatch(anthropic):
+        return float(anthropic)
+    said = headers.get(f"x-ratelimit-limit-{what}", "")
+    if not _LIMIT.fullmatch(said) or not (limit := float(said)):
+        return None
+    reset = headers.get(f"x-ratelimit-reset-{what}")
+    if reset is None:
+        return limit
+    used = limit - (_number(headers.get(f"x-ratelimit-remaining-{what}")) or 0.0)
+    seconds = _moment(reset, 0.0)
+    if seconds is None or used <= 0 or seconds * limit / used > _LONGEST_MINUTE_S:
+        return None
+    return limit

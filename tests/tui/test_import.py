@@ -90,11 +90,8 @@ async def test_what_is_no_file_or_takes_a_column_twice_is_said_and_nothing_is_wr
         assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (0,)
 
 
-async def test_a_file_is_picked_from_a_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "files"
-    folder.mkdir()
-    path = odd(folder)
-    monkeypatch.chdir(folder)
+async def test_a_file_is_picked_from_a_tree_that_begins_beside_the_project(tmp_path: Path) -> None:
+    path = odd(tmp_path)
     async with opened(make_project(tmp_path)) as (app, pilot):
         app.open_verb("import")
         await settle(pilot)
@@ -102,10 +99,14 @@ async def test_a_file_is_picked_from_a_tree(tmp_path: Path, monkeypatch: pytest.
         await pilot.press("f2")
         await until(pilot, lambda: isinstance(app.screen, FilePicker))
         picker = app.screen
-        await until(pilot, lambda: len(picker.query_one(DirectoryTree).root.children) == 1)
-        await pilot.press("down", "enter")
+        await until(pilot, lambda: path.name in names(picker))
+        await pilot.press(*["down"] * (1 + names(picker).index(path.name)), "enter")
         await until(pilot, lambda: screen.look is not None)
         assert screen.query_one("#option-file", OptionField).value == str(path)
+
+
+def names(picker: FilePicker) -> list[str]:
+    return [str(node.label) for node in picker.query_one(DirectoryTree).root.children]
 
 
 OWN = """\
@@ -153,3 +154,31 @@ async def test_the_arrows_go_from_field_to_field(tmp_path: Path) -> None:
         await press(pilot, "up")
         assert screen.focused is fields[-2].line
         assert [field.value for field in fields] == before
+
+
+async def test_a_text_that_is_no_table_is_told_at_the_file_which_can_be_named_anew(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("hello\nthis is no table\n")
+    picture = tmp_path / "picture.png"
+    picture.write_bytes(bytes.fromhex("89504e470d0a1a0a0000000d49484452000000") + b"\xff" * 50)
+    project = make_project(tmp_path)
+    async with opened(project) as (app, pilot):
+        screen = await look_at(app, pilot, notes)
+        file = screen.query_one("#option-file", OptionField)
+        await until(pilot, lambda: "The one column of the file is 'hello'" in file.wrong)
+        assert app.focused is file.line
+        await look_again(screen, pilot, picture)
+        await until(pilot, lambda: "it is no text" in trouble(app))
+        await look_again(screen, pilot, project.path)
+        await until(pilot, lambda: "belongs to the project that is open" in trouble(app))
+        await look_again(screen, pilot, odd(tmp_path))
+        await until(pilot, lambda: "Say which column holds the completion" in preview(app))
+
+
+async def look_again(screen: ImportScreen, pilot: Pilot[None], path: Path) -> None:
+    await choose(screen, file=str(path))
+    await press(pilot, "enter")
+
+
+def trouble(app: App[None]) -> str:
+    return str(app.screen.query_one(".form-trouble", Static).content)

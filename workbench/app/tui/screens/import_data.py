@@ -47,7 +47,7 @@ _VERDICTS: Final = "verdicts"
 _IMPORT: Final = "import"
 _SETTLE_S: Final = 0.3
 _FIRST: Final = ("question", "reference", "completion", "gold", "type", "subtype", "domain", "model", "source")
-_ABOUT: Final = "your questions, reference answers and completions: CSV, TSV, XLSX, JSON lines, Parquet, logs"
+_ABOUT: Final = "rows of CSV, TSV, XLSX, JSON, Parquet or logs"
 
 
 class ImportRequest(Struct, frozen=True, kw_only=True):
@@ -134,7 +134,7 @@ class ImportScreen(FormScreen):
 
     def action_pick(self) -> None:
         """Pick it from a tree."""
-        typed = Path(self._field(_FILE).value or ".").expanduser().absolute()
+        typed = Path(self._field(_FILE).value or self.project.path.parent).expanduser().absolute()
         folder = typed if typed.is_dir() else typed.parent
         self.app.push_screen(FilePicker(folder if folder.is_dir() else Path.cwd()), self._picked)
 
@@ -158,6 +158,11 @@ class ImportScreen(FormScreen):
         self.in_background(partial(first_look, path), self._looked, group="import-look")
 
     def _looked(self, look: FirstLook) -> None:
+        if len(look.columns) == 1:
+            self._show("")
+            said = f"The one column of the file is {look.columns[0]!r}: questions and answers need one each."
+            self.trouble(OptionError(said, option=_FILE, wrong=said))
+            return
         self.look = look
         self.run_worker(self._ask_columns(look), group="import-columns", exclusive=True)
 

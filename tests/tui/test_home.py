@@ -162,7 +162,7 @@ async def test_what_takes_long_comes_later_and_what_counts_tell_does_not_wait(
         raise StoreError("gone", "")
 
     with monkeypatch.context() as patch:
-        patch.setattr("workbench.measuring.briefing.accuracy", slow)
+        patch.setattr("workbench.measuring.accuracy.accuracy", slow)
         app = WorkbenchApp(project)
         async with app.run_test(size=(80, 24)) as pilot:
             await until(pilot, lambda: isinstance(app.screen, HomeScreen) and app.screen.matters)

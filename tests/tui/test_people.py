@@ -22,7 +22,7 @@ from workbench.labelling import people, rulings
 from workbench.labelling.adjudicating import AdjudicationSession, Ruling
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.measuring.browsing import coordinator_name, detail
-from workbench.measuring.suggesting import status
+from workbench.measuring.counting import status
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ Scores and bias
 What if
     what_if: verdicts that other options would change. what_if_tables: them as sentences and tables.
 What is next
-    planning: labels still missing, and which first. suggesting: suggested types; and counts of a project.
-    briefing: what is open, a sentence each.
+    planning: labels still missing, and which first. suggesting: suggested types.
+    counting: a project's counts. briefing: what is open, a sentence each.
 For the eye
     browsing: items, and those of pairs of people. reviewing: disagreements. paper, report: for readers.
     records: nouns; those of figures are in `statistics.records`. store: the SQL.

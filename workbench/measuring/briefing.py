@@ -18,18 +18,9 @@ from workbench.core.project import Project
 from workbench.core.run import ACTIVE, RunInfo
 from workbench.core.status import Matter, PersonProgress, Status
 from workbench.core.taxonomy import UNTYPED, type_display
-from workbench.core.text.figures import counted, percent, percent_interval, waits
-from workbench.labelling import coordinating
-from workbench.labelling.agreement.measuring import agreement
+from workbench.core.text.figures import counted, listed, percent, percent_interval, waits
 from workbench.labelling.forecasting import forecast
-from workbench.measuring.accuracy import accuracy
-from workbench.measuring.entries import CONSTANTS
-from workbench.measuring.notes import unknown_words
-from workbench.measuring.reviewing.asked import listed
-from workbench.measuring.reviewing.kinds import EVEN
-from workbench.measuring.reviewing.queues import queue
-from workbench.measuring.store.curation import unknown_types
-from workbench.measuring.suggesting import status
+from workbench.measuring.counting import status
 from workbench.runs.run_status import runs
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
@@ -64,6 +55,8 @@ class ProjectFacts:
     @cached_property
     def report(self) -> AccuracyReport:
         """Accuracy by subtype, or by type where there are no subtypes to tell apart."""
+        from workbench.measuring.accuracy import accuracy
+
         report = accuracy(self.project, by="subtype")
         groups = {row.group for row in report.rows if row.n and row.group is not None}
         return report if len(groups) > 1 else accuracy(self.project, by="type")
@@ -73,6 +66,8 @@ class ProjectFacts:
         """The verifiers in their order."""
         if not any(run.completed_at for run in self.runs):
             return AccuracyStanding(verifiers=[], constant=None)
+        from workbench.measuring.entries import CONSTANTS
+
         overall = [row for row in self.report.rows if row.group is None]
         return AccuracyStanding(
             verifiers=sorted(
@@ -91,11 +86,15 @@ class ProjectFacts:
     @property
     def measured(self) -> Iterator[AccuracyRow]:
         """The verifiers that look at the completion and of which something is measured, the most accurate first."""
+        from workbench.measuring.entries import CONSTANTS
+
         return (row for row in self.standing.verifiers if row.verifier not in CONSTANTS and row.n)
 
     @cached_property
     def agreement(self) -> AgreementReport | None:
         """How far people agree on verdicts; None while there are not two who have labelled."""
+        from workbench.labelling.agreement.measuring import agreement
+
         several = sum(person.done > 0 for person in self.counts.people) > 1
         return agreement(self.project).report if several else None
 
@@ -137,7 +136,11 @@ def _share(run: RunInfo) -> str:
 
 
 def _flags(facts: ProjectFacts) -> Iterator[Matter]:
-    flags = coordinating.flags(facts.project) if facts.counts.flags else []
+    if not facts.counts.flags:
+        return
+    from workbench.labelling.coordinating import flags as open_flags
+
+    flags = open_flags(facts.project)
     if not flags:
         return
     oldest, names = flags[0], list(dict.fromkeys(flag.annotator for flag in flags))
@@ -212,6 +215,9 @@ def _failures(facts: ProjectFacts) -> Iterator[Matter]:
 def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
     if facts.best is None:
         return
+    from workbench.measuring.reviewing.kinds import EVEN
+    from workbench.measuring.reviewing.queues import queue
+
     found = queue(facts.project, "suspect-gold", hide_reviewed=True)
     if many := found.above(EVEN):
         says = "says" if len(found.verifiers) == 1 else "say"
@@ -297,6 +303,9 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
 def _unknown_types(facts: ProjectFacts) -> Iterator[Matter]:
     if facts.best is None:
         return
+    from workbench.measuring.notes import unknown_words
+    from workbench.measuring.store.curation import unknown_types
+
     items = max((row.n for row in facts.report.rows if row.group == UNTYPED), default=0)
     found = unknown_types(facts.project.database.reader()) if items else None
     if found is not None:

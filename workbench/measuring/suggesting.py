@@ -1,4 +1,4 @@
-"""Answer types that a model suggests, compared with those in force; and the counts of a project.
+"""Answer types that a model suggests, compared with those in force.
 
 People label blind. `suggested_type` is for a coordinator's screens, and for an annotator's only where the coordinator
 has turned suggestions on.
@@ -10,22 +10,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from workbench.core import reasons
-from workbench.core.database import people, states
+from workbench.core.database import people
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.status import DatasetInfo, PersonProgress, Status
 from workbench.core.taxonomy import ANSWER_TYPE, TypeCell, TypeReport, TypeSuggestion, type_display
 from workbench.core.text.figures import counted, interval
 from workbench.core.text.inert import inert
 from workbench.labelling import ledger
-from workbench.labelling.store import check_items, flags
 from workbench.labelling.store import suggestions as stored
 from workbench.measuring.accuracy import complete_run
-from workbench.measuring.store import overview
 from workbench.runs.store import runs as stored_runs
 from workbench.tables.table import Columns, count, listed, word
-
-__all__ = ["DatasetInfo", "PersonProgress", "Status", "status"]
 
 _WORST_CELLS = 10
 
@@ -127,18 +122,3 @@ def types_text(report: TypeReport) -> str:
 
 
 # -- Counts of a project, and whether anything has changed since the last look.
-
-
-def status(project: Project) -> Status:
-    """Count items, questions, states, people's progress and runs."""
-    reader = project.database.reader()
-    by_state = states.counts(project.database)
-    return Status(
-        items=sum(by_state.values()),
-        states=by_state,
-        checks=check_items.count(reader),
-        flags=flags.count_open(reader),
-        datasets=overview.datasets(reader),
-        people=overview.people(project.database),
-        **overview.totals(reader)._asdict(),
-    )

@@ -20,19 +20,18 @@ from workbench.core.project import Project
 from workbench.core.run import ACTIVE, GENERATION, Amount, Estimate, RunCosts, RunInfo, RunUsage
 from workbench.core.selection import Selection
 from workbench.core.verdict import VerifierInput
-from workbench.runs.choosing import choose, make
 from workbench.runs.liveness import ensure_runner, is_alive, living_runner, log_path, silence, waiting
 from workbench.runs.store import calls, verdicts
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts as stored_verdicts
 from workbench.runs.store.calls import has_recorded
 from workbench.runs.store.runs import LeaseRow, RunRow
-from workbench.verifiers.base import ServedVerifier
 
 if TYPE_CHECKING:
     import sqlite3
 
     from workbench.llm.pace import CallEstimate as CallEstimate
+    from workbench.verifiers.base import ServedVerifier
 
 
 _LOOK_S = 0.2
@@ -260,6 +259,8 @@ def estimate(
         UsageError: There is no such kind, option or field.
         VerifierError: The verifier can't be used.
     """
+    from workbench.runs.choosing import choose, make
+
     chosen = choose(project, kind, options, name)
     verifier = make(chosen)
     if verifier.isolation != "served":

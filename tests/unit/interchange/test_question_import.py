@@ -17,7 +17,7 @@ from workbench.data.formats.reading import plan_file, read_records
 from workbench.data.store.importing import ImportKey, import_session
 from workbench.interchange.exporting import ExportOptions, export
 from workbench.interchange.importing import ImportReport, import_files, plan_import, preview_import
-from workbench.measuring.suggesting import status
+from workbench.measuring.counting import status
 
 ROWS: list[dict[str, Any]] = [
     {"question_id": "q1", "question": "1 + 1?", "answer": "2", "source": "math/sums", "licence": "MIT", "level": 3},

@@ -25,7 +25,7 @@ from workbench.labelling.merging import merge
 from workbench.labelling.people import add_annotators, annotators, assign
 from workbench.labelling.serving import Progress
 from workbench.labelling.store import assignments
-from workbench.measuring.suggesting import status
+from workbench.measuring.counting import status
 
 MARK = "LeakedFromHome"
 

@@ -20,7 +20,7 @@ from workbench.labelling.annotating import AnnotationItem, AnnotationSession, An
 from workbench.labelling.ledger import recompute, states_differ
 from workbench.labelling.store import claiming
 from workbench.measuring.columns import columns
-from workbench.measuring.suggesting import status
+from workbench.measuring.counting import status
 
 EVERY = AnnotationPolicy(check_rate=1, repeat_share=0, check_minimum=100)
 """As long as there is a check, the next item is one."""

@@ -21,8 +21,8 @@ from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_items import AccuracyCell, judged_items
 from workbench.measuring.browsing import ItemTable, detail
 from workbench.measuring.comparing import compare
+from workbench.measuring.counting import status
 from workbench.measuring.scores import pairs
-from workbench.measuring.suggesting import status
 
 OUT = {1, 2, 3}
 CHOICES: tuple[GoldChoice, ...] = ("final", "people", "imported")

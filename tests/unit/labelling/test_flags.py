@@ -20,7 +20,7 @@ from workbench.labelling.labels import import_labels
 from workbench.labelling.merging import merge
 from workbench.labelling.people import annotators, assign
 from workbench.measuring.browsing import detail
-from workbench.measuring.suggesting import status
+from workbench.measuring.counting import status
 
 
 @pytest.fixture

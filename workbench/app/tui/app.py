@@ -31,6 +31,7 @@ from workbench.app.verbs import Verb, every_verb, verb_named
 from workbench.config import FILE_NAME, Settings
 from workbench.core.errors import StoreError, UsageError, WorkbenchError
 from workbench.core.files import whole_file
+from workbench.core.kept import left
 from workbench.core.project import Project
 
 if TYPE_CHECKING:
@@ -251,6 +252,8 @@ class WorkbenchApp(App[None]):
 
     def _bring_in(self) -> None:
         """Store the labels that were given while the file was away, in windows that are closed; in a thread."""
+        if not left(self.project.path):
+            return
         from workbench.labelling.merging import bring_in_left
 
         for found in bring_in_left(self.project):

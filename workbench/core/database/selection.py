@@ -26,6 +26,11 @@ def shown_item(column: str) -> str:
     return f"{column} < (SELECT completion_id FROM horizon)"
 
 
+def hidden_item(column: str) -> str:
+    """That it is of one."""
+    return f"{column} >= (SELECT completion_id FROM horizon)"
+
+
 def shown_question(column: str) -> str:
     """The same of a question."""
     return f"{column} < (SELECT question_id FROM horizon)"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from importlib.metadata import version as version_of
 from typing import Any, Final
 
 import msgspec
@@ -47,6 +46,8 @@ def put(connection: sqlite3.Connection, new: NewSet) -> StoredSet:
     """
     if SetName.parse(new.name).version is not None:
         raise UsageError(f"{new.name!r} names a version.", "A set gets its version when it is frozen.")
+    from importlib.metadata import version as version_of
+
     version = connection.execute("SELECT coalesce(max(version), 0) + 1 FROM sets WHERE name = ?", (new.name,))
     cursor = connection.execute(
         "INSERT INTO sets (name, version, kind, seed, config, report, gold, guideline, code_version, digest,"

@@ -6,7 +6,7 @@ import sqlite3
 
 from workbench.core.database.connection import Database
 from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
-from workbench.core.database.selection import shown_item
+from workbench.core.database.selection import hidden_item, shown_item
 from workbench.core.label import ItemState, Task, TaskState
 
 _BEARS = "kind IN ('label', 'adjudication', 'retraction', 'reopen', 'exclusion') OR supersedes IS NOT NULL"
@@ -113,6 +113,15 @@ def clear(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM item_states")
 
 
+def total(connection: sqlite3.Connection) -> int:
+    """How many items there are."""
+    # SQLite counts all rows of a table by its pages: a condition on each takes ten times as long.
+    row: tuple[int] = connection.execute(
+        f"SELECT (SELECT count(*) FROM completions) - (SELECT count(*) FROM completions WHERE {hidden_item('id')})"
+    ).fetchone()
+    return row[0]
+
+
 def counts(database: Database) -> dict[str, int]:
     """Items by public state."""
     reader = database.reader()
@@ -121,6 +130,5 @@ def counts(database: Database) -> dict[str, int]:
             f"SELECT state, count(*) FROM item_states WHERE {shown_item('completion_id')} GROUP BY state"
         ).fetchall()
     )
-    total: int = reader.execute(f"SELECT count(*) FROM completions WHERE {shown_item('id')}").fetchone()[0]
     states = {name: int(found.get(name, 0)) for name in ("labelled", "conflict", "final", "excluded")}
-    return {"unlabelled": total - sum(states.values()), **states}
+    return {"unlabelled": total(reader) - sum(states.values()), **states}

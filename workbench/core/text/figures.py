@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from workbench.core.text.inert import inert
 
@@ -14,6 +14,8 @@ _NO_ROOM = {"Mn", "Me", "Cf"}
 NONE = "–"
 """What stands for a figure that does not exist."""
 _EIGHTHS = " ▏▎▍▌▋▊▉"
+_NAMED = 4
+"""Names that are named one by one; of more, the first three are, and the others counted."""
 
 
 def bar(value: float, width: int) -> str:
@@ -85,6 +87,13 @@ def counted(number: int, noun: str) -> str:
 def waits(number: int) -> str:
     """The verb that goes with so many things that wait."""
     return "waits" if number == 1 else "wait"
+
+
+def listed(names: Sequence[str], last: Literal["and", "or"] = "and") -> str:
+    """Names in a sentence: ``a, b and c``; of many, the first and how many more."""
+    if len(names) > _NAMED:
+        names = (*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} more")
+    return f" {last} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 # -- Reports as aligned columns of plain text.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from workbench.core.project import Project
 from workbench.core.text.emphasis import with_mark
+from workbench.core.text.figures import listed
 from workbench.core.verdict import GoldChoice, OutcomeWord
 from workbench.measuring.columns import Columns
 from workbench.measuring.judged import VerifierRun
@@ -77,21 +78,12 @@ class QueueContents(Struct, frozen=True, kw_only=True, eq=False):
 # -- Plain words for who says what of an item.
 
 
-_NAMED = 4
-"""Verifiers that are named one by one; of more, the first three are, and the others counted."""
 _SAYING: tuple[tuple[OutcomeWord, str, str], ...] = (
     ("correct", "says correct", "say correct"),
     ("incorrect", "says incorrect", "say incorrect"),
     ("abstain", "abstains", "abstain"),
     ("error", "failed", "failed"),
 )
-
-
-def listed(names: Sequence[str], last: Literal["and", "or"] = "and") -> str:
-    """Names in a sentence: ``a, b and c``; of many, the first and how many more."""
-    if len(names) > _NAMED:
-        names = (*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} more")
-    return f" {last} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def who_says(votes: Sequence[Vote], *words: OutcomeWord) -> str:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from workbench.core.database import people
 from workbench.core.errors import UsageError
 from workbench.core.label import Task
-from workbench.core.text.figures import counted
+from workbench.core.text.figures import counted, listed
 from workbench.core.verdict import Outcome
 from workbench.labelling.store import agreement
 from workbench.measuring.judged import VerifierRun
@@ -21,7 +21,6 @@ from workbench.measuring.reviewing.asked import (
     QueueItem,
     QueueQuery,
     gold_says,
-    listed,
     runs_of,
     who_says,
 )

@@ -83,7 +83,7 @@ def weakest_cell(project: Project) -> TriageScope:
         UsageError: Nothing is measured of any verifier.
     """
     from workbench.measuring.briefing import KINDS, ProjectFacts
-    from workbench.measuring.suggesting import status
+    from workbench.measuring.counting import status
     from workbench.runs.run_status import runs
 
     facts = ProjectFacts(project, status(project), runs(project))

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from workbench.core.database import states
 from workbench.core.database.connection import Database
 from workbench.core.database.events import count_own
 from workbench.core.database.people import COORDINATOR, everyone
@@ -24,14 +25,26 @@ if TYPE_CHECKING:
 
 
 def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
-    """Data sets with their sizes, in the order they came."""
+    """Data sets with their sizes, in the order they came; call it on one state of the database."""
     rows = connection.execute(
-        "SELECT d.name, d.types, count(DISTINCT q.id), count(c.id) FROM datasets AS d "
+        "SELECT d.id, d.name, d.types, count(q.id) FROM datasets AS d "
         f"LEFT JOIN questions AS q ON q.dataset_id = d.id AND {VISIBLE_QUESTION} "
-        f"LEFT JOIN completions AS c ON c.question_id = q.id AND {VISIBLE} "
         f"WHERE {SHOWN_DATASET} GROUP BY d.id ORDER BY d.id"
-    )
-    return [DatasetInfo(name=row[0], types=row[1], questions=row[2], items=row[3]) for row in rows]
+    ).fetchall()
+    # Items are counted one by one, except those of one data set: it has what the others leave.
+    most = max(rows, key=lambda row: row[3], default=None)
+    sizes = {row[0]: _items_of(connection, row[0]) for row in rows if row is not most}
+    rest = states.total(connection) - sum(sizes.values())
+    return [DatasetInfo(name=row[1], types=row[2], questions=row[3], items=sizes.get(row[0], rest)) for row in rows]
+
+
+def _items_of(connection: sqlite3.Connection, dataset: int) -> int:
+    row: tuple[int] = connection.execute(
+        f"SELECT coalesce(sum((SELECT count(*) FROM completions AS c WHERE c.question_id = q.id AND {VISIBLE})), 0) "
+        "FROM questions AS q WHERE q.dataset_id = ?",
+        (dataset,),
+    ).fetchone()
+    return row[0]
 
 
 def people(database: Database) -> list[PersonProgress]:

@@ -22,7 +22,7 @@ from tests.unprivileged import open_folder, ordinary_user
 from workbench.core.database import generation
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project, opened_project
-from workbench.measuring.suggesting import status
+from workbench.measuring.counting import status
 
 READABLE = ("p.db", "pool.db", "code.db")
 ELSEWHERE = {

@@ -28,7 +28,7 @@ from workbench.core.text.figures import counted
 from workbench.labelling import people
 from workbench.labelling.assigning import Assigned
 from workbench.measuring.briefing import ProjectFacts
-from workbench.measuring.suggesting import status
+from workbench.measuring.counting import status
 from workbench.runs import verifying
 
 _RULES: Final = "rules"

@@ -1,0 +1,24 @@
+"""The counts of a project."""
+
+from __future__ import annotations
+
+from workbench.core.database import states
+from workbench.core.project import Project
+from workbench.core.status import Status
+from workbench.labelling.store import check_items, flags
+from workbench.measuring.store import overview
+
+
+def status(project: Project) -> Status:
+    """Count items, questions, states, people's progress and runs, as they are at one moment."""
+    with project.database.reading() as reader:
+        by_state = states.counts(project.database)
+        return Status(
+            items=sum(by_state.values()),
+            states=by_state,
+            checks=check_items.count(reader),
+            flags=flags.count_open(reader),
+            datasets=overview.datasets(reader),
+            people=overview.people(project.database),
+            **overview.totals(reader)._asdict(),
+        )

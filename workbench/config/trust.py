@@ -24,6 +24,8 @@ from msgspec import Struct
 from workbench.config.file import FOLDER_VARIABLE, user_folder, write_whole
 from workbench.config.verifiers import TEMPLATE, read_template
 from workbench.core.errors import UsageError
+from workbench.llm.clock import Clock
+from workbench.llm.keys import KeySource
 from workbench.llm.profiles import PROFILES
 from workbench.llm.server import ModelServer
 
@@ -160,8 +162,11 @@ def _place(database: Path, grant: Grant) -> Path:
 
 
 def _server(url: str, server: ModelServer) -> Grant:
-    key = server.key_variable or PROFILES[server.profile].key_variable
-    return Grant(("server", url, key or ""), f"the server {url} {f'with the key in {key}' if key else 'without a key'}")
+    key = KeySource(server, PROFILES[server.profile], Clock()).place
+    variables = sorted(value for value in server.extras.headers.values() if value.startswith("$"))
+    said = f"the server {url} {f'with the key in {key}' if key else 'without a key'}"
+    said += f" and {' and '.join(variables)} in its headers" if variables else ""
+    return Grant(("server", url, key or "", *variables), said)
 
 
 def _template(path: str, text: str) -> Grant:

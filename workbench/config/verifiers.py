@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,8 @@ TEMPLATE_VERSION = "template_version"
 _OPTION = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _SAMPLING = "sampling"
+_TABLES = (".extra_body", ".extra_headers")
+"""Options that are JSON on the command line."""
 _EXAMPLE = '[verifiers.my-judge] kind = "llm-judge", base_url = "http://localhost:8000/v1", model = "…"'
 _MOST_TEMPLATE = 256 * 1024
 
@@ -110,7 +114,21 @@ def options_in(place: str, fields: dict[str, Any]) -> dict[str, str]:
             f"{place}.api_key_env is no name of an environment variable.",
             "Put the key into a variable and write the variable's name here.",
         )
+    _require_no_program(place, options)
     return options
+
+
+def _require_no_program(place: str, options: Mapping[str, object]) -> None:
+    """Make sure that a project's file, which may come from elsewhere, names no program that gives a key.
+
+    Raises:
+        UsageError: It does.
+    """
+    if "api_key_command" in options:
+        raise UsageError(
+            f"{place}.api_key_command is no option of a project's file: it would start a program of the file's choice.",
+            "Give it where you start the run: -o api_key_command=…",
+        )
 
 
 def _flat(place: str, fields: dict[str, Any]) -> dict[str, Any]:
@@ -137,6 +155,9 @@ def _text(place: str, value: object) -> str:
             return str(value)
         case float() if math.isfinite(value):
             return repr(value)
+        case dict() if place.endswith(_TABLES):
+            with suppress(TypeError, ValueError):
+                return json.dumps(value, ensure_ascii=False, allow_nan=False)
         case [str(), *_] if all(isinstance(one, str) and "," not in one for one in value):
             return ",".join(map(str, value))
     raise UsageError(f"{place} must be text, a number, true or false, or a list of texts without commas.")
@@ -183,6 +204,7 @@ def save_verifier(path: Path, name: str, kind: str, options: Mapping[str, Value]
 
     if not NAME.fullmatch(name):
         raise UsageError(f"{name!r} is no name for a verifier.", "Use up to 100 letters, digits and . _ + @ / -")
+    _require_no_program(f"{path}:verifiers.{name}", options)
     try:
         before = read_settings(path)
     except FileNotFoundError:

@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from workbench.llm.clock import Awake, Clock
 from workbench.llm.dialects import read, reread
 from workbench.llm.failures import AttemptFailed, of_response, one_line
-from workbench.llm.lane import Lane, PreparedRequest, ServerAddress, without_key
+from workbench.llm.lane import Lane, PreparedRequest, Secrets, ServerAddress, without_secrets
 from workbench.llm.pace import (
     LONGEST_ASKED_S,
     START,
@@ -239,10 +239,12 @@ class Caller:
             lane.trial.end()
 
     async def _attempt(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
-        key = lane.key(self._environment)
+        secrets = await lane.secrets(self._environment)
         self._require_price(lane)
-        if key is not None and lane.sends_key_in_clear:
-            self._warn(f"The key in {lane.key_variable} goes to {lane.server.base_urls[0]} without encryption.")
+        if secrets != Secrets(None) and lane.sends_key_in_clear:
+            self._warn(
+                f"The key in {lane.key_place or 'a header'} goes to {lane.server.base_urls[0]} without encryption."
+            )
         estimate = prepared.estimate
         try:
             await self._budget.reserve(estimate)
@@ -253,7 +255,7 @@ class Caller:
         try:
             reckoned = await self._pace.take(estimate, lane.breaker)
             sent = True
-            led = await self._send(lane, item, prepared, key)
+            led = await self._send(lane, item, prepared, secrets)
             usage = led[1].usage
             self._pace.correct(reckoned, usage)
             return led
@@ -264,7 +266,7 @@ class Caller:
             lane.breaker.ended()
             self._budget.settle(estimate, usage, sent=sent)
 
-    async def _send(self, lane: Lane, item: int, prepared: PreparedRequest, key: str | None) -> _Led:
+    async def _send(self, lane: Lane, item: int, prepared: PreparedRequest, secrets: Secrets) -> _Led:
         """Journal and send one attempt; one that is cancelled stays journalled as sent."""
         address = lane.choose()
         call = lane.call(prepared, address)
@@ -274,7 +276,7 @@ class Caller:
             attempt = await self._journal.begin(item, call)
             began = self._clock.now()
             try:
-                response, reply = await self._exchange(lane, call, prepared, key)
+                response, reply = await self._exchange(lane, call, prepared, secrets)
             except AttemptFailed as failure:
                 self._note_failure(lane, address, failure)
                 self._journal.fail(attempt, failure.code, failure.status, failure.detail, sent=not failure.unreachable)
@@ -288,11 +290,11 @@ class Caller:
         return call.key, reply
 
     async def _exchange(
-        self, lane: Lane, call: JournaledCall, prepared: PreparedRequest, key: str | None
+        self, lane: Lane, call: JournaledCall, prepared: PreparedRequest, secrets: Secrets
     ) -> tuple[Response, Reply]:
         began = self._clock.now()
-        sent = self._transport.send(call.url, lane.headers(key), call.body, lane.server.timeout_s)
-        received = without_key(key, await sent)
+        sent = self._transport.send(call.url, lane.headers(secrets), call.body, lane.server.timeout_s)
+        received = without_secrets(secrets, await sent)
         ms = (self._clock.now() - began) * 1000
         body = received.body
         self._pace.seed(received.headers)
@@ -349,7 +351,7 @@ class Caller:
             raise Halt("quota", f"{lane.title} says that a quota is used up ({failure.detail}). Resume the run later.")
         revoked = failure.of_key and lane.silent_since(since)
         if revoked or (failure.everywhere and lane.last_success is None):
-            key = f" with the key in {lane.key_variable}" if lane.key_variable else ""
+            key = f" with the key in {lane.key_place}" if lane.key_place else ""
             advice = "Check the key" if failure.code == "auth" else "Check base_url and model"
             raise Halt(
                 failure.code, f"{lane.title} refuses calls{key} ({failure.detail}). {advice}, then resume the run."

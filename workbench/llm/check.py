@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
 from workbench.llm.failures import AttemptFailed, of_response, one_line
-from workbench.llm.lane import Lane, ServerAddress, without_key
+from workbench.llm.lane import Lane, Secrets, ServerAddress, without_secrets
 from workbench.llm.profiles import DEFAULT, PROFILES, Profile, plain_model
 from workbench.llm.records import CallFailed, Chat, Halt, Numbers, PromptMessage, Reply, Request, Sampling, Scoring
 from workbench.llm.server import ModelServer, endpoint, without_version
@@ -104,12 +104,12 @@ async def check(
     """
     lane = Lane(server, None, Clock())
     try:
-        key = lane.key(environment)
+        secrets = await lane.secrets(environment)
     except Halt as missing:
         return [ServerFinding("problem", missing.message)]
-    findings = _about(lane, key, task)
+    findings = _about(lane, secrets.key, task)
     async with Transport() as transport:
-        probe = _AddressProbe(transport, lane, key, timeout_s)
+        probe = _AddressProbe(transport, lane, secrets, timeout_s)
         for address in lane.addresses:
             findings += await probe.look(address, task)
     return findings
@@ -118,7 +118,7 @@ async def check(
 def _about(lane: Lane, key: str | None, task: str) -> list[ServerFinding]:
     """What is known without asking."""
     profile, model = lane.profile, lane.server.model
-    name = lane.key_variable
+    name = lane.key_place
     findings = [
         ServerFinding("note", f"{profile.title}, model {model!r}, {f'key from {name}' if key else 'without a key'}.")
     ]
@@ -173,10 +173,10 @@ def _about_kind(profile: Profile, kind: str | None) -> list[ServerFinding]:
 class _AddressProbe:
     """Asks one address."""
 
-    def __init__(self, transport: Transport, lane: Lane, key: str | None, timeout_s: float) -> None:
+    def __init__(self, transport: Transport, lane: Lane, secrets: Secrets, timeout_s: float) -> None:
         self._transport = transport
         self._lane = lane
-        self._key = key
+        self._secrets = secrets
         self._timeout_s = timeout_s
 
     async def look(self, address: ServerAddress, task: Literal["chat"] | Numbers) -> list[ServerFinding]:
@@ -212,9 +212,9 @@ class _AddressProbe:
         return None
 
     async def _get(self, address: ServerAddress, url: str) -> Any:
-        headers = self._lane.headers(self._key)
+        headers = self._lane.headers(self._secrets)
         sent = self._transport.send(url, headers, None, self._timeout_s, _LONGEST_LIST)
-        received = without_key(self._key, await sent)
+        received = without_secrets(self._secrets, await sent)
         if received.status != 200:
             raise of_response(received.status, received.headers, received.body)
         try:
@@ -244,9 +244,9 @@ class _AddressProbe:
             prepared = self._lane.prepare(_tiny(task), 0)
             call = self._lane.call(prepared, address)
             began = clock.now()
-            headers = self._lane.headers(self._key)
+            headers = self._lane.headers(self._secrets)
             sent = self._transport.send(call.url, headers, call.body, self._timeout_s)
-            received = without_key(self._key, await sent)
+            received = without_secrets(self._secrets, await sent)
             ms = (clock.now() - began) * 1000
             if received.status != 200:
                 raise of_response(received.status, received.headers, received.body)
@@ -257,11 +257,13 @@ class _AddressProbe:
 
     def _problem(self, address: ServerAddress, failure: CallFailed) -> ServerFinding:
         where = f"{address.base}: "
-        name = self._lane.key_variable
+        name = self._lane.key_place
         if failure.code == "auth":
-            if self._key is None:
+            if self._secrets.key is None:
                 return ServerFinding(
-                    "problem", f"{where}it wants a key ({failure.detail}).", "Name its variable: api_key_env"
+                    "problem",
+                    f"{where}it wants a key ({failure.detail}).",
+                    "Name its variable (api_key_env) or file (api_key_file).",
                 )
             return ServerFinding(
                 "problem", f"{where}it refuses the key in {name} ({failure.detail}).", f"Set {name} anew."

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
+import msgspec
 from msgspec import Struct
 
 from workbench.core.errors import UsageError
@@ -15,6 +16,7 @@ from workbench.llm import server as urls
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import Built, build
 from workbench.llm.failures import AttemptFailed
+from workbench.llm.keys import KeySource
 from workbench.llm.pace import ASSUMED_REPLY, CHARACTERS_A_TOKEN, Breaker, CallEstimate, cost_of
 from workbench.llm.profiles import profile_named
 from workbench.llm.records import CallFailed, Chat, FailureCode, Halt, JournaledCall, Request, Usage
@@ -140,6 +142,17 @@ class PreparedRequest(Struct, frozen=True, kw_only=True):
         return next(iter(self.keys.values()))
 
 
+class Secrets(Struct, frozen=True):
+    """What is sent and never stored.
+
+    Attributes:
+        headers: Those whose values are held by variables.
+    """
+
+    key: str | None
+    headers: dict[str, str] = {}
+
+
 class ServerAddress(Struct):
     """One base URL."""
 
@@ -170,6 +183,7 @@ class Lane:
         self.trial = Trial(self.title)
         self.breaker = Breaker(clock)
         self._clock = clock
+        self._keys = KeySource(server, self.profile, clock)
 
     def prepare(self, request: Request, sample: int) -> PreparedRequest:
         """The request in the server's form.
@@ -178,10 +192,12 @@ class Lane:
             CallFailed: The server has no such call.
         """
         try:
-            built = build(self.profile, self.server.model, request, sample)
+            built = build(self.profile, self.server.model, request, sample, self.server.extras)
         except ValueError as error:
             raise CallFailed("bad_request", str(error)) from None
-        parts = (self.profile.name.encode(), built.path.encode(), built.body)
+        parts = [self.profile.name.encode(), built.path.encode(), built.body]
+        if headers := self.server.extras.headers:
+            parts.append(msgspec.json.encode(headers, order="sorted"))
         digest = hashlib.sha256(b"\0".join(parts)).digest()
         places = dict.fromkeys(place for address in self.addresses for place in self._places(built, address))
         return PreparedRequest(
@@ -227,26 +243,26 @@ class Lane:
         return urls.endpoint(urls.without_version(base) if built.beside_version else base, built.path)
 
     @property
-    def key_variable(self) -> str | None:
-        """The environment variable that holds the key."""
-        return self.server.key_variable or self.profile.key_variable
+    def key_place(self) -> str | None:
+        """Where the key is, in words; None for a server without."""
+        return self._keys.place
 
-    def key(self, environment: Mapping[str, str]) -> str | None:
-        """The key, or None for a server without.
+    async def secrets(self, environment: Mapping[str, str]) -> Secrets:
+        """The key, and what variables that headers name hold.
 
         Raises:
-            Halt: It is missing, or can't be sent.
+            Halt: One is missing, or can't be sent.
         """
-        variable = self.key_variable
-        key = environment.get(variable, "").strip() if variable else ""
-        if key and not (key.isascii() and key.isprintable()):
-            raise Halt("auth", f"The key in {variable} holds characters that can't be sent. Set the variable anew.")
-        if not key and (self.server.key_variable or self.profile.key_required):
-            where = f"in the environment variable {variable}"
-            raise Halt("auth", f"{self.title} wants a key {where}, which is not set. Set it and resume the run.")
-        return key or None
+        key = await self._keys.key(self.title, environment)
+        headers = {name: value for name, value in self.server.extras.headers.items() if value.startswith("$")}
+        held = {name: environment.get(value[1:], "").strip() for name, value in headers.items()}
+        for name, value in held.items():
+            if not value or not (value.isascii() and value.isprintable()):
+                variable = headers[name][1:]
+                raise Halt("auth", f"{self.title} is sent the header {name} from {variable}: set this variable.")
+        return Secrets(key, held)
 
-    def headers(self, key: str | None) -> dict[str, str]:
+    def headers(self, secrets: Secrets) -> dict[str, str]:
         """Everything that is sent along with a body."""
         headers = {
             "accept": "application/json",
@@ -255,11 +271,11 @@ class Lane:
             "user-agent": "verifier-workbench",
             **dict(self.profile.headers),
         }
-        if key is not None and self.profile.auth == "bearer":
-            headers["authorization"] = f"Bearer {key}"
-        elif key is not None:
-            headers[self.profile.auth] = key
-        return headers
+        if secrets.key is not None and self.profile.auth == "bearer":
+            headers["authorization"] = f"Bearer {secrets.key}"
+        elif secrets.key is not None:
+            headers[self.profile.auth] = secrets.key
+        return headers | self.server.extras.headers | secrets.headers
 
     @property
     def title(self) -> str:
@@ -299,13 +315,14 @@ def reply_key(request: bytes, place: str, sample: int) -> bytes:
     return hashlib.sha256(b"\0".join((request, place.encode(), str(sample).encode()))).digest()
 
 
-def without_key(key: str | None, received: Received) -> Received:
-    """A response without the key, should the server quote it; short dummies such as "EMPTY" are no secrets."""
-    if key is None or len(key) < _SHORTEST_SECRET:
-        return received
-    # JSON may spell a slash in two ways.
-    body = received.body.replace(key.encode(), _HIDDEN).replace(key.replace("/", "\\/").encode(), _HIDDEN)
-    headers = {name: value.replace(key, _HIDDEN.decode()) for name, value in received.headers.items()}
+def without_secrets(secrets: Secrets, received: Received) -> Received:
+    """A response without them, should the server quote one; short dummies such as "EMPTY" are no secrets."""
+    body, headers = received.body, dict(received.headers)
+    for secret in filter(None, (secrets.key, *secrets.headers.values())):
+        if len(secret) >= _SHORTEST_SECRET:
+            # JSON may spell a slash in two ways.
+            body = body.replace(secret.encode(), _HIDDEN).replace(secret.replace("/", "\\/").encode(), _HIDDEN)
+            headers = {name: value.replace(secret, _HIDDEN.decode()) for name, value in headers.items()}
     return Received(received.status, headers, body)
 
 

@@ -29,7 +29,9 @@ class Profile(Struct, frozen=True, kw_only=True):
         key_required: Whether it never works without a key.
         auth: The header that carries the key.
         headers: Sent with every call.
-        top_k: Whether it knows this field of sampling; the same for ``seed``.
+        top_k: Whether it knows this field of sampling.
+        seed: What it calls the seed; None where it has none.
+        effort: Where a chat's body says how much to think.
         extra: Fields of every chat's body.
         scores: The scoring tasks it has.
         sells: Whether its owner limits rates; only then a run begins with few calls at once.
@@ -37,6 +39,7 @@ class Profile(Struct, frozen=True, kw_only=True):
         cuts_silently: Whether a prompt longer than the model's context loses its beginning without a word.
         azure_paths: Whether the model stands in the path.
         thinking: Models that think first: they want ``max_completion_tokens`` and take no temperature or top_p.
+        long: Other models that take ``max_completion_tokens``, such as those whose name doesn't say whether they think.
         fixed_sampling: Models that take no temperature, top_p or top_k.
         no_prefill: Models that refuse a prefill.
     """
@@ -49,7 +52,8 @@ class Profile(Struct, frozen=True, kw_only=True):
     auth: Literal["bearer", "api-key", "x-api-key"] = "bearer"
     headers: tuple[tuple[str, str], ...] = ()
     top_k: bool = False
-    seed: bool = True
+    seed: str | None = "seed"
+    effort: Literal["reasoning_effort", "reasoning", "output_config"] = "reasoning_effort"
     prefill: Prefill = "words"
     extra: tuple[tuple[str, object], ...] = ()
     scores: frozenset[Task] = frozenset()
@@ -58,11 +62,18 @@ class Profile(Struct, frozen=True, kw_only=True):
     cuts_silently: bool = False
     azure_paths: bool = False
     thinking: re.Pattern[str] | None = None
+    long: re.Pattern[str] | None = None
     fixed_sampling: re.Pattern[str] | None = None
     no_prefill: re.Pattern[str] | None = None
 
 
-_OPENAI_THINKING = re.compile(r"(o\d|gpt-5)(?!.*-chat)")
+_OPENAI_THINKING = re.compile(r"(?:o\d|gpt-[5-9]|codex)(?!.*-chat)")
+# An Azure deployment has whatever name its owner gave it; OpenAI's models all take the newer field, others the older.
+_AZURE_UNKNOWN = re.compile(
+    r"(?!gpt-?[34]|deepseek|(?:meta-)?llama|(?:open-)?mi(?:s|x)tral|ministral|codestral|phi-|grok|cohere|command|kimi"
+    r"|qwen|jais|claude|minimax|glm|gemma)",
+    re.IGNORECASE,
+)
 _CLAUDE_46 = re.compile(r"claude-(?:[a-z]+-)?(?:4[-.](?:[6-9]|\d\d)(?!\d)|[5-9])")
 _CLAUDE_47 = re.compile(r"claude-(?:[a-z]+-)?(?:4[-.](?:[7-9]|\d\d)(?!\d)|[5-9])")
 _ALL_SCORES: frozenset[Task] = frozenset({"score", "classify", "pooling", "rerank"})
@@ -88,6 +99,7 @@ PROFILES: dict[str, Profile] = {
             sells=True,
             azure_paths=True,
             thinking=_OPENAI_THINKING,
+            long=_AZURE_UNKNOWN,
         ),
         Profile(
             name="anthropic",
@@ -98,7 +110,8 @@ PROFILES: dict[str, Profile] = {
             auth="x-api-key",
             headers=(("anthropic-version", "2023-06-01"),),
             top_k=True,
-            seed=False,
+            seed=None,
+            effort="output_config",
             prefill="message",
             sells=True,
             fixed_sampling=_CLAUDE_47,
@@ -110,12 +123,65 @@ PROFILES: dict[str, Profile] = {
             key_variable="OPENROUTER_API_KEY",
             key_required=True,
             top_k=True,
+            effort="reasoning",
             prefill="message",
             extra=(("usage", {"include": True}),),
             sells=True,
             tells_cost=True,
             no_prefill=_CLAUDE_46,
         ),
+        Profile(
+            name="gemini",
+            title="Gemini",
+            key_variable="GEMINI_API_KEY",
+            key_required=True,
+            seed=None,
+            sells=True,
+        ),
+        Profile(
+            name="mistral",
+            title="Mistral",
+            key_variable="MISTRAL_API_KEY",
+            key_required=True,
+            seed="random_seed",
+            sells=True,
+        ),
+        Profile(
+            name="deepseek",
+            title="DeepSeek",
+            key_variable="DEEPSEEK_API_KEY",
+            key_required=True,
+            seed=None,
+            sells=True,
+        ),
+        Profile(
+            name="dashscope",
+            title="DashScope",
+            key_variable="DASHSCOPE_API_KEY",
+            key_required=True,
+            top_k=True,
+            sells=True,
+        ),
+        Profile(name="xai", title="xAI", key_variable="XAI_API_KEY", key_required=True, sells=True),
+        Profile(name="groq", title="Groq", key_variable="GROQ_API_KEY", key_required=True, sells=True),
+        Profile(
+            name="together",
+            title="Together",
+            key_variable="TOGETHER_API_KEY",
+            key_required=True,
+            top_k=True,
+            sells=True,
+        ),
+        Profile(
+            name="fireworks",
+            title="Fireworks",
+            key_variable="FIREWORKS_API_KEY",
+            key_required=True,
+            top_k=True,
+            sells=True,
+        ),
+        Profile(name="litellm", title="a LiteLLM proxy", sells=True, tells_cost=True),
+        Profile(name="tgi", title="TGI"),
         Profile(name="vllm", title="vLLM", top_k=True, prefill="continue", scores=_ALL_SCORES),
         Profile(
             name="sglang",
@@ -140,8 +206,19 @@ _HOSTS = (
     ("services.ai.azure.com", "azure"),
     ("api.anthropic.com", "anthropic"),
     ("openrouter.ai", "openrouter"),
+    ("generativelanguage.googleapis.com", "gemini"),
+    ("api.mistral.ai", "mistral"),
+    ("api.deepseek.com", "deepseek"),
+    ("dashscope.aliyuncs.com", "dashscope"),
+    ("dashscope-intl.aliyuncs.com", "dashscope"),
+    ("dashscope-us.aliyuncs.com", "dashscope"),
+    ("api.x.ai", "xai"),
+    ("api.groq.com", "groq"),
+    ("api.together.xyz", "together"),
+    ("api.together.ai", "together"),
+    ("api.fireworks.ai", "fireworks"),
 )
-_PORTS = {11434: "ollama", 1234: "lm-studio"}
+_PORTS = {11434: "ollama", 1234: "lm-studio", 4000: "litellm"}
 
 
 def guess(base_url: str) -> str:
@@ -169,5 +246,6 @@ def profile_named(name: str) -> Profile:
 
 
 def plain_model(model: str) -> str:
-    """A model's name without its maker's: ``gpt-5`` of ``openai/gpt-5``."""
-    return model.rsplit("/", 1)[-1]
+    """A model's name without its maker's: ``gpt-5`` of ``openai/gpt-5``, ``o4-mini`` of ``ft:o4-mini:me::id``."""
+    name = model.rsplit("/", 1)[-1]
+    return name.removeprefix("ft:").partition(":")[0] if name.startswith("ft:") else name

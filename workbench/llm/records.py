@@ -42,6 +42,7 @@ class Sampling(Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         top_k: Sent only to servers that know it.
         seed: Sent plus the sample's index, so that samples differ.
+        left_out: Names of settings that are the server's to choose, whatever a template asks for.
     """
 
     temperature: float | None = None
@@ -49,6 +50,7 @@ class Sampling(Struct, frozen=True, kw_only=True, omit_defaults=True):
     top_k: int | None = None
     max_tokens: int | None = None
     seed: int | None = None
+    left_out: tuple[str, ...] = ()
 
 
 class Chat(Struct, frozen=True, kw_only=True, tag="chat"):

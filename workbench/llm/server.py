@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from typing import Any
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from msgspec import Struct
@@ -76,6 +77,38 @@ DEFAULT_TIMEOUT_S = 600.0
 """Longest wait for a reply, unless a run says otherwise."""
 
 
+class RequestExtras(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What goes along with requests beside what the server's profile says; it may change replies.
+
+    Attributes:
+        body: Fields of every chat's body; they go before all others.
+        headers: Of every call; ``$NAME`` stands for what the environment variable of that name holds.
+        reasoning_effort: How much a model is to think, in its maker's words.
+        max_tokens_field: What the longest reply is called in a chat's body.
+        fold_system: Whether words of the system open the user's message.
+    """
+
+    body: dict[str, Any] = {}
+    headers: dict[str, str] = {}
+    reasoning_effort: str | None = None
+    max_tokens_field: str | None = None
+    fold_system: bool = False
+
+    def config(self) -> dict[str, object]:
+        """What is set, as a part of a configuration; of a header with a variable's value only that it is there."""
+        said: dict[str, object] = {
+            "extra_body": self.body,
+            "extra_headers": {name: "$" if value.startswith("$") else value for name, value in self.headers.items()},
+            "reasoning_effort": self.reasoning_effort,
+            "max_tokens_field": self.max_tokens_field,
+            "fold_system": self.fold_system,
+        }
+        return {name: value for name, value in said.items() if value}
+
+
+NO_EXTRAS = RequestExtras()
+
+
 class ModelServer(Struct, frozen=True, kw_only=True):
     """A model on one or several equal servers.
 
@@ -87,6 +120,9 @@ class ModelServer(Struct, frozen=True, kw_only=True):
             read when a call is made, and neither stored nor logged.
         timeout_s: Longest wait for a reply, in seconds.
         name: A name for equal servers: those of one name share their replies, wherever they are.
+        key_file: A file whose first line is the key.
+        key_command: A program and its arguments; it is started without a shell, and prints the key.
+        extras: What goes along with every request.
     """
 
     profile: str
@@ -95,6 +131,9 @@ class ModelServer(Struct, frozen=True, kw_only=True):
     key_variable: str | None = None
     timeout_s: float = DEFAULT_TIMEOUT_S
     name: str | None = None
+    key_file: str | None = None
+    key_command: tuple[str, ...] = ()
+    extras: RequestExtras = NO_EXTRAS
 
     @property
     def places(self) -> tuple[str, ...]:

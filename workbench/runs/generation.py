@@ -291,6 +291,7 @@ def require_free(name: str) -> None:
 
 def _model(options: dict[str, str], usual: Sampling) -> Model:
     chosen = {key: value for key, value in structs.asdict(sampling_from(options)).items() if value is not None}
+    chosen |= dict.fromkeys(chosen.pop("left_out"))
     server, sampling = server_from(options), structs.replace(usual, **chosen)
     require_sendable(server, sampling, chosen)
     return Model(server=server, sampling=sampling)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 import time
 from collections.abc import Collection, Mapping, Sequence
-from typing import ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import msgspec
 from msgspec import structs
@@ -19,7 +20,15 @@ from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.dialects import sendable, unsent
 from workbench.llm.profiles import DEFAULT, PROFILES, guess, profile_named
 from workbench.llm.records import Ask, CallFailed, Halt, Sampling
-from workbench.llm.server import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_S, Limits, ModelServer, checked, place_of
+from workbench.llm.server import (
+    DEFAULT_CONCURRENCY,
+    DEFAULT_TIMEOUT_S,
+    Limits,
+    ModelServer,
+    RequestExtras,
+    checked,
+    place_of,
+)
 from workbench.verifiers.base import SERVER_AT, Judged, ServedVerifier
 from workbench.verifiers.judging import failure, trimmed
 
@@ -29,6 +38,13 @@ SERVER_OPTIONS: Final[dict[str, str]] = {
     "server": f"kind of server: {', '.join(PROFILES)} (default: guessed from base_url)",
     "server_name": "a name for equal servers, which share stored replies (default: base_url tells servers apart)",
     "api_key_env": "environment variable that holds the key; only its name is stored",
+    "api_key_file": "file that holds the key instead; only its path is stored",
+    "api_key_command": "program that prints the key instead, such as gcloud auth print-access-token; without a shell",
+    "reasoning_effort": "how much the model is to think: low, medium, high … as its maker has it",
+    "extra_body": 'fields added to each request, as JSON: {"chat_template_kwargs": {"enable_thinking": false}}',
+    "extra_headers": 'headers of each request, as JSON; $NAME is an environment variable\'s: {"X-Team": "$TEAM_KEY"}',
+    "max_tokens_field": "what the server calls the longest reply (default: max_tokens or max_completion_tokens)",
+    "fold_system": "put the system's words before the user's, for models without a system turn: true or false",
     "timeout": f"longest wait for a reply, in seconds (default {DEFAULT_TIMEOUT_S:g})",
 }
 """Options of `server_from`, and what they do."""
@@ -63,14 +79,93 @@ def server_from(options: Mapping[str, str]) -> ModelServer:
     if variable is not None and not _VARIABLE.fullmatch(variable):
         raise ValueError("api_key_env: it takes the name of an environment variable, such as OPENAI_API_KEY, not a key")
     timeout = number(options, "timeout", above=0, most=_LONGEST_TIMEOUT_S)
+    if len(_KEYS & options.keys()) > 1:
+        raise ValueError(f"{min(_KEYS & options.keys())}: a key comes from one place; give one of {', '.join(_KEYS)}")
+    profile = choice(options, "server", tuple(PROFILES), default=guess(urls[0]))
     return ModelServer(
-        profile=choice(options, "server", tuple(PROFILES), default=guess(urls[0])),
+        profile=profile,
         base_urls=urls,
         model=model_name(options, "model"),
         key_variable=variable,
         timeout_s=DEFAULT_TIMEOUT_S if timeout is None else timeout,
         name=_server_name(options),
+        key_file=line(options, "api_key_file"),
+        key_command=_command(options),
+        extras=_extras(options, profile),
     )
+
+
+_KEYS: Final = {"api_key_env", "api_key_file", "api_key_command"}
+_OWN_FIELDS: Final = {"model", "messages", "system", "stream", "n"}
+_HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
+_SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password|credential", re.IGNORECASE)
+_FIELD = re.compile(r"[a-z][A-Za-z0-9_]{0,60}")
+_EFFORT = re.compile(r"[a-z0-9_-]{1,40}")
+
+
+def _command(options: Mapping[str, str]) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(line(options, "api_key_command") or ""))
+    except ValueError as error:
+        raise ValueError(f"api_key_command: {error}") from None
+    if "api_key_command" in options and not words:
+        raise ValueError("api_key_command: it is empty")
+    return words
+
+
+def _extras(options: Mapping[str, str], profile: str) -> RequestExtras:
+    effort, field = options.get("reasoning_effort"), options.get("max_tokens_field")
+    if effort is not None and not _EFFORT.fullmatch(effort):
+        raise ValueError("reasoning_effort: it takes one word, such as low, medium or high")
+    if field is not None and (not _FIELD.fullmatch(field) or profile_named(profile).dialect == "anthropic-messages"):
+        raise ValueError("max_tokens_field: it takes the name of a field of OpenAI's dialect, such as max_tokens")
+    body = _object(options, "extra_body")
+    if own := sorted(body.keys() & _OWN_FIELDS):
+        raise ValueError(f"extra_body: {own[0]!r} is what the judge itself sends")
+    return RequestExtras(
+        body=body,
+        headers=_headers(_object(options, "extra_headers")),
+        reasoning_effort=effort,
+        max_tokens_field=field,
+        fold_system=switch(options, "fold_system", False),
+    )
+
+
+def _object(options: Mapping[str, str], name: str) -> dict[str, Any]:
+    """A JSON object; {} where the option isn't given."""
+    try:
+        found = msgspec.json.decode(options.get(name, "{}").encode())
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{name}: it is no JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f'{name}: it takes a JSON object, such as {{"name": "value"}}')
+    return found
+
+
+def _headers(given: Mapping[str, object]) -> dict[str, str]:
+    """Headers as they are sent; one that may carry a secret takes it from a variable."""
+    headers: dict[str, str] = {}
+    for name, value in given.items():
+        if not _HEADER.fullmatch(name) or not isinstance(value, str) or not (value.isascii() and value.isprintable()):
+            raise ValueError("extra_headers: names are letters, digits and -, values lines of plain text")
+        if value.startswith("$") and not _VARIABLE.fullmatch(value[1:]):
+            raise ValueError(f"extra_headers: {name}: behind $ stands the name of an environment variable")
+        if _SECRET_HEADER.search(name) and not value.startswith("$"):
+            raise ValueError(f"extra_headers: {name}: put the value into an environment variable and write $ITS_NAME")
+        headers[name.lower()] = value
+    return headers
+
+
+def line(options: Mapping[str, str], name: str) -> str | None:
+    """A line of text; None where the option isn't given.
+
+    Raises:
+        ValueError: It is empty or no line.
+    """
+    value = options.get(name)
+    if value is not None and (not value.strip() or not value.isprintable()):
+        raise ValueError(f"{name}: it is a line of visible characters")
+    return value
 
 
 def _server_name(options: Mapping[str, str]) -> str | None:
@@ -118,7 +213,8 @@ class OneServer:
     def asked(self) -> dict[str, object]:
         """The server as a part of a configuration."""
         server = self._server
-        return {"server": server.profile, "model": server.model, SERVER_AT: list(server.places)}
+        asked = {"server": server.profile, "model": server.model, SERVER_AT: list(server.places)}
+        return asked | server.extras.config()
 
     def servers(self) -> dict[str, ModelServer]:
         """Its server by the role it has."""

@@ -14,7 +14,7 @@ from tests.servers.scripted import chat_reply, messages_reply, scores_reply
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import build, read
 from workbench.llm.failures import AttemptFailed
-from workbench.llm.lane import Lane, PreparedRequest
+from workbench.llm.lane import Lane, PreparedRequest, Secrets
 from workbench.llm.profiles import PROFILES
 from workbench.llm.records import CallFailed, Chat, PromptMessage, Reply, Sampling, Scoring, Task, Usage, ending
 from workbench.llm.server import ModelServer
@@ -29,10 +29,20 @@ DRAWN = '"temperature":0.4,"top_p":0.95,'
 BODIES = {
     "openai-compatible": f'{{"model":"m",{MESSAGES},{DRAWN}"max_tokens":9,"seed":10}}',
     "openai": f'{{"model":"m",{MESSAGES},{DRAWN}"max_tokens":9,"seed":10}}',
-    "azure": f'{{"model":"m",{MESSAGES},{DRAWN}"max_tokens":9,"seed":10}}',
+    "azure": f'{{"model":"m",{MESSAGES},{DRAWN}"max_completion_tokens":9,"seed":10}}',
     "anthropic": '{"model":"m","system":"Sé breve.","messages":[{"role":"user","content":"2+2=4?"}],'
     '"max_tokens":9,"temperature":0.4,"top_k":40}',
     "openrouter": f'{{"model":"m",{MESSAGES},{DRAWN}"top_k":40,"max_tokens":9,"seed":10,"usage":{{"include":true}}}}',
+    "gemini": f'{{"model":"m",{MESSAGES},{DRAWN}"max_tokens":9}}',
+    "mistral": f'{{"model":"m",{MESSAGES},{DRAWN}"max_tokens":9,"random_seed":10}}',
+    "deepseek": f'{{"model":"m",{MESSAGES},{DRAWN}"max_tokens":9}}',
+    "dashscope": f'{{"model":"m",{MESSAGES},{DRAWN}"top_k":40,"max_tokens":9,"seed":10}}',
+    "xai": f'{{"model":"m",{MESSAGES},{DRAWN}"max_tokens":9,"seed":10}}',
+    "groq": f'{{"model":"m",{MESSAGES},{DRAWN}"max_tokens":9,"seed":10}}',
+    "together": f'{{"model":"m",{MESSAGES},{DRAWN}"top_k":40,"max_tokens":9,"seed":10}}',
+    "fireworks": f'{{"model":"m",{MESSAGES},{DRAWN}"top_k":40,"max_tokens":9,"seed":10}}',
+    "litellm": f'{{"model":"m",{MESSAGES},{DRAWN}"max_tokens":9,"seed":10}}',
+    "tgi": f'{{"model":"m",{MESSAGES},{DRAWN}"max_tokens":9,"seed":10}}',
     "vllm": f'{{"model":"m",{MESSAGES},{DRAWN}"top_k":40,"max_tokens":9,"seed":10}}',
     "sglang": f'{{"model":"m",{MESSAGES},{DRAWN}"top_k":40,"max_tokens":9,"seed":10}}',
     "llama-cpp": f'{{"model":"m",{MESSAGES},{DRAWN}"top_k":40,"max_tokens":9,"seed":10}}',
@@ -67,7 +77,7 @@ def reading(data: Any, task: str = "chat", profile: str = "openai", count: int |
 def test_body_and_headers_of_every_profile(profile: str) -> None:
     one = lane(profile)
     assert one.prepare(CHAT, 3).built.body.decode() == BODIES[profile]
-    assert one.headers("secret") == COMMON | KEYS.get(profile, {"authorization": "Bearer secret"})
+    assert one.headers(Secrets("secret")) == COMMON | KEYS.get(profile, {"authorization": "Bearer secret"})
 
 
 def test_what_is_not_sent_is_said() -> None:
@@ -77,9 +87,10 @@ def test_what_is_not_sent_is_said() -> None:
         "openai",
         "azure",
         "ollama",
+        *("gemini", "mistral", "deepseek", "xai", "groq", "litellm", "tgi"),
     }
+    assert {profile for profile, said in notes.items() if "seed" in said} == {"anthropic", "gemini", "deepseek"}
     assert "top_p" in notes["anthropic"]
-    assert "seed" in notes["anthropic"]
     assert notes["vllm"] == ""
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.llm import server
+from workbench.llm.dialects import build
 from workbench.llm.profiles import DEFAULT, PROFILES, guess, profile_named
+from workbench.llm.records import Chat, PromptMessage, Sampling
 
 
 @pytest.mark.parametrize(
@@ -18,6 +22,16 @@ from workbench.llm.profiles import DEFAULT, PROFILES, guess, profile_named
         ("https://x.openai.azure.com/openai/v1", "azure"),
         ("https://api.anthropic.com/v1", "anthropic"),
         ("https://openrouter.ai/api/v1", "openrouter"),
+        ("https://generativelanguage.googleapis.com/v1beta/openai", "gemini"),
+        ("https://api.mistral.ai/v1", "mistral"),
+        ("https://api.deepseek.com", "deepseek"),
+        ("https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "dashscope"),
+        ("https://api.x.ai/v1", "xai"),
+        ("https://us-east-1.api.x.ai/v1", "xai"),
+        ("https://api.groq.com/openai/v1", "groq"),
+        ("https://api.together.xyz/v1", "together"),
+        ("https://api.fireworks.ai/inference/v1", "fireworks"),
+        ("http://localhost:4000/v1", "litellm"),
         ("http://localhost:11434/v1", "ollama"),
         ("http://127.0.0.1:1234/v1", "lm-studio"),
         ("http://localhost:8000/v1", DEFAULT),
@@ -46,7 +60,8 @@ def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
 
 
 def test_no_key_goes_by_default_to_a_server_that_nobody_named() -> None:
-    hosted = {"openai", "azure", "anthropic", "openrouter"}
+    hosted = {"openai", "azure", "anthropic", "openrouter", "gemini", "mistral", "deepseek", "dashscope", "xai"}
+    hosted |= {"groq", "together", "fireworks"}
     assert {name for name, profile in PROFILES.items() if profile.key_variable} == hosted
 
 
@@ -68,3 +83,24 @@ def test_local_addresses() -> None:
     assert [server.is_local(url) for url in [*local, "http://10.0.0.1/v1", "http://localhost.example"]] == [
         True
     ] * 4 + [False] * 2
+
+
+@pytest.mark.parametrize(
+    ("profile", "model", "field"),
+    [
+        ("openai", "gpt-6-astra", "max_completion_tokens"),
+        ("openai", "gpt-5.5", "max_completion_tokens"),
+        ("openai", "gpt-5.3-codex", "max_completion_tokens"),
+        ("openai", "ft:o4-mini-2025-04-16:me::Ab1", "max_completion_tokens"),
+        ("openai", "ft:gpt-4o-mini-2024-07-18:me::Ab1", "max_tokens"),
+        ("openai", "gpt-5-chat-latest", "max_tokens"),
+        ("azure", "our-judge", "max_completion_tokens"),
+        ("azure", "gpt-35-turbo", "max_tokens"),
+        ("azure", "gpt-4o-eu", "max_tokens"),
+        ("azure", "DeepSeek-V3.2", "max_tokens"),
+        ("openrouter", "openai/gpt-5", "max_tokens"),
+    ],
+)
+def test_what_a_model_calls_its_longest_reply(profile: str, model: str, field: str) -> None:
+    chat = Chat(messages=(PromptMessage("user", "q"),), sampling=Sampling(max_tokens=9))
+    assert json.loads(build(PROFILES[profile], model, chat).body)[field] == 9

@@ -37,9 +37,10 @@ def test_a_setting_is_sent_or_known_as_unsent(sampling: Sampling, profile: str, 
         PROFILES[profile], model, Chat(messages=(PromptMessage("user", "q"),), sampling=sampling)
     ).body.decode()
     dropped = unsent(PROFILES[profile], model, sampling)
-    for name in Sampling.__struct_fields__:
+    fields = {"max_tokens": "max_completion_tokens", "seed": "random_seed"}
+    for name in ("temperature", "top_p", "top_k", "max_tokens", "seed"):
         if getattr(sampling, name) is not None:
-            field = "max_completion_tokens" if name == "max_tokens" and "max_completion" in body else name
+            field = fields[name] if name in fields and fields[name] in body else name
             assert (f'"{field}":' in body) == (name not in dropped)
 
 

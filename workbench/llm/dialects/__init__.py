@@ -12,7 +12,9 @@ from workbench.llm.dialects import openai
 from workbench.llm.dialects.openai import (
     decoded,
     drop,
+    effort,
     entries,
+    folded,
     mapping,
     number,
     optional_count,
@@ -23,6 +25,7 @@ from workbench.llm.dialects.openai import (
 from workbench.llm.failures import malformed
 from workbench.llm.profiles import PROFILES, Profile, plain_model
 from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, Request, Response, Sampling, Scoring, Usage
+from workbench.llm.server import NO_EXTRAS, RequestExtras
 
 __all__ = ["Built", "build", "read", "reread", "sendable", "unsent"]
 
@@ -50,23 +53,25 @@ class Built(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def build(profile: Profile, model: str, request: Request, sample: int = 0) -> Built:
+def build(profile: Profile, model: str, request: Request, sample: int = 0, extras: RequestExtras = NO_EXTRAS) -> Built:
     """A request for one server.
 
     Args:
         sample: Added to the request's seed, if it has one.
+        extras: What goes along with it.
 
     Raises:
         ValueError: The server has no such call.
     """
     if not isinstance(request, Chat):
         body, path, beside = build_scoring(profile, model, request)
+        body = msgspec.json.encode(msgspec.json.decode(body) | extras.body) if extras.body else body
         return Built(task=request.task, path=path, beside_version=beside, body=body)
     notes: list[str] = []
     if profile.dialect == "anthropic-messages":
-        body = build_anthropic(profile, model, request, notes)
+        body = build_anthropic(profile, model, request, notes, extras)
         return Built(task="chat", path="messages", body=body, notes=tuple(notes))
-    body = openai.build(profile, model, request, sample, notes)
+    body = openai.build(profile, model, request, sample, notes, extras)
     return Built(task="chat", path="chat/completions", body=body, notes=tuple(notes))
 
 
@@ -75,7 +80,7 @@ def unsent(profile: Profile, model: str, sampling: Sampling) -> tuple[str, ...]:
     whole = _settings(profile, model, sampling)
     return tuple(
         name
-        for name in Sampling.__struct_fields__
+        for name in _SOME
         if getattr(sampling, name) is not None
         and _settings(profile, model, structs.replace(sampling, **{name: None})) == whole
     )
@@ -130,10 +135,12 @@ _REASONS = {
 }
 
 
-def build_anthropic(profile: Profile, model: str, chat: Chat, notes: list[str]) -> bytes:
+def build_anthropic(
+    profile: Profile, model: str, chat: Chat, notes: list[str], extras: RequestExtras = NO_EXTRAS
+) -> bytes:
     """The body of a call; what can't be sent as asked is said in ``notes``."""
     plain = plain_model(model)
-    messages = prefilled(profile, plain, chat.messages, notes)
+    messages = prefilled(profile, plain, folded(chat.messages) if extras.fold_system else chat.messages, notes)
     if messages[-1].role == "assistant":
         # Blanks at the end of a prefill are refused.
         messages = (*messages[:-1], PromptMessage("assistant", messages[-1].content.rstrip()))
@@ -143,7 +150,7 @@ def build_anthropic(profile: Profile, model: str, chat: Chat, notes: list[str]) 
         body["system"] = system
     body["messages"] = _turns(messages, chat.shared)
     body["max_tokens"] = chat.sampling.max_tokens or MAX_TOKENS
-    return msgspec.json.encode(body | _sampling(profile, plain, chat, notes))
+    return msgspec.json.encode(body | _sampling(profile, plain, chat, notes) | effort(profile, extras) | extras.body)
 
 
 def _turns(messages: Sequence[PromptMessage], shared: int) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 from workbench.llm.failures import AttemptFailed, malformed, of_error_object, page_in
 from workbench.llm.profiles import Profile, plain_model
 from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, Usage, is_filtered
+from workbench.llm.server import NO_EXTRAS, RequestExtras
 
 # -- Careful looks into JSON that a server sent: any of it may be missing or of another type.
 
@@ -94,21 +95,39 @@ _CHARACTERS_A_TOKEN = 4
 """To estimate what was not counted."""
 
 
-def build(profile: Profile, model: str, chat: Chat, sample: int, notes: list[str]) -> bytes:
+def build(
+    profile: Profile, model: str, chat: Chat, sample: int, notes: list[str], extras: RequestExtras = NO_EXTRAS
+) -> bytes:
     """The body of a call; what can't be sent as asked is said in ``notes``."""
     plain = plain_model(model)
-    messages = prefilled(profile, plain, chat.messages, notes)
+    messages = prefilled(profile, plain, folded(chat.messages) if extras.fold_system else chat.messages, notes)
     body: dict[str, Any] = {
         "model": model,
         "messages": [{"role": message.role, "content": message.content} for message in messages],
-        **_sampling(profile, plain, chat, sample, notes),
+        **_sampling(profile, plain, chat, sample, notes, extras),
     }
     if messages[-1].role == "assistant":
         if profile.prefill == "continue":
             body["add_generation_prompt"] = False
         if profile.prefill in {"continue", "continue-only"}:
             body["continue_final_message"] = True
-    return msgspec.json.encode(body | dict(profile.extra))
+    return msgspec.json.encode(body | dict(profile.extra) | effort(profile, extras) | extras.body)
+
+
+def effort(profile: Profile, extras: RequestExtras) -> dict[str, Any]:
+    """The field that says how much to think, where somebody chose that."""
+    asked = extras.reasoning_effort
+    if asked is None:
+        return {}
+    return {profile.effort: asked if profile.effort == "reasoning_effort" else {"effort": asked}}
+
+
+def folded(messages: tuple[PromptMessage, ...]) -> tuple[PromptMessage, ...]:
+    """The messages with the system's words before the first of the user's, for models without a system turn."""
+    system = [message.content for message in messages if message.role == "system"]
+    others = [message for message in messages if message.role != "system"]
+    first = others[0].content if others else ""
+    return (PromptMessage("user", "\n\n".join(filter(None, [*system, first]))), *others[1:])
 
 
 def prefilled(
@@ -126,8 +145,11 @@ def prefilled(
     return (*before[:-1], PromptMessage(asked.role, f"{asked.content}\n\n{last.content}"))
 
 
-def _sampling(profile: Profile, plain: str, chat: Chat, sample: int, notes: list[str]) -> dict[str, Any]:
+def _sampling(
+    profile: Profile, plain: str, chat: Chat, sample: int, notes: list[str], extras: RequestExtras
+) -> dict[str, Any]:
     asked = chat.sampling
+    is_long = profile.long is not None and profile.long.match(plain)
     thinks = profile.thinking is not None and profile.thinking.match(plain)
     fields: dict[str, Any] = {"temperature": asked.temperature, "top_p": asked.top_p}
     if thinks:
@@ -136,9 +158,12 @@ def _sampling(profile: Profile, plain: str, chat: Chat, sample: int, notes: list
         fields["top_k"] = asked.top_k
     elif asked.top_k is not None:
         notes.append(f"top_k is not sent to {profile.title}: it is no field of its chat.")
-    fields["max_completion_tokens" if thinks else "max_tokens"] = asked.max_tokens
-    if asked.seed is not None and profile.seed:
-        fields["seed"] = asked.seed + sample
+    length = extras.max_tokens_field or ("max_completion_tokens" if thinks or is_long else "max_tokens")
+    fields[length] = asked.max_tokens
+    if asked.seed is not None and profile.seed is not None:
+        fields[profile.seed] = asked.seed + sample
+    elif asked.seed is not None:
+        notes.append(f"seed is not sent to {profile.title}: it is no field of its chat.")
     return {name: value for name, value in fields.items() if value is not None}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache, lru_cache
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct, structs
@@ -291,9 +291,11 @@ def _bytes(path: Path) -> bytes:
 
 def _call(form: _CallForm, known: frozenset[str], sampling: tuple[Struct, ...]) -> TemplateCall:
     contents = [message.content for message in form.messages]
-    settings: dict[str, float] = {}
+    settings: dict[str, Any] = {}
     for one in sampling:
         settings |= {name: value for name, value in structs.asdict(one).items() if value is not None}
+    for name in settings.pop("left_out", ()):
+        settings.pop(name, None)
     return TemplateCall(
         name=form.name,
         messages=tuple((message.role, message.content) for message in form.messages),

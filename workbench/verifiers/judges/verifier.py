@@ -36,10 +36,10 @@ from workbench.verifiers.serving import (
 JUDGE_VERSION = "5"
 """Goes up with every change of the code that may change a request or a verdict; templates and parsers have versions."""
 SAMPLING_OPTIONS: dict[str, str] = {
-    "temperature": "how freely replies are drawn; 0 for the likeliest (default: as the template says)",
+    "temperature": "how freely replies are drawn; 0 for the likeliest, none sends none (default: the template's)",
     "top_p": "draw from the likeliest tokens of this total probability",
     "top_k": "draw from so many likeliest tokens, where the server can",
-    "max_tokens": "longest reply, in tokens",
+    "max_tokens": "longest reply, in tokens; none to leave it to the server",
     "seed": "seed of all draws: a search's own, and the server's where it takes one",
 }
 """Options of `sampling_from`, and what they do."""
@@ -57,6 +57,8 @@ _OWN: dict[str, str] = {
 }
 _COMMON = {**SERVER_OPTIONS, **_OWN, **SAMPLING_OPTIONS, **LIMIT_OPTIONS}
 _MOST_SAMPLES = 1000
+_NONE = "none"
+"""What leaves a setting out of requests."""
 _VOTE_TEMPERATURE = 0.7
 
 
@@ -106,6 +108,7 @@ class LlmJudge:
             "server": self._server.profile,
             "model": self._server.model,
             SERVER_AT: list(self._server.places),
+            **self._server.extras.config(),
             "sampling": {call.name: msgspec.to_builtins(call.sampling) for call in self._template.calls},
             "samples": self._samples,
             "reference": self._with_reference,
@@ -144,7 +147,8 @@ class LlmJudge:
         """The template; for a vote its replies are drawn at some temperature, or all of them are the same."""
         chosen = sampling_from(options)
         template = _template(options, self._strategy_name, kind, chosen)
-        if self._samples == 1 or any(call.sampling.temperature for call in template.calls):
+        is_drawn = "temperature" in chosen.left_out or any(call.sampling.temperature for call in template.calls)
+        if self._samples == 1 or is_drawn:
             return template
         if chosen.temperature == 0:
             raise ValueError("temperature: several samples need one above 0, or all of them are the same")
@@ -157,12 +161,15 @@ def sampling_from(options: Mapping[str, str]) -> Sampling:
     Raises:
         ValueError: An option is wrong.
     """
+    left_out = tuple(name for name in ("temperature", "top_p", "top_k", "max_tokens") if options.get(name) == _NONE)
+    given = {name: value for name, value in options.items() if name not in left_out}
     return Sampling(
-        temperature=number(options, "temperature", least=0),
-        top_p=number(options, "top_p", above=0, most=1),
-        top_k=whole(options, "top_k", least=1),
-        max_tokens=whole(options, "max_tokens", least=1),
-        seed=whole(options, "seed"),
+        temperature=number(given, "temperature", least=0),
+        top_p=number(given, "top_p", above=0, most=1),
+        top_k=whole(given, "top_k", least=1),
+        max_tokens=whole(given, "max_tokens", least=1),
+        seed=whole(given, "seed"),
+        left_out=left_out,
     )
 
 

@@ -1,0 +1,111 @@
+"""Where the key for a server comes from: a variable, a file or a program of the user's own; it is stored nowhere."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from workbench.llm.clock import Clock
+from workbench.llm.profiles import Profile
+from workbench.llm.records import Halt
+from workbench.llm.server import ModelServer
+
+_FRESH_S: Final = 300.0
+"""A file is read and a program asked again after so long: what they give may be good for an hour only."""
+_COMMAND_S: Final = 60.0
+_LONGEST: Final = 64 * 1024
+
+
+class KeySource:
+    """One server's."""
+
+    def __init__(self, server: ModelServer, profile: Profile, clock: Clock) -> None:
+        self._server = server
+        self._required = profile.key_required
+        self.variable = None if server.key_file or server.key_command else server.key_variable or profile.key_variable
+        self._clock = clock
+        self._held: str | None = None
+        self._until = clock.now()
+        self._turn = asyncio.Lock()
+
+    @property
+    def place(self) -> str | None:
+        """Where it is, in words; None for a server without."""
+        if self._server.key_file is not None:
+            return f"the file {self._server.key_file}"
+        if self._server.key_command:
+            return f"the command {shlex.join(self._server.key_command)}"
+        return self.variable
+
+    async def key(self, title: str, environment: Mapping[str, str]) -> str | None:
+        """The key, or None for a server without.
+
+        Args:
+            title: The server, for messages.
+
+        Raises:
+            Halt: It is missing, or can't be sent.
+        """
+        if self.variable is None and self.place is not None:
+            return await self._given(title)
+        key = environment.get(self.variable, "").strip() if self.variable else ""
+        if not key and (self._server.key_variable or self._required):
+            where = f"in the environment variable {self.variable}"
+            raise Halt("auth", f"{title} wants a key {where}, which is not set. Set it and resume the run.")
+        return self._sendable(key) if key else None
+
+    async def _given(self, title: str) -> str:
+        async with self._turn:
+            if self._held is None or self._clock.now() >= self._until:
+                try:
+                    said = await asyncio.to_thread(self._read)
+                except (OSError, ValueError, subprocess.SubprocessError) as error:
+                    why = "it took too long" if isinstance(error, subprocess.TimeoutExpired) else str(error)
+                    raise Halt("auth", f"{title} wants the key of {self.place}: {why}. Mend it and resume.") from None
+                self._held = self._sendable(said)
+                self._until = self._clock.now() + _FRESH_S
+            return self._held
+
+    def _read(self) -> str:
+        """The first line of the file, or of what the program prints.
+
+        Raises:
+            OSError: It isn't there, or can't be read or started.
+            ValueError: It gives no key.
+            SubprocessError: It took too long.
+        """
+        if self._server.key_file is not None:
+            with Path(self._server.key_file).expanduser().open("rb") as stream:
+                data = stream.read(_LONGEST)
+        else:
+            data = _printed(self._server.key_command)
+        key = data.decode("utf-8", "replace").strip().partition("\n")[0].strip()
+        if not key:
+            raise ValueError("it holds no key")
+        return key
+
+    def _sendable(self, key: str) -> str:
+        if not (key.isascii() and key.isprintable()):
+            raise Halt("auth", f"The key in {self.place} holds characters that can't be sent. Set it anew.")
+        return key
+
+
+def _printed(command: tuple[str, ...]) -> bytes:
+    """What a program prints; what it says of errors may hold secrets and is not shown."""
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        timeout=_COMMAND_S,
+        check=False,
+        env=dict(os.environ),
+    )
+    if done.returncode:
+        raise ValueError(f"it ended with {done.returncode}")
+    return done.stdout[:_LONGEST]

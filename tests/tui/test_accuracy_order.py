@@ -207,3 +207,38 @@ def test_a_run_that_was_cancelled_is_not_on_its_way(tmp_path: Path) -> None:
     with project.database.write() as connection:
         runs.queue(connection, run, Selection(), 4, 1)
     assert accuracy(project, live=True).unfinished == {"stopped": 0.25}
+
+
+async def test_the_matrix_is_filtered_live_and_by_what_is_under_the_cursor(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":y", "enter")
+        everything, matrix = names(app), matrix_of(app)
+        await press(pilot, "f", *"all<90")
+        await until(pilot, lambda: len(matrix.rows) < len(everything))
+        await press(pilot, "enter")
+        below = [row.verifier for row in accuracy(project, by="type").rows if row.group is None and row.accuracy < 0.9]  # type: ignore[operator]
+        assert names(app) == below
+        assert f"all<90 ✕  {len(below)} of {len(everything)}" in matrix.render_line(0).text
+        assert "verifier" in matrix.render_line(1).text
+        await press(pilot, "b")
+        assert len(names(app)) == len(below)
+        await press(pilot, "B", "F")
+        assert names(app) == everything
+        await to_cell(pilot, "bad", None)
+        await press(pilot, "left", "equals_sign")
+        assert (names(app), screen_of(app).chosen[0]) == (["bad"], "bad")
+        await pilot.click(matrix, offset=(3, 0))
+        await settle(pilot)
+        assert names(app) == everything
+
+
+async def test_a_filter_that_nothing_meets_or_nobody_can_read_leaves_the_screen_whole(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":y", "enter", "f", *"nobody", "enter")
+        assert names(app) == []
+        await press(pilot, "i", "m", "enter", "s", "space", "equals_sign", "down", "d", "d")
+        assert names(app) == []
+        await press(pilot, "f", *["backspace"] * 10, *"noColumn=x", "enter")
+        assert "There is no column" in text_of(app, "PromptBar .trouble")
+        await press(pilot, "escape", "F")
+        assert len(names(app)) == len(IN_REPORT)

@@ -6,7 +6,7 @@ Tables
     which rows. filter_line: where conditions are typed. copies: what of it can be copied. table_messages: what it says.
     acting: a widget with actions of its own.
     segments: parts of a drawn line in another style.
-    matrix: figures with a cursor on a cell. pass_grid, pass_view, pass_texts: a pass matrix.
+    matrix, filtered_matrix: figures with a cursor on a cell. pass_grid, pass_view, pass_texts: a pass matrix.
 Texts
     reader, reader_messages: a long text. wrapping: to a width. card, card_texts: the final-answer card.
     item_panes, solution_view, evidence, opinions: what stands beside it.

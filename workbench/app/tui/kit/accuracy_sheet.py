@@ -28,6 +28,7 @@ from workbench.app.tui.kit.columns import TableColumn, TableRow, laid_out, rows_
 from workbench.app.tui.kit.matrix import MatrixCell, MatrixColumn, MatrixRow, fit, printable
 from workbench.core.text.figures import GLYPHS, NONE, compact_count, interval_bar, percent, percent_interval
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow
+from workbench.tables.document import Cell
 from workbench.tables.table import Column, Columns, Worst, column, ends, word
 
 _BAR = 16
@@ -170,7 +171,9 @@ class AccuracySheet:
         other = "" if row.n == usual or figure.rising is None else f"({compact_count(row.n)})"
         step = figure.step(row)
         glyph = "" if step is None else GLYPHS[step]
-        return MatrixCell(figure.text(figure.of(row)) + star + other, glyph, figure.tint(row))
+        value = figure.of(row)
+        text = figure.text(value)
+        return MatrixCell(text + star + other, glyph, figure.tint(row), Cell(text, value=value))
 
 
 def place_of(row: AccuracyRow | None, order: SheetOrder, figure: Figure) -> tuple[bool, float]:

@@ -6,7 +6,7 @@ import re
 import shlex
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
@@ -20,6 +20,9 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from workbench.core.text.inert import inert
+
+if TYPE_CHECKING:
+    from workbench.tables.document import Cell
 
 # -- What tables with a cursor on one cell share: moving it, keeping it in sight, and holding on to its keys.
 
@@ -228,11 +231,13 @@ class MatrixCell(NamedTuple):
     Attributes:
         glyph: Stands before the text; it tells without colours what the tint tells.
         tint: From -1, the worst, to 1, the best; None for no colour.
+        asked: The figure alone, which conditions look at; None where the text is no more.
     """
 
     text: str
     glyph: str = ""
     tint: float | None = None
+    asked: Cell | None = None
 
 
 class MatrixColumn(NamedTuple):

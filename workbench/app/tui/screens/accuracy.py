@@ -19,6 +19,7 @@ from workbench.app.tui.kit import accuracy_view as view
 from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, SheetOrder
 from workbench.app.tui.kit.accuracy_view import FIGURES, Figure, group_name
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.filtered_matrix import FilteredMatrix
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import Matrix, printable
 from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
@@ -174,7 +175,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         yield TitleBar("Accuracy", "reading …")
         yield Static("", id="accuracy-conclusion", markup=False)
         yield Static("", id="accuracy-caption", markup=False)
-        yield Matrix(id="accuracy-matrix")
+        yield FilteredMatrix(id="accuracy-matrix")
         yield Static("", id="accuracy-legend", markup=False)
         yield Static("", id="accuracy-about", markup=False)
         yield VirtualTable(id="accuracy-detail")

@@ -15,6 +15,7 @@ from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.accuracy_view import PROTOCOLS
 from workbench.app.tui.kit.choices import ManyMenu
+from workbench.app.tui.kit.filtered_matrix import FilteredMatrix
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow, fit, printable
 from workbench.app.tui.kit.title_bar import TitleBar
@@ -176,7 +177,7 @@ class FamilyScreen(FigureScreen):
         yield TitleBar("Compare all", "reading …")
         yield Static("", id="family-caption", markup=False)
         yield Static("", id="family-legend", markup=False)
-        yield Matrix(id="family-matrix")
+        yield FilteredMatrix(id="family-matrix")
         yield Static("", id="family-together", markup=False)
         yield Static("", id="family-cell", markup=False)
         yield Footer(show_command_palette=False)

@@ -1,0 +1,131 @@
+"""A matrix whose rows are filtered as those of any list: live, with chips, and copied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Final
+
+from textual import events
+from textual.binding import BindingType
+from textual.strip import Strip
+
+from workbench.app.tui.keymap import Action, bindings
+from workbench.app.tui.kit.acting import ActingWidget
+from workbench.app.tui.kit.columns import TableColumn, TableRow
+from workbench.app.tui.kit.conditions import ColumnSuggester, asked_value, chip_at, chips_line, meets, read_line, typed
+from workbench.app.tui.kit.copies import Copyable, of_row
+from workbench.app.tui.kit.filter_line import FilterLine
+from workbench.app.tui.kit.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow
+from workbench.core.selection import Condition
+from workbench.tables.document import Cell
+
+_NAME: Final = "name"
+"""The key of what stands at the left."""
+_ARROWS: Final = " ▲▼"
+_ACTIONS: Final = (
+    Action("matrix.filter", "f", "filter", "Filter", "Show only rows for which conditions hold, as one types."),
+    Action("matrix.unfilter", "F", "unfilter", "Unfilter", "Take the last condition away.", footer=False),
+    Action("matrix.only", "equals_sign", "only", "Only", "Show only rows like this one in the column.", footer=False),
+)
+
+
+class FilteredMatrix(Matrix, ActingWidget):
+    """Rows that don't meet the conditions in force are not shown; the figures stay what they are.
+
+    Attributes:
+        conditions: What a row has to meet.
+    """
+
+    ACTIONS: ClassVar[tuple[Action, ...]] = _ACTIONS
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(_ACTIONS)]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.conditions: tuple[Condition, ...] = ()
+        self._every: Sequence[MatrixRow] = ()
+
+    def put(self, corner: str, columns: Sequence[MatrixColumn], rows: Sequence[MatrixRow]) -> None:
+        """Show other figures; conditions on columns that are not there any more are taken away."""
+        self._corner, self.columns, self._every = corner, columns, rows
+        asked = self._asked_columns
+        there = {"", *(column.key for column in asked)}
+        self.conditions = tuple(one for one in self.conditions if one.field in there)
+        wanted = meets(self.conditions, asked)
+        super().put(corner, columns, [row for row in rows if wanted(_asked_row(row))])
+
+    @property
+    def _asked_columns(self) -> list[TableColumn]:
+        """What conditions can be about: the names, and a column each."""
+        corner = self._corner.strip(_ARROWS)
+        titles = ((head.key, head.title.strip(_ARROWS)) for head in self.columns)
+        return [TableColumn(_NAME, corner), *(TableColumn(key or title, title) for key, title in titles)]
+
+    def narrow(self, conditions: tuple[Condition, ...]) -> None:
+        """Show only rows that meet these conditions."""
+        if conditions != self.conditions:
+            self.conditions = conditions
+            self.put(self._corner, self.columns, self._every)
+
+    def action_filter(self) -> None:
+        """Ask for conditions on the names and the figures."""
+        columns = self._asked_columns
+        figures = f"{columns[1].title}<80 " if len(columns) > 1 else ""
+        suggester = ColumnSuggester(columns, map(_asked_row, self._every))
+        text = " ".join(map(typed, self.conditions))
+        self.app.push_screen(FilterLine(text, self._narrow_by, f"{figures}a-name  (tab completes)", suggester))
+
+    def _narrow_by(self, text: str) -> None:
+        self.narrow(read_line(text, self._asked_columns))
+
+    def action_unfilter(self) -> None:
+        """Take the last condition away."""
+        self.narrow(self.conditions[:-1])
+
+    def action_only(self) -> None:
+        """Show only rows with what stands under the cursor."""
+        if self.row < len(self.rows):
+            place = self.column + 1
+            value = asked_value(_asked_row(self.rows[self.row]).cells[place])
+            one = Condition(self._asked_columns[place].key, "=", value)
+            self.narrow((*self.conditions, *([one] if one not in self.conditions else [])))
+
+    def copies(self) -> Iterator[Copyable]:
+        """The cell and the row under the cursor."""
+        if self.row < len(self.rows):
+            yield from of_row(self._asked_columns, _asked_row(self.rows[self.row]), self.column + 1)
+
+    # -- chips -------------------------------------------------------------------------------------
+
+    @property
+    def header_height(self) -> int:
+        """A line of chips, where there are any, above the titles."""
+        return super().header_height + bool(self.conditions)
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a line of the visible part."""
+        if not self.conditions:
+            return super().render_line(y)
+        if y:
+            return super().render_line(y - 1)
+        remark = f"{len(self.rows)} of {len(self._every)}  F takes the last away"
+        return chips_line(
+            self.conditions, remark, self.scrollable_size.width, self._style("glyph"), self._style("header")
+        )
+
+    def on_click(self, event: events.Click) -> None:
+        """A chip that is clicked is taken away."""
+        place = event.get_content_offset(self)
+        if place is None or not self.conditions or place.y:
+            return  # the matrix's own
+        event.prevent_default()
+        if (chip := chip_at(self.conditions, place.x)) is not None:
+            self.narrow((*self.conditions[:chip], *self.conditions[chip + 1 :]))
+
+
+def _asked_row(row: MatrixRow) -> TableRow:
+    """A row as conditions look at it."""
+    return TableRow(0, (Cell(row.name, value=row.name), *map(_asked_cell, row.cells)))
+
+
+def _asked_cell(cell: MatrixCell) -> Cell:
+    return cell.asked or Cell(cell.text)

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, OptionList
 
-from tests.tui.solved import OUTCOMES, add_outcomes, solved_project
+from tests.coding import make_code_project
+from tests.tui.solved import CLIP, OUTCOMES, add_outcomes, solved_project
 from tests.tui.stage import add_run, notices, opened, press, screen_of, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.choices import ChoiceMenu
+from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.pass_grid import PassGrid
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import TitleBar
@@ -19,7 +22,10 @@ from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.code import CodeScreen
 from workbench.app.tui.screens.code_problem import CodeProblemScreen, CodeSolutionScreen
 from workbench.app.tui.screens.item import ItemScreen
+from workbench.app.tui.screens.start_run import SetUpRunScreen
+from workbench.coding import problems
 from workbench.core.project import Project, open_project
+from workbench.core.selection import Condition
 from workbench.core.verdict import Outcome
 
 
@@ -117,8 +123,68 @@ async def test_an_annotator_does_not_see_it(project: Project) -> None:
 async def test_without_problems_it_says_how_they_come(tmp_path: Path) -> None:
     async with opened(open_project(tmp_path / "p.db", create=True)) as (app, pilot):
         await press(pilot, *":o", "enter")
-        assert "workbench import DB problems.jsonl" in text_of(app, "#code-caption")
+        assert "Import a file of problems, then one of their solutions" in text_of(app, "#code-caption")
         await press(pilot, "enter", "w", "V", "s", "escape")
+
+
+def field(app: WorkbenchApp, name: str) -> str:
+    """What stands in a field of the form that starts a verifier."""
+    return screen_of(app, SetUpRunScreen).query_one(f"#option-{name}", OptionField).value
+
+
+async def test_a_suite_that_was_not_run_is_started_from_where_it_is_missed(tmp_path: Path) -> None:
+    project = make_code_project(tmp_path, {"own/clip": [{"completion": "def clip(x):\n    return x\n"}]}, CLIP)
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":o", "enter", "enter")
+        await until(pilot, lambda: problem(app).matrix)
+        await press(pilot, "w")
+        await until(pilot, lambda: "suite plus" in text_of(app, "#code-problem-caption"))
+        assert "not run yet: a starts it" in text_of(app, "#code-problem-caption")
+        await press(pilot, "a")
+        await until(pilot, lambda: isinstance(app.screen, SetUpRunScreen) and app.screen.query("#option-suite"))
+        assert (field(app, "suite"), field(app, "name")) == ("plus", "execution-plus")
+        await press(pilot, "escape", "escape", "escape", "a")
+        assert isinstance(app.screen, ChoiceMenu)
+        listed = [str(one.prompt).split(maxsplit=1)[1] for one in app.screen.query_one(OptionList).options]
+        assert listed == ["base", "base and plus", "plus"]
+        await press(pilot, "2")
+        await until(pilot, lambda: isinstance(app.screen, SetUpRunScreen) and app.screen.query("#option-suite"))
+        assert (field(app, "suite"), field(app, "name")) == ("base,plus", "execution-base-plus")
+
+
+def test_who_runs_a_suite_already_runs_it_again(project: Project) -> None:
+    assert [(one.words, one.name) for one in problems.runnable(project)] == [
+        ("base", "execution"),
+        ("base and plus", "execution-base-plus"),
+        ("plus", "plus"),
+    ]
+
+
+async def test_where_nothing_matches_it_says_so_and_escape_clears(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":o", "enter")
+        for keys in (("f", "3"), ("slash", *"nowhere", "enter")):
+            await press(pilot, *keys)
+            await until(pilot, lambda: app.screen.query_one(VirtualTable).position == "– of 0")
+            assert table(app)[1].strip() == "None matches; escape clears."
+            assert "suite base, execution (run 1)" in text_of(app, "#code-caption")
+            await press(pilot, "escape")
+            await until(pilot, lambda: app.screen.query_one(VirtualTable).row_count == 2)
+
+
+@pytest.mark.parametrize("name", ["browse", "runs", "code", "accuracy", "disagreements", "combine"])
+async def test_every_list_says_when_nothing_matches(project: Project, name: str) -> None:
+    async with opened(project) as (app, pilot):
+        app.open_screen(name)
+        await settle(pilot)
+        found = app.screen.query_one(VirtualTable)
+        await until(pilot, lambda: found.row_count)
+        assert found.source is not None
+        found.narrow((Condition(found.source.columns[0].key, "=", "nothing is like this"),))
+        await until(pilot, lambda: not found.row_count)
+        await settle(pilot)
+        assert any("None matches" in line for line in table(app))
+        assert not any("import" in notice.lower() for notice in notices(app))
 
 
 # -- the matrix ------------------------------------------------------------------------------------

@@ -63,6 +63,46 @@ def suite_runs(project: Project) -> list[SuiteRun]:
     return pass_matrix.suite_runs(project.database.reader())
 
 
+class SuitesToRun(NamedTuple):
+    """Suites that one run of a verifier may be about.
+
+    Attributes:
+        name: Of the verifier that runs them already, else a new one.
+    """
+
+    suites: tuple[str, ...]
+    name: str
+
+    @property
+    def option(self) -> str:
+        """What the verifier is told."""
+        return ",".join(self.suites)
+
+    @property
+    def words(self) -> str:
+        """The suites in words: ``base and plus``."""
+        return " and ".join(filter(None, (", ".join(self.suites[:-1]), *self.suites[-1:])))
+
+
+def runnable(project: Project) -> list[SuitesToRun]:
+    """The first suite by itself, all together where there are several, then each of the others by itself."""
+    names = tests.suite_names(project.database.reader())
+    alone, several = [(name,) for name in names], tuple(name for name in names if name != _WHOLE)
+    together = [several] if len(several) > 1 else []
+    return [to_run(project, suites) for suites in (*alone[:1], *together, *alone[1:])]
+
+
+def to_run(project: Project, suites: tuple[str, ...]) -> SuitesToRun:
+    """Suites with the name under which they are run."""
+    option = ",".join(suites)
+    bound = {one.name: one for one in stored_runs.verifiers(project.database.reader())}
+    own = [one for one in bound.values() if one.kind == KIND and one.options.keys() <= {"suite"}]
+    same = (one.name for one in own if one.options.get("suite", BASE) == option)
+    wanted = KIND if suites == (BASE,) else "-".join((KIND, *suites))
+    names = (wanted, *(f"{wanted}-{number}" for number in range(2, len(bound) + 3)))
+    return SuitesToRun(suites, next(same, None) or next(name for name in names if name not in bound))
+
+
 def datasets(project: Project) -> list[str]:
     """Names of the data sets that have problems."""
     return sorted(name for _, name in problems.datasets(project.database.reader()))
@@ -89,6 +129,8 @@ def problem_of(project: Project, completion: int) -> int | None:
 
 KIND: Final = "execution"
 """The kind of verifier that runs solutions."""
+_WHOLE: Final = "whole"
+"""The suite that says the same as others, as one program."""
 _AT_ONCE: Final = 500
 """Solutions whose outcomes are read at once."""
 _NOT_RUN: Final = "n"

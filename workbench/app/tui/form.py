@@ -17,7 +17,7 @@ from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import PathSuggester
 from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
+from workbench.app.tui.screen import PromptScreen, WorkbenchScreen, without_command
 from workbench.core.errors import OptionError, UsageError, WorkbenchError
 
 
@@ -71,7 +71,7 @@ class FormScreen(WorkbenchScreen):
         if isinstance(error, OptionError) and self.complain_at(error):
             return
         if isinstance(error, WorkbenchError):
-            self.complain(str(error))
+            self.complain(without_command(error))
         else:
             super().trouble(error)
 

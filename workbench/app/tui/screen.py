@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from textual import on
 from textual.binding import Binding
@@ -37,6 +38,16 @@ Result = TypeVar("Result")
 
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (100, "-wide")]
 """For ``HORIZONTAL_BREAKPOINTS``: below 100 columns panes are stacked."""
+
+
+_COMMAND: Final = re.compile(r"(?:: |(?<!\S))workbench [a-z].*\Z", re.DOTALL)
+"""A command line at the end of what an error says."""
+
+
+def without_command(error: WorkbenchError) -> str:
+    """What an error says, but for the command line that its hint ends in: here there is no shell."""
+    hint = _COMMAND.sub("", error.hint)
+    return f"{error.message} {hint if not hint or hint.endswith('.') else f'{hint}.'}".strip()
 
 
 class Done(Message):
@@ -141,7 +152,10 @@ class WorkbenchScreen(Screen[None]):
             # On a screen nothing is "used": what is asked for is not there yet, or no longer.
             wrong = isinstance(error, UsageError)
             self.notify(
-                str(error), title="" if wrong else error.title, severity="warning" if wrong else "error", markup=False
+                without_command(error),
+                title="" if wrong else error.title,
+                severity="warning" if wrong else "error",
+                markup=False,
             )
             return
         LOG.error("background work failed", exc_info=error)

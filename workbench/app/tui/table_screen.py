@@ -381,7 +381,9 @@ class CatalogScreen(TableScreen, PromptScreen):
 
     def tell(self) -> None:
         """Where the cursor is, and of what."""
-        parts = [self.table.position, *self.narrowed()]
+        narrowed = self.narrowed()
+        self.table.narrowed = bool(narrowed)
+        parts = [self.table.position, *narrowed]
         if self.asked.search:
             parts.append(f"/{self.asked.search}")
             if (share := self.workbench.indexed) is not None:

@@ -141,9 +141,7 @@ def caption(matrix: PassMatrix, laid: Arrangement) -> Content:
         if len(run) == len(matrix.solutions)
         else f"{len(run)} of {len(matrix.solutions)} solutions run"
     )
-    share = (
-        f"{passing} pass all tests (pass@1 {percent(passing / len(run))} %)" if run else "workbench verify DB execution"
-    )
+    share = f"{passing} pass all tests (pass@1 {percent(passing / len(run))} %)" if run else "not run yet: a starts it"
     forgeable, broken = matrix.count(*INSIDE), matrix.count("broken")
     return Content.assemble(
         "suite ",

@@ -32,6 +32,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
 
     Attributes:
         position: Where the cursor is, for people: ``123,456 of 1,450,000``.
+        narrowed: Escape brings rows back that the screen leaves out.
     """
 
     RowHighlighted = messages.RowHighlighted
@@ -102,6 +103,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         self._strips: LRUCache[tuple[int, int | None, int], Strip] = LRUCache(1024)
         self._part_styles: dict[str, Style] = {}
         self._announced: int | None = None
+        self.narrowed = False
         self._sought: re.Pattern[str] | None = None
         self._line = 0  # of the cursor, below the header, when it was last in sight
 
@@ -357,6 +359,13 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         base, chip = self._style_of("dim"), self._style_of("header")
         return chips_line(self.chips, f"{whole}F takes the last away", self.scrollable_size.width, base, chip)
 
+    @property
+    def _nothing(self) -> str:
+        """What stands in place of the rows where there are none."""
+        if self.narrowed or self._sought is not None:
+            return "None matches; escape clears."
+        return "None matches; F takes the last condition away." if self.chips else "No rows"
+
     def render_line(self, y: int) -> Strip:
         """Draw a line of the visible part; the first ones are chips and header."""
         cache, painter, offset = self._cache, self._painter, self.scroll_offset
@@ -369,7 +378,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             return painter.header(self.sort, not self._ready, offset.x, self.column if self.has_focus else None)
         index = y - self._head + offset.y
         if index >= cache.count:
-            return painter.note("No rows") if y == self._head and self._ready else blank
+            return painter.note(self._nothing) if y == self._head and self._ready else blank
         here = self.column if index == self.cursor else None
         key = (index, here, offset.x)
         strip = self._strips.get(key)

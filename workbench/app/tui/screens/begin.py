@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import ClassVar, Final, NamedTuple
@@ -20,8 +21,8 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
 from workbench.coding import problems
+from workbench.coding.problems import SuitesToRun
 from workbench.core.run import ACTIVE, RunInfo
-from workbench.core.selection import Selection
 from workbench.core.status import Status
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.figures import counted
@@ -32,7 +33,6 @@ from workbench.measuring.counting import status
 from workbench.runs import verifying
 
 _RULES: Final = "rules"
-_EXECUTION: Final = "execution"
 _OTHER: Final = "other"
 _ME: Final = "me"
 _SEVERAL: Final = "several"
@@ -48,6 +48,7 @@ class Begun(NamedTuple):
         gold: Whether some item has gold.
         typed: Whether some item has an answer type; None while no verifier has judged any.
         code: Whether it holds code problems: tests say what is right.
+        suites: Which suites of tests can be run, singly and together.
     """
 
     counts: Status
@@ -55,6 +56,7 @@ class Begun(NamedTuple):
     gold: bool
     typed: bool | None
     code: bool = False
+    suites: Sequence[SuitesToRun] = ()
 
     @property
     def judged(self) -> list[str]:
@@ -173,12 +175,13 @@ class BeginScreen(LiveScreen):
         """Count, and measure where there is something to measure."""
         counts, runs = status(self.project), verifying.runs(self.project)
         code = bool(problems.datasets(self.project))
+        suites = problems.runnable(self.project) if code else []
         if not any(run.completed_at for run in runs):
-            return Begun(counts, runs, gold=False, typed=None, code=code)
+            return Begun(counts, runs, gold=False, typed=None, code=code, suites=suites)
         report = ProjectFacts(self.project, counts, runs).report
         gold = any(many for source, many in report.gold.items() if source != "none")
         typed = any(row.n for row in report.rows if row.group not in (None, UNTYPED))
-        return Begun(counts, runs, gold=gold, typed=typed, code=code)
+        return Begun(counts, runs, gold=gold, typed=typed, code=code, suites=suites)
 
     def must_read(self) -> bool:
         """A run at work is looked at again and again."""
@@ -219,21 +222,29 @@ class BeginScreen(LiveScreen):
 
     def _verify(self) -> None:
         if self._has_items():
-            code = self.standing is not None and self.standing.code
-            choices = [
-                Choice(_EXECUTION, "execution: run every solution against its tests; start it now")
-                if code
-                else Choice(_RULES, "rules: type-aware, needs no model server; start it now"),
-                Choice(_OTHER, "another verifier, or a judge: choose and fill in"),
-            ]
+            choices = [*self._ready(), Choice(_OTHER, "another verifier, or a judge: choose and fill in")]
             self.app.push_screen(ChoiceMenu("Which verifier?", choices, wide=True), self._start)
+
+    def _ready(self) -> Iterator[Choice]:
+        """What can be started as it is: each suite of tests, or rules where there are none."""
+        if self.standing is None or not self.standing.code:
+            yield Choice(_RULES, "rules: type-aware, needs no model server; start it now")
+        for place, one in enumerate(() if self.standing is None else self.standing.suites):
+            words = f"{one.name}: run every solution against its tests ({one.words}); start it now"
+            yield Choice(str(place), printable(words))
 
     def _start(self, chosen: str | None) -> None:
         if chosen == _OTHER:
             self.workbench.action_start_verifier()
-        elif chosen is not None:
-            work = partial(verifying.start, self.project, chosen, {}, None, Selection(), None)
-            self.in_background(work, self._started, group="begin-start")
+        elif chosen == _RULES:
+            self._begin_run(_RULES, {}, None)
+        elif chosen is not None and self.standing is not None:
+            one = self.standing.suites[int(chosen)]
+            self._begin_run(problems.KIND, {"suite": one.option}, one.name)
+
+    def _begin_run(self, kind: str, options: dict[str, str], name: str | None) -> None:
+        work = partial(verifying.start, self.project, kind, options, name)
+        self.in_background(work, self._started, group="begin-start")
 
     def _started(self, run: RunInfo) -> None:
         self.notify(f"{run.verifier} judges {counted(run.items, 'item')}, run {run.run}.", markup=False)

@@ -13,6 +13,7 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_view import run_words
 from workbench.app.tui.kit.sources import PagedSource
 from workbench.app.tui.live import LiveScreen
+from workbench.app.tui.suite_start import choose_suite
 from workbench.app.tui.table_screen import CatalogScreen
 from workbench.coding import problems
 from workbench.core.text.figures import NONE, percent
@@ -21,7 +22,7 @@ from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Columns, column, count, word
 
 _EVERY_SET = "-"
-_NO_PROBLEMS = "No code problems yet: workbench import DB problems.jsonl solutions.jsonl"
+_NO_PROBLEMS = "No code problems yet. Import a file of problems, then one of their solutions: Import, by ctrl+p."
 
 
 class CodeScreen(CatalogScreen, LiveScreen):
@@ -43,6 +44,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
         Action("code.filter", "f", "filter", "Filter", "Show problems by what comes of their solutions."),
         Action("code.jump", "at", "jump", "Jump", "Go to a row number or to a task id."),
         Action("code.run", "w", "choose_run", "Run", "Choose whose outcomes are counted: run and suite."),
+        Action("code.start", "a", "start", "Start", "Run the solutions against a suite of tests."),
         Action("code.metrics", "V", "rankings", "Rankings", "Show how verifiers rank solutions against their tests."),
         Action("code.evolution", "o", "rounds", "Evolution", "Show how suites of tests grow harder by rounds."),
         Action("code.dataset", "D", "dataset", "Data set", "Show the problems of one data set.", footer=False),
@@ -85,13 +87,18 @@ class CodeScreen(CatalogScreen, LiveScreen):
         kind = [] if self.asked.kind == "all" else [PROBLEM_KINDS[self.asked.kind]]
         return kind if self.asked.dataset is None else [*kind, self.asked.dataset]
 
+    @property
+    def _narrowed(self) -> bool:
+        """Whether there may be problems that are not listed."""
+        return bool(self.asked.search or self.narrowed() or self.table.chips)
+
     def tell(self) -> None:
         """Whose outcomes are counted, too."""
         super().tell()
         run = self.asked.run
         suite = f"suite {printable(run.suite)}, " if run else ""
         caption = f"pass@1 and run: {suite}{run_words(run)} · gold %: solutions that gold calls correct"
-        self.put("caption", _NO_PROBLEMS if self.table.position == "– of 0" else caption)
+        self.put("caption", caption if self.table.row_count or self._narrowed else _NO_PROBLEMS)
 
     # -- which problems ----------------------------------------------------------------------------
 
@@ -123,13 +130,17 @@ class CodeScreen(CatalogScreen, LiveScreen):
     def action_choose_run(self) -> None:
         """Choose whose outcomes are counted."""
         if not self.runs:
-            self.notify("Nothing has been run yet: workbench verify DB execution", markup=False)
+            self.notify("Nothing has been run yet: a starts a suite of tests.", markup=False)
             return
         choices = [
             Choice(str(place), f"{printable(run.suite)} · {run_words(run)}") for place, run in enumerate(self.runs)
         ]
         chosen = {str(place) for place, run in enumerate(self.runs) if run == self.asked.run}
         self.app.push_screen(ChoiceMenu("Count the outcomes of", choices, chosen=chosen), self._count_run)
+
+    def action_start(self) -> None:
+        """Choose a suite of tests to run, and fill in the form that starts it."""
+        choose_suite(self)
 
     def _count_run(self, place: str | None) -> None:
         if place is not None:

@@ -26,6 +26,7 @@ from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.app.tui.screens.code_diff import Comparing, compare
+from workbench.app.tui.suite_start import start_suite
 from workbench.app.tui.switches import following, index_of
 from workbench.coding.matrix import Arrangement, arranged, read_matrix, solution_code
 from workbench.core.project import Project
@@ -60,6 +61,7 @@ class CodeProblemScreen(LiveScreen):
         Action("code-problem.suite", "w", "next_suite(1)", "Suite", "Show the next suite of tests."),
         Action("code-problem.suite-before", "W", "next_suite(-1)", "Suite before", "Show the suite before.", False),
         Action("code-problem.run", "at", "next_run", "Run", "Show the outcomes of the next run of this suite."),
+        Action("code-problem.start", "a", "start", "Start", "Run the solutions against this suite of tests."),
         Action("code-problem.columns", "s", "columns", "Columns", "Order tests by pass rate, or as in the suite."),
         Action("code-problem.fold", "space", "fold", "Fold", "Fold solutions that fail alike, or open them."),
         Action("code-problem.fold-all", "h", "fold_all", "Fold all", "Fold all clusters, or open them all."),
@@ -215,6 +217,11 @@ class CodeProblemScreen(LiveScreen):
         run = following(self.matrix.run, self.matrix.runs)
         self._suite, self._run = run.suite, run.run
         self.read_again()
+
+    def action_start(self) -> None:
+        """Fill in the form that starts this suite."""
+        if self.matrix is not None and self.matrix.suite:
+            start_suite(self, self.matrix.suite)
 
     def action_columns(self) -> None:
         """Order the tests in the other way."""

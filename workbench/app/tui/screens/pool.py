@@ -10,6 +10,7 @@ from textual.content import Content
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.live import LiveScreen
+from workbench.app.tui.screen import without_command
 from workbench.app.tui.table_screen import TableScreen
 from workbench.benchmarks.curating.types import pool_status
 from workbench.core.errors import UsageError
@@ -66,7 +67,7 @@ class PoolScreen(TableScreen, LiveScreen):
         """Why there is nothing to count."""
         if isinstance(error, UsageError):
             self.say("no questions")
-            self.put("words", Content(printable(str(error))))
+            self.put("words", Content(printable(without_command(error))))
         else:
             super().trouble(error)
 

@@ -20,7 +20,13 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screens.confirm import ConfirmScreen
-from workbench.app.tui.screens.start_run import ChosenVerifier, SetUpRunScreen, StartRequest, StartRunScreen
+from workbench.app.tui.screens.start_run import (
+    ChosenVerifier,
+    SetUpRunScreen,
+    StartOffer,
+    StartRequest,
+    StartRunScreen,
+)
 from workbench.app.tui.table_screen import TableScreen
 from workbench.app.tui.trusting import trusting
 from workbench.core.run import ACTIVE, Estimate, RunCosts, RunInfo, VerifierInfo
@@ -77,6 +83,7 @@ class RunsScreen(TableScreen, LiveScreen):
     Args:
         run: Which run the cursor begins on; None for the newest.
         starting: A verifier is to be started.
+        offer: Which one, and with what; None: it is asked for.
     """
 
     CSS_PATH = "runs.tcss"
@@ -93,10 +100,10 @@ class RunsScreen(TableScreen, LiveScreen):
         Action("runs.details", "d", "details", "Details", "Show the run's reasons, message and log."),
     )
 
-    def __init__(self, run: int | None = None, *, starting: bool = False) -> None:
+    def __init__(self, run: int | None = None, *, starting: bool = False, offer: StartOffer | None = None) -> None:
         super().__init__()
         self._first = run
-        self._starting = starting
+        self._starting, self._to_begin = starting, offer
         self.runs: list[RunInfo] = []
         self._watch: verifying.Watch | None = None
         self._counted: dict[int, RunInfo] = {}
@@ -192,8 +199,15 @@ class RunsScreen(TableScreen, LiveScreen):
         self.in_background(partial(verifying.kinds, self.project), self._choose, group="kinds")
 
     def _choose(self, kinds: list[VerifierInfo]) -> None:
-        if self.is_current:
+        if not self.is_current:
+            return
+        offer, self._to_begin = self._to_begin, None
+        offered = [] if offer is None else [kind for kind in kinds if kind.name == offer.kind]
+        if offer is None or not offered:
             self.app.push_screen(StartRunScreen(kinds), self._set_up)
+        else:
+            chosen = ChosenVerifier(offered[0], offer.kind)
+            self.app.push_screen(SetUpRunScreen(chosen, self._start, offer.values))
 
     def _set_up(self, chosen: ChosenVerifier | None) -> None:
         if chosen is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, NamedTuple
@@ -169,12 +169,20 @@ _WHERE = "items"
 _NAME = "name"
 
 
+class StartOffer(NamedTuple):
+    """A kind of verifier, and what its form is filled with to begin with: options by name, and its ``name``."""
+
+    kind: str
+    values: Mapping[str, str]
+
+
 class SetUpRunScreen(FormScreen):
     """One field an option, as the verifier declares them; nothing runs before it is asked for.
 
     Args:
         chosen: The verifier.
         then: Takes what is to be run, when this screen has gone.
+        filled: What stands in the fields to begin with, by name.
     """
 
     CSS_PATH = "set_up_run.tcss"
@@ -187,10 +195,12 @@ class SetUpRunScreen(FormScreen):
         Action("set-up-run.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
     )
 
-    def __init__(self, chosen: ChosenVerifier, then: Callable[[StartRequest], None]) -> None:
+    def __init__(
+        self, chosen: ChosenVerifier, then: Callable[[StartRequest], None], filled: Mapping[str, str] = {}
+    ) -> None:
         super().__init__()
         self.chosen = chosen
-        self._then = then
+        self._then, self._filled = then, filled
         self._sections: list[OptionSection] = []
 
     def compose(self) -> ComposeResult:
@@ -201,7 +211,7 @@ class SetUpRunScreen(FormScreen):
             yield option_field(FormField(name=_WHERE, about=about))
             if not self.chosen.is_configured:
                 about = f"what tables call it; empty: {self.chosen.name}. Other options take another name"
-                yield option_field(FormField(name=_NAME, about=about))
+                yield option_field(FormField(name=_NAME, about=about, value=self._filled.get(_NAME, "")))
             yield Vertical(id="set-up-sections")
         yield Static(classes="form-trouble", markup=False)
         yield Footer(show_command_palette=False)
@@ -226,7 +236,7 @@ class SetUpRunScreen(FormScreen):
         self.run_worker(self._build(sections), group="set-up-sections", exclusive=True)
 
     async def _build(self, sections: tuple[FormSection, ...]) -> None:
-        made = [OptionSection(section, {}) for section in sections]
+        made = [OptionSection(section, self._filled) for section in sections]
         async with self.batch():
             await self.query_one("#set-up-sections").mount_all(made)
         self._sections = made

@@ -1,0 +1,45 @@
+"""Starting a suite of tests from where its outcomes are looked at: the form filled, under a name that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.screen import WorkbenchScreen
+from workbench.coding import problems
+from workbench.coding.problems import SuitesToRun
+
+
+def start_suite(screen: WorkbenchScreen, suite: str) -> None:
+    """Open the form that starts one suite."""
+    work = partial(problems.to_run, screen.project, (suite,))
+    screen.in_background(work, partial(_fill_in, screen), group="suite-start")
+
+
+def choose_suite(screen: WorkbenchScreen) -> None:
+    """Ask which suite is to be run, where there is more than one; then open the form."""
+    screen.in_background(partial(problems.runnable, screen.project), partial(_ask, screen), group="suite-start")
+
+
+def _ask(screen: WorkbenchScreen, found: Sequence[SuitesToRun]) -> None:
+    def chosen(place: str | None) -> None:
+        if place is not None:
+            _fill_in(screen, found[int(place)])
+
+    if len(found) == 1:
+        _fill_in(screen, found[0])
+    elif found:
+        choices = [Choice(str(place), printable(one.words)) for place, one in enumerate(found)]
+        screen.app.push_screen(ChoiceMenu("Run solutions against", choices), chosen)
+    else:
+        screen.notify("No problem here has tests yet: import a file of problems with tests.", markup=False)
+
+
+def _fill_in(screen: WorkbenchScreen, suites: SuitesToRun) -> None:
+    from workbench.app.tui.screens.runs import RunsScreen
+    from workbench.app.tui.screens.start_run import StartOffer
+
+    offer = StartOffer(problems.KIND, {"suite": suites.option, "name": suites.name})
+    screen.app.push_screen(RunsScreen(starting=True, offer=offer))

@@ -113,6 +113,7 @@ def prepare(folder: Path) -> Given:
     for name, even in (("often", 2), ("seldom", 3), ("thrice", 5)):
         found = [(item, Verdict(outcome=Outcome(item % even == 0), score=item % 7 / 7)) for item in items]
         add_complete_run(project, name, found)
+    add_complete_run(project, "asked", [(item, Verdict(outcome=Outcome.CORRECT)) for item in items], kind="llm-judge")
     freeze(project)
     freeze(project, "other")
     assign(project, ["amira"], per_item=1)

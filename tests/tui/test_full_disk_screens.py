@@ -81,6 +81,13 @@ ACTS = {
         ("A", *"my-judge", "enter", "tab", "tab", *"http://h:9/v1", "enter", *"qwen", "f4"),
         file="workbench.toml",
     ),
+    "keep a template": Act(
+        "accuracy",
+        "TemplateScreen",
+        ("down", "down", "down", "ctrl+t", "down", "down", "down", "enter", "ctrl+r", "enter"),
+        again=("ctrl+r",),
+        file="asked",
+    ),
     "give a cause": Act("triage", "TriageScreen", ("1",)),
     "save causes": Act("triage", "TriageScreen", ("e", "2"), file="p-"),
     "save accuracy": Act("accuracy", "AccuracyScreen", ("y", "e", "2"), file="p-"),

@@ -150,15 +150,15 @@ def _text(path: Path, most: int, read: Callable[[Path, int], bytes]) -> str:
         raise UsageError(f"{path}: {error}.", "The file must be readable UTF-8.") from error
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str, *, replace: bool = True) -> None:
     """Put a text in a file's place all at once; a new file is for its owner alone.
 
     Raises:
-        UsageError: It can't be written.
+        UsageError: It can't be written, or something stands there and may not be replaced.
     """
     try:
         require_own(path)
-        with whole_file(path) as stream:
+        with whole_file(path, replace=replace) as stream:
             stream.write(text.encode())
     except OSError as error:
         raise UsageError(f"{path} can't be written: {error.strerror}.") from error

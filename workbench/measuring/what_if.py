@@ -200,6 +200,7 @@ class Changeable(Struct, frozen=True, kw_only=True):
     """
 
     run: int
+    kind: str
     options: tuple[FormOption, ...]
     values: dict[str, str]
 
@@ -215,7 +216,7 @@ def changeable(project: Project, verifier: str, run: int | None = None) -> Chang
     if THRESHOLD not in {option.name for option in options} and columns(project).score(found.id) is not None:
         about = "least score of a correct completion; the stored scores are compared with it"
         options = (FormOption(name=THRESHOLD, about=about), *options)
-    return Changeable(run=found.id, options=options, values=found.verifier.options)
+    return Changeable(run=found.id, kind=found.verifier.kind, options=options, values=found.verifier.options)
 
 
 def what_if(project: Project, options: WhatIfOptions, beside: Sequence[int] = ()) -> WhatIf:

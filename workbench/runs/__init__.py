@@ -6,6 +6,6 @@ runner: the process. liveness, lease: its launch and life. first_stage, local: v
 session, journal: calls to model servers. serving: verifiers that make them. executing: verifiers that run programs.
 executor: single items for callers in any thread. generation, generating: texts that models write.
 rejudging, rejudger: a run's items judged by other options; the process that does it.
-probes, probing: attempts to hack a verifier. trying: a verifier on a few items. previewing, transcripts,
-replaying: calls, seen and seen again.
+probes, probing: attempts to hack a verifier. trying: a verifier on a few items. own_templates: a judge's, edited.
+previewing, transcripts, replaying: calls, seen and seen again.
 """

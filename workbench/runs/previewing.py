@@ -58,14 +58,14 @@ class PreviewedCall(Struct, frozen=True, kw_only=True):
 
 
 def preview_calls(
-    project: Project, kind: str, options: dict[str, str], completion: str | None = None
+    project: Project, kind: str, options: dict[str, str], completion: str | int | None = None
 ) -> list[PreviewedCall]:
     """The requests about an item, one a step of the verifier.
 
     Args:
         kind: A kind, or the name of a verifier in ``workbench.toml`` or the database.
         options: Option values, over those of the name.
-        completion: The completion's own id; None for the first item.
+        completion: The completion's own id, or its row id; None for the first item.
 
     Raises:
         UsageError: There is no such verifier, option or item, several items have the id, or the verifier asks no
@@ -89,10 +89,12 @@ def calls_about(project: Project, verifier: ServedVerifier, item: VerifierInput)
     return [_call(verifier, one) for one in planned]
 
 
-def _item(project: Project, completion: str | None) -> VerifierInput:
+def _item(project: Project, completion: str | int | None) -> VerifierInput:
     reader = project.database.reader()
     if completion is None:
         found = browsing.first_ids(reader, BrowseQuery(), 1)
+    elif isinstance(completion, int):
+        found = [completion]
     else:
         found = browsing.with_key(reader, completion)
     if completion is None and not found:

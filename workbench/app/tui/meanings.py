@@ -165,7 +165,7 @@ MEANINGS: Final = (
         "ctrl+r,f4",
         "run",
         "Do it: run, save, write.",
-        "resume judge.save publish.write verb.run store accept what-if.save set-up-run.start trial.start",
+        "resume judge.save publish.write verb.run store accept what-if.save template.save set-up-run.start trial.start",
     ),
     Meaning("ctrl+t,f3", "try", "Try it first: preview, plan.", "preview plan try what-if"),
     # -- to label

@@ -171,11 +171,12 @@ class WorkbenchScreen(Screen[None]):
     def index_grew(self) -> None:
         """More of the texts is in their index than a moment ago, or all."""
 
-    def ask_line(self, title: str, about: Hashable, then: Callable[[str | None], None]) -> None:
+    def ask_line(self, title: str, about: Hashable, then: Callable[[str | None], None], proposal: str = "") -> None:
         """Ask for a line about something; one that was given before stands there again unless it was stored.
 
         Args:
             then: Given the line, or None where there is none; whoever has stored it says so with `line_stored`.
+            proposal: What stands there where none was given before.
         """
         given = self.workbench.unstored_lines
 
@@ -184,7 +185,7 @@ class WorkbenchScreen(Screen[None]):
                 given[title, about] = said
             then(said)
 
-        self.app.push_screen(NoteInput(given.get((title, about), ""), title), answered)
+        self.app.push_screen(NoteInput(given.get((title, about), proposal), title), answered)
 
     def line_stored(self, title: str, about: Hashable) -> None:
         """What was asked for is stored: it is not needed any more."""

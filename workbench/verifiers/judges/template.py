@@ -77,6 +77,11 @@ def used(content: str, known: frozenset[str]) -> frozenset[str]:
     return frozenset(name for _, name in _MARK.findall(content) if name in known)
 
 
+def shown(content: str) -> frozenset[str]:
+    """The names whose texts are put into a message, where there are such."""
+    return frozenset(name for sign, name in _MARK.findall(content) if not sign)
+
+
 def required(content: str, known: frozenset[str]) -> frozenset[str]:
     """Those that stand outside a section of their own."""
     found: set[str] = set()
@@ -197,11 +202,25 @@ def builtin(
     Raises:
         ValueError: There is no such version.
     """
+    path = _builtin_path(name, version)
+    return read(_bytes(path), path.name, chosen, names)
+
+
+def builtin_text(name: str, version: int | None = None) -> str:
+    """The text of one of our own templates; arguments and errors as with `builtin`."""
+    return _bytes(_builtin_path(name, version)).decode()
+
+
+def _builtin_path(name: str, version: int | None) -> Path:
     known = _versions(name)
     if version is not None and version not in known:
         raise ValueError(f"template_version: {name} has {', '.join(map(str, known))}, not {version}")
-    path = _FOLDER / f"{name}@{version or known[-1]}.toml"
-    return read(_bytes(path), path.name, chosen, names)
+    return _FOLDER / f"{name}@{version or known[-1]}.toml"
+
+
+@lru_cache(maxsize=64)
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes()
 
 
 @cache
@@ -224,11 +243,16 @@ def from_file(path: Path, chosen: Sampling = _NOTHING_CHOSEN) -> Template:
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}.") from error
+    return own(data, str(path), chosen)
+
+
+def own(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN) -> Template:
+    """A user's own template from a file's bytes; arguments and errors as with `read`."""
     if len(data) > MAX_BYTES:
-        raise UsageError(f"{path}: a template has at most {MAX_BYTES // 1024} KiB.")
-    template = read(data, str(path), chosen)
+        raise UsageError(f"{where}: a template has at most {MAX_BYTES // 1024} KiB.")
+    template = read(data, where, chosen)
     if not any("completion" in call.names for call in template.calls):
-        raise UsageError(f"{path}: none of its calls shows the completion.", "Put {completion} where it is to stand.")
+        raise UsageError(f"{where}: none of its calls shows the completion.", "Put {completion} where it is to stand.")
     return template
 
 
@@ -282,11 +306,6 @@ def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: fro
         calls=tuple(calls),
         sha256=hashlib.sha256(data).hexdigest(),
     )
-
-
-@lru_cache(maxsize=64)
-def _bytes(path: Path) -> bytes:
-    return path.read_bytes()
 
 
 def _call(form: _CallForm, known: frozenset[str], sampling: tuple[Struct, ...]) -> TemplateCall:

@@ -18,7 +18,7 @@ from workbench.verifiers.base import SERVER_AT, Isolation, Judged, ServedVerifie
 from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.parsers import PARSERS, parser
 from workbench.verifiers.judges.strategies import STRATEGIES, TEMPLATE, Kind
-from workbench.verifiers.judges.template import Template, builtin, from_file
+from workbench.verifiers.judges.template import Template, builtin, builtin_text, from_file
 from workbench.verifiers.judges.voting import vote
 from workbench.verifiers.serving import (
     LIMIT_OPTIONS,
@@ -174,17 +174,39 @@ def sampling_from(options: Mapping[str, str]) -> Sampling:
 
 
 def _template(options: Mapping[str, str], strategy: str, kind: Kind, chosen: Sampling) -> Template:
-    if "variant" in options and not kind.variants:
-        raise ValueError(f"variant: the strategy {strategy} has none")
-    variant = choice(options, "variant", kind.variants, "") if "variant" in options else ""
+    variant = _variant(options, strategy, kind)
     if "template" in options:
         if not kind.own_template or variant:
             raise ValueError(f"template: {strategy} has its own")
         return from_file(Path(required(options, "template")), chosen)
+    version = whole(options, TEMPLATE_VERSION, least=1)
+    return builtin(_builtin_name(strategy, variant, kind), chosen, kind.names, version)
+
+
+def _variant(options: Mapping[str, str], strategy: str, kind: Kind) -> str:
+    if "variant" in options and not kind.variants:
+        raise ValueError(f"variant: the strategy {strategy} has none")
+    return choice(options, "variant", kind.variants, "") if "variant" in options else ""
+
+
+def _builtin_name(strategy: str, variant: str, kind: Kind) -> str:
     if strategy == TEMPLATE:
         raise ValueError("template: it is missing")
-    name = kind.file or (f"{strategy}-{variant}" if variant else strategy)
-    return builtin(name, chosen, kind.names, whole(options, TEMPLATE_VERSION, least=1))
+    return kind.file or (f"{strategy}-{variant}" if variant else strategy)
+
+
+def asked_by(options: Mapping[str, str]) -> str:
+    """The text of the template of ours that a judge with these options asks by.
+
+    Raises:
+        ValueError: An option is wrong, or no template of a user's own may take its place.
+    """
+    strategy = choice(options, "strategy", tuple(STRATEGIES), "verifybench")
+    kind = STRATEGIES[strategy]
+    if not kind.own_template:
+        raise ValueError(f"template: {strategy} has its own")
+    name = _builtin_name(strategy, _variant(options, strategy, kind), kind)
+    return builtin_text(name, whole(options, TEMPLATE_VERSION, least=1))
 
 
 def _strategy_options(options: Mapping[str, str], strategy: str, kind: Kind) -> dict[str, str]:

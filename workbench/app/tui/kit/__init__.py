@@ -14,7 +14,7 @@ Figures in words
     accuracy_sheet, accuracy_view, agreement_view, briefing_view, compare_view, import_view, overview, queue_view,
     run_view, set_view, triage_view: one each.
 To be filled in
-    prompt_bar: a line. choices: a menu. option_field: an option. type_picker: an answer type.
+    prompt_bar: a line. text_editor: many lines. choices: a menu. option_field: an option. type_picker: an answer type.
     path_suggester: completes a file's name. file_picker: a tree of files.
 Around a screen
     title_bar, footer.

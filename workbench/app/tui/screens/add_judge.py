@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -30,7 +30,7 @@ from workbench.app.tui.screens.confirm import ConfirmScreen
 from workbench.core.errors import OptionError
 from workbench.core.text.figures import counted
 from workbench.runs import configuring
-from workbench.runs.configuring import FormOption, FormSection, VerifierForm, preview
+from workbench.runs.configuring import FormOption, FormSection, VerifierForm
 from workbench.runs.previewing import PreviewedCall
 
 # -- Options that belong together, under a heading that folds them.
@@ -148,9 +148,9 @@ class PreviewScreen(FindingScreen):
     """One request after the other, as text or to the byte.
 
     Args:
-        kind: The kind of verifier.
-        options: Its options.
-        calls: What it would ask about the first item.
+        look: What would be asked about an item by its id, or about the first one; runs in a thread.
+        calls: What would be asked about an item.
+        item: The id of that one; the first one's need not be said.
     """
 
     TITLE_TEXT = "Preview"
@@ -161,11 +161,13 @@ class PreviewScreen(FindingScreen):
         *finding_actions("preview"),
     )
 
-    def __init__(self, kind: str, options: Mapping[str, str], calls: list[PreviewedCall]) -> None:
+    def __init__(
+        self, look: Callable[[str | None], list[PreviewedCall]], calls: list[PreviewedCall], item: str = ""
+    ) -> None:
         super().__init__()
-        self._kind, self._options = kind, options
+        self._look = look
         self._calls = calls
-        self._item = ""
+        self._item = item
         self._raw = False
 
     def compose(self) -> ComposeResult:
@@ -202,8 +204,7 @@ class PreviewScreen(FindingScreen):
         """Read what would be asked about that item."""
         if asked != _ITEM:
             return super().answered(asked, text)
-        work = partial(preview, self.project, self._kind, self._options, text or None)
-        self.in_background(work, partial(self._read, text), group="preview")
+        self.in_background(partial(self._look, text or None), partial(self._read, text), group="preview")
         return False
 
     def _read(self, item: str, calls: list[PreviewedCall]) -> None:
@@ -337,13 +338,12 @@ class AddJudgeScreen(FormScreen):
     def action_preview(self) -> None:
         """Show what would be sent about the first item; the preview goes on to others."""
         if (kind := self.chosen_kind) is not None:
-            options = self._given()
-            work = partial(configuring.preview, self.project, kind, options, None)
-            self.in_background(work, partial(self._show_preview, kind, options), group="judge")
+            look = partial(configuring.preview, self.project, kind, self._given())
+            self.in_background(partial(look, None), partial(self._show_preview, look), group="judge")
 
-    def _show_preview(self, kind: str, options: dict[str, str], calls: list[PreviewedCall]) -> None:
+    def _show_preview(self, look: Callable[[str | None], list[PreviewedCall]], calls: list[PreviewedCall]) -> None:
         if self.is_current:
-            self.app.push_screen(PreviewScreen(kind, options, calls))
+            self.app.push_screen(PreviewScreen(look, calls))
 
     def action_save(self) -> None:
         """Check it and keep it."""

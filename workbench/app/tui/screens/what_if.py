@@ -20,6 +20,7 @@ from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.screens.template import TemplateScreen
 from workbench.app.tui.sharing import share
 from workbench.app.tui.table_screen import TableScreen
 from workbench.app.tui.trusting import trusting
@@ -33,10 +34,10 @@ from workbench.measuring.accuracy_items import AccuracyCell
 from workbench.measuring.what_if import Changeable, WhatIf, WhatIfOptions, changeable, save, what_if
 from workbench.measuring.what_if_tables import FLIPPED, KINDS, coverage_words, sentence, type_words, what_if_as
 from workbench.runs.configuring import FormOption, with_template_inside
+from workbench.runs.own_templates import ITS_OWN, TEMPLATE
 
 SAMPLE: Final = 20
 """Items that servers are asked about first."""
-_TEMPLATE: Final = "template"
 _WORK: Final = "what-if"
 _NAME: Final = "name of the new verifier"
 
@@ -56,8 +57,9 @@ class WhatIfScreen(TableScreen, FormScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("what-if.try", "ctrl+t", "try", "Try", "See which verdicts these options would change.", priority=True),
         Action("what-if.save", "ctrl+r", "save", "Save", "Start a new verifier with these options.", priority=True),
-        Action("what-if.open", "enter", "open_row", "Open", "Open the item under the cursor."),
+        Action("what-if.open", "enter", "open_row", "Open", "Open the item under the cursor; on template, its text."),
         Action("what-if.export", "e", "export", "Export", "Save or copy the figures, or the items that flip.", False),
+        Action("what-if.template", "", "template", "Template", "Edit the judge's template.", False),
         Action("what-if.next", "tab", "app.focus_next", "Next", "Go to the next field, or to the items that flip."),
         Action("what-if.back", "escape,q", "back", "Back", "Stop what is under way, else go back."),
     )
@@ -109,6 +111,8 @@ class WhatIfScreen(TableScreen, FormScreen):
         fields = [option_field(_line(option, form.values)) for option in form.options]
         await self.query_one("#what-if-form").mount_all(fields)
         self._hide_unused()
+        if (template := self._field(TEMPLATE)) is not None:
+            template.hint("enter: edit the text")
         fields[0].line.focus()
 
     @on(OptionField.Changed)
@@ -121,8 +125,14 @@ class WhatIfScreen(TableScreen, FormScreen):
             field.display = field.option in used
 
     @on(Input.Submitted)
-    def _next(self) -> None:
-        self.focus_next()
+    def _next(self, event: Input.Submitted) -> None:
+        if self._field(TEMPLATE) in event.input.ancestors:
+            self.action_template()
+        else:
+            self.focus_next()
+
+    def _field(self, name: str) -> OptionField | None:
+        return next(iter(self.query(f"#option-{name}").results(OptionField)), None)
 
     @property
     def options(self) -> WhatIfOptions:
@@ -131,9 +141,34 @@ class WhatIfScreen(TableScreen, FormScreen):
         typed = {field.option: field.value for field in self.query(OptionField)}
         before = self.form.values
         given = {name: value for name, value in typed.items() if value != before.get(name, "")}
-        if given.get(_TEMPLATE):
+        if given.get(TEMPLATE):
             given = with_template_inside(self.project, given)
         return WhatIfOptions(verifier=self.verifier, run=self.form.run, basis=self.basis, settings=given)
+
+    # -- the template ------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is a template where a judge asks by one."""
+        if action == "template":
+            return self._field(TEMPLATE) is not None
+        return super().check_action(action, parameters)
+
+    def action_template(self) -> None:
+        """Edit the template; what is saved is tried."""
+        assert self.form is not None
+        try:
+            changes = self.options.changes
+        except WorkbenchError as error:
+            self.trouble(error)
+            return
+        options = {key: value for key, value in (self.form.values | changes).items() if value}
+        self.app.push_screen(TemplateScreen(self.form.kind, options, self.verifier, self.shown, self._take_template))
+
+    def _take_template(self, file: str) -> None:
+        for name, value in {**dict.fromkeys(ITS_OWN, ""), TEMPLATE: file}.items():
+            if (field := self._field(name)) is not None:
+                field.value = value
+        self.action_try()
 
     # -- trying ------------------------------------------------------------------------------------
 

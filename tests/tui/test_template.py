@@ -1,0 +1,224 @@
+"""A judge's template edited in what-if: from the text to a sample's verdicts and a verifier of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from textual.events import Paste
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from tests.helpers import make_project, numbered
+from tests.servers.scripted import Received, scripted
+from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, text_of, until
+from tests.tui.test_what_if import field, judged
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.choices import ChoiceMenu
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.screens.add_judge import PreviewScreen
+from workbench.app.tui.screens.confirm import ConfirmScreen
+from workbench.app.tui.screens.template import TemplateScreen
+from workbench.app.tui.screens.what_if import WhatIfScreen
+from workbench.config.file import FOLDER_VARIABLE
+from workbench.core.project import Project
+from workbench.runs.run_status import runs, wait
+from workbench.runs.verdict_files import verdict_lines
+from workbench.runs.verifying import configured, start
+
+ITEMS = 30
+MARK = "[bold]strictly[/]"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "own"))
+    return make_project(tmp_path, numbered(ITEMS, subtype="A1"))
+
+
+def reply(received: Received) -> str:
+    asked = json.dumps(received.body)
+    return "Final Judgment: No" if "strictly" in asked else "Final Judgment: Yes"
+
+
+async def editing(app: WorkbenchApp, pilot: Pilot[None], item: int | None = 3) -> TemplateScreen:
+    """What-if of the judge, its template open."""
+    await app.push_screen(WhatIfScreen("judge", item))
+    await until(pilot, lambda: app.screen.query("#option-template"))
+    await settle(pilot)
+    field(app, "template").line.focus()
+    await press(pilot, "enter")
+    screen = screen_of(app, TemplateScreen)
+    await until(pilot, lambda: text_of(app, "#template-shape"))
+    return screen
+
+
+async def written(pilot: Pilot[None], screen: TemplateScreen, text: str) -> None:
+    """Write a text, and wait until it was looked at."""
+    shape, trouble = screen.query_one("#template-shape", Static), screen.query_one(".form-trouble", Static)
+    shape.update("")
+    trouble.update("")
+    screen.editor.text = text
+    await until(pilot, lambda: str(shape.content) or str(trouble.content))
+
+
+async def kept(app: WorkbenchApp, pilot: Pilot[None], name: str) -> None:
+    """Save under a file's name."""
+    await press(pilot, "ctrl+r")
+    app.screen.query_one(Input).value = name
+    await press(pilot, "enter")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_from_the_text_to_a_verifier_of_its_own(project: Project, size: tuple[int, int]) -> None:
+    with scripted(reply) as server:
+        judged(project, server)
+        asked = len(server.received)
+        async with opened(project, size=size) as (app, pilot):
+            screen = await editing(app, pilot)
+            text = screen.editor.text
+            assert 'parser = "verifybench@1"' in text
+            await written(pilot, screen, text.replace("You grade", f"You grade {MARK}"))
+            assert text_of(app, "#template-shape") == "1 call an item · read by verifybench@1"
+            # The prompt about the item at hand, without a call.
+            await press(pilot, "ctrl+t")
+            shown = screen_of(app, PreviewScreen)
+            document = shown.query_one(Reader).document
+            assert document is not None
+            assert MARK in document.text
+            assert shown.query_one(TitleBar).remark.startswith("c2 ")
+            await press(pilot, "escape")
+            assert len(server.received) == asked
+            # Kept beside the database, tried at once: what it would take is said, and a sample comes first.
+            await kept(app, pilot, "strict.toml")
+            assert isinstance(app.screen, ChoiceMenu)
+            what_if = app.screen_stack[-2]
+            assert isinstance(what_if, WhatIfScreen)
+            assert (project.path.parent / "strict.toml").read_text().count(MARK) == 1
+            assert what_if.query_one("#option-template").value == "strict.toml"  # type: ignore[attr-defined]
+            assert what_if.query_one("#option-parser").value == ""  # type: ignore[attr-defined]
+            assert len(server.received) == asked
+            await press(pilot, "2")
+            await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+            assert MARK in "".join(str(one.content) for one in app.screen.query(Static))
+            assert len(server.received) == asked
+            await press(pilot, "y")
+            await until(pilot, lambda: what_if.found and what_if.found.report.items.read == 20)
+            assert len(server.received) == asked + 20
+            await press(pilot, "ctrl+r", *"strict", "enter")
+            await until(pilot, lambda: any("strict saved" in text for text in notices(app)))
+        (run,) = (one.run for one in runs(project) if one.verifier == "strict")
+        done = await asyncio.to_thread(wait, project, run)
+        assert (done.verifier, done.state, done.done) == ("strict", "complete", ITEMS)
+        assert len(server.received) == asked + ITEMS
+        assert {one.verdict for one in verdict_lines(project, "strict", run)} == {"incorrect"}
+
+
+async def test_a_file_that_changed_after_it_was_tried_is_asked_about_anew(project: Project) -> None:
+    with scripted(reply) as server:
+        judged(project, server)
+        asked = len(server.received)
+        async with opened(project) as (app, pilot):
+            screen = await editing(app, pilot)
+            await written(pilot, screen, screen.editor.text.replace("You grade", "You strictly grade"))
+            await kept(app, pilot, "strict")
+            await press(pilot, "2")
+            await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+            await press(pilot, "y")
+            await until(pilot, lambda: len(server.received) == asked + 20)
+            await settle(pilot)
+            # Somebody else writes into it: what was accepted is not this.
+            path = project.path.parent / "strict.toml"
+            path.write_text(path.read_text().replace("strictly", "never"))
+            await press(pilot, "ctrl+r", *"strict", "enter")
+            await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+            assert "never" in "".join(str(one.content) for one in app.screen.query(Static))
+            await press(pilot, "escape")
+        assert "strict" not in {one.name for one in configured(project)}
+        assert len(server.received) == asked + 20
+
+
+async def test_what_is_wrong_stands_below_and_nothing_that_was_written_is_lost(project: Project) -> None:
+    with scripted(reply) as server:
+        judged(project, server)
+        async with opened(project) as (app, pilot):
+            screen = await editing(app, pilot)
+            good = screen.editor.text
+            for text, words in (
+                (good.replace("version = ", "version = = "), ":3:"),
+                (good.replace('"verifybench@1"', '"[bold]x[/]"'), "parser: There is no parser '[bold]x[/]'"),
+                (good.replace("{completion}", ""), "none of its calls shows the completion"),
+            ):
+                await written(pilot, screen, text)
+                assert words in text_of(app, ".form-trouble").replace("\n", " "), text_of(app, ".form-trouble")
+                assert text_of(app, "#template-shape") == ""
+                await press(pilot, "ctrl+t")
+                screen_of(app, TemplateScreen)
+                await kept(app, pilot, "mine")
+                assert screen_of(app, TemplateScreen).editor.text == text
+                assert not (project.path.parent / "mine.toml").exists()
+            await written(pilot, screen, good.replace("{reference}", ""))
+            assert text_of(app, "#template-shape").endswith("shows no reference")
+            await kept(app, pilot, "../mine")
+            assert "no name for a template's file" in text_of(app, ".form-trouble")
+            # Leaving asks first, where something was written.
+            await press(pilot, "escape")
+            assert isinstance(app.screen, ConfirmScreen)
+            await press(pilot, "escape")
+            screen_of(app, TemplateScreen)
+            await press(pilot, "escape", "y")
+            screen_of(app, WhatIfScreen)
+        assert not [one for one in project.path.parent.iterdir() if one.suffix == ".toml"]
+
+
+async def test_letters_are_written_and_no_text_steers_the_terminal(project: Project) -> None:
+    with scripted(reply) as server:
+        judged(project, server)
+        async with opened(project) as (app, pilot):
+            screen = await editing(app, pilot)
+            await press(pilot, "q", "colon", "question_mark", "1")
+            assert screen.editor.text.startswith("q:?1")
+            app.post_message(Paste("\x1b]0;title\x07‮[bold]x[/]\r\ny"))
+            await settle(pilot)
+            assert "\x1b]0;title" in screen.editor.text
+            line = screen.editor.get_line(0).plain
+            assert line.startswith("q:?1␛]0;title␇")
+            assert "‮" not in line
+            assert len(line) == len(screen.editor.document.get_line(0))
+            drawn = "".join(segment.text for segment in screen.editor.render_line(0))
+            assert "\x1b" not in drawn
+            assert "[bold]x[/]" in drawn
+            # More than a template may hold is cut with a word.
+            app.post_message(Paste("word " * 100_000))
+            await settle(pilot)
+            assert len(screen.editor.text) <= 256 * 1024
+            assert any("left out" in text for text in notices(app))
+
+
+async def test_where_no_template_is_asked_by_there_is_none_to_edit(project: Project) -> None:
+    assert wait(project, start(project, "chrf", {}).run).state == "complete"
+    async with opened(project) as (app, pilot):
+        await app.push_screen(WhatIfScreen("chrf", 1))
+        await until(pilot, lambda: app.screen.query("#option-of"))
+        await settle(pilot)
+        assert app.screen.check_action("template", ()) is False
+
+
+@pytest.mark.parametrize("strategy", ["mcts"])
+async def test_a_template_of_ours_that_can_not_be_replaced_says_so(project: Project, strategy: str) -> None:
+    with scripted(reply) as server:
+        judged(project, server)
+        async with opened(project) as (app, pilot):
+            await app.push_screen(WhatIfScreen("judge"))
+            await until(pilot, lambda: app.screen.query("#option-strategy"))
+            await settle(pilot)
+            field(app, "strategy").value = strategy
+            field(app, "template").line.focus()
+            await press(pilot, "enter")
+            await until(pilot, lambda: "mcts has its own" in text_of(app, ".form-trouble"))
+            assert screen_of(app, TemplateScreen).editor.read_only
+            await press(pilot, "ctrl+t", "ctrl+r", "escape")
+            screen_of(app, WhatIfScreen)

@@ -1,0 +1,46 @@
+"""A text of many lines to write in; what could steer the terminal is shown, and nothing in it is markup."""
+
+from __future__ import annotations
+
+import re
+
+from rich.text import Text
+from textual.events import Paste
+from textual.widgets import TextArea
+
+from workbench.core.text.inert import inert
+
+_STEERS = re.compile(r"[^\t\x20-\x7e]")
+
+
+class TextEditor(TextArea):
+    """Takes so many characters; of a longer text that is pasted the rest is left out with a word.
+
+    Args:
+        longest: Characters.
+    """
+
+    def __init__(self, longest: int, *, id: str | None = None) -> None:
+        super().__init__(id=id, show_line_numbers=True, placeholder="reading …")
+        self._longest = longest
+
+    def get_line(self, line_index: int) -> Text:
+        """A line as it is drawn: each character that hides or steers has a sign of its own width."""
+        return Text(_STEERS.sub(_sign, self.document.get_line(line_index)), end="", no_wrap=True)
+
+    async def _on_paste(self, event: Paste) -> None:
+        event.stop()
+        # Textual would paste too.
+        event.prevent_default()
+        room = max(self._longest - len(self.text) + len(self.selected_text), 0)
+        text = event.text[:room].replace("\r\n", "\n").replace("\r", "\n")
+        if self.read_only:
+            return
+        self.replace(text, *self.selection, maintain_selection_offset=False)
+        if len(event.text) > room:
+            said = f"A text takes {self._longest:,} characters: the rest of what was pasted was left out."
+            self.notify(said, title="Cut", severity="warning", markup=False)
+
+
+def _sign(match: re.Match[str]) -> str:
+    return match[0] if (shown := inert(match[0])) == match[0] else shown if len(shown) == 1 else "␚"

@@ -1,0 +1,165 @@
+"""A judge's template as text: edited, previewed on an item, kept as a file beside the database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import ClassVar, Final
+
+from msgspec import structs
+from textual import on
+from textual.app import ComposeResult
+from textual.timer import Timer
+from textual.widgets import Static, TextArea
+
+from workbench.app.tui.form import FormScreen
+from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.text_editor import TextEditor
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.screens.add_judge import PreviewScreen
+from workbench.app.tui.screens.confirm import ConfirmScreen
+from workbench.core.errors import WorkbenchError
+from workbench.core.text.figures import counted
+from workbench.data.records.browse import ItemDetail
+from workbench.runs import own_templates
+from workbench.runs.own_templates import MAX_BYTES, TemplateDraft, TemplateShape
+from workbench.runs.previewing import PreviewedCall
+
+_FILE: Final = "file beside the database"
+_PAUSE_S: Final = 0.3
+
+
+class TemplateScreen(FormScreen):
+    """The text, and below it what it would ask or what is wrong with it.
+
+    Args:
+        kind: The kind of verifier.
+        options: Its options.
+        verifier: What it is called.
+        item: What it is previewed on to begin with; None for the first item.
+        then: Given the name of the file that it was kept as.
+    """
+
+    CSS_PATH = "template.tcss"
+    TITLE_TEXT = "Template"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("template.preview", "ctrl+t,f3", "preview", "Preview", "Show what it would ask.", priority=True),
+        Action("template.save", "ctrl+r,f4", "save", "Save", "Keep it as a file, and try it.", priority=True),
+        Action("template.back", "escape", "back", "Back", "Leave without saving."),
+    )
+
+    def __init__(
+        self,
+        kind: str,
+        options: Mapping[str, str],
+        verifier: str,
+        item: ItemDetail | None,
+        then: Callable[[str], None],
+    ) -> None:
+        super().__init__()
+        self._kind, self._options, self._verifier = kind, options, verifier
+        self._item, self._then = item, then
+        self._draft: TemplateDraft | None = None
+        self._check_later: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield TitleBar(self.TITLE_TEXT, printable(self._verifier))
+        yield TextEditor(MAX_BYTES, id="template-text")
+        yield Static(id="template-shape", markup=False)
+        yield Static(classes="form-trouble", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Read the template to begin with."""
+        self.editor.read_only = True
+        work = partial(own_templates.draft_of, self.project, self._kind, self._options, self._verifier)
+        self.in_background(work, self._show, group="template")
+
+    @property
+    def editor(self) -> TextEditor:
+        """What is written in."""
+        return self.query_one(TextEditor)
+
+    @property
+    def draft(self) -> TemplateDraft | None:
+        """The template as it stands there; None until it was read."""
+        return None if self._draft is None else structs.replace(self._draft, text=self.editor.text)
+
+    def _show(self, draft: TemplateDraft) -> None:
+        self._draft = draft
+        self.say(f"{printable(self._verifier)} · {printable(draft.file)}")
+        self.editor.read_only = False
+        self.editor.text = draft.text
+        self.editor.focus()
+
+    # -- what it would ask, or what is wrong -------------------------------------------------------
+
+    @on(TextArea.Changed)
+    def _changed(self) -> None:
+        self.complain("")
+        if self._check_later is not None:
+            self._check_later.stop()
+        self._check_later = self.set_timer(_PAUSE_S, self._check)
+
+    def _check(self) -> None:
+        if (draft := self.draft) is not None:
+            work = partial(own_templates.shape_of, draft.text, draft.file)
+            self.in_background(work, self._tell, group="template-shape")
+
+    def _tell(self, shape: TemplateShape) -> None:
+        lacks = f" · shows no {', no '.join(shape.lacks)}" if shape.lacks else ""
+        said = f"{counted(shape.calls, 'call')} an item · read by {printable(shape.parser)}{lacks}"
+        self._put_shape(said)
+
+    def _put_shape(self, said: str) -> None:
+        shape = self.query_one("#template-shape", Static)
+        shape.update(said)
+        shape.display = bool(said)
+
+    def trouble(self, error: BaseException | None) -> None:
+        """What is wrong stands in the place of what it would ask."""
+        if isinstance(error, WorkbenchError):
+            self._put_shape("")
+        super().trouble(error)
+
+    # -- actions -----------------------------------------------------------------------------------
+
+    def action_preview(self) -> None:
+        """Show the requests about the item."""
+        if (draft := self.draft) is not None:
+            look = partial(own_templates.preview, self.project, self._kind, self._options, draft)
+            work = partial(look, None if self._item is None else self._item.id)
+            self.in_background(work, partial(self._show_preview, look), group="template-preview")
+
+    def _show_preview(self, look: Callable[[str | None], list[PreviewedCall]], calls: list[PreviewedCall]) -> None:
+        if self.is_current:
+            self.app.push_screen(PreviewScreen(look, calls, self._item.completion_id if self._item else ""))
+
+    def action_save(self) -> None:
+        """Ask for a file's name."""
+        if self._draft is not None:
+            self.ask_line(_FILE, self._verifier, self._save, self._draft.file)
+
+    def _save(self, name: str | None) -> None:
+        if name and (draft := self.draft) is not None:
+            work = partial(own_templates.keep, self.project, draft, name)
+            self.in_background(work, self._saved, group="template-save")
+
+    def _saved(self, file: str) -> None:
+        self.line_stored(_FILE, self._verifier)
+        self.app.pop_screen()
+        self._then(file)
+
+    def action_back(self) -> None:
+        """Leave, after a question where something would be lost."""
+
+        def answered(leave: bool | None) -> None:
+            if leave:
+                self.workbench.action_go_back()
+
+        if (draft := self.draft) is not None and draft != self._draft:
+            self.app.push_screen(ConfirmScreen("Leave without saving?", "What you have written is lost."), answered)
+        else:
+            self.workbench.action_go_back()

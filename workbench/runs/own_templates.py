@@ -1,0 +1,210 @@
+"""A judge's template in its user's own words: begun with the one that a run was asked by, looked at, kept as a file.
+
+The file lies beside the database, where templates of a user's own may lie, and is trusted as they are: nobody is asked
+by it before its user has accepted it. One that a verifier asks by is never replaced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.config.file import FILE_NAME, write_whole
+from workbench.config.verifiers import TEMPLATE, TEMPLATE_VERSION, NamedVerifier, read_template, verifiers
+from workbench.core.errors import UsageError
+from workbench.core.files import temporary_folder
+from workbench.core.project import Project
+from workbench.runs.previewing import PreviewedCall, preview_calls
+from workbench.runs.store import runs as stored_runs
+from workbench.verifiers.judges.template import MAX_BYTES, own, shown
+from workbench.verifiers.judges.verifier import asked_by
+
+__all__ = ["MAX_BYTES", "TEMPLATE"]
+
+ITS_OWN: Final = ("strategy", "variant", TEMPLATE_VERSION, "parser")
+"""Options that say what a template of one's own says itself."""
+_ENDING: Final = ".toml"
+_FILE: Final = re.compile(r"\w[\w.+@-]{0,99}")
+_ITEM_TEXTS: Final = ("question", "reference", "completion")
+
+
+class TemplateDraft(Struct, frozen=True, kw_only=True):
+    """A template to be edited.
+
+    Attributes:
+        text: TOML.
+        file: What it may be kept as, beside the database.
+        stored: What that file held when it was read; None where there was none.
+    """
+
+    text: str
+    file: str
+    stored: str | None = None
+
+
+class TemplateShape(Struct, frozen=True, kw_only=True):
+    """What a template would ask.
+
+    Attributes:
+        calls: Requests an item.
+        parser: Who reads the last reply.
+        lacks: The texts of an item that no request shows.
+    """
+
+    calls: int
+    parser: str
+    lacks: tuple[str, ...]
+
+
+def draft_of(project: Project, kind: str, options: Mapping[str, str], name: str) -> TemplateDraft:
+    """The template that a verifier with these options asks by, to be edited; it names the parser that reads for it.
+
+    Args:
+        name: The verifier's, after which a file is called.
+
+    Raises:
+        UsageError: It asks by none that can be replaced, or its file can't be read.
+    """
+    if kind != "llm-judge":
+        raise UsageError(f"{kind} asks by no template.", "An llm-judge does.")
+    given, stored, file = options.get(TEMPLATE), None, _free(project, name)
+    if given is not None:
+        text = stored = read_template(Path(given))
+        if Path(given).parent == project.path.parent.resolve():
+            file = Path(given).name
+    else:
+        try:
+            text = _with(asked_by(options), id=_slug(name))
+        except ValueError as error:
+            raise UsageError(f"{error}.", "Only a judge of another strategy takes yours.") from error
+    if (parser := options.get("parser")) is not None:
+        text = _with(text, parser=parser)
+    return TemplateDraft(text=text, file=file, stored=stored)
+
+
+def shape_of(text: str, file: str) -> TemplateShape:
+    """What a template would ask.
+
+    Args:
+        file: What it is called, for messages.
+
+    Raises:
+        UsageError: It is none; the message names line and field.
+    """
+    template = own(_bytes(text), file)
+    put_in = frozenset[str]().union(*(shown(text) for call in template.calls for _, text in call.messages))
+    return TemplateShape(
+        calls=len(template.calls),
+        parser=template.parser,
+        lacks=tuple(name for name in _ITEM_TEXTS if name not in put_in),
+    )
+
+
+def preview(
+    project: Project, kind: str, options: Mapping[str, str], draft: TemplateDraft, item: str | int | None
+) -> list[PreviewedCall]:
+    """What a verifier would ask about an item with a template that is kept nowhere yet; nothing is sent.
+
+    Raises:
+        UsageError: The template or another option is wrong, or there is no such item.
+    """
+    shape_of(draft.text, draft.file)
+    try:
+        with temporary_folder("template") as folder:
+            path = folder / draft.file
+            path.write_bytes(_bytes(draft.text))
+            return preview_calls(project, kind, with_template(options, str(path)), item)
+    except OSError as error:
+        raise UsageError(f"There is no room to preview it: {error.strerror}.") from error
+
+
+def with_template(options: Mapping[str, str], template: str) -> dict[str, str]:
+    """The options with a template of one's own in place of what stands there."""
+    return {**{key: value for key, value in options.items() if key not in ITS_OWN}, TEMPLATE: template}
+
+
+def keep(project: Project, draft: TemplateDraft, name: str) -> str:
+    """Write a template into a file beside the database.
+
+    Args:
+        name: The file's; ``.toml`` is put behind it where it isn't there.
+
+    Returns:
+        The file's name.
+
+    Raises:
+        UsageError: It is no template, the name is none, or the file is another one, has changed since it was read, is
+            asked by, or can't be written. Nothing is written then.
+    """
+    file = name if name.endswith(_ENDING) else f"{name}{_ENDING}"
+    if not _FILE.fullmatch(file) or file.casefold() == FILE_NAME:
+        raise UsageError(f"{name!r} is no name for a template's file.", "Use up to 95 letters, digits and . _ + @ -")
+    shape_of(draft.text, file)
+    path = project.path.parent / file
+    there = _content(path)
+    if there is not None and there == draft.text:
+        return file
+    if there is not None:
+        _require_replaceable(project, draft, path, there)
+    write_whole(path, draft.text, replace=there is not None)
+    return file
+
+
+def _require_replaceable(project: Project, draft: TemplateDraft, path: Path, there: str) -> None:
+    hint = "Take another name; nothing was written."
+    if path.name != draft.file or draft.stored is None:
+        raise UsageError(f"There is a file {path.name!r} already.", hint)
+    if there != draft.stored:
+        raise UsageError(f"{path.name!r} has changed since it was read.", hint)
+    if users := _asking_by(project, path):
+        raise UsageError(f"{', '.join(map(repr, users))} asks by {path.name!r}: what it has asked would go.", hint)
+
+
+def _asking_by(project: Project, path: Path) -> list[str]:
+    """The verifiers whose template a file is."""
+    stored = {one.name: one.options for one in stored_runs.verifiers(project.database.reader())}
+    written = {
+        name: entry.options for name, entry in verifiers(project.path).items() if isinstance(entry, NamedVerifier)
+    }
+    places = {str(path), str(path.absolute()), str(path.resolve())}
+    return sorted(name for name, options in (stored | written).items() if options.get(TEMPLATE) in places)
+
+
+def _content(path: Path) -> str | None:
+    try:
+        return read_template(path) if path.is_symlink() or path.exists() else None
+    except OSError as error:
+        raise UsageError(f"{path} can't be read: {error.strerror}.") from error
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _with(text: str, **values: str) -> str:
+    """A TOML text with other values of its own keys; as it is where it is none."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        document = tomlkit.parse(text)
+        document.update(values)
+        return tomlkit.dumps(document)
+    except (TOMLKitError, RecursionError, ValueError):
+        return text
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9_-]+", "-", name.lower()).lstrip("-_0123456789").rstrip("-_")[:90] or "own"
+
+
+def _free(project: Project, name: str) -> str:
+    """A file's name after a verifier's that nothing has beside the database."""
+    names = (f"{_slug(name)}{'' if number == 1 else f'-{number}'}{_ENDING}" for number in count(1))
+    taken = project.path.parent
+    return next(one for one in names if one != FILE_NAME and not (taken / one).exists())

@@ -13,13 +13,14 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from tests.helpers import make_project, numbered
-from tests.tui.stage import HOSTILE, SIZES, add_run, opened, press, settle, text_of
+from tests.servers.scripted import Received, Scripted, scripted
+from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, screen_of, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.prompt_bar import CompletingInput
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screens.add_judge import AddJudgeScreen, OptionSection, PreviewScreen
-from workbench.app.tui.screens.start_run import StartRunScreen
+from workbench.app.tui.screens.start_run import SetUpRunScreen, StartRunScreen
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
@@ -80,7 +81,7 @@ def offered(app: WorkbenchApp, name: str) -> bool:
 async def test_a_judge_is_added_by_keys_alone(project: Project, size: tuple[int, int]) -> None:
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":v", "enter", "A")
-        assert isinstance(app.screen, AddJudgeScreen)
+        screen_of(app, AddJudgeScreen)
         await pilot.press(*"my-judge", "enter", "tab", "tab", *URL, "enter", *"qwen", "enter")
         while app.focused is not field(app, "reference").line:
             await pilot.press("tab")
@@ -91,10 +92,60 @@ async def test_a_judge_is_added_by_keys_alone(project: Project, size: tuple[int,
         assert saved(project) == {
             "my-judge": {"kind": "llm-judge", "base_url": URL, "model": "qwen", "reference": "false"}
         }
-        assert type(app.screen).__name__ == "RunsScreen"
-        await press(pilot, "a")
-        assert isinstance(app.screen, StartRunScreen)
-        assert "my-judge" in [one.name for one in app.screen.listed]
+        # One key from here starts it, and the screen says which.
+        assert screen_of(app, SetUpRunScreen).chosen.name == "my-judge"
+        assert "my-judge is ready: ^r starts it" in text_of(app, "#set-up-ready")
+        assert [type(screen).__name__ for screen in app.screen_stack[1:]] == [
+            "HomeScreen",
+            "RunsScreen",
+            "SetUpRunScreen",
+        ]
+        await press(pilot, "escape", "a")
+        chooser: object = app.screen
+        assert isinstance(chooser, StartRunScreen)
+        assert "my-judge" in [one.name for one in chooser.listed]
+
+
+def said_of_server(app: WorkbenchApp) -> list[str]:
+    """The lines that the form shows of the server; none while it shows nothing."""
+    found = app.screen.query_one(".form-tested", Static)
+    return str(found.content).splitlines() if found.display else []
+
+
+async def test_a_server_is_tested_in_the_form_in_few_plain_lines(project: Project) -> None:
+    def answer(received: Received) -> Scripted | str:
+        # Like a server that lists its models under any path.
+        listed = {"object": "list", "data": [{"id": "qwen", "object": "model"}]}
+        return "Yes" if received.path.endswith("/completions") else Scripted(body=listed)
+
+    with scripted(answer) as server:
+        async with opened(project) as (app, pilot):
+            await press(pilot, *":n", "enter")
+            await fill(pilot, name="my-judge", base_url=server.url, model="qwen")
+            await press(pilot, "f5")
+            (line,) = said_of_server(app)
+            assert line.startswith(f"✓ qwen at {server.url}: The model 'qwen' is there. It replies: 'Yes'")
+            assert "↵" not in line
+            assert "LM Studio" not in line
+            assert notices(app) == []
+            await fill(pilot, model="other")
+            assert said_of_server(app) == [], "it was another model that answered"
+            await fill(pilot, model="qwen")
+            await press(pilot, "f4")
+            screen_of(app, SetUpRunScreen)
+            await press(pilot, "f5")
+            assert said_of_server(app)[0].startswith("✓ qwen at")
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":n", "enter")
+        await fill(pilot, name="another", base_url=server.url, model="qwen")
+        await press(pilot, "f5")
+        (line,) = said_of_server(app)
+        assert line.startswith("✗ qwen at")
+        assert "Is the server running" in line
+        await fill(pilot, base_url="ftp://x")
+        await press(pilot, "f5")
+        assert "http://" in trouble(app, "base_url")
+        assert said_of_server(app) == []
 
 
 async def test_who_has_typed_it_is_not_asked_again_for_trust(project: Project, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from workbench.app.tui.screens.item import ItemScreen
 from workbench.core.project import Project
 from workbench.labelling.agreement import measuring as service
 from workbench.labelling.agreement.measuring import agreement
+from workbench.labelling.agreement.text import agreement_text
 from workbench.measuring.briefing import agreement_sentence
 from workbench.measuring.browsing import LabelledRow, pair_items
 
@@ -162,6 +163,23 @@ async def test_items_in_common_that_do_not_count_are_not_denied(tmp_path: Path) 
     async with opened(record.project) as (app, pilot):
         await press(pilot, *":g", "enter", "right")
         assert "no item in common that counts: 1 label of theirs unblinded" in text_of(app, "#agreement-cell")
+        said = text_of(app, "#agreement-conclusion")
+        assert "No item has two labels that count: 1 more are unblinded" in said
+        assert "^r in the list of people" in said
+
+
+async def test_where_nobody_labelled_blind_it_is_said_why_nothing_counts_and_what_to_do(tmp_path: Path) -> None:
+    record = Record(make_project(tmp_path, numbered(4)))
+    for name in ("ann", "bob"):
+        record.say(name, 1, "c", unblinded=True)
+    async with opened(record.project) as (app, pilot):
+        await press(pilot, *":g", "enter")
+        said = text_of(app, "#agreement-conclusion")
+        assert "Nothing counts yet: 2 labels, all unblinded." in said
+        assert "hands this app to one of them, blind" in said
+    shown = agreement_text(agreement(record.project).report)
+    assert "Nothing counts yet: 2 labels, all unblinded." in shown
+    assert "workbench open DB --as NAME" in shown
 
 
 @pytest.mark.parametrize("size", SIZES)

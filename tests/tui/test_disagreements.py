@@ -161,6 +161,27 @@ async def test_verifiers_are_chosen_from_a_list(project: Project) -> None:
         assert sorted(order(screen)) == [1, 2, 3, 4]
 
 
+async def test_only_the_rows_where_one_verifier_stands_against_are_listed(project: Project) -> None:
+    async with disagreements(project) as (screen, pilot):
+        await press(pilot, "V", "2")
+        assert wanted(screen).against == "beta"
+        assert sorted(order(screen)) == [1, 2, 3, 4]
+        await press(pilot, "V", "1")
+        assert sorted(order(screen)) == [1, 2]
+        assert "2 where alpha stands against" in remark(screen)
+        await press(pilot, "V", "3")
+        assert order(screen) == [4], "an abstention is not what gold says"
+        await press(pilot, "w", "2")
+        assert sorted(order(screen)) == [1, 2], "gamma is alone against the two others; where it abstains it is not"
+        await press(pilot, "V", "2")
+        assert sorted(order(screen)) == [3, 4]
+        await press(pilot, "escape")
+        assert wanted(screen).against == ""
+        assert sorted(order(screen)) == [1, 2, 3, 4]
+        await press(pilot, "V", "1", "V", "0")
+        assert wanted(screen).against == ""
+
+
 async def test_the_size_of_the_smaller_side_goes_round(tmp_path: Path) -> None:
     project = make(tmp_path)
     add_run(project, "delta", dict.fromkeys(range(1, 9), YES))

@@ -71,7 +71,7 @@ async def test_only_a_first_decision_is_called_fast(project: Project) -> None:
 
 async def test_a_narrow_terminal_leaves_out_what_matters_least(project: Project) -> None:
     async with desk(project, "amira") as it:
-        it.app.pace._took = dict.fromkeys(range(1000), 9000)
+        it.app.paces["amira"]._took = dict.fromkeys(range(1000), 9000)
         await it.press("ampersand", "x", "3")
         narrow = it.title()
         assert len(narrow) <= 80 - len("Annotate") - 4
@@ -86,16 +86,16 @@ async def test_a_narrow_terminal_leaves_out_what_matters_least(project: Project)
 async def test_pace_counts_labels_not_corrections_and_not_what_is_taken_back(project: Project) -> None:
     async with desk(project) as it:
         await it.press("1", "1", "left_square_bracket", "0")
-        assert it.app.pace.labels == 2
+        assert it.app.paces["amira"].labels == 2
         await it.press("z")  # the correction
-        assert it.app.pace.labels == 2
+        assert it.app.paces["amira"].labels == 2
         await it.press("z")
-        assert it.app.pace.labels == 1
+        assert it.app.paces["amira"].labels == 1
         await it.press("escape")
         it.app.open_screen("annotate")
         await it.settle()
         await it.press("1")
-        assert it.app.pace.labels == 2
+        assert it.app.paces["amira"].labels == 2
 
 
 # -- what a label stores ------------------------------------------------------------------------------

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from tests.helpers import make_project, numbered
 from tests.tui.stage import SIZES, notices, opened, press, settle, text_of, until
 from tests.unit.labelling.conflicting import label_all
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit.choices import ChoiceMenu
+from workbench.app.tui.kit.choices import ChoiceMenu, PeopleMenu
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.person import PersonScreen
 from workbench.core.project import Project
@@ -74,11 +76,11 @@ async def test_each_role_is_asked_for_and_the_names_are_never_mixed(project: Pro
     async with coordinator(project, size) as (app, pilot):
         await press(pilot, *":a", "enter")
         assert offered(app) == ["amira  2 to label, 2 done", "ben  2 to label, 2 done"]
-        await press(pilot, "1")
+        await press(pilot, "2")
         assert title(app).startswith("as amira")
         await press(pilot, "1", "escape", *":j", "enter")
         assert offered(app) == ["dora  2 to settle"], "who labelled the items, or has nothing to do, is not offered"
-        await press(pilot, "1")
+        await press(pilot, "4")
         assert title(app).startswith("as dora")
         await press(pilot, "1", "escape", *":a", "enter")
         assert title(app).startswith("as amira"), "each role keeps its own name"
@@ -93,10 +95,10 @@ async def test_each_role_is_asked_for_and_the_names_are_never_mixed(project: Pro
 
 async def test_a_key_changes_the_person_and_gives_back_what_the_other_had(project: Project) -> None:
     async with coordinator(project) as (app, pilot):
-        await press(pilot, *":a", "enter", "1", "P")
+        await press(pilot, *":a", "enter", "2", "P")
         menu = app.screen
         assert isinstance(menu, ChoiceMenu)
-        await press(pilot, "2")
+        await press(pilot, "3")
         assert title(app).startswith("as ben")
         held = (
             "SELECT DISTINCT a.name FROM assignments AS s JOIN annotators AS a ON a.id = s.annotator_id "
@@ -107,6 +109,71 @@ async def test_a_key_changes_the_person_and_gives_back_what_the_other_had(projec
         assert title(app).startswith("as ben"), "nobody chosen: nothing changes"
     last = "SELECT a.name FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id ORDER BY e.id DESC"
     assert project.database.reader().execute(last).fetchone() == ("ben",)
+
+
+def digits(app: WorkbenchApp) -> dict[str, str]:
+    assert isinstance(app.screen, PeopleMenu), app.screen
+    return {choice.value: choice.key for choice in app.screen._every}
+
+
+async def test_a_persons_digit_stays_theirs_whoever_else_is_listed(project: Project) -> None:
+    async with coordinator(project) as (app, pilot):
+        await press(pilot, *":a", "enter")
+        assert digits(app) == {"amira": "2", "ben": "3"}
+        await press(pilot, "escape")
+        people.assign(project, ["eve", "zoe"], per_item=3)
+        label_all(project, "amira", Answer(verdict="correct"))
+        await press(pilot, *":a", "enter")
+        assert digits(app) == {"eve": "1", "ben": "3", "zoe": "5"}
+        await press(pilot, "2")
+        assert isinstance(app.screen, PeopleMenu), "nobody's digit"
+        await press(pilot, "escape", *":l", "enter")
+        assert digits(app) == {"amira": "2", "ben": "3"}, "in another role, too"
+
+
+async def test_a_person_is_chosen_by_typing_their_name(project: Project) -> None:
+    async with coordinator(project) as (app, pilot):
+        await press(pilot, *":a", "enter", *"Be")
+        assert offered(app) == ["ben  2 to label, 2 done"]
+        await press(pilot, "enter")
+        assert title(app).startswith("as ben")
+        await press(pilot, "P", *"nobody", "enter")
+        assert isinstance(app.screen, PeopleMenu)
+        await press(pilot, *["backspace"] * 6, "down", "up", "enter")
+        assert title(app).startswith("as amira")
+
+
+async def test_figures_of_the_session_are_each_persons_own(project: Project) -> None:
+    async with coordinator(project, (120, 40)) as (app, pilot):
+        await press(pilot, *":a", "enter", "2", "1", "1")
+        assert "2 this session" in app.screen.query_one(TitleBar).remark
+        await press(pilot, "P", "3")
+        assert title(app).startswith("as ben")
+        assert "this session" not in title(app)
+        await press(pilot, "1")
+        assert "1 this session" in title(app)
+        assert {name: pace.labels for name, pace in app.paces.items()} == {"amira": 2, "ben": 1}
+
+
+async def test_the_app_is_handed_to_a_person_blind_and_comes_back(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+    monkeypatch.setattr(WorkbenchApp, "suspend", lambda _: nullcontext())
+    monkeypatch.setattr(subprocess, "run", lambda line, check: asked.append(line))
+    async with coordinator(project) as (app, pilot):
+        await press(pilot, *":a", "enter", "down", "ctrl+r")
+        assert asked == [
+            [*(sys.executable, "-P", "-m", "workbench", "open", "--as=ben", "--at", "work"), "--", str(project.path)]
+        ]
+        assert type(app.screen).__name__ == "HomeScreen"
+        assert app.working_as == {}, "what the coordinator looks at now, ben has not seen"
+
+
+async def test_a_terminal_that_cannot_be_handed_over_says_so(project: Project) -> None:
+    async with coordinator(project) as (app, pilot):
+        await press(pilot, *":a", "enter", "ctrl+r")
+        assert any("can't be handed over" in notice for notice in notices(app))
 
 
 async def test_who_came_under_a_name_works_under_no_other(project: Project) -> None:
@@ -154,7 +221,7 @@ def test_work_begins_where_it_is(project: Project) -> None:
 
 async def test_what_was_looked_at_here_was_seen_by_everybody_worked_as(project: Project) -> None:
     async with coordinator(project) as (_, pilot):
-        await press(pilot, *":a", "enter", "1", "escape", *":j", "enter", "1", "escape", *":b", "enter", "enter")
+        await press(pilot, *":a", "enter", "2", "escape", *":j", "enter", "4", "escape", *":b", "enter", "enter")
         await settle(pilot)
     looked = project.database.reader().execute(
         "SELECT DISTINCT a.name FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "

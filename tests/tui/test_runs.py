@@ -301,6 +301,12 @@ async def test_what_is_typed_narrows_the_list_and_what_is_not_installed_stands_a
         assert app.screen is screen
 
 
+def looked_at(project: Project) -> set[int]:
+    """Row ids of the items that somebody has looked at."""
+    query = "SELECT subject FROM label_events WHERE kind = 'reveal' AND task = 'correctness'"
+    return {item for (item,) in project.database.reader().execute(query)}
+
+
 async def test_a_verifier_is_tried_on_five_items_before_all_and_nothing_of_it_stays(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, "a")
@@ -310,9 +316,12 @@ async def test_a_verifier_is_tried_on_five_items_before_all_and_nothing_of_it_st
             await until(pilot, lambda: isinstance(app.screen, TrialScreen))
             tried: object = app.screen
             assert isinstance(tried, TrialScreen)
-            assert len(tried.trial.evidence) == 5
-            said = str(trial_text(tried.trial))
-            assert said.count("reference") == 5
+            assert len(tried.shown.items) == 5
+            said = str(trial_text(tried.shown))
+            for item in tried.shown.items:
+                assert item.question[:40] in said
+            assert said.count("· gold ") == said.count("reference ") == 5
+            assert looked_at(project) == {item.id for item in tried.shown.items}, "who sees gold has looked"
             assert verifying.runs(project) == []
             await press(pilot, "escape")
             assert app.screen is form

@@ -13,7 +13,8 @@ as which problems are meant: front ends ask for that one's fields in its place.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -216,6 +217,28 @@ class Basis(Options, frozen=True, kw_only=True):
 
 TableFormat = Literal["text", "csv", "markdown", "latex"]
 _LABEL = re.compile(r"[\w:.+-]{1,100}", re.ASCII)
+
+
+PEOPLE: Final = "names with commas or blanks between them"
+
+
+def people_in(text: str) -> tuple[str, ...]:
+    """Names of people with commas or blanks between them; a name with a blank stands between commas, or in quotes.
+
+    Raises:
+        UsageError: A quote is not closed.
+    """
+    if "," in text:
+        return tuple(name.strip("\"'") for name in _names(text))
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        raise UsageError("A quote is not closed.", "Put commas between the names.") from None
+
+
+def people_of(words: Sequence[str]) -> tuple[str, ...]:
+    """Names of people that came as words: a word holds one name, or several with commas between them."""
+    return tuple(name for word in words for name in _names(word))
 
 
 def _names(text: str) -> tuple[str, ...]:

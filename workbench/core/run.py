@@ -313,8 +313,13 @@ class VerdictsImported(Struct, kw_only=True):
 
 
 class VerdictEvidence(Struct, frozen=True, kw_only=True):
-    """A stored verdict with the reference and the completion that its offsets point into."""
+    """A stored verdict with the reference and the completion that its offsets point into.
 
+    Attributes:
+        item: The item's row id.
+    """
+
+    item: int
     line: VerdictLine
     reference: str
     completion: str

@@ -195,6 +195,7 @@ class Assigned(Struct, frozen=True, kw_only=True):
         chosen_from: Items that meet the conditions, but for checks.
         sample: How the items were chosen from those.
         seed: Of what chance chose; None where it chose nothing.
+        final: Items among the chosen that got no slot because their label is final already.
         nothing: Why no slot was opened, in a sentence; "" where one was.
     """
 
@@ -207,6 +208,7 @@ class Assigned(Struct, frozen=True, kw_only=True):
     chosen_from: int = 0
     sample: Sample = "all"
     seed: int | None = None
+    final: int = 0
     nothing: str = ""
 
 
@@ -223,6 +225,14 @@ def chosen_text(done: Assigned) -> str:
     }[done.sample]
 
 
+def final_text(done: Assigned) -> str:
+    """That items were left out because people are done with them; "" where none was."""
+    if not done.final:
+        return ""
+    has = "has its final label" if done.final == 1 else "have their final labels"
+    return f"{counted(done.final, 'item')} {has} already and got no slots."
+
+
 def open_batch(
     connection: people.Connection,
     team: Team,
@@ -231,12 +241,14 @@ def open_batch(
     selection: Selection,
     ordering: Ordering = RANDOM,
     seed: int = reading.SEED,
+    final_too: bool = False,
 ) -> Assigned:
     """Open the slots that the selected items lack, and let the team claim those that are open on them already.
 
     Args:
         selection: With a limit so many items are drawn; see `drawing.chance`.
         seed: Of the draw.
+        final_too: Whether items whose label is final get slots as well.
 
     Raises:
         UsageError: An item has fewer people than slots, or one of the team is to settle an item's conflicts.
@@ -251,8 +263,10 @@ def open_batch(
     }
     by_chance = seed if sample in ("drawn", "quota") else None
     joined = _join(connection, team, items)
-    completions = list(_item_slots(connection, team, per_item, items, places))
-    questions = list(_question_slots(connection, per_item, items, places))
+    final = set[int]() if final_too else assignments.final(connection, items)
+    wanted = [item for item in items if item.completion not in final]
+    completions = list(_item_slots(connection, team, per_item, wanted, places))
+    questions = list(_question_slots(connection, per_item, wanted, places))
     if completions or questions:
         batch = assignments.create(
             connection,
@@ -277,15 +291,20 @@ def open_batch(
         chosen_from=len(found.item),
         sample=sample,
         seed=by_chance,
-        nothing="" if completions or questions else _why_nothing(connection, selection, len(items), per_item),
+        final=len(final),
+        nothing="" if completions or questions else _why_nothing(connection, selection, items, len(wanted), per_item),
     )
 
 
-def _why_nothing(connection: people.Connection, selection: Selection, items: int, per_item: int) -> str:
+def _why_nothing(
+    connection: people.Connection, selection: Selection, items: Sequence[BatchItem], wanted: int, per_item: int
+) -> str:
     """Why these items get no slot, or why there are none."""
-    if items:
+    if wanted:
         slots = "its slot" if per_item == 1 else f"its {per_item} slots"
-        return f"Each of {counted(items, 'item')} has {slots} already; a larger --per-item gives them more."
+        return f"Each of {counted(wanted, 'item')} has {slots} already; a larger --per-item gives them more."
+    if items:
+        return f"Each of {counted(len(items), 'item')} has its final label; --final-too has them labelled again."
     if checks := len(reading.frame(connection, selection.unlimited).item):
         return f"All {counted(checks, 'item')} that meet the conditions are checks, which need no slots."
     if selection.conditions:

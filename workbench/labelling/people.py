@@ -98,11 +98,13 @@ def assign(
     caps: Mapping[str, int] | int | None = None,
     ordering: Ordering = RANDOM,
     seed: int = reading.SEED,
+    final_too: bool = False,
 ) -> Assigned:
     """Open ``per_item`` slots on every selected item; each gets its person when someone claims it.
 
     Unknown people are added. Items that have slots already get only the missing ones, and what is open on them may
-    be claimed by the people named here too (with whatever else is open in those items' batches). Checks are left out.
+    be claimed by the people named here too (with whatever else is open in those items' batches). Checks are left out,
+    and items whose label is final.
 
     Args:
         names: Who may claim the slots. Each slot is meant for one of them, so that all combinations of people come up
@@ -113,6 +115,7 @@ def assign(
         selection: Which items; with a limit so many are drawn by chance, spread over their questions.
         ordering: The order in which items are served.
         seed: Of the draw: the first of a seed are the first of any longer draw.
+        final_too: Whether items get slots whose label is final already.
 
     Raises:
         UsageError: Fewer people than slots, a name twice, an impossible cap, or the adjudicator among the annotators.
@@ -131,7 +134,13 @@ def assign(
             caps={ids[name]: cap for name, cap in limits.items()},
         )
         assigned = open_batch(
-            connection, team, per_item=per_item, selection=selection or Selection(), ordering=ordering, seed=seed
+            connection,
+            team,
+            per_item=per_item,
+            selection=selection or Selection(),
+            ordering=ordering,
+            seed=seed,
+            final_too=final_too,
         )
         _count_earlier_labels(connection)
     return assigned

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from itertools import count
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.core.database import events, people
 from workbench.core.database.hashes import secret
@@ -246,6 +247,7 @@ class Offer(Struct, frozen=True, kw_only=True):
     """A person who has work in a role.
 
     Attributes:
+        place: Their place among all who may label, in the order they came, from 1; 0 for a coordinator.
         left: Items to label, conflicts to settle, or in "own" what they have said.
         done: Of the first two: how many they have labelled, or settled.
     """
@@ -253,6 +255,7 @@ class Offer(Struct, frozen=True, kw_only=True):
     name: str
     left: int
     done: int = 0
+    place: int = 0
 
 
 def offers(project: Project, role: Role) -> list[Offer]:
@@ -262,13 +265,14 @@ def offers(project: Project, role: Role) -> list[Offer]:
     """
     reader = project.database.reader()
     named = assignments.members(reader)
-    found = []
+    found, places = [], count(1)
     for person in people.everyone(project.database):
+        place = 0 if person.role == people.COORDINATOR else next(places)
         if (person.role == people.COORDINATOR and person.id not in named) or person.paused_at is not None:
             continue
         offer = _offer(reader, person, role)
         if offer.left:
-            found.append(offer)
+            found.append(structs.replace(offer, place=place))
     return found
 
 

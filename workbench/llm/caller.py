@@ -308,7 +308,7 @@ class Caller:
             body=body,
             usage=usage,
             ms=ms,
-            origin=_origin(received),
+            origin=origin_of(received),
         )
         self._note_origin(response.origin)
         return response, structs.replace(reply, usage=usage)
@@ -392,7 +392,8 @@ def wanted(key: bytes, reply: Reply) -> Reply:
     return reply
 
 
-def _origin(received: Received) -> str | None:
+def origin_of(received: Received) -> str | None:
+    """Where recorded replies come from, when a replay server says that this is one of its answers; else None."""
     origin = received.headers.get(ORIGIN_HEADER)
     return None if origin is None else one_line(origin)
 

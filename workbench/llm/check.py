@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct, structs
 
+from workbench.llm.caller import origin_of
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
 from workbench.llm.failures import AttemptFailed, of_response, one_line
@@ -46,21 +47,29 @@ def _has_version(data: Mapping[str, Any]) -> bool:
     return isinstance(data.get("version"), str)
 
 
+def _is_lm_studio(data: Mapping[str, Any]) -> bool:
+    # Other servers list models under any path; only this one says of each how it is loaded and packed.
+    return any({"state", "compatibility_type"} <= row.keys() for row in _rows(data))
+
+
 SIGNS: Final[tuple[Sign, ...]] = (
     ("get_model_info", _is_sglang, "sglang"),
     ("get_server_info", _is_sglang, "sglang"),
     ("props", _is_llama_cpp, "llama-cpp"),
     ("api/version", _has_version, "ollama"),
-    ("api/v0/models", lambda data: isinstance(data.get("data"), list), "lm-studio"),
-    ("version", _has_version, "vllm"),
+    ("api/v0/models", _is_lm_studio, "lm-studio"),
 )
-"""In the order they are looked for; the plainest comes last."""
+"""In the order they are looked for; what any server may say is no sign."""
+
+
+def _rows(listed: Any) -> list[dict[str, Any]]:
+    rows = listed.get("data") if isinstance(listed, dict) else None
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def kind_of_models(listed: Any) -> str | None:
     """The profile that a list of models speaks for; None where it says nothing, or several things."""
-    rows = listed.get("data") if isinstance(listed, dict) else None
-    owners = {row.get("owned_by") for row in rows if isinstance(row, dict)} if isinstance(rows, list) else set()
+    owners = {row.get("owned_by") for row in _rows(listed)}
     kinds = {_OWNERS.get(owner.lower()) for owner in owners if isinstance(owner, str)} - {None}
     return kinds.pop() if len(kinds) == 1 else None
 
@@ -223,9 +232,7 @@ class _AddressProbe:
             raise AttemptFailed("malformed", "what came back is no JSON", status=200) from None
 
     def _models(self, data: Any) -> list[ServerFinding]:
-        rows = data.get("data") if isinstance(data, dict) else None
-        rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-        models = {row["id"]: row for row in rows if isinstance(row.get("id"), str)}
+        models = {row["id"]: row for row in _rows(data) if isinstance(row.get("id"), str)}
         wanted = self._lane.server.model
         if not models:
             return [ServerFinding("note", "The server lists no models.")]
@@ -248,6 +255,9 @@ class _AddressProbe:
             sent = self._transport.send(call.url, headers, call.body, self._timeout_s)
             received = without_secrets(self._secrets, await sent)
             ms = (clock.now() - began) * 1000
+            origin = origin_of(received)
+            if origin is not None and received.status == 404:
+                return [ServerFinding("good", f"It answers with recorded replies, from {origin}, and with no others.")]
             if received.status != 200:
                 raise of_response(received.status, received.headers, received.body)
             reply = read(received.body, prepared.built.task, self._lane.profile.name, prepared.count)

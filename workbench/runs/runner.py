@@ -81,6 +81,7 @@ class Runner:
                 while (run := self._take()) is not None:
                     self._lease.idle = False
                     self._do(run)
+                self._take_out_trials()
                 self._lease.idle = True
                 runs.checkpoint(self._database)
                 if self._rest():
@@ -108,6 +109,11 @@ class Runner:
     def _take(self) -> RunRow | None:
         self.check()
         return self._lease.store(runs.take_next)
+
+    def _take_out_trials(self) -> None:
+        """Leave nothing of trials that nobody waits for any more."""
+        for trial in runs.broken_off(self._database.reader()):
+            self._lease.store(partial(runs.remove, run=trial.id))
 
     def _rest(self) -> bool:
         """Wait for a run; True when none came and the claim was given up.

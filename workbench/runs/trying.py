@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -10,14 +10,14 @@ from msgspec import Struct
 from workbench.core.project import Project
 from workbench.core.run import ACTIVE, VerdictEvidence
 from workbench.core.selection import Selection
-from workbench.runs.run_status import delete, run_info, runs, wait
+from workbench.runs.run_status import delete, light_info, wait
+from workbench.runs.store import runs as stored_runs
+from workbench.runs.transcripts import transcript
 from workbench.runs.verdict_files import verdict_evidence
 from workbench.runs.verifying import cancel, obeyed, start
 
 TRIED: Final = 5
 """Items that a verifier is tried on."""
-TRIAL: Final = "trial/"
-"""What the name begins with that a verifier has while it is tried."""
 
 
 class VerifierTrial(Struct, frozen=True, kw_only=True):
@@ -25,10 +25,12 @@ class VerifierTrial(Struct, frozen=True, kw_only=True):
 
     Attributes:
         evidence: Verdicts with what they rest on.
+        replies: What a model server said last of each item that one was asked about, by the item's row id.
         message: Why it stopped, where it did.
     """
 
     evidence: tuple[VerdictEvidence, ...]
+    replies: dict[int, str]
     message: str | None
 
 
@@ -46,16 +48,32 @@ def try_out(
     Raises:
         UsageError, NotTrustedError, VerifierError, RunError: As when a run is started.
     """
-    name, few = f"{TRIAL}{kind}", Selection(selection.conditions, TRIED)
-    for left in runs(project):
-        if left.verifier == name and not left.alive:
-            delete(project, left.run)  # of a trial that was broken off
+    take_out_broken_off(project)
+    name, few = stored_runs.trial_name(), Selection(selection.conditions, TRIED)
     run = start(project, kind, dict(options), name, few, 1, trust, allow_unsafe).run
     try:
         ended = wait(project, run)
-        return VerifierTrial(evidence=tuple(verdict_evidence(project, name, run))[:TRIED], message=ended.message)
+        found = tuple(verdict_evidence(project, name, run))[:TRIED]
+        return VerifierTrial(evidence=found, replies=_replies(project, run, found), message=ended.message)
     finally:
-        if run_info(project, run).state in ACTIVE:
+        if light_info(project, run).state in ACTIVE:
             cancel(project, run)
             obeyed(project, run)
         delete(project, run)
+
+
+def _replies(project: Project, run: int, found: Iterable[VerdictEvidence]) -> dict[int, str]:
+    calls = {one.item: transcript(project, run, one.item).calls for one in found}
+    return {item: asked[-1].text for item, asked in calls.items() if asked}
+
+
+def take_out_broken_off(project: Project) -> None:
+    """Take out trials whose process has ended before they did; one that a runner is at takes that runner out."""
+    for run in stored_runs.broken_off(project.database.reader()):
+        info = light_info(project, run.id)
+        if info.state in ACTIVE and info.alive:
+            continue
+        with project.database.write("full") as connection:
+            if run.state == "running":
+                stored_runs.drop_lease(connection)
+            stored_runs.remove(connection, run.id)

@@ -117,7 +117,6 @@ def listed_by(owner: str) -> dict[str, Any]:
         (listed_by("llamacpp"), "llama-cpp"),
         (listed_by("library"), "ollama"),
         (listed_by("organization_owner"), "lm-studio"),
-        ({"/version": {"version": "0.11.0"}}, "vllm"),
         ({"/get_model_info": {"model_path": "org/m", "tokenizer_path": "org/m", "is_generation": True}}, "sglang"),
         ({"/get_server_info": {"model_path": "org/m", "tokenizer_path": "org/m", "version": "0.5"}}, "sglang"),
         (
@@ -125,7 +124,12 @@ def listed_by(owner: str) -> dict[str, Any]:
             "llama-cpp",
         ),
         ({"/api/version": {"version": "0.12.0"}}, "ollama"),
-        ({"/api/v0/models": {"data": []}}, "lm-studio"),
+        (
+            {"/api/v0/models": {"data": [{"id": "m", "arch": "x", "state": "loaded", "compatibility_type": "gguf"}]}},
+            "lm-studio",
+        ),
+        ({"/api/v0/models": LISTED}, None),
+        ({"/version": {"version": "0.11.0"}}, None),
         ({}, None),
         ({"/version": ["0.11.0"], "/props": "x", "/get_model_info": {"model_path": "m"}}, None),
         (listed_by("openai"), None),

@@ -7,11 +7,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
+from msgspec import Meta
 
 from workbench.app.cli.common import REFUSED_SOME, print_line, required_selection, say, show, some
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
-from workbench.core.options import By, Drawn, Gold, Limit, Options, Seed, Where, Whole, argument, option
+from workbench.core.options import (
+    PEOPLE,
+    By,
+    Drawn,
+    Gold,
+    Limit,
+    Options,
+    Seed,
+    Where,
+    Whole,
+    argument,
+    option,
+    people_in,
+    people_of,
+)
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.statistics.records.report import BatchOrder, OrderName
@@ -27,7 +42,7 @@ if TYPE_CHECKING:
 
 class AnnotatorsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["add", "list", "pause", "resume"], argument()] = "list"
-    names: Annotated[tuple[str, ...], argument()] = ()
+    names: Annotated[tuple[str, ...], argument(), Meta(description=f"Who: {PEOPLE}.")] = ()
     why: Annotated[str, option("Why somebody is paused; only the coordinator sees it.", metavar="TEXT")] = ""
 
 
@@ -48,15 +63,16 @@ def annotators_command(project: Project, options: AnnotatorsOptions) -> Output:
     """
     from workbench.labelling import people
 
-    if (options.verb == "list") == bool(options.names):
+    names = people_of(options.names)
+    if (options.verb == "list") == bool(names):
         raise UsageError(f"Write: workbench annotators DB {options.verb}{'' if options.verb == 'list' else ' NAME…'}")
     if options.why and options.verb != "pause":
         raise UsageError("--why goes with pause.")
     if options.verb == "add":
-        people.add_annotators(project, options.names)
-    for name in options.names if options.verb in ("pause", "resume") else ():
+        people.add_annotators(project, names)
+    for name in names if options.verb in ("pause", "resume") else ():
         people.require_annotator(project, name)
-    for name in options.names:
+    for name in names:
         if options.verb == "pause":
             people.pause(project, name, options.why)
         elif options.verb == "resume":
@@ -73,7 +89,10 @@ def _line(person: AnnotatorInfo) -> str:
 
 
 class AssignOptions(Options, frozen=True, kw_only=True):
-    annotators: Annotated[str, option("Who may claim the slots; unknown people are added.", metavar="A,B,C")]
+    annotators: Annotated[
+        tuple[str, ...],
+        option(f"Who may claim the slots: {PEOPLE}; unknown people are added.", metavar="A,B,C", read=people_in),
+    ]
     per_item: Annotated[int, option("How many people label each item.")] = 2
     adjudicator: Annotated[
         str | None, option("Who settles conflicts of these items; without it, any third person.", metavar="D")
@@ -88,6 +107,7 @@ class AssignOptions(Options, frozen=True, kw_only=True):
     per_subtype: Annotated[Whole | None, option("At most so many items of an answer subtype.", metavar="K")] = None
     limit: Drawn = None
     seed: Seed = 0
+    final_too: Annotated[bool, option("Also items whose label is final already.")] = False
 
 
 @verb
@@ -105,7 +125,8 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
     evenly, with --order uncertainty those of which they are least sure; --per-subtype and --limit keep the first ones.
     Labels of them are no random sample; estimate and plan say so.
 
-    Items that are assigned already get the slots they lack, if --per-item is larger now. In any case the people named
+    Items whose label is final already are left out, and counted; --final-too has them labelled as well. Items that are
+    assigned already get the slots they lack, if --per-item is larger now. In any case the people named
     here may also claim what is still open on them, and in their batches; --cap sets a person's cap there anew.
     """
     from workbench.labelling import people
@@ -120,16 +141,16 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
         per_subtype=options.per_subtype,
         limit=None if by_chance else options.limit,
     )
-    names = [name.strip() for name in options.annotators.split(",") if name.strip()]
     done = people.assign(
         project,
-        names,
+        options.annotators,
         per_item=options.per_item,
         adjudicator=options.adjudicator,
         selection=selection_of(options.where, options.limit if by_chance else None),
         caps=None if options.cap is None else _caps(options.cap),
         ordering=ordering_by(project, wanted),
         seed=options.seed,
+        final_too=options.final_too,
     )
     if done.beyond_caps:
         say(f"{done.beyond_caps} slots are meant for nobody: the caps leave too few labels.")
@@ -137,13 +158,14 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
 
 
 def _lines(done: Assigned) -> Iterator[str]:
-    from workbench.labelling.assigning import chosen_text
+    from workbench.labelling.assigning import chosen_text, final_text
 
     if done.nothing:
         yield f"No slot was opened. {done.nothing}"
     else:
         yield chosen_text(done)
         yield f"{done.assigned:,} slots opened on items, {done.type_slots:,} on questions."
+        yield from filter(None, [final_text(done)])
     if done.joined:
         yield f"{done.joined} added to batches with open slots on these items."
 

@@ -15,6 +15,7 @@ from workbench.app.cli.verb import verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
     NONE_GIVEN,
+    PEOPLE,
     DatabaseOrFile,
     MaxLine,
     Options,
@@ -22,6 +23,7 @@ from workbench.core.options import (
     VerifierSettings,
     argument,
     option,
+    people_in,
 )
 from workbench.runs.replaying import DEFAULT_MAX_LINE, open_book
 
@@ -34,8 +36,9 @@ class ServeOptions(Options, frozen=True, kw_only=True):
     port: Annotated[int, option("Port to listen on.", ge=0, le=65535)] = 8000
     host: Annotated[str, option("Address to listen on.")] = "127.0.0.1"
     annotators: Annotated[
-        str | None, option("Print links for these people only; everyone by default.", metavar="A,B,…")
-    ] = None
+        tuple[str, ...],
+        option(f"Whom to print links for: {PEOPLE}; everyone by default.", metavar="A,B,C", read=people_in),
+    ] = ()
     max_sessions: Annotated[int, option("How many may work at once.", ge=1, le=1000)] = 16
     public_url: Annotated[str, option("What browsers see, where a proxy is before.", metavar="URL")] = ""
     link: Annotated[
@@ -75,11 +78,11 @@ def serve_command(project: Project, options: ServeOptions, as_json: bool) -> Non
         _serve(project, address, _people(project, options.annotators), options.max_sessions, as_json)
 
 
-def _people(project: Project, annotators: str | None) -> list[str]:
+def _people(project: Project, annotators: Sequence[str]) -> list[str]:
     from workbench.labelling import people, rulings
 
-    if annotators is not None:
-        names = [name for name in (part.strip() for part in annotators.split(",")) if name]
+    if annotators:
+        names = list(annotators)
         for name in names:
             people.require_annotator(project, name)
     else:

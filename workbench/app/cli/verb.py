@@ -208,7 +208,8 @@ def _param(field: RecordField) -> click.Parameter:
     if written.read is not None and field.is_several:
         said["callback"] = _reading_pairs(written.read, field.flags[0])
     elif written.read is not None:
-        said |= {"callback": _reading(written.read), "default": ",".join(map(str, default)) or None}
+        said |= {"callback": _reading(written.read)}
+        said |= {} if field.is_required else {"default": ",".join(map(str, default)) or None}
     elif not field.is_required:
         said["default"] = default
     if field.type is not bool and written.read is None:

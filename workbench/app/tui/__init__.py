@@ -4,7 +4,7 @@ app: the application. screen, table_screen, figure_screen, form, person, live: w
 module each. kit: widgets. keymap, meanings, registry, themes: keys and colours. sharing: a text for elsewhere. copying:
 what an item has for it. served: in a browser.
 item_flow, judging, pace: a person at work. review_desk: a reviewer. item_decisions: what a coordinator decides.
-set_forms: what is asked before a set is built. verb_forms: before any verb is run.
-switches: steps to what stands beside. start: no database yet. suite_start: a suite that was not run.
-trusting: what a verifier may use. allocating: memory.
+set_forms: what is asked before a set is built. verb_forms: before any verb is run. server_test: a model
+server, before it judges. switches: steps to what stands beside. start: no database yet.
+suite_start: a suite that was not run. trusting: what a verifier may use. allocating: memory.
 """

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
@@ -13,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from rich.text import Text
 from textual import events
-from textual.app import App, SystemCommand
+from textual.app import App, SuspendNotSupported, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
@@ -99,7 +102,7 @@ class WorkbenchApp(App[None]):
         annotator: Who came with ``--as``; None for the coordinator.
         working_as: Under whose name the coordinator works in a role, once they have said so.
         at_work: What is known of the person before the terminal: keys and time.
-        pace: How fast they have labelled.
+        paces: How fast each person has labelled, by name.
         leaving: The person has quit; what still runs in threads no longer matters.
         told_away: What was said last of a database that is not where it was opened.
         unstored_lines: What people have typed that is not known to be stored, by what was asked and about what.
@@ -140,7 +143,7 @@ class WorkbenchApp(App[None]):
         self.working_as: dict[Role, str] = {}
         self.settings = settings or Settings()
         self.at_work = AtWork()
-        self.pace = Pace()
+        self.paces = defaultdict[str, Pace](Pace)
         self.leaving = False
         self.told_away = ""
         self.unstored_lines: dict[tuple[str, Hashable], str] = {}
@@ -163,6 +166,15 @@ class WorkbenchApp(App[None]):
     def names_worked_under(self) -> tuple[str, ...]:
         """The people as whom the coordinator has worked here: what they look at, these have seen."""
         return tuple(sorted({*self.working_as.values()}))
+
+    def hand_over(self, name: str) -> None:
+        """Let a person work blind, in an app of their own in this terminal; then come back to this one."""
+        command = [sys.executable, "-P", "-m", "workbench", "open", f"--as={name}", "--at", "work"]
+        try:
+            with self.suspend():
+                subprocess.run([*command, "--", str(self.project.path)], check=False)
+        except SuspendNotSupported:
+            self.notify("This terminal can't be handed over: open the project under their own name.", markup=False)
 
     @property
     def screen_names(self) -> tuple[str, ...]:
@@ -278,12 +290,20 @@ class WorkbenchApp(App[None]):
         names = key_names(self.settings.keymap.get(name, keys))
         return [self.get_key_display(Binding(key, "")) for key in names]
 
-    def action_start_verifier(self) -> None:
-        """Choose a verifier to start, over the list of runs."""
+    def action_start_verifier(self, name: str = "") -> None:
+        """Set up a verifier over the list of runs; "": choose one first."""
         from workbench.app.tui.screens.runs import RunsScreen
+        from workbench.app.tui.screens.start_run import StartOffer
 
-        if "runs" in self.screen_names:
-            self.push_screen(RunsScreen(starting=True))
+        offer = StartOffer(name, {}) if name else None
+        if "runs" not in self.screen_names:
+            return
+        if any(isinstance(screen, RunsScreen) for screen in self.screen_stack):
+            self.open_screen("runs")
+            if isinstance(self.screen, RunsScreen):
+                self.screen.begin(offer)
+        else:
+            self.push_screen(RunsScreen(starting=True, offer=offer))
 
     def open_screen(self, name: str, *arguments: object) -> None:
         """Show a screen by name; its module is imported now. A screen of this kind that is open is gone back to."""

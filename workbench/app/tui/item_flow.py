@@ -18,6 +18,7 @@ from textual.worker import Worker, WorkerState
 from workbench.app.tui.judging import FOLLOW_S, JudgingScreen
 from workbench.app.tui.kit.card_texts import CardTexts, card_texts
 from workbench.app.tui.kit.matrix import as_typed, printable
+from workbench.app.tui.pace import Pace
 from workbench.core.errors import AnnotationError, StoreError
 from workbench.core.project import Project
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer, OwnAnswer, Progress
@@ -182,6 +183,11 @@ class ItemFlow(JudgingScreen):
     @abstractmethod
     def stop_asking(self) -> None:
         """Forget what was being asked: its item is left."""
+
+    @property
+    def pace(self) -> Pace:
+        """How fast the person has labelled since the app started."""
+        return self.workbench.paces[self._person]
 
     @property
     def _ready(self) -> bool:
@@ -438,7 +444,7 @@ class ItemFlow(JudgingScreen):
         completion = texts.item.completion
         self.know_type(texts.item.question, texts.item.subtype)
         if texts.item.verdict is None:
-            self.workbench.pace.take_back(completion)
+            self.pace.take_back(completion)
         if self._current is not None and self._current.item.completion != completion:
             self._park()
         self._waiting = [one for one in self._waiting if one.item.completion != completion]

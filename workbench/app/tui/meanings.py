@@ -156,7 +156,7 @@ MEANINGS: Final = (
     Meaning("z", "undo", "Take the last one back.", "undo"),
     Meaning("Y", "copy", "Copy what the cursor is on.", "copy"),
     Meaning("f2", "choose a file", "Choose a file from a tree of folders.", "import.pick"),
-    Meaning("f5", "test", "Test the model server.", "set-up-run.test"),
+    Meaning("f5", "test", "Test the model server.", "set-up-run.test judge.test"),
     Meaning("f6", "save", "Save it under its name.", "set-up-run.save"),
     Meaning("ctrl+y", "as command", "Show it as a command, and copy that.", "command"),
     Meaning("e", "export", "To a file, or to be copied.", "export save write publish csv"),

@@ -91,6 +91,11 @@ class AtWork:
         if away >= BREAK_S:
             self._rested, self._told = self._looked, False
 
+    def begin_anew(self) -> None:
+        """Somebody else sits down: they need no break from the work of others."""
+        self.touch()
+        self._rested, self._told = self._looked, False
+
     def focus(self, focused: bool) -> None:
         """The terminal has got or lost the focus."""
         if focused != self._focused:
@@ -118,7 +123,9 @@ ENOUGH: Final = 5
 
 
 class Pace:
-    """Focused times of the items labelled since the app started; corrections of earlier labels don't count."""
+    """Focused times of the items one person has labelled since the app started; corrections of earlier labels don't
+    count.
+    """
 
     def __init__(self) -> None:
         self._took: dict[int, int] = {}

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from workbench.app.tui.keymap import Action
-from workbench.app.tui.kit.choices import Choice, ChoiceMenu
+from workbench.app.tui.kit.choices import Choice, PeopleMenu
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.screen import WorkbenchScreen
 
@@ -21,7 +21,8 @@ _QUESTIONS: Final[dict[Role, str]] = {
 }
 _SIGHTED: Final = (
     "Gold and verdicts are a key away here: what is said under these names is marked unblinded, and agreement leaves "
-    "it out. Who is to label blind opens the app under their own name, or in a browser (docs/annotation.md)."
+    "it out. So that it counts, ctrl+r hands this app to the person under the cursor, blind, until they leave it; or "
+    "they open the project under their own name, or in a browser (docs/annotation.md)."
 )
 
 
@@ -87,9 +88,14 @@ class PersonScreen(WorkbenchScreen):
         if not found:
             self.notify("Nobody else has work here.", markup=False)
             return
-        choices = [Choice(offer.name, f"{printable(offer.name)}  {_work(self.ROLE, offer)}") for offer in found]
-        about = "" if self.ROLE == "own" else _SIGHTED
-        menu = ChoiceMenu(_QUESTIONS[self.ROLE], choices, chosen=None if present is None else (present,), about=about)
+        sighted = self.ROLE != "own"
+        menu = PeopleMenu(
+            _QUESTIONS[self.ROLE],
+            [Choice(offer.name, f"{printable(offer.name)}  {_work(self.ROLE, offer)}", _key(offer)) for offer in found],
+            chosen=None if present is None else (present,),
+            about=_SIGHTED if sighted else "",
+            blind=self.workbench.hand_over if sighted else None,
+        )
         self.app.push_screen(menu, partial(self._chosen, present))
 
     def _chosen(self, present: str | None, name: str | None) -> None:
@@ -101,11 +107,17 @@ class PersonScreen(WorkbenchScreen):
             self.begin(name)
         elif name != present:
             self.workbench.working_as[self.ROLE] = name
+            self.workbench.at_work.begin_anew()
             self.app.switch_screen(self.anew())
 
     def anew(self) -> PersonScreen:
         """A screen of this kind from its beginning."""
         return type(self)()
+
+
+def _key(offer: Offer) -> str:
+    """The digit of a person; who has none is reached by name."""
+    return str(offer.place) if offer.place < 10 else ""
 
 
 def _work(role: Role, offer: Offer) -> str:

@@ -17,7 +17,7 @@ from msgspec import NODEFAULT
 from workbench.app.tui.form import FormField
 from workbench.app.verbs import Declared, Verb
 from workbench.core.errors import OptionError
-from workbench.core.options import RecordField, fields_of
+from workbench.core.options import PEOPLE, RecordField, fields_of
 from workbench.core.progress import heed
 
 _NO: Final = "no"
@@ -120,7 +120,7 @@ def _about(field: RecordField) -> str:
     if field.name in _ABOUT:
         return _ABOUT[field.name]
     text = (field.description or field.written.metavar or "").replace("(repeatable)", "")
-    if field.is_several and not _is_path(field):
+    if field.is_several and not _is_path(field) and PEOPLE not in text:
         text = f"{text.rstrip(' .')}; several with blanks between them"
     if field.is_required and field.type is not bool:
         text = f"{text.rstrip('.')} (needed)"

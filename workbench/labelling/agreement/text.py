@@ -30,8 +30,10 @@ SHOWN = 30
 
 def agreement_text(report: AgreementReport) -> str:
     """The whole report for a terminal."""
+    why = why_nothing(report) if report.unblinded else ""
     blocks = [
         head(report),
+        f"{why} Blind labels count: workbench open DB --as NAME" if why else "",
         "\n".join(f"{name:<22}{value:>8}  {ends:<18}{words}" for name, value, ends, words in _headline(report)),
         _said(report),
     ]
@@ -42,6 +44,21 @@ def agreement_text(report: AgreementReport) -> str:
     if len(report.over_time) > 1:
         blocks.append(_table("over time (blocks of items in the order of completion)", None, report.over_time))
     return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def why_nothing(report: AgreementReport) -> str:
+    """Why there is no figure; "" where there is one."""
+    if report.paired:
+        return ""
+    if report.unblinded and not report.labels:
+        said = f"Nothing counts yet: {counted(report.unblinded, 'label')}, all unblinded."
+    elif report.unblinded:
+        said = f"No item has two labels that count: {report.unblinded:,} more are unblinded."
+    elif report.labels:
+        return "No item has two people's labels yet."
+    else:
+        return "Nobody has labelled yet."
+    return f"{said} They were given by people who had, or could have, seen gold, verdicts or others' labels."
 
 
 def head(report: AgreementReport) -> str:

@@ -299,6 +299,16 @@ def chosen(connection: sqlite3.Connection, items: Iterable[int]) -> list[BatchIt
     return [BatchItem(*row) for row in rows]
 
 
+def final(connection: sqlite3.Connection, items: Iterable[BatchItem]) -> set[int]:
+    """The row ids of those items whose label is final already, and their question's type, where people settle that."""
+    rows = connection.execute(
+        "SELECT completion_id FROM item_states WHERE state = 'final' "
+        "AND completion_id IN (SELECT value FROM json_each(?))",
+        (json.dumps([item.completion for item in items]),),
+    )
+    return {item for (item,) in rows}
+
+
 def standing(connection: sqlite3.Connection, task: Task, subjects: Iterable[int]) -> dict[int, SubjectSlots]:
     """The slots that subjects have."""
     wanted = json.dumps(list(subjects))

@@ -96,6 +96,23 @@ class ReviewQueue:
             differ |= (votes[place] >= 0) & (votes[place] != truth)
         return array("q", self._asked.columns.item[place[differ & (truth >= 0)]].tobytes())
 
+    def against(self, verifier: str) -> set[int]:
+        """The items on which one of the verifiers does not say what gold says.
+
+        In the queues that hold verifiers against each other: does not say what most of the others say.
+        """
+        place = self._found.ranking.place
+        votes = dict(zip(self.verifiers, (votes[place] for votes in self._asked.votes), strict=True))
+        own = votes.pop(verifier)
+        if self.name in ("verifiers", "split"):
+            right = sum((vote == Outcome.CORRECT).astype(int) for vote in votes.values())
+            wrong = sum((vote == Outcome.INCORRECT).astype(int) for vote in votes.values())
+            differs = ((own == Outcome.CORRECT) & (wrong > right)) | ((own == Outcome.INCORRECT) & (right > wrong))
+        else:
+            truth = self._asked.truth[place]
+            differs = (own >= 0) & (truth >= 0) & (own != truth)
+        return set(self._asked.columns.item[place[differs]].tolist())
+
     def rows(self, ids: Sequence[int]) -> list[Disagreement]:
         """Items by row id, in the order asked for; ids that are not in the queue are left out."""
         return [row for some in some_at_a_time(ids) for row in self._page(some)]

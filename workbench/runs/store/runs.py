@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from itertools import count
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -80,9 +82,38 @@ _RUN = (
 _SELECT_RUNS = f"SELECT {_VERIFIER}, {_RUN} FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id"
 
 
+# -- Trials: their names say whose they are, so that one whose process has ended can be told and taken out.
+
+
+_TRIAL: Final = "trial/"
+_IS_TRIAL: Final = f"v.name GLOB '{_TRIAL}[0-9]*-[0-9]*-[0-9]*'"
+_TRIAL_NAME: Final = re.compile(f"{_TRIAL}{processes.IN_NAMES}-[0-9]+")
+_TRIALS: Final = count(1)
+
+
+def trial_name() -> str:
+    """A name for a trial of this process, each time another."""
+    return f"{_TRIAL}{processes.this_process().in_name}-{next(_TRIALS)}"
+
+
+def broken_off(connection: sqlite3.Connection) -> list[RunRow]:
+    """Runs of trials whose process has ended before they did."""
+    found = map(_run, connection.execute(f"{_SELECT_RUNS} WHERE {_IS_TRIAL} ORDER BY r.id").fetchall())
+    return [run for run in found if _is_over(run.verifier.name)]
+
+
+def _is_over(trial: str) -> bool:
+    name = _TRIAL_NAME.fullmatch(trial)
+    return name is not None and processes.life_named(name) == "gone"
+
+
+# -- Verifiers and runs.
+
+
 def verifiers(connection: sqlite3.Connection) -> list[ConfiguredVerifier]:
-    """All configured verifiers in the order they came."""
-    return [_verifier(row) for row in connection.execute(f"SELECT {_VERIFIER} FROM verifiers AS v ORDER BY id")]
+    """All configured verifiers but those that are being tried, in the order they came."""
+    rows = connection.execute(f"SELECT {_VERIFIER} FROM verifiers AS v WHERE NOT {_IS_TRIAL} ORDER BY id")
+    return [_verifier(row) for row in rows]
 
 
 def verifier_named(connection: sqlite3.Connection, name: str) -> ConfiguredVerifier | None:
@@ -126,8 +157,8 @@ def put_config(
 
 
 def every(connection: sqlite3.Connection) -> list[RunRow]:
-    """All runs, oldest first."""
-    return [_run(row) for row in connection.execute(f"{_SELECT_RUNS} ORDER BY r.id")]
+    """All runs but trials, oldest first."""
+    return [_run(row) for row in connection.execute(f"{_SELECT_RUNS} WHERE NOT {_IS_TRIAL} ORDER BY r.id")]
 
 
 def get(connection: sqlite3.Connection, run: int) -> RunRow | None:

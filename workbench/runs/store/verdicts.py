@@ -402,7 +402,7 @@ def lines(database: Database, run: int, verifier: str) -> Iterator[VerdictLine]:
 def evidence(database: Database, run: int, verifier: str) -> Iterator[VerdictEvidence]:
     """Every verdict of a run with the texts that its offsets point into."""
     for row in _rows(database, run, f"{_COLUMNS}, qt.reference, ct.text", _WITH_TEXTS, _TEXTS):
-        yield VerdictEvidence(line=_line(row, run, verifier), reference=row[-2], completion=row[-1])
+        yield VerdictEvidence(item=row[0], line=_line(row, run, verifier), reference=row[-2], completion=row[-1])
 
 
 def line_of(database: Database, run: int, verifier: str, item: int) -> VerdictLine | None:

@@ -129,6 +129,9 @@ def test_the_sample_replies_judge_the_sample_tuples(tmp_path: Path) -> None:
         options = {"base_url": running.url, "model": "sample-judge"}
         (checked,) = check_servers(project, "llm-judge", options)
         assert any("sample-judge" in finding.text for finding in checked.findings)
+        recorded = [one for one in checked.findings if "recorded replies, from judge_replies.jsonl" in one.text]
+        assert [one.level for one in recorded] == ["good"]
+        assert not any(one.level == "problem" or "LM Studio" in one.text for one in checked.findings)
         run = wait(project, start(project, "llm-judge", options, "sample-judge").run)
         assert run.verdicts == {"correct": 38, "incorrect": 39, "abstain": 2, "error": 0}
         assert run.reasons == {"unparsed": 1, "truncated": 1}

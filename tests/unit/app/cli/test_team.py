@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from tests.helpers import make_project, numbered
 from workbench.app.cli import root
 from workbench.core.errors import UsageError
+from workbench.core.options import PEOPLE
 
 
 @pytest.fixture
@@ -33,6 +34,53 @@ def test_assign_says_what_it_opened_and_what_the_caps_leave(database: str) -> No
     assert "6 slots are meant for nobody" in done.stderr
     done = run("assign", database, "--annotators", "chen", "--cap", "3")
     assert "1 added to batches" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        ("amira,ben", ["amira", "ben"]),
+        ("amira, ben", ["amira", "ben"]),
+        ("amira ben", ["amira", "ben"]),
+        ("Ann Lee, ben", ["Ann Lee", "ben"]),
+        ("'Ann Lee' ben", ["Ann Lee", "ben"]),
+    ],
+)
+def test_names_have_commas_or_blanks_between_them_everywhere(database: str, said: str, names: list[str]) -> None:
+    run("assign", database, "--annotators", said)
+    assert [one["name"] for one in json.loads(run("annotators", database, "list", "--json").stdout)] == names
+
+
+@pytest.mark.parametrize("words", [["amira", "ben"], ["amira,ben"], ["amira,", "ben"]])
+def test_people_are_added_with_commas_or_blanks_between_them(database: str, words: list[str]) -> None:
+    found = json.loads(run("annotators", database, "add", *words, "--json").stdout)
+    assert [one["name"] for one in found] == ["amira", "ben"]
+
+
+def test_names_are_explained_in_the_same_words_in_every_help() -> None:
+    for command in ("assign", "serve"):
+        assert PEOPLE in " ".join(run(command, "--help").stdout.split()), command
+
+
+def test_a_quote_that_is_open_is_told(database: str) -> None:
+    assert "quote" in run("assign", database, "--annotators", "o'brien ben", code=2).stderr
+
+
+def test_items_with_a_final_label_are_left_out_and_counted(database: str, tmp_path: Path) -> None:
+    labels = [
+        {"completion_id": item, "annotator": name, "verdict": "correct"} for item in ("c0", "c1") for name in ("a", "b")
+    ]
+    file = tmp_path / "labels.jsonl"
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in labels))
+    run("labels", database, "import", str(file))
+    done = run("assign", database, "--annotators", "x y")
+    assert "8 slots opened on items" in done.stdout
+    assert "2 items have their final labels already and got no slots." in done.stdout
+    assert json.loads(run("assign", database, "--annotators", "x y", "--json").stdout)["final"] == 2
+    chosen = ("--annotators", "x y", "--where", "state=final")
+    assert "Each of 2 items has its final label" in run("assign", database, *chosen).stdout
+    found = json.loads(run("assign", database, *chosen, "--final-too", "--json").stdout)
+    assert (found["assigned"], found["final"]) == (4, 0)
 
 
 @pytest.mark.parametrize("cap", ["a", "a=", "=3", "a=x", "a=1,,b=2", "9" * 19, f"a={'9' * 5000}"])

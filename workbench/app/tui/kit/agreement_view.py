@@ -12,6 +12,7 @@ from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.matrix import printable
 from workbench.core.text.figures import NONE, compact_count, counted, number, percent
 from workbench.labelling.agreement import text as words
+from workbench.measuring.briefing import agreement_sentence
 from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, Figures, PairAgreement
 from workbench.tables.table import Column, Columns
 
@@ -34,6 +35,15 @@ VIEWS: dict[View, str] = {
 
 _LEVELS = "▁▂▃▄▅▆▇█"
 _SAID = 5
+
+
+_BLIND = "Blind labels count: in Annotate, ^r in the list of people (P) hands this app to one of them, blind."
+
+
+def conclusion(report: AgreementReport) -> str:
+    """How far people agree, or why nothing can be said of that, and what to do."""
+    why = words.why_nothing(report)
+    return agreement_sentence(report) or (f"{why} {_BLIND}" if report.unblinded else why)
 
 
 def figures(report: AgreementReport, *, drawn: bool) -> Content:

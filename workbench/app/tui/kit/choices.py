@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import ClassVar, NamedTuple
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.title_bar import Line
 
 
 class ManyMenu(ModalScreen[tuple[str, ...] | None]):
@@ -129,6 +131,9 @@ class ChoiceMenu(ModalScreen[str | None]):
         background: $surface;
     }
     ChoiceMenu.wide OptionList { width: 110; }
+    PeopleMenu > Vertical { width: 76; max-width: 100%; height: auto; max-height: 100%; }
+    PeopleMenu Input { margin: 0 1; }
+    PeopleMenu OptionList { width: 100%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, f"press({key!r})", show=False) for key in KEYS),
@@ -153,11 +158,14 @@ class ChoiceMenu(ModalScreen[str | None]):
         self._about = about
 
     def compose(self) -> ComposeResult:
-        about = [Option(Content(self._about), disabled=True)] if self._about else []
-        menu = OptionList(*about, *(self._option(number) for number in range(len(self._choices))), markup=False)
+        menu = OptionList(*self._options(), markup=False)
         menu.border_title = Content(self._title)
         menu.border_subtitle = Content("escape: cancel")
         yield menu
+
+    def _options(self) -> list[Option]:
+        about = [Option(Content(self._about), disabled=True)] if self._about else []
+        return [*about, *(self._option(number) for number in range(len(self._choices)))]
 
     def _option(self, number: int) -> Option:
         choice, key = self._choices[number], f" {self._key_of(number) or ' '} "
@@ -177,3 +185,92 @@ class ChoiceMenu(ModalScreen[str | None]):
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(self._choices[event.option_index - bool(self._about)].value)
+
+
+class _NameLine(Line):
+    """What is typed of a name; as its first sign, a digit is the key of a person."""
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.character is not None and event.character in KEYS[:10] and not self.value:
+            event.stop()
+            event.prevent_default()
+            if isinstance(menu := self.screen, ChoiceMenu):
+                menu.action_press(event.character)
+        else:
+            await super()._on_key(event)
+
+
+class PeopleMenu(ChoiceMenu):
+    """People, each with a digit that stays theirs; what is typed narrows the list, enter takes whom the cursor is on.
+
+    Args:
+        blind: Is given the name of whom the app is to be handed to, blind; None where it can't be.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Cancel"),
+        Binding("up", "move(-1)", show=False),
+        Binding("down", "move(1)", show=False),
+        Binding("ctrl+r", "hand_over", "Blind", priority=True),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        choices: Sequence[Choice],
+        *,
+        chosen: Collection[str] | None = None,
+        about: str = "",
+        blind: Callable[[str], None] | None = None,
+    ) -> None:
+        super().__init__(title, choices, chosen=chosen, about=about)
+        self._every, self._blind = tuple(choices), blind
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield _NameLine(placeholder="a digit, or type a name", compact=True)
+            yield from super().compose()
+
+    def on_mount(self) -> None:
+        """What is typed goes to the line; the cursor is on the first person."""
+        menu = self.query_one(OptionList)
+        menu.can_focus = False
+        handing = " · ctrl+r: hand them this app, blind" if self._blind else ""
+        menu.border_subtitle = Content(f"enter: here{handing} · escape: cancel")
+        self.query_one(Line).focus()
+        self.action_move(0)
+
+    def _key_of(self, number: int) -> str:
+        return self._choices[number].key
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        said = event.value.strip().casefold()
+        self._choices = [one for one in self._every if said in one.value.casefold()]
+        menu = self.query_one(OptionList)
+        menu.set_options(self._options())
+        self.action_move(0)
+
+    def action_move(self, step: int) -> None:
+        """Put the cursor on another person."""
+        menu, first = self.query_one(OptionList), bool(self._about)
+        at = (menu.highlighted if menu.highlighted is not None else first) + step
+        menu.highlighted = min(max(at, first), first + len(self._choices) - 1) if self._choices else None
+
+    @property
+    def _under_cursor(self) -> str | None:
+        at = self.query_one(OptionList).highlighted
+        return None if at is None else self._choices[at - bool(self._about)].value
+
+    @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        if (name := self._under_cursor) is not None:
+            self.dismiss(name)
+
+    def action_hand_over(self) -> None:
+        """Hand the app to the person under the cursor."""
+        if (name := self._under_cursor) is not None and self._blind is not None:
+            self.dismiss(None)
+            self._blind(name)

@@ -91,6 +91,7 @@ class QueueRequest(Struct, frozen=True, kw_only=True):
         verifiers: Who takes part; empty for all that have a complete run.
         k: How many stand against the others in a split; None for half of them.
         hidden: Reviewed items are left out.
+        against: Only items are listed on which this verifier stands against gold, or most others; "" for all.
     """
 
     queue: Queue = "verifier-gold"
@@ -99,6 +100,7 @@ class QueueRequest(Struct, frozen=True, kw_only=True):
     gold: GoldChoice = "final"
     conditions: tuple[Condition, ...] = ()
     hidden: bool = False
+    against: str = ""
 
 
 class QueueListing(NamedTuple):
@@ -271,6 +273,9 @@ def read(project: Project, wanted: QueueRequest) -> QueueListing:
     found = _queue(project, wanted)
     reviewed = reviewed_items(project).intersection(found.ids)
     order = array("q", (item for item in found.ids if item not in reviewed)) if wanted.hidden else found.ids
+    if wanted.against in found.verifiers:
+        against = found.against(wanted.against)
+        order = array("q", (item for item in order if item in against))
     return QueueListing(wanted, found, order, reviewed, everybody(project))
 
 

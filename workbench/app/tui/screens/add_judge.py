@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Input, Static
 
-from workbench.app.tui.form import FindingScreen, FormScreen, finding_actions
+from workbench.app.tui.form import FindingScreen, finding_actions
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice
 from workbench.app.tui.kit.evidence import REQUEST, planned_text
@@ -27,6 +27,7 @@ from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.confirm import ConfirmScreen
+from workbench.app.tui.server_test import ServerTestScreen
 from workbench.core.errors import OptionError
 from workbench.core.text.figures import counted
 from workbench.runs import configuring
@@ -221,7 +222,7 @@ _NAME_ABOUT = "what tables, commands and workbench.toml call it"
 _KIND_ABOUT = "a judge that is asked for a verdict, a model that gives a score …"
 
 
-class AddJudgeScreen(FormScreen):
+class AddJudgeScreen(ServerTestScreen):
     """One field an option, in sections; what is wrong stands at its field."""
 
     CSS_PATH = "add_judge.tcss"
@@ -232,6 +233,7 @@ class AddJudgeScreen(FormScreen):
         Action(
             "judge.preview", "f3,ctrl+t", "preview", "Preview", "Show the exact request for an item.", priority=True
         ),
+        Action("judge.test", "f5", "test", "Test server", "See what the server can do.", priority=True),
         Action("judge.save", "f4,ctrl+r", "save", "Save", "Keep it in workbench.toml.", priority=True),
         Action("judge.close", "escape,q", "close", "Close", "Leave without saving."),
     )
@@ -247,6 +249,7 @@ class AddJudgeScreen(FormScreen):
             yield OptionField(_NAME, _NAME_ABOUT)
             yield Vertical(id="judge-kind")
             yield Vertical(id="judge-sections")
+        yield Static(classes="form-tested", markup=False)
         yield Static(classes="form-trouble", markup=False)
         yield Footer(show_command_palette=False)
 
@@ -345,6 +348,11 @@ class AddJudgeScreen(FormScreen):
         if self.is_current:
             self.app.push_screen(PreviewScreen(look, calls))
 
+    def action_test(self) -> None:
+        """Ask the server what it can do."""
+        if (kind := self.chosen_kind) is not None:
+            self.ask_server(kind, self._given())
+
     def action_save(self) -> None:
         """Check it and keep it."""
         if (kind := self.chosen_kind) is not None:
@@ -352,12 +360,11 @@ class AddJudgeScreen(FormScreen):
             self.in_background(work, self._saved, group="judge")
 
     def _saved(self, path: Path) -> None:
-        self.notify(
-            f"It stands in {path}. Start it in Verifiers & runs.",
-            title=f"{printable(self.typed_name)} saved",
-            markup=False,
-        )
+        """On to where it is started."""
+        name = self.typed_name
+        self.notify(f"It stands in {path}.", title=f"{printable(name)} saved", markup=False)
         self.app.pop_screen()
+        self.workbench.action_start_verifier(name)
 
     def action_close(self) -> None:
         """Leave, after a question where something would be lost."""

@@ -25,7 +25,6 @@ from workbench.app.tui.table_screen import TableScreen
 from workbench.core.label import Task
 from workbench.core.text.figures import counted
 from workbench.labelling.agreement.measuring import GROUPS, Agreement, agreement, save_agreement
-from workbench.measuring.briefing import agreement_sentence
 from workbench.measuring.browsing import LabelledRow, PairItems, pair_items
 from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, PairAgreement
 from workbench.tables.document import Cell
@@ -119,7 +118,7 @@ class AgreementScreen(LiveScreen):
     def _fill(self, report: AgreementReport, *, drawn: bool) -> None:
         self.report = report
         self.say(f"{printable(self.project.path.name)} · {self.asked.words}")
-        said, line = agreement_sentence(report), self.query_one("#agreement-conclusion", Static)
+        said, line = view.conclusion(report), self.query_one("#agreement-conclusion", Static)
         line.display = bool(said)
         line.update(said)
         self.query_one("#agreement-figures", Static).update(view.figures(report, drawn=drawn))

@@ -179,14 +179,14 @@ class AnnotateScreen(ItemFlow):
         if answer.verdict is not None and item.verdict is None and self._progress is not None:
             self._progress = Progress(self._progress.done + 1, max(self._progress.left - 1, 0), self._progress.away)
         if not self._revisiting and answer.focused_ms is not None:
-            self.workbench.pace.label(item.completion, answer.focused_ms)
+            self.pace.label(item.completion, answer.focused_ms)
 
     def _decided_in(self, item: AnnotationItem, answer: Answer) -> int | None:
         """Milliseconds a decision took; None where it corrects one, or was not timed."""
         corrects = item.subtype if answer.verdict is None else item.verdict
         if corrects is not None or answer.open_ms is None:
             return None
-        return max(answer.open_ms, self.workbench.pace.longest(item.completion))
+        return max(answer.open_ms, self.pace.longest(item.completion))
 
     def _queue(self, answer: Answer) -> None:
         self._queued = Queued(answer, self.workbench.at_work.acted_at)
@@ -408,7 +408,7 @@ class AnnotateScreen(ItemFlow):
             yield RemarkPiece(f"{self._progress.left:,} left", rank=1)
             if self._progress.away:
                 yield RemarkPiece(f"{self._progress.away:,} in a bundle", rank=4)
-            yield from pace_parts(self.workbench.pace, self._progress.left)
+            yield from pace_parts(self.pace, self._progress.left)
         if self._revisiting:
             yield RemarkPiece("your earlier label")
         if not self._auto:

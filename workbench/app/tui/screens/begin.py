@@ -20,6 +20,7 @@ from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
+from workbench.app.tui.verb_forms import plain
 from workbench.coding import problems
 from workbench.coding.problems import SuitesToRun
 from workbench.core.run import ACTIVE, RunInfo
@@ -27,7 +28,7 @@ from workbench.core.status import Status
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.figures import counted
 from workbench.labelling import people
-from workbench.labelling.assigning import Assigned
+from workbench.labelling.assigning import Assigned, final_text
 from workbench.measuring.briefing import ProjectFacts
 from workbench.measuring.counting import status
 from workbench.runs import verifying
@@ -274,7 +275,7 @@ class BeginScreen(LiveScreen):
         self.line_stored(_WHO, _ME)
         self.workbench.working_as["annotator"] = name
         said = done.nothing or f"{counted(done.assigned, 'item')} to label; Annotate, on Home, serves them."
-        self.notify(said, title=printable(name), markup=False)
+        self.notify(plain(f"{said} {final_text(done)}".strip()), title=printable(name), markup=False)
         self.read_again()
 
     def _show_figure(self) -> None:

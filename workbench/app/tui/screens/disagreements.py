@@ -69,6 +69,9 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             "How many verifiers against the others: the next k.",
         ),
         Action("disagreements.verifiers", "v", "choose_verifiers", "Verifiers", "Choose which verifiers take part."),
+        Action(
+            "disagreements.subject", "V", "choose_against", "Against", "Only where one verifier stands against.", False
+        ),
         Action("disagreements.filter", "f", "filter", "Filter", "Show only items for which conditions hold."),
         Action(
             "disagreements.reasons", "d", "reasons", "Why", "Say what is counted here and why the item is in the queue."
@@ -139,7 +142,8 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def count(self, asked: QueueRequest) -> None:
         """Read what is asked for now; the counts of the queues go with the settings they share."""
-        if structs.replace(asked, queue=self.asked.queue, hidden=self.asked.hidden) != self.asked:
+        listed = {"queue": self.asked.queue, "hidden": self.asked.hidden, "against": self.asked.against}
+        if structs.replace(asked, **listed) != self.asked:
             self.counts, self._must_count = {}, True
         self.asked = asked
         self.say("reading …")
@@ -250,7 +254,26 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def _verifiers_chosen(self, chosen: tuple[str, ...] | None) -> None:
         if chosen is not None:
-            self.change(verifiers=chosen, k=None)
+            self.change(verifiers=chosen, k=None, against=self.asked.against if self.asked.against in chosen else "")
+
+    def action_choose_against(self) -> None:
+        """Ask which verifier the rows are to be about."""
+        if self.found is not None:
+            choices = [Choice("", "all rows, whoever stands against")]
+            choices += [Choice(name, printable(name)) for name in self.found.queue.verifiers]
+            menu = ChoiceMenu("Only rows where this one stands against", choices, first=0, chosen=(self.asked.against,))
+            self.app.push_screen(menu, self._against_chosen)
+
+    def _against_chosen(self, name: str | None) -> None:
+        if name is not None:
+            self.change(against=name)
+
+    def cleared(self) -> bool:
+        """Who stands against goes before the filter."""
+        if self.asked.against:
+            self.change(against="")
+            return True
+        return super().cleared()
 
     def action_hide(self) -> None:
         """Leave out what is reviewed, or list it again."""
@@ -339,6 +362,9 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             RemarkPiece(view.progress(len(found.reviewed), len(found.queue))),
             RemarkPiece(f"row {self.table.position}", 4),
             RemarkPiece("reviewed hidden" if wanted.hidden else "", 2),
+            RemarkPiece(
+                f"{len(found.order):,} where {printable(wanted.against)} stands against" if wanted.against else ""
+            ),
             self.filter_piece,
             RemarkPiece(view.taking_part(wanted.verifiers, found.everybody), 2),
             RemarkPiece(f"gold {wanted.gold}" if wanted.gold != "final" else "", 3),

@@ -26,6 +26,7 @@ from workbench.app.tui.screens.start_run import (
     StartOffer,
     StartRequest,
     StartRunScreen,
+    choices,
 )
 from workbench.app.tui.table_screen import TableScreen
 from workbench.app.tui.trusting import trusting
@@ -33,6 +34,7 @@ from workbench.core.run import ACTIVE, Estimate, RunCosts, RunInfo, VerifierInfo
 from workbench.runs import verifying
 from workbench.runs.liveness import runner_log
 from workbench.runs.run_status import estimate, run_costs
+from workbench.runs.trying import take_out_broken_off
 from workbench.runs.verifying import run_info
 
 
@@ -112,9 +114,10 @@ class RunsScreen(TableScreen, LiveScreen):
         self._count_after = self._count_began = 0.0
 
     def on_mount(self) -> None:
-        """Ask for the verifier at once, where one is to be started."""
+        """Ask for the verifier at once, where one is to be started; nothing stays of trials that were broken off."""
+        self.in_background(partial(take_out_broken_off, self.project), lambda _: None, group="trials")
         if self._starting:
-            self.action_start()
+            self.begin(self._to_begin)
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -196,18 +199,22 @@ class RunsScreen(TableScreen, LiveScreen):
 
     def action_start(self) -> None:
         """Ask which verifier to start."""
+        self.begin(None)
+
+    def begin(self, offer: StartOffer | None) -> None:
+        """Set up what is offered; None: ask which verifier."""
+        self._to_begin = offer
         self.in_background(partial(verifying.kinds, self.project), self._choose, group="kinds")
 
     def _choose(self, kinds: list[VerifierInfo]) -> None:
         if not self.is_current:
             return
         offer, self._to_begin = self._to_begin, None
-        offered = [] if offer is None else [kind for kind in kinds if kind.name == offer.kind]
-        if offer is None or not offered:
+        offered = next((one for one in choices(kinds) if offer is not None and one.name == offer.kind), None)
+        if offer is None or offered is None:
             self.app.push_screen(StartRunScreen(kinds), self._set_up)
         else:
-            chosen = ChosenVerifier(offered[0], offer.kind)
-            self.app.push_screen(SetUpRunScreen(chosen, self._start, offer.values))
+            self.app.push_screen(SetUpRunScreen(offered, self._start, offer.values))
 
     def _set_up(self, chosen: ChosenVerifier | None) -> None:
         if chosen is not None:

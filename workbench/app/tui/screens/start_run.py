@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final, NamedTuple
@@ -17,29 +17,31 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from workbench.app.tui.form import FormField, FormScreen, option_field
+from workbench.app.tui.form import FormField, option_field
 from workbench.app.tui.keymap import Action, bindings
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.footer import Footer
-from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.title_bar import Line, TitleBar
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.add_judge import OptionSection
+from workbench.app.tui.server_test import ServerTestScreen
 from workbench.app.tui.trusting import trusting
 from workbench.app.tui.verb_forms import plain
 from workbench.core.errors import OptionError, UsageError, WorkbenchError
+from workbench.core.final_answer import FinalAnswer
 from workbench.core.project import Project
 from workbench.core.reasons import sentence
-from workbench.core.run import VerdictEvidence, VerifierInfo
+from workbench.core.run import VerdictLine, VerifierInfo
 from workbench.core.selection import Selection
 from workbench.core.text.excerpt import short_answer
 from workbench.core.text.figures import NONE, counted
+from workbench.data.records.browse import ItemDetail
 from workbench.measuring import browsing
 from workbench.runs import configuring
 from workbench.runs.configuring import FormSection
-from workbench.runs.previewing import CheckedServer, check_servers
-from workbench.runs.trying import TRIAL, TRIED, VerifierTrial, try_out
+from workbench.runs.trying import TRIED, VerifierTrial, try_out
 
 # -- Choosing a verifier.
 
@@ -62,7 +64,7 @@ def choices(kinds: list[VerifierInfo]) -> list[ChosenVerifier]:
         ChosenVerifier(kind, name)
         for kind in kinds
         for name in dict.fromkeys([*(one.name for one in kind.written), *(one.name for one in kind.configured)])
-        if name != kind.name and not name.startswith(TRIAL)
+        if name != kind.name
     ]
     first, *rest = [ChosenVerifier(kind, kind.name) for kind in kinds]
     return sorted([first, *own, *rest], key=lambda one: one.kind.broken is not None)
@@ -170,13 +172,13 @@ _NAME = "name"
 
 
 class StartOffer(NamedTuple):
-    """A kind of verifier, and what its form is filled with to begin with: options by name, and its ``name``."""
+    """A kind or name of a verifier, and what its form is filled with to begin with: options, and its ``name``."""
 
     kind: str
     values: Mapping[str, str]
 
 
-class SetUpRunScreen(FormScreen):
+class SetUpRunScreen(ServerTestScreen):
     """One field an option, as the verifier declares them; nothing runs before it is asked for.
 
     Args:
@@ -212,13 +214,28 @@ class SetUpRunScreen(FormScreen):
             if not self.chosen.is_configured:
                 about = f"what tables call it; empty: {self.chosen.name}. Other options take another name"
                 yield option_field(FormField(name=_NAME, about=about, value=self._filled.get(_NAME, "")))
+            else:
+                yield Static(self._ready, id="set-up-ready", markup=False)
             yield Vertical(id="set-up-sections")
+        yield Static(classes="form-tested", markup=False)
         yield Static(classes="form-trouble", markup=False)
         yield Footer(show_command_palette=False)
 
     @property
     def _about(self) -> str:
         return printable(self.chosen.kind.description)
+
+    @property
+    def _ready(self) -> str:
+        """What can be done with a configuration at once."""
+        known = {action.id: action.keys for action in self.ACTIONS}
+        start, tried, test = (
+            self.workbench.shown_keys(name, known[name])[-1]
+            for name in ("set-up-run.start", "set-up-run.try", "set-up-run.test")
+        )
+        server = f", {test} asks its server" if self.asks_server else ""
+        name = printable(self.chosen.name)
+        return f"{name} is ready: {start} starts it on these items, {tried} tries it on {TRIED} first{server}."
 
     @property
     def asks_server(self) -> bool:
@@ -313,29 +330,14 @@ class SetUpRunScreen(FormScreen):
         self.say(f"trying it on {TRIED} items …")
         trusting(self, partial(_tried, self, self.project), self._show_trial, group="set-up-try")
 
-    def _show_trial(self, trial: VerifierTrial) -> None:
+    def _show_trial(self, trial: ShownTrial) -> None:
         self.say(self._about)
         if self.is_current:
             self.app.push_screen(TrialScreen(self.chosen.name, trial, self.action_start))
 
     def action_test(self) -> None:
         """Ask the server what it can do."""
-        self.say("asking the server …")
-        kind, options = self.chosen.name, self._options()
-        trusting(self, lambda yes: check_servers(self.project, kind, options, trust=yes), self._tested, group="test")
-
-    def _tested(self, found: list[CheckedServer]) -> None:
-        self.say(self._about)
-        for one in found:
-            said = [f"{finding.text} {finding.advice}".strip() for finding in one.findings]
-            bad = any(finding.level == "problem" for finding in one.findings)
-            self.notify(
-                printable("\n".join(said) or "It answers."),
-                title=printable(f"{one.model} at {', '.join(one.base_urls)}"),
-                severity="error" if bad else "information",
-                timeout=20,
-                markup=False,
-            )
+        self.ask_server(self.chosen.name, self._options())
 
     def action_save(self) -> None:
         """Keep it in workbench.toml."""
@@ -344,16 +346,25 @@ class SetUpRunScreen(FormScreen):
         self.in_background(work, partial(self._saved, name), group="set-up-save")
 
     def _saved(self, name: str, path: Path) -> None:
-        self.notify(f"It stands in {path}.", title=f"{printable(name)} saved", markup=False)
+        key = self.workbench.shown_keys("set-up-run.start", "f4,ctrl+r")[-1]
+        self.notify(f"It stands in {path}. {key} starts it.", title=f"{printable(name)} saved", markup=False)
 
 
-def _tried(screen: SetUpRunScreen, project: Project, trust: bool) -> VerifierTrial:
-    """Runs in a thread."""
-    request = screen.request(project)
-    return try_out(project, request.kind, request.options, request.selection, trust=trust)
+def _tried(screen: SetUpRunScreen, project: Project, trust: bool) -> ShownTrial:
+    """Runs in a thread; whoever sees gold has looked at the items."""
+    request, also = screen.request(project), screen.workbench.names_worked_under
+    trial = try_out(project, request.kind, request.options, request.selection, trust=trust)
+    return ShownTrial(trial, [browsing.detail(project, one.item, also) for one in trial.evidence])
 
 
 # -- A few items, and why they were judged as they were.
+
+
+class ShownTrial(NamedTuple):
+    """What came of a trial, and the items it was about."""
+
+    trial: VerifierTrial
+    items: list[ItemDetail]
 
 
 class TrialScreen(WorkbenchScreen):
@@ -361,7 +372,7 @@ class TrialScreen(WorkbenchScreen):
 
     Args:
         name: The verifier.
-        trial: What came of it.
+        shown: What came of it.
         then: Has all the items judged, when this screen has gone.
     """
 
@@ -371,16 +382,16 @@ class TrialScreen(WorkbenchScreen):
         Action("trial.start", "ctrl+r", "start", "Start on all", "Judge all the items like this."),
     )
 
-    def __init__(self, name: str, trial: VerifierTrial, then: Callable[[], None]) -> None:
+    def __init__(self, name: str, shown: ShownTrial, then: Callable[[], None]) -> None:
         super().__init__()
-        self.trial = trial
+        self.shown = shown
         self._verifier, self._then = name, then
 
     def compose(self) -> ComposeResult:
-        remark = f"{counted(len(self.trial.evidence), 'item')}; none of these verdicts is kept"
+        remark = f"{_right(self.shown)}; none of these verdicts is kept"
         yield TitleBar(f"{printable(self._verifier)}, tried", remark)
         with VerticalScroll(id="trial"):
-            yield Static(trial_text(self.trial), markup=False)
+            yield Static(trial_text(self.shown), markup=False)
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
@@ -393,24 +404,64 @@ class TrialScreen(WorkbenchScreen):
         self._then()
 
 
-def trial_text(trial: VerifierTrial) -> Content:
-    """Verdicts with both final answers, what decided, and why."""
+_NO_GOLD: Final = "none"
+_ROOM: Final = 74
+"""Cells of a line."""
+_READ: Final = 2000
+"""Characters of a text that a line is made from."""
+
+
+def _right(shown: ShownTrial) -> str:
+    """How many verdicts are what gold says, of how many."""
+    pairs = zip(shown.trial.evidence, shown.items, strict=True)
+    known = [one.line.verdict == item.gold for one, item in pairs if item.gold != _NO_GOLD]
+    said = f", {sum(known)} of {len(known)} as gold says" if known else ""
+    return f"{counted(len(shown.items), 'item')}{said}"
+
+
+def trial_text(shown: ShownTrial) -> Content:
+    """Of each item the question, the verdict beside gold, both final answers, and what the verdict rests on."""
+    trial = shown.trial
     parts = [Content.styled(f"! {printable(trial.message)}", "$text-warning")] if trial.message else []
-    parts += map(_judged, trial.evidence)
-    return Content("\n\n").join(parts) if parts else Content("No item was judged.")
+    for one, item in zip(trial.evidence, shown.items, strict=True):
+        parts.append(_judged(one.line, item, trial.replies.get(one.item, "")))
+    return Content("\n").join(parts) if parts else Content("No item was judged.")
 
 
-def _judged(one: VerdictEvidence) -> Content:
-    line = one.line
-    mark, _ = OUTCOME_MARKS[line.verdict]
-    reference = short_answer(line.reference_final) if line.reference_final else NONE
-    completion = short_answer(line.candidate_final) if line.candidate_final else NONE
-    why = sentence(line.verdict, line.reason, line.rule, short_answer(line.reference_final)) or line.detail or ""
-    code = " · ".join(filter(None, (line.rule, line.reason, None if line.score is None else f"score {line.score:g}")))
+def _judged(line: VerdictLine, item: ItemDetail, reply: str) -> Content:
+    mark, gold = OUTCOME_MARKS[line.verdict][0], OUTCOME_MARKS[item.gold][0]
+    wrong = item.gold not in (_NO_GOLD, line.verdict)
+    reference, completion = (_answer(*pair) for pair in zip(_compared(line), browsing.final_answers(item), strict=True))
     return Content.assemble(
         (f"{mark} {line.verdict}", "bold"),
+        (f" · gold {gold} {item.gold}", "bold $text-error" if wrong else ""),
         (f"  {printable(line.completion_id)}\n", "$foreground-muted"),
-        f"  reference {printable(reference)} │ completion {printable(completion)}\n",
-        f"  {printable(why)}" if why else "",
-        (f"  {printable(code)}" if code else "", "$foreground-muted"),
+        f"  {_in_a_line(item.question)}\n  reference {reference} │ completion {completion}",
+        *((f"\n  {text}", style) for text, style in _why(line, reply) if text),
     )
+
+
+def _compared(line: VerdictLine) -> tuple[str | None, str | None]:
+    return line.reference_final, line.candidate_final
+
+
+def _answer(compared: str | None, found: FinalAnswer) -> str:
+    """A final answer: what the verifier compared, else what a person is shown."""
+    text = short_answer(compared) or (short_answer(found.text) if found.found else "")
+    return printable(text) or NONE
+
+
+def _why(line: VerdictLine, reply: str) -> Iterator[tuple[str, str]]:
+    """What the verdict rests on: the rule in a sentence, the words of a model or of an error, the codes."""
+    codes = (line.rule, line.reason, None if line.score is None else f"score {line.score:g}")
+    said = sentence(line.verdict, line.reason, line.rule, short_answer(line.reference_final)) or line.detail or ""
+    yield printable(said), ""
+    yield f"it says: {_in_a_line(reply, end=True)}" if reply else "", ""
+    yield printable(" · ".join(filter(None, codes))) if not reply else "", "$foreground-muted"
+
+
+def _in_a_line(text: str, *, end: bool = False) -> str:
+    """The beginning of a text in one line, or its end."""
+    words = " ".join((text[-_READ:] if end else text[:_READ]).split())
+    shown = printable(f"…{words[-_ROOM + 12 :]}" if end and len(words) > _ROOM - 12 else words)
+    return fit(shown, _ROOM).rstrip()

@@ -1,0 +1,99 @@
+"""Nothing of a trial stays, also of one whose process was killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.background import runner_ends, runner_pid, until
+from tests.helpers import make_project, numbered
+from tests.servers.scripted import Received, scripted
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.runs import verifying
+from workbench.runs.run_status import runs
+from workbench.runs.trying import TRIED, take_out_broken_off, try_out
+
+SCRIPT = """
+import sys
+from workbench.core.project import open_project
+from workbench.core.selection import Selection
+from workbench.runs.trying import try_out
+options = {"base_url": sys.argv[2], "model": "m"}
+try_out(open_project(sys.argv[1]), "llm-judge", options, Selection(), trust=True)
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    with runner_ends(make_project(tmp_path, numbered(8))) as made:
+        yield made
+
+
+def stored(project: Project) -> tuple[int, int, int]:
+    """Verifiers, runs and verdicts that the tables hold."""
+    reader = project.database.reader()
+    verifiers, runs_there, verdicts = (
+        reader.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("verifiers", "runs", "verdicts")
+    )
+    return verifiers, runs_there, verdicts
+
+
+def killed_midway(project: Project, url: str, asked: threading.Event) -> None:
+    """A trial in a process that is killed while the server is thinking."""
+    process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(project.path), url])
+    assert asked.wait(60)
+    process.kill()
+    process.wait()
+
+
+def test_what_a_model_said_of_each_item_is_there(project: Project) -> None:
+    with scripted(lambda _: "Because. Yes") as server:
+        options = {"base_url": server.url, "model": "m"}
+        trial = try_out(project, "llm-judge", options, Selection(), trust=True)
+    assert list(trial.replies.values()) == ["Because. Yes"] * TRIED
+    assert [one.item for one in trial.evidence] == list(trial.replies)
+    assert stored(project) == (0, 0, 0)
+
+
+def test_a_trial_killed_midway_is_listed_nowhere_and_goes_when_its_runner_rests(project: Project) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    def answer(_: Received) -> str:
+        asked.set()
+        go_on.wait(60)
+        return "Yes"
+
+    with scripted(answer) as server:
+        killed_midway(project, server.url, asked)
+        assert stored(project)[:2] == (1, 1), "its runner is still at it"
+        assert runs(project) == []
+        assert all(one.configured == [] for one in verifying.kinds(project))
+        go_on.set()
+        until(lambda: stored(project) == (0, 0, 0))
+
+
+def test_a_trial_whose_runner_was_killed_too_goes_when_somebody_comes(project: Project) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    def answer(_: Received) -> str:
+        asked.set()
+        go_on.wait(60)
+        return "Yes"
+
+    with scripted(answer) as server:
+        killed_midway(project, server.url, asked)
+        runner = runner_pid(project)
+        assert runner is not None
+        os.kill(runner, signal.SIGKILL)
+        until(lambda: runner_pid(project) is None)
+        go_on.set()
+        take_out_broken_off(project)
+        assert stored(project) == (0, 0, 0)

@@ -1,0 +1,69 @@
+"""Forms whose model server can be tested: what it answers stands below the fields, in few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from textual import on
+from textual.content import Content
+from textual.widgets import Static
+
+from workbench.app.tui.form import FormScreen
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.trusting import trusting
+from workbench.runs.previewing import CheckedServer, check_servers
+
+
+class ServerTestScreen(FormScreen):
+    """Has one `Static` of the class ``form-tested``; what stands there holds until a field changes."""
+
+    DEFAULT_CSS = """
+    ServerTestScreen .form-tested {
+        display: none;
+        height: auto;
+        max-height: 6;
+        padding: 0 1;
+        background: $panel;
+    }
+    """
+
+    def ask_server(self, kind: str, options: Mapping[str, str]) -> None:
+        """Ask the servers of a verifier what they can do."""
+        self._tell_tested(Content("asking the server …"))
+        chosen = dict(options)
+        trusting(self, lambda yes: check_servers(self.project, kind, chosen, trust=yes), self._tested, group="test")
+
+    def _tested(self, found: Sequence[CheckedServer]) -> None:
+        self._tell_tested(tested_text(found))
+
+    def _tell_tested(self, text: Content) -> None:
+        said = self.query_one(".form-tested", Static)
+        said.update(text)
+        said.display = bool(text)
+
+    @on(OptionField.Changed)
+    def _not_tested(self) -> None:
+        self._tell_tested(Content(""))
+
+    def trouble(self, error: BaseException | None) -> None:
+        """What was wrong was not the server."""
+        self._tell_tested(Content(""))
+        super().trouble(error)
+
+
+def tested_text(found: Sequence[CheckedServer]) -> Content:
+    """Whether servers answer, and what is to be done about them; what needs nobody is left out."""
+    return Content("\n").join(line for one in found for line in _lines(one))
+
+
+def _lines(one: CheckedServer) -> Iterator[Content]:
+    name = printable(f"{one.model} at {', '.join(one.base_urls)}: ")
+    problems = [f"{finding.text} {finding.advice}" for finding in one.findings if finding.level == "problem"]
+    good = [finding.text for finding in one.findings if finding.level == "good"]
+    mark, style = ("✗ ", "bold $text-error") if problems else ("✓ ", "bold $text-success")
+    said = " ".join(problems or good or ["It answers."])
+    yield Content.assemble((mark, style), (name, "bold"), printable(said.strip()))
+    for finding in one.findings:
+        if finding.level == "note" and finding.advice and not problems:
+            yield Content(printable(f"  · {finding.text} {finding.advice}"))

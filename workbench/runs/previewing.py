@@ -190,12 +190,19 @@ def check_servers(project: Project, kind: str, options: dict[str, str], *, trust
 async def _check(verifier: ServedVerifier) -> list[CheckedServer]:
     tasks = {one.role: _task(one.request) for one in await preview(verifier, _ANY, b"\0" * 32)}
     servers = verifier.servers()
-    found: dict[tuple[ModelServer, Kind], list[str]] = {}
+    roles: dict[bytes, list[str]] = {}
+    asked: dict[bytes, tuple[ModelServer, Kind]] = {}
     for role, server in servers.items():
-        found.setdefault((server, tasks.get(role, "chat")), []).append(role)
+        one = server, tasks.get(role, "chat")
+        # What is sent beside a request may be a mapping, which is no key itself.
+        key = msgspec.json.encode(one)
+        asked[key] = one
+        roles.setdefault(key, []).append(role)
     return [
-        CheckedServer(roles=roles, base_urls=server.base_urls, model=server.model, findings=await check(server, task))
-        for (server, task), roles in found.items()
+        CheckedServer(
+            roles=roles[key], base_urls=server.base_urls, model=server.model, findings=await check(server, task)
+        )
+        for key, (server, task) in asked.items()
     ]
 
 

@@ -301,7 +301,7 @@ class WorkbenchApp(App[None]):
         if any(isinstance(screen, RunsScreen) for screen in self.screen_stack):
             self.open_screen("runs")
             if isinstance(self.screen, RunsScreen):
-                self.screen.begin(offer)
+                self.screen.start(offer)
         else:
             self.push_screen(RunsScreen(starting=True, offer=offer))
 

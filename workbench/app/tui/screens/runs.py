@@ -117,7 +117,7 @@ class RunsScreen(TableScreen, LiveScreen):
         """Ask for the verifier at once, where one is to be started; nothing stays of trials that were broken off."""
         self.in_background(partial(take_out_broken_off, self.project), lambda _: None, group="trials")
         if self._starting:
-            self.begin(self._to_begin)
+            self.start(self._to_begin)
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -199,9 +199,9 @@ class RunsScreen(TableScreen, LiveScreen):
 
     def action_start(self) -> None:
         """Ask which verifier to start."""
-        self.begin(None)
+        self.start(None)
 
-    def begin(self, offer: StartOffer | None) -> None:
+    def start(self, offer: StartOffer | None) -> None:
         """Set up what is offered; None: ask which verifier."""
         self._to_begin = offer
         self.in_background(partial(verifying.kinds, self.project), self._choose, group="kinds")

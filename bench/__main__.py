@@ -19,11 +19,13 @@ from bench import (
     next_item,
     prediction_powered,
     rewarding,
+    searching,
     serve,
     serving,
     start,
     subtypes,
     suspects,
+    triage,
     verifying,
 )
 
@@ -34,6 +36,8 @@ def main() -> None:
         start,
         first_paint,
         browse,
+        searching,
+        triage,
         next_item,
         import_speed,
         installing,

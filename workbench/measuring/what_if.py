@@ -344,11 +344,10 @@ def _by_judging(
         work = asking(project, changed, items, trust=options.trust)
     else:
         work = Rejudging(project, changed, items, trust=options.trust)
-    place = dict(zip(items, asked.drawn.tolist(), strict=True))
     after = np.full(len(asked.before), -1, dtype=np.int8)
     verdicts: dict[int, Verdict] = {}
     for item, verdict in work:
-        at = place[item]
+        at = np.searchsorted(asked.everything.item, item)
         after[at] = int(verdict.outcome)
         if after[at] != asked.before[at] or verdict.outcome >= Outcome.ABSTAIN or item in beside:
             verdicts[item] = verdict
@@ -379,7 +378,7 @@ def _report(
     kept = np.zeros(len(asked.before), dtype=np.bool_)
     kept[drawn] = True
     items = _counts(asked, found)
-    unread = [*found.missing, *asked.everything.item[drawn[after < 0]].tolist()] if changed and changed.asks else []
+    unread = asked.everything.item[drawn[after < 0]].tolist() if changed and changed.asks else []
     return WhatIfReport(
         **structs.asdict(total),
         verifier=run.verifier.name,
@@ -400,7 +399,7 @@ def _report(
         without_gold=int(np.count_nonzero(kinds == place("without_gold"))),
         seed=None if options.sample is None else options.seed,
         calls=found.calls,
-        needed=needed(project, changed, sorted(set(unread))) if changed else None,
+        needed=needed(project, changed, unread) if changed else None,
         trouble=found.trouble,
         types=types,
         flips=[],

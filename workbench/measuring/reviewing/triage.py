@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Final
 
@@ -53,9 +53,17 @@ def of_cell(project: Project, cell: AccuracyCell, words: str) -> TriageScope:
 
 def of_queue(found: ReviewQueue, order: array[int]) -> TriageScope:
     """The items of a queue on which a verifier differs from gold, in the order in which they are listed."""
-    listed = set(order)
-    items = array("q", (item for item in found.against_gold() if item in listed))
-    return TriageScope(f"the queue {found.name}", found.verifiers, items, queue=found.name)
+    return TriageScope(
+        f"the queue {found.name}", found.verifiers, _among(found.against_gold(), order), queue=found.name
+    )
+
+
+def _among(items: array[int], others: array[int]) -> array[int]:
+    """Those that are among others, of which there may be a million: a set of these would stop every other thread."""
+    import numpy as np
+
+    found = np.asarray(items)
+    return array("q", found[np.isin(found, np.asarray(others))].tobytes())
 
 
 def of_items(project: Project, asked: BrowseQuery) -> TriageScope:
@@ -70,10 +78,7 @@ def of_items(project: Project, asked: BrowseQuery) -> TriageScope:
 
 
 def _searched(project: Project, asked: BrowseQuery, ids: array[int]) -> array[int]:
-    if not asked.search:
-        return ids
-    there = set(browsing.ItemTable(project, asked).ids())
-    return array("q", (item for item in ids if item in there))
+    return _among(ids, browsing.ItemTable(project, asked).ids()) if asked.search else ids
 
 
 def weakest_cell(project: Project) -> TriageScope:
@@ -186,30 +191,35 @@ def give_cause(
 
 def last_given(project: Project, scope: TriageScope, *, by: str) -> tuple[Review, ...]:
     """The marks that a reviewer has set last on an item of a scope; empty where none stands."""
-    items, reader = set(scope.items), project.database.reader()
     own = [
         review
-        for review in reviews.every(reader, only_standing=True)
-        if review.kind == "error"
-        and review.reviewer == by
-        and review.completion in items
-        and review.verifier in scope.verifiers
+        for review in reviews.every(project.database.reader(), only_standing=True)
+        if review.kind == "error" and review.reviewer == by and review.verifier in scope.verifiers
     ]
+    items = _in_scope(scope, (review.completion for review in own))
+    own = [review for review in own if review.completion in items]
     newest = own[-1:]
     return tuple(takewhile(lambda one: one.completion == newest[0].completion, reversed(own)))[::-1]
 
 
 def tally(project: Project, scope: TriageScope) -> TriageTally:
     """How far a scope is triaged."""
-    items, reader = set(scope.items), project.database.reader()
+    reader = project.database.reader()
+    given, standing = reviews.marks(reader), reviews.every(reader, only_standing=True)
+    sent_back = [one for one in standing if one.kind == "reannotate"]
+    items = _in_scope(scope, [*(one.completion for one in given), *(one.completion for one in sent_back)])
     marks = tuple(
         CauseMark(mark.completion, mark.verifier, mark.type, mark.subtype, cause_of(mark.category, mark.note))
-        for mark in reviews.marks(reader)
+        for mark in given
         if mark.completion in items and mark.verifier in scope.verifiers and not mark.outdated
     )
     done = frozenset(mark.completion for mark in marks)
-    sent_back = {one.completion for one in reviews.every(reader, only_standing=True) if one.kind == "reannotate"}
-    return TriageTally(scope, marks, done, frozenset(sent_back & items - done))
+    return TriageTally(scope, marks, done, frozenset({one.completion for one in sent_back} & items - done))
+
+
+def _in_scope(scope: TriageScope, decided: Iterable[int]) -> set[int]:
+    """Those of the items of which something was decided that a scope holds."""
+    return set(_among(array("q", set(decided)), scope.items))
 
 
 def cause_of(category: str, note: str | None) -> Cause:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from array import array
 from pathlib import Path
 
 import pytest
@@ -178,6 +180,19 @@ def test_the_tally_counts_items_and_keeps_those_sent_back_apart(project: Project
     found = triage.tally(project, scope)
     assert (len(found.done), len(found.sent_back), found.left) == (1, 1, 2)
     assert "1 item went back to be labelled anew. 2 items have yet to be read." in triage.paragraph(found)
+
+
+def test_a_tally_of_a_million_items_makes_no_object_of_each(project: Project) -> None:
+    triage.give_cause(project, cases(project, of_a(project))[:2], FORMAT, of_a(project), by=ME)
+    scope = of_a(project)._replace(items=array("q", range(1, 1_000_001)))
+    triage.tally(project, scope)
+    tracemalloc.start()
+    found = triage.tally(project, scope)
+    assert [one.completion for one in triage.last_given(project, scope, by=ME)] == [max(found.done)]
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (len(found.done), found.left) == (2, 999_998)
+    assert most < 20_000_000, "a set of them takes 64 MB, and stops every other thread while it is made"
 
 
 def test_the_table_has_causes_by_type_and_undefined_shares_are_dashes(project: Project) -> None:

@@ -7,10 +7,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from workbench.config.file import require_table, table_in
+import msgspec
+
+from workbench.config.file import require_table, table_in, user_folder
 from workbench.config.verifiers import options_in
 from workbench.core.errors import UsageError
-from workbench.llm.server import Price
+from workbench.llm.prices import FILE_NAME, listed_price
+from workbench.llm.server import ModelServer, Price
 
 _EXAMPLE = '[models.qwen] base_url = "http://localhost:8000/v1", model = "…"'
 
@@ -33,18 +36,28 @@ def named_model(database: Path, name: str) -> dict[str, str] | None:
 
 _PRICE_EXAMPLE = '[prices."a-model"] input = 0.15, output = 0.6, cached_input = 0.075, date = "2026-11-01"'
 _HIGHEST = 1e6
-_NUMBERS = ("input", "output", "cached_input")
+_NUMBERS = ("input", "output", "cached_input", "cache_write")
 _FIELDS = {*_NUMBERS, "date"}
 
 
-def prices_of(database: Path, models: Iterable[str]) -> dict[str, Price]:
-    """The prices of these models, as far as the settings file has them.
+def prices_of(database: Path, servers: Iterable[ModelServer]) -> dict[str, Price]:
+    """What the models of these servers cost, by name: as the settings file has it, else a table of list prices.
 
     Raises:
-        UsageError: The file can't be read, or the entry of one of these models is wrong (other entries don't matter).
+        UsageError: A file can't be read, or the entry of one of these models is wrong (other entries don't matter).
     """
     place, table = table_in(database, "prices", _PRICE_EXAMPLE)
-    return {model: price_in(f"{place}.{model}", table[model]) for model in set(models) & table.keys()}
+    by_model: dict[str, list[ModelServer]] = {}
+    for server in servers:
+        by_model.setdefault(server.model, []).append(server)
+    prices: dict[str, Price] = {}
+    for model, named in by_model.items():
+        if model in table:
+            prices[model] = price_in(f"{place}.{model}", table[model])
+        elif len({server.profile for server in named}) == 1:
+            price = listed_price(named[0], user_folder() / FILE_NAME)
+            prices |= {} if price is None else {model: price}
+    return prices
 
 
 def price_in(place: str, entry: Any) -> Price:
@@ -59,7 +72,7 @@ def price_in(place: str, entry: Any) -> Price:
     if missing := sorted({"input", "output", "date"} - entry.keys()):
         raise UsageError(f"{place}.{missing[0]} is missing.", f"US dollars a million tokens. Example: {_PRICE_EXAMPLE}")
     numbers = {name: _number(f"{place}.{name}", entry[name]) for name in _NUMBERS if name in entry}
-    return Price(**numbers, date=_date(f"{place}.date", entry["date"]))
+    return msgspec.convert({**numbers, "date": _date(f"{place}.date", entry["date"])}, Price)
 
 
 def _number(place: str, value: object) -> float:

@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 
 from workbench.llm.clock import Awake, Clock
 from workbench.llm.dialects import read, reread
+from workbench.llm.dialects.openai import dollars
 from workbench.llm.failures import AttemptFailed, of_response, one_line
 from workbench.llm.lane import Lane, PreparedRequest, Secrets, ServerAddress, without_secrets
 from workbench.llm.pace import (
@@ -27,6 +28,8 @@ from workbench.llm.records import CallFailed, Halt, Journal, JournaledCall, Repl
 from workbench.llm.server import Limits, ModelServer, Price
 from workbench.llm.transport import Received, Transport
 
+COST_HEADER = "x-litellm-response-cost"
+"""A LiteLLM proxy says in it what a reply costs, in US dollars."""
 ORIGIN_HEADER = "x-workbench-recorded"
 """A replay server says in it where its recorded replies come from."""
 
@@ -301,7 +304,9 @@ class Caller:
         if not 200 <= received.status < 300:
             raise of_response(received.status, received.headers, body, self._clock.date())
         reply = read(body, prepared.built.task, lane.profile.name, prepared.count)
-        usage = structs.replace(reply.usage, cost=cost_of(reply.usage, lane.price))
+        told = dollars(received.headers.get(COST_HEADER))
+        used = reply.usage if told is None else structs.replace(reply.usage, cost=told)
+        usage = structs.replace(used, cost=cost_of(used, lane.price))
         response = Response(
             profile=lane.profile.name,
             task=prepared.built.task,

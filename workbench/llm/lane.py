@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.core.errors import UsageError
 from workbench.llm import server as urls
@@ -213,8 +213,11 @@ class Lane:
     def _estimate(self, request: Request, built: Built) -> CallEstimate:
         reply = (request.sampling.max_tokens or ASSUMED_REPLY) if isinstance(request, Chat) else 0
         prompt = len(built.body) // CHARACTERS_A_TOKEN + 1
-        cost = cost_of(Usage(prompt_tokens=prompt, completion_tokens=reply), self.price)
-        return CallEstimate(prompt=prompt, completion=reply, cost=cost or 0.0)
+        tier = self.server.extras.body.get("service_tier")
+        # All of it may have to be put into the server's cache, which may cost more than to read it.
+        may_be = Usage(prompt_tokens=prompt, completion_tokens=reply, tier=tier if isinstance(tier, str) else None)
+        cost = max(cost_of(structs.replace(may_be, written_tokens=count), self.price) or 0.0 for count in (0, prompt))
+        return CallEstimate(prompt=prompt, completion=reply, cost=cost)
 
     def _places(self, built: Built, address: ServerAddress) -> tuple[str, ...]:
         """A name goes before addresses, whose replies it takes over."""

@@ -31,10 +31,13 @@ def cost_of(usage: Usage, price: Price | None) -> float | None:
         return usage.cost
     if price is None or usage.prompt_tokens is None or usage.completion_tokens is None:
         return None
+    rates = price.rates(usage.prompt_tokens, usage.tier)
     cached = min(usage.cached_tokens or 0, usage.prompt_tokens)
-    cached_price = price.input if price.cached_input is None else price.cached_input
-    input_cost = (usage.prompt_tokens - cached) * price.input + cached * cached_price
-    return (input_cost + usage.completion_tokens * price.output) / 1e6
+    written = min(usage.written_tokens or 0, usage.prompt_tokens - cached)
+    cost = (usage.prompt_tokens - cached - written) * rates.input + usage.completion_tokens * rates.output
+    cost += cached * (rates.input if rates.cached_input is None else rates.cached_input)
+    cost += written * (rates.input if rates.cache_write is None else rates.cache_write)
+    return cost / 1e6
 
 
 class CallEstimate(Struct):

@@ -35,6 +35,7 @@ class Profile(Struct, frozen=True, kw_only=True):
         extra: Fields of every chat's body.
         scores: The scoring tasks it has.
         sells: Whether its owner limits rates; only then a run begins with few calls at once.
+        price_prefix: What stands before its models' names in the table of list prices; None where it has none there.
         tells_cost: Whether its replies say what they cost.
         cuts_silently: Whether a prompt longer than the model's context loses its beginning without a word.
         azure_paths: Whether the model stands in the path.
@@ -58,6 +59,7 @@ class Profile(Struct, frozen=True, kw_only=True):
     extra: tuple[tuple[str, object], ...] = ()
     scores: frozenset[Task] = frozenset()
     sells: bool = False
+    price_prefix: str | None = None
     tells_cost: bool = False
     cuts_silently: bool = False
     azure_paths: bool = False
@@ -88,6 +90,7 @@ PROFILES: dict[str, Profile] = {
             key_variable="OPENAI_API_KEY",
             key_required=True,
             sells=True,
+            price_prefix="",
             thinking=_OPENAI_THINKING,
         ),
         Profile(
@@ -114,6 +117,7 @@ PROFILES: dict[str, Profile] = {
             effort="output_config",
             prefill="message",
             sells=True,
+            price_prefix="",
             fixed_sampling=_CLAUDE_47,
             no_prefill=_CLAUDE_46,
         ),
@@ -137,6 +141,7 @@ PROFILES: dict[str, Profile] = {
             key_required=True,
             seed=None,
             sells=True,
+            price_prefix="gemini/",
         ),
         Profile(
             name="mistral",
@@ -145,6 +150,7 @@ PROFILES: dict[str, Profile] = {
             key_required=True,
             seed="random_seed",
             sells=True,
+            price_prefix="mistral/",
         ),
         Profile(
             name="deepseek",
@@ -153,6 +159,7 @@ PROFILES: dict[str, Profile] = {
             key_required=True,
             seed=None,
             sells=True,
+            price_prefix="deepseek/",
         ),
         Profile(
             name="dashscope",
@@ -161,9 +168,14 @@ PROFILES: dict[str, Profile] = {
             key_required=True,
             top_k=True,
             sells=True,
+            price_prefix="dashscope/",
         ),
-        Profile(name="xai", title="xAI", key_variable="XAI_API_KEY", key_required=True, sells=True),
-        Profile(name="groq", title="Groq", key_variable="GROQ_API_KEY", key_required=True, sells=True),
+        Profile(
+            name="xai", price_prefix="xai/", title="xAI", key_variable="XAI_API_KEY", key_required=True, sells=True
+        ),
+        Profile(
+            name="groq", price_prefix="groq/", title="Groq", key_variable="GROQ_API_KEY", key_required=True, sells=True
+        ),
         Profile(
             name="together",
             title="Together",

@@ -89,7 +89,9 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         cached_tokens: Those of ``prompt_tokens`` that the server had in its cache.
+        written_tokens: Those of ``prompt_tokens`` that it put there; like the tier, only the cost is kept of it.
         reasoning_tokens: Those of ``completion_tokens`` that were thought, not said.
+        tier: Which of its services the server says it was, such as ``"flex"``.
         cost: In US dollars, as the server said or as the project's price list gives it.
     """
 
@@ -98,6 +100,8 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     completion_tokens: int | None = None
     reasoning_tokens: int | None = None
     cost: float | None = None
+    written_tokens: int | None = None
+    tier: str | None = None
 
 
 class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):

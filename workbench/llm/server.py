@@ -141,18 +141,37 @@ class ModelServer(Struct, frozen=True, kw_only=True):
         return (self.name,) if self.name else tuple(sorted({place_of(url) for url in self.base_urls}))
 
 
-class Price(Struct, frozen=True, kw_only=True):
-    """What a model costs, in US dollars a million tokens.
+class Rates(Struct, frozen=True, kw_only=True):
+    """US dollars a million tokens.
 
     Attributes:
         cached_input: For prompt tokens from the server's cache; as ``input`` when None.
-        date: When somebody looked it up (``2026-11-01``).
+        cache_write: For those that were put there; as ``input`` when None.
     """
 
     input: float
     output: float
     cached_input: float | None = None
+    cache_write: float | None = None
+
+
+class Price(Rates, frozen=True, kw_only=True):
+    """What a model costs.
+
+    Attributes:
+        date: When somebody looked it up (``2026-11-01``).
+        others: Rates of prompts longer than so many tokens (0 for any), and of a tier ("" for the usual one).
+    """
+
     date: str
+    others: tuple[tuple[int, str, Rates], ...] = ()
+
+    def rates(self, prompt: int, tier: str | None) -> Rates:
+        """What holds for a prompt of so many tokens, in a tier: of the longest length that it exceeds."""
+        tiers = {name for _, name, _ in self.others}
+        asked = tier if tier in tiers else ""
+        fitting = [(above, rates) for above, name, rates in self.others if name == asked and prompt > above]
+        return max(fitting, key=lambda one: one[0])[1] if fitting else self
 
 
 class Limits(Struct, frozen=True, kw_only=True):

@@ -56,7 +56,7 @@ class Servers:
         self, database: Database, lease: Lease, run: int, servers: Mapping[str, ModelServer], limits: Limits
     ) -> None:
         self._database, self._lease = database, lease
-        prices = prices_of(database.path, (server.model for server in servers.values()))
+        prices = prices_of(database.path, servers.values())
         self._run = RunServers(run=run, servers=servers, limits=limits, prices=prices)
         self._opened: Future[_ThreadSession] = Future()
         self._ended: BaseException | None = None

@@ -302,7 +302,7 @@ async def _calls_about(
     from workbench.verifiers.judges.verifier import preview
 
     servers = verifier.servers()
-    prices = prices_of(project.path, (server.model for server in servers.values()))
+    prices = prices_of(project.path, servers.values())
     lanes = {role: Lane(server, prices.get(server.model), Clock()) for role, server in servers.items()}
     key = secret(project.database.reader())
     found = []
@@ -315,8 +315,8 @@ async def _calls_about(
 
 
 def _all_priced(project: Project, verifier: ServedVerifier) -> bool:
-    models = {server.model for server in verifier.servers().values()}
-    return models == prices_of(project.path, models).keys()
+    servers = verifier.servers().values()
+    return {server.model for server in servers} == prices_of(project.path, servers).keys()
 
 
 # -- Deleting a run: what would go, what keeps it, and what takes its place in figures.

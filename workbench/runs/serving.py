@@ -35,7 +35,7 @@ def servers_of(database: Database, run: int, verifier: ServedVerifier, reader: s
         UsageError: A price is wrong.
     """
     servers = verifier.servers()
-    prices = prices_of(database.path, (server.model for server in servers.values()))
+    prices = prices_of(database.path, servers.values())
     return RunServers(run=run, servers=servers, limits=verifier.limits(), prices=prices, reader=reader)
 
 

@@ -9,12 +9,27 @@ import pytest
 from workbench.config.file import FILE_NAME
 from workbench.config.models import prices_of
 from workbench.core.errors import UsageError
-from workbench.llm.server import Price
+from workbench.llm.server import ModelServer, Price
 
 
 def written(folder: Path, text: str) -> Path:
     (folder / FILE_NAME).write_text(text, encoding="utf-8")
     return folder / "p.db"
+
+
+def at(model: str, profile: str = "vllm") -> ModelServer:
+    return ModelServer(profile=profile, base_urls=("http://h/v1",), model=model)
+
+
+def test_list_prices_stand_behind_the_projects_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKBENCH_CONFIG_DIR", str(tmp_path / "own"))
+    database = written(tmp_path, '[prices."gpt-5.1"]\ninput = 1\noutput = 2\ndate = 2026-11-01\n')
+    servers = [at("gpt-5.1", "openai"), at("gpt-5.2", "openai"), at("gpt-5.4")]
+    found = prices_of(database, servers)
+    assert found.keys() == {"gpt-5.1", "gpt-5.2"}
+    assert found["gpt-5.1"].input == 1.0
+    # The same name at two sellers has two prices: neither is taken for the other's.
+    assert prices_of(database, [at("gpt-5.2", "openai"), at("gpt-5.2")]) == {}
 
 
 def test_prices_are_read_by_model(tmp_path: Path) -> None:
@@ -23,11 +38,11 @@ def test_prices_are_read_by_model(tmp_path: Path) -> None:
         '[prices."org/a.b"]\ninput = 1\noutput = 2.5\ncached_input = 0.1\ndate = 2026-11-01\n'
         '[prices.local]\ninput = 0\noutput = 0\ndate = "2026-10-31"\n[prices.wrong]\ninput = -1\n',
     )
-    assert prices_of(database, ["org/a.b", "local", "unknown"]) == {
+    assert prices_of(database, [at("org/a.b"), at("local"), at("unknown")]) == {
         "org/a.b": Price(input=1.0, output=2.5, cached_input=0.1, date="2026-11-01"),
         "local": Price(input=0.0, output=0.0, date="2026-10-31"),
     }
-    assert prices_of(tmp_path / "elsewhere" / "p.db", ["local"]) == {}
+    assert prices_of(tmp_path / "elsewhere" / "p.db", [at("local")]) == {}
 
 
 @pytest.mark.parametrize(
@@ -50,6 +65,6 @@ def test_prices_are_read_by_model(tmp_path: Path) -> None:
 )
 def test_a_wrong_price_is_named_by_its_field(tmp_path: Path, entry: str, part: str) -> None:
     with pytest.raises(UsageError) as caught:
-        prices_of(written(tmp_path, entry), ["m"])
+        prices_of(written(tmp_path, entry), [at("m")])
     assert caught.value.message.startswith(f"{tmp_path / FILE_NAME}:")
     assert part in caught.value.message

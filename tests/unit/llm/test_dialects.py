@@ -363,7 +363,7 @@ def test_anthropic_is_told_what_items_share_where_that_is_long_enough() -> None:
 def test_anthropics_cached_tokens_belong_to_the_prompt() -> None:
     counts = {"input_tokens": 5, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 5, "output_tokens": 2}
     usage = reading(messages_reply("Yes") | {"usage": counts}, profile="anthropic").usage
-    assert usage == Usage(prompt_tokens=100, cached_tokens=90, completion_tokens=2)
+    assert usage == Usage(prompt_tokens=100, cached_tokens=90, completion_tokens=2, written_tokens=5)
 
 
 def test_keep_alive_lines_before_the_json_are_passed_over() -> None:

@@ -28,7 +28,7 @@ from workbench.core.project import Project
 from workbench.core.sets import SetName
 from workbench.llm.pace import ASSUMED_REPLY, cost_of
 from workbench.llm.records import Sampling, Usage
-from workbench.llm.server import Price
+from workbench.llm.server import ModelServer, Price
 from workbench.runs.store import calls
 from workbench.verifiers.judges.verifier import SAMPLING_OPTIONS, sampling_from
 from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, require_sendable, server_from, whole
@@ -261,13 +261,13 @@ def _model(project: Project, place: str, name: str, options: dict[str, str], pri
         sampling=sampling,
         samples=samples,
         limits=limits,
-        price=price_in(f"{place}.price", price) if price is not None else _listed(project, server.model),
+        price=price_in(f"{place}.price", price) if price is not None else _listed(project, server),
     )
 
 
-def _listed(project: Project, model: str) -> Price | None:
+def _listed(project: Project, server: ModelServer) -> Price | None:
     """The price that the project's or our own table has."""
-    return prices_of(project.path, [model]).get(model)
+    return prices_of(project.path, [server]).get(server.model)
 
 
 def _require_different(place: str, models: Sequence[PlannedModel]) -> None:

@@ -204,9 +204,18 @@ def _usage(data: Any) -> Usage:
     """Tokens in OpenAI's sense: those read from and written to the cache belong to the prompt."""
     prompt = optional_count(data, "input_tokens")
     cached = optional_count(data, "cache_read_input_tokens")
+    written = optional_count(data, "cache_creation_input_tokens")
     if prompt is not None:
-        prompt += (cached or 0) + (optional_count(data, "cache_creation_input_tokens") or 0)
-    return Usage(prompt_tokens=prompt, cached_tokens=cached, completion_tokens=optional_count(data, "output_tokens"))
+        prompt += (cached or 0) + (written or 0)
+    details = data if isinstance(data, dict) else {}
+    return Usage(
+        prompt_tokens=prompt,
+        cached_tokens=cached,
+        completion_tokens=optional_count(data, "output_tokens"),
+        reasoning_tokens=optional_count(details.get("output_tokens_details"), "thinking_tokens"),
+        written_tokens=written,
+        tier=optional_text(details, "service_tier"),
+    )
 
 
 # -- Numbers instead of text: vLLM's score, classify, pooling and rerank, SGLang's classify and rerank, and

@@ -203,7 +203,9 @@ def read(data: Any) -> Reply:
         finish_reason=REFUSAL if parts.refusal else reason,
         model=optional_text(data, "model"),
         provider=optional_text(data, "provider"),
-        usage=_with_shown_thoughts(usage(data.get("usage")), parts.text or "", parts.reasoning),
+        usage=_with_shown_thoughts(
+            usage(data.get("usage"), data.get("service_tier")), parts.text or "", parts.reasoning
+        ),
     )
 
 
@@ -264,17 +266,17 @@ def _with_shown_thoughts(counted: Usage, text: str, reasoning: str) -> Usage:
     )
 
 
-def usage(data: Any) -> Usage:
+def usage(data: Any, tier: Any = None) -> Usage:
     """Tokens and, where the server says it, the cost in US dollars.
 
     Thoughts are paid for as what is said is. Servers that leave them out of the completion's tokens count them in the
     total, or in the details alone.
+
+    Args:
+        tier: Which of its services the reply says it was.
     """
     if not isinstance(data, dict):
         return Usage()
-    cost = data.get("cost")
-    if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 <= cost <= _HIGHEST_COST:
-        cost = None
     prompt, completion = optional_count(data, "prompt_tokens"), optional_count(data, "completion_tokens")
     total = optional_count(data, "total_tokens")
     details = data.get("completion_tokens_details") or data.get("output_tokens_details")
@@ -290,8 +292,61 @@ def usage(data: Any) -> Usage:
             reasoning = max(reasoning or 0, hidden)
     return Usage(
         prompt_tokens=prompt,
-        cached_tokens=optional_count(data.get("prompt_tokens_details"), "cached_tokens"),
+        cached_tokens=_first_count(data, _CACHED),
         completion_tokens=completion,
         reasoning_tokens=reasoning,
-        cost=cost,
+        cost=_told_cost(data),
+        written_tokens=_first_count(data, _WRITTEN),
+        tier=tier if isinstance(tier, str) else None,
     )
+
+
+_DETAILS = "prompt_tokens_details"
+_CACHED = (
+    (_DETAILS, "cached_tokens"),
+    # DeepSeek; Moonshot and Together; Mistral; LiteLLM for Anthropic.
+    (None, "prompt_cache_hit_tokens"),
+    (None, "cached_tokens"),
+    (None, "num_cached_tokens"),
+    (None, "cache_read_input_tokens"),
+)
+_WRITTEN = (
+    (_DETAILS, "cache_write_tokens"),
+    (_DETAILS, "cache_creation_tokens"),
+    (None, "cache_creation_input_tokens"),
+)
+"""Where servers count prompt tokens that they read from their cache, and put there."""
+_TICKS_A_DOLLAR = 1e10
+
+
+def _first_count(data: dict[str, Any], places: tuple[tuple[str | None, str], ...]) -> int | None:
+    counts = (optional_count(data if inside is None else data.get(inside), name) for inside, name in places)
+    return next((count for count in counts if count is not None), None)
+
+
+def _told_cost(data: dict[str, Any]) -> float | None:
+    """What a server says a reply costs: OpenRouter with what a key of one's own pays upstream, Perplexity, xAI."""
+    cost, ticks = data.get("cost"), data.get("cost_in_usd_ticks")
+    if isinstance(cost, dict):
+        cost = cost.get("total_cost")
+    if cost is None and ticks is not None:
+        cost = ticks / _TICKS_A_DOLLAR if isinstance(ticks, int) and abs(ticks) < _LARGEST else None
+    details = data.get("cost_details")
+    if (
+        data.get("is_byok") is True
+        and isinstance(details, dict)
+        and (said := dollars(details.get("upstream_inference_cost")))
+    ):
+        return None if dollars(cost) is None else (dollars(cost) or 0.0) + said
+    return dollars(cost)
+
+
+def dollars(cost: Any) -> float | None:
+    """A sensible cost in US dollars, as a number or as text; None for anything else."""
+    if isinstance(cost, str):
+        try:
+            cost = float(cost)
+        except ValueError:
+            return None
+    is_cost = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost <= _HIGHEST_COST
+    return float(cost) if is_cost else None

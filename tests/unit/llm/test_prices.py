@@ -1,0 +1,166 @@
+"""What a reply costs: list prices with their tiers, what the cache saves and takes, and what servers say themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers.scripted import Scripted, chat_reply, messages_reply, scripted
+from tests.unit.llm.calling import asked, caller_of
+from workbench.core.errors import UsageError
+from workbench.llm.clock import Clock
+from workbench.llm.dialects import read
+from workbench.llm.lane import Lane
+from workbench.llm.pace import cost_of
+from workbench.llm.prices import listed_price
+from workbench.llm.records import Halt, Usage
+from workbench.llm.server import Limits, ModelServer, Price, Rates, RequestExtras
+
+PRICE = Price(
+    input=10.0,
+    output=100.0,
+    cached_input=1.0,
+    cache_write=12.5,
+    date="2026-11-01",
+    others=((0, "flex", Rates(input=5.0, output=50.0)), (1000, "", Rates(input=20.0, output=200.0, cached_input=2.0))),
+)
+
+
+def server(profile: str, model: str) -> ModelServer:
+    return ModelServer(profile=profile, base_urls=("https://one.example/v1",), model=model)
+
+
+def dollars_a_million(usage: Usage) -> float | None:
+    cost = cost_of(usage, PRICE)
+    return None if cost is None else round(cost * 1e6, 6)
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        (Usage(prompt_tokens=100, completion_tokens=10), 2000),
+        (Usage(prompt_tokens=100, cached_tokens=80, completion_tokens=10), 20 * 10 + 80 + 1000),
+        (Usage(prompt_tokens=100, written_tokens=80, completion_tokens=0), 20 * 10 + 80 * 12.5),
+        (Usage(prompt_tokens=100, cached_tokens=80, written_tokens=80, completion_tokens=0), 80 + 20 * 12.5),
+        (Usage(prompt_tokens=100, completion_tokens=10, tier="flex"), 1000),
+        (Usage(prompt_tokens=100, completion_tokens=10, tier="default"), 2000),
+        (Usage(prompt_tokens=1000, completion_tokens=0), 10_000),
+        (Usage(prompt_tokens=1001, cached_tokens=1, completion_tokens=1), 20_000 + 2 + 200),
+        (Usage(prompt_tokens=100, completion_tokens=10, cost=3.0), 3_000_000),
+        (Usage(prompt_tokens=100), None),
+    ],
+)
+def test_a_price_counts_what_the_cache_saves_and_takes_tiers_and_long_prompts(
+    usage: Usage, expected: float | None
+) -> None:
+    assert dollars_a_million(usage) == expected
+
+
+def test_what_may_have_to_be_put_into_the_cache_is_held() -> None:
+    one = Lane(server("vllm", "m"), PRICE, Clock()).prepare(asked("q" * 400, 10), 0).estimate
+    assert one.cost == pytest.approx((one.prompt * 12.5 + 10 * 100) / 1e6)
+    extras = RequestExtras(body={"service_tier": "flex"})
+    flex = ModelServer(profile="vllm", base_urls=("http://h/v1",), model="m", extras=extras)
+    two = Lane(flex, PRICE, Clock()).prepare(asked("q" * 400, 10), 0).estimate
+    assert two.cost == pytest.approx((two.prompt * 5 + 10 * 50) / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("usage", "cached", "written"),
+    [
+        ({"prompt_tokens_details": {"cached_tokens": 8, "cache_write_tokens": 1}}, 8, 1),
+        ({"prompt_cache_hit_tokens": 8, "prompt_cache_miss_tokens": 2}, 8, None),
+        ({"cached_tokens": 8}, 8, None),
+        ({"num_cached_tokens": 8}, 8, None),
+        ({"cache_read_input_tokens": 8, "cache_creation_input_tokens": 1}, 8, 1),
+        ({"prompt_tokens_details": None, "prompt_cache_hit_tokens": "8"}, None, None),
+    ],
+)
+def test_cached_tokens_are_found_wherever_they_are_counted(
+    usage: dict[str, Any], cached: int | None, written: int | None
+) -> None:
+    whole = chat_reply("Yes") | {"usage": {"prompt_tokens": 10, "completion_tokens": 2} | usage}
+    found = read(json.dumps(whole).encode(), "chat", "openai").usage
+    assert (found.cached_tokens, found.written_tokens) == (cached, written)
+
+
+def test_anthropics_writes_thoughts_and_tier() -> None:
+    counts = {"input_tokens": 5, "cache_creation_input_tokens": 95, "output_tokens": 20, "service_tier": "batch"}
+    counts["output_tokens_details"] = {"thinking_tokens": 15}
+    found = read(json.dumps(messages_reply("Yes") | {"usage": counts}).encode(), "chat", "anthropic").usage
+    assert found == Usage(prompt_tokens=100, completion_tokens=20, reasoning_tokens=15, written_tokens=95, tier="batch")
+
+
+@pytest.mark.parametrize(
+    ("usage", "cost"),
+    [
+        ({"cost": 0.25}, 0.25),
+        ({"cost": {"total_cost": 0.25}}, 0.25),
+        ({"cost_in_usd_ticks": 2_500_000_000}, 0.25),
+        ({"cost": 0.05, "is_byok": True, "cost_details": {"upstream_inference_cost": 0.2}}, 0.25),
+        ({"cost": 0.25, "is_byok": False, "cost_details": {"upstream_inference_cost": 0.2}}, 0.25),
+        ({"cost": "much"}, None),
+        ({"cost": {}}, None),
+        ({"cost_in_usd_ticks": -1}, None),
+        ({"cost_in_usd_ticks": 10**400}, None),
+    ],
+)
+def test_what_a_server_says_that_a_reply_costs(usage: dict[str, Any], cost: float | None) -> None:
+    whole = chat_reply("Yes") | {"usage": {"prompt_tokens": 10, "completion_tokens": 2} | usage}
+    assert read(json.dumps(whole).encode(), "chat", "openai").usage.cost == cost
+
+
+async def test_a_proxys_header_says_the_cost_and_holds_the_budget() -> None:
+    answer = Scripted(headers={"x-litellm-response-cost": "0.6"}, body=chat_reply("Yes"))
+    with scripted(lambda _: answer) as one:
+        async with caller_of(one.url, profile="litellm", limits=Limits(max_cost=1.0, concurrency=1)) as caller:
+            assert (await caller.call(1, "judge", asked("a"))).reply.usage.cost == 0.6
+            await caller.call(1, "judge", asked("b"))
+            with pytest.raises(Halt, match=r"1\.2000 of 1\.0 US dollars"):
+                await caller.call(1, "judge", asked("c"))
+    assert len(one.received) == 2
+
+
+def test_list_prices_belong_to_who_sells() -> None:
+    price = listed_price(server("openai", "gpt-5.1"))
+    assert price is not None
+    assert (price.input, price.output, price.cached_input) == (1.25, 10.0, 0.125)
+    assert (price.rates(10, "batch").input, price.rates(10, "flex").output) == (0.625, 5.0)
+    claude = listed_price(server("anthropic", "claude-opus-4-5"))
+    assert claude is not None
+    assert claude.cache_write is not None
+    assert claude.cache_write > claude.input
+    assert listed_price(server("vllm", "gpt-5.1")) is None
+    assert listed_price(server("openai", "a-model-of-tomorrow")) is None
+    assert listed_price(server("gemini", "gemini-2.5-pro")) is not None
+    assert listed_price(server("openai", "ft:gpt-4o-mini-2024-07-18:me::Ab1")) == listed_price(
+        server("openai", "ft:gpt-4o-mini-2024-07-18")
+    )
+
+
+def test_a_table_of_the_users_goes_before_ours(tmp_path: Path) -> None:
+    own = tmp_path / "prices.json"
+    table = {
+        "sample_spec": {"input_cost_per_token": "x"},
+        "gpt-5.1": {
+            "input_cost_per_token": 2e-06,
+            "output_cost_per_token": 3e-06,
+            "input_cost_per_token_batches": 1e-06,
+        },
+        "gpt-5.2": {"input_cost_per_token": -1, "output_cost_per_token": 3e-06},
+    }
+    own.write_text(json.dumps(table), encoding="utf-8")
+    price = listed_price(server("openai", "gpt-5.1"), own)
+    assert price is not None
+    assert (price.input, price.output, price.rates(1, "batch").input) == (2.0, 3.0, 1.0)
+    assert price.date.startswith("20")
+    assert listed_price(server("openai", "gpt-5.2"), own) == listed_price(server("openai", "gpt-5.2"))
+    for wrong in ("[1]", "{", "prices"):
+        own.write_text(wrong, encoding="utf-8")
+        os.utime(own, (1, len(wrong)))
+        with pytest.raises(UsageError, match="model_prices_and_context_window"):
+            listed_price(server("openai", "gpt-5.1"), own)

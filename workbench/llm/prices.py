@@ -1,0 +1,93 @@
+"""What models cost where nobody says: a table of list prices, in the form of litellm's, and a newer one of the user's.
+
+A model's name tells its price only together with who sells it: the same weights elsewhere have another, or none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from workbench.core.errors import UsageError
+from workbench.llm.profiles import profile_named
+from workbench.llm.server import ModelServer, Price, Rates
+
+FILE_NAME: Final = "prices.json"
+"""The table here, and the user's own in their configuration folder."""
+_MOST_BYTES: Final = 64 * 2**20
+_HIGHEST: Final = 1.0
+_FIELDS: Final = {
+    "input_cost_per_token": "input",
+    "output_cost_per_token": "output",
+    "cache_read_input_token_cost": "cached_input",
+    "cache_creation_input_token_cost": "cache_write",
+}
+_FIELD = re.compile(rf"({'|'.join(_FIELDS)})(?:_above_(\d{{1,6}})k_tokens)?(?:_(batches|flex|priority))?")
+_TIERS: Final = {"batches": "batch"}
+
+
+def listed_price(server: ModelServer, own: Path | None = None) -> Price | None:
+    """A model's list price at its server; None where it isn't known.
+
+    Args:
+        own: The user's table; it goes before the one that comes along.
+
+    Raises:
+        UsageError: That is none.
+    """
+    prefix = profile_named(server.profile).price_prefix
+    if prefix is None:
+        return None
+    tuned = ":".join(server.model.split(":")[:2])
+    names = [f"{prefix}{server.model}", *([tuned] if server.model.startswith("ft:") else [])]
+    for date, entries in (*([_own(own, own.stat().st_mtime)] if own is not None and own.is_file() else []), _shipped()):
+        for name in names:
+            if name in entries and (price := _price(entries[name], date)) is not None:
+                return price
+    return None
+
+
+@cache
+def _shipped() -> tuple[str, dict[str, Any]]:
+    table = msgspec.json.decode(Path(__file__).with_name(FILE_NAME).read_bytes())
+    return table["date"], table["models"]
+
+
+@cache
+def _own(path: Path, changed: float) -> tuple[str, dict[str, Any]]:
+    """A table of the user's, dated by the day it was put there."""
+    try:
+        with path.open("rb") as stream:
+            table = msgspec.json.decode(stream.read(_MOST_BYTES))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"{path}: {error}.", "It takes litellm's model_prices_and_context_window.json.") from error
+    if not isinstance(table, dict):
+        raise UsageError(f"{path} is no table of prices.", "It takes litellm's model_prices_and_context_window.json.")
+    models = table.get("models")
+    day = datetime.fromtimestamp(changed, UTC).date().isoformat()
+    return day, models if isinstance(models, dict) else table
+
+
+def _price(entry: Any, date: str) -> Price | None:
+    """What an entry says in US dollars a million tokens; None where it has no price of tokens."""
+    rates: dict[tuple[int, str], dict[str, float]] = defaultdict(dict)
+    for field, value in entry.items() if isinstance(entry, dict) else ():
+        found = _FIELD.fullmatch(field)
+        is_cost = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _HIGHEST
+        if found and is_cost:
+            name, above, tier = found.groups()
+            place = (int(above or 0) * 1000, _TIERS.get(tier, tier or ""))
+            rates[place][_FIELDS[name]] = round(value * 1e6, 9)
+    plain = rates.pop((0, ""), {})
+    if not {"input", "output"} <= plain.keys():
+        return None
+    others = tuple(
+        (above, tier, msgspec.convert(plain | values, Rates)) for (above, tier), values in sorted(rates.items())
+    )
+    return Price(**plain, date=date, others=others)

@@ -11,10 +11,11 @@ from textual.widgets import OptionList
 
 from tests.background import runner_ends
 from tests.helpers import make_project, numbered
-from tests.tui.stage import SIZES, add_run, notices, opened, press, screen_of, settle, until
+from tests.tui.stage import SIZES, add_run, notices, opened, press, screen_of, settle, text_of, until
 from tests.tui.test_import import choose
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.prompt_bar import NoteInput
+from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.accuracy import AccuracyScreen
 from workbench.app.tui.screens.begin import BeginScreen
 from workbench.app.tui.screens.code import CodeScreen
@@ -40,6 +41,11 @@ How many days are in a week?,7,\\boxed{7},NaN,NaN
 
 def lines(app: App[None]) -> list[str]:
     return [str(option.prompt) for option in app.screen.query_one(OptionList).options]
+
+
+def text_of_table(app: App[None]) -> str:
+    table = app.screen.query_one(VirtualTable)
+    return "\n".join(table.render_line(y).text for y in range(table.size.height))
 
 
 def rows(project: Project, query: str) -> list[tuple[object, ...]]:
@@ -108,7 +114,22 @@ async def test_code_problems_lead_to_a_pass_matrix_and_an_export(tmp_path: Path)
             await press(pilot, "2")
             assert [place for place, line in enumerate(lines(app)) if "tests (base)" in line] == [0]
             await press(pilot, "1")
-            await until(pilot, lambda: "execution has judged" in lines(app)[1])
+            await until(pilot, lambda: "execution has judged; " in lines(app)[1])
+            assert " of 3 solutions pass in execution" in lines(app)[1]
+            more = tmp_path / "more.jsonl"
+            more.write_text("".join((SAMPLE / "code_solutions.jsonl").read_text().splitlines(keepends=True)[3:5]))
+            await import_file(app, pilot, begin, more)
+            await until(pilot, lambda: "2 new items wait for execution" in lines(app)[1])
+            app.open_screen("runs")
+            await settle(pilot)
+            await until(pilot, lambda: "… 2 wait" in text_of_table(app))
+            assert "2 items came after it was complete and wait: ctrl+r judges them." in text_of(app, "#runs-run")
+            await press(pilot, "x")
+            assert "Run 1 is complete: there is nothing to cancel." in notices(app)
+            await press(pilot, "escape")
+            await until(pilot, lambda: app.screen is begin)
+            await press(pilot, "2", "1")
+            await until(pilot, lambda: " of 5 solutions pass in execution" in lines(app)[1])
             await press(pilot, "4")
             screen_of(app, CodeScreen)
             written = tmp_path / "out.jsonl"
@@ -116,7 +137,7 @@ async def test_code_problems_lead_to_a_pass_matrix_and_an_export(tmp_path: Path)
             await settle(pilot)
             await press(pilot, "ctrl+r")
             await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
-            assert len(written.read_text().splitlines()) == 3
+            assert len(written.read_text().splitlines()) == 5
 
 
 async def test_each_step_says_what_it_waits_for_and_can_be_skipped(tmp_path: Path) -> None:

@@ -257,7 +257,7 @@ async def test_details_show_reasons_message_and_log(tmp_path: Path) -> None:
 async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]) -> None:
     project = make_project(tmp_path, numbered(2))
     for name in HOSTILE:
-        add_run(project, name, {1: Outcome.CORRECT}, reasons=(name,))
+        add_run(project, name, {1: Outcome.CORRECT}, complete=False, reasons=(name,))
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":v", "enter")
         for key in ("up", "down", "down", "down"):

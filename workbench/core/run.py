@@ -140,6 +140,7 @@ class RunInfo(Struct, frozen=True, kw_only=True):
         eta: Seconds to go at that rate.
         started_at: When it last went from waiting to running.
         completed_at: When it was complete last; tables use runs that have been.
+        new: Items that have come since it was complete, where it is over all items.
         message: Why it failed, or paused by itself.
         selected: At its start: items the selection has.
         reused: At its start: how many of them had a verdict already.
@@ -174,6 +175,7 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     started_at: str | None = None
     finished_at: str | None = None
     completed_at: str | None = None
+    new: int = 0
     message: str | None = None
     selected: int | None = None
     reused: int | None = None

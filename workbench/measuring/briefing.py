@@ -387,12 +387,16 @@ def _import(facts: ProjectFacts) -> Iterator[Matter]:
 
 def _verify(facts: ProjectFacts) -> Iterator[Matter]:
     if facts.counts.items and all(run.writes for run in facts.runs):
+        from workbench.data.store import problems
+
+        of_code = {name for _, name in problems.datasets(facts.project.database.reader())}
+        code = of_code >= {one.name for one in facts.counts.datasets}
+        easy = "execution runs solutions against their tests" if code else "rules needs no model server"
         yield Matter(
             kind="verify",
-            sentence=f"No verifier has judged the {counted(facts.counts.items, 'item')} yet: start one; rules needs no "
-            "model server.",
-            screen="runs",
-            command="workbench verify DB rules",
+            sentence=f"No verifier has judged the {counted(facts.counts.items, 'item')} yet: start one; {easy}.",
+            screen="begin" if code else "runs",
+            command=f"workbench verify DB {'execution' if code else 'rules'}",
         )
 
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct, structs
 
 from workbench.config.models import prices_of
+from workbench.core.database import states
 from workbench.core.database.hashes import secret
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project
-from workbench.core.run import ACTIVE, GENERATION, Amount, Estimate, RunCosts, RunInfo, RunUsage
+from workbench.core.run import ACTIVE, GENERATION, IMPORTED, Amount, Estimate, RunCosts, RunInfo, RunUsage
 from workbench.core.selection import Selection
 from workbench.core.verdict import VerifierInput
 from workbench.runs.liveness import ensure_runner, is_alive, living_runner, log_path, silence, waiting
@@ -71,8 +72,15 @@ def _failures(connection: sqlite3.Connection, run: int) -> list[str]:
 def runs(project: Project) -> list[RunInfo]:
     """All runs, oldest first, without counts by word; cheap enough to ask every second."""
     reader = project.database.reader()
-    lease = stored_runs.lease(reader)
-    return [_summary(project, row, lease) for row in stored_runs.every(reader)]
+    lease, items = stored_runs.lease(reader), states.total(reader)
+    return [_with_new(_summary(project, row, lease), items) for row in stored_runs.every(reader)]
+
+
+def _with_new(info: RunInfo, items: int) -> RunInfo:
+    """A run beside all the items there are by now."""
+    if info.state != "complete" or info.kind in (GENERATION, IMPORTED) or info.selection != str(Selection()):
+        return info
+    return info if items <= info.items else structs.replace(info, new=items - info.items)
 
 
 def wait(project: Project, run: int, on_progress: Callable[[RunInfo], None] | None = None) -> RunInfo:

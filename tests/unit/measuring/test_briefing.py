@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.coding import make_code_project
 from tests.helpers import add_items, make_project, numbered
+from tests.tui.solved import CLIP
 from tests.unit.labelling.conflicting import disputed, label_all, project_of, put
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.database.values import stamp
@@ -194,6 +196,16 @@ def test_labels_that_verifiers_make_improbable_are_counted(tmp_path: Path) -> No
     assert matter.sentence == "2 labels are more probably wrong than right, by what rules and exact say."
     assert (matter.screen, matter.about) == ("disagreements", {"queue": "suspect-gold"})
     assert len(queue(project, "suspect-gold", hide_reviewed=True)) == matter.size
+
+
+def test_code_begins_with_the_tests(tmp_path: Path) -> None:
+    solutions = {"own/clip": [{"completion": "def clip(x):\n    return x\n"}]}
+    assert "rules needs no model server" in of_kind(make_project(tmp_path, numbered(2)), "verify").sentence
+    other = tmp_path / "code"
+    other.mkdir()
+    matter = of_kind(make_code_project(other, solutions, CLIP), "verify")
+    assert matter.sentence.endswith("1 item yet: start one; execution runs solutions against their tests.")
+    assert matter.command == "workbench verify DB execution"
 
 
 def test_of_more_suspects_than_are_counted_the_count_says_which(tmp_path: Path) -> None:

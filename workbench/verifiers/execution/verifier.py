@@ -44,7 +44,7 @@ class ExecutionVerifier:
         memory: Megabytes a solution may have.
     """
 
-    description: ClassVar[str] = "Runs solutions of code problems against their tests, in a sandbox"
+    description: ClassVar[str] = "Runs solutions against their tests, in a sandbox"
     options: ClassVar[dict[str, str]] = {
         "suite": "suites of tests, with commas between them: base (default), plus, whole, or any other name",
         "timeout": "seconds of processor time a test may take, by the clock ten times as many (default: the problem's "

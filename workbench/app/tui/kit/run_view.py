@@ -13,7 +13,7 @@ from workbench.app.tui.kit.overview import RUN_MARKS, calls_words, share
 from workbench.core.reasons import title
 from workbench.core.run import ACTIVE, Amount, Estimate, RunCosts, RunInfo, RunUsage
 from workbench.core.text.emphasis import isolation_lines
-from workbench.core.text.figures import NONE, bar, compact_count, counted, dollars, percent
+from workbench.core.text.figures import NONE, bar, compact_count, counted, dollars, percent, waits
 from workbench.core.text.timeouts import timeout_words
 from workbench.tables.document import Tone
 from workbench.tables.table import Column, Columns, column, text, word
@@ -174,6 +174,8 @@ def state_words(run: RunInfo) -> tuple[str, Tone]:
         return "! stopped", "error"
     if run.state in ACTIVE and run.waiting:
         return "… waiting", "warning"
+    if run.new:
+        return f"… {compact_count(run.new)} wait", "warning"
     return f"{RUN_MARKS[run.state][0]} {run.state}", _STYLES[run.state]
 
 
@@ -271,6 +273,9 @@ def _remark(run: RunInfo) -> Content:
         return Content.styled(printable(words), "$text-warning")
     if run.failures:
         return Content.styled(f"! {printable(run.failures[0])}", "$text-error")
+    if run.new:
+        words = f"… {counted(run.new, 'item')} came after it was complete and {waits(run.new)}: ctrl+r judges them."
+        return Content.styled(words, "$text-warning")
     reasons = reasons_text(run, 4)
     return Content.styled(f"reasons: {reasons}" if reasons else "", "$foreground-muted")
 
@@ -284,7 +289,11 @@ def details(run: RunInfo, costs: RunCosts, log: str) -> Content:
     }
     facts = {
         "verifier": f"{printable(run.verifier)} ({printable(run.kind)} {printable(run.version)})",
-        "state": f"{state}, {process(run)}" if run.state in ACTIVE else state,
+        "state": f"{state} (complete before they came)"
+        if run.new
+        else f"{state}, {process(run)}"
+        if run.state in ACTIVE
+        else state,
         **({} if run.writes else judging),
         "created": run.created_at,
         "started": run.started_at or NONE,

@@ -23,10 +23,11 @@ from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.verb_forms import plain
 from workbench.coding import problems
 from workbench.coding.problems import SuitesToRun
+from workbench.core.project import Project
 from workbench.core.run import ACTIVE, RunInfo
 from workbench.core.status import Status
 from workbench.core.taxonomy import UNTYPED
-from workbench.core.text.figures import counted
+from workbench.core.text.figures import counted, waits
 from workbench.labelling import people
 from workbench.labelling.assigning import Assigned, final_text
 from workbench.measuring.briefing import ProjectFacts
@@ -50,6 +51,7 @@ class Begun(NamedTuple):
         typed: Whether some item has an answer type; None while no verifier has judged any.
         code: Whether it holds code problems: tests say what is right.
         suites: Which suites of tests can be run, singly and together.
+        passing: Of each of its verifiers how many solutions pass, in words.
     """
 
     counts: Status
@@ -58,6 +60,7 @@ class Begun(NamedTuple):
     typed: bool | None
     code: bool = False
     suites: Sequence[SuitesToRun] = ()
+    passing: Sequence[str] = ()
 
     @property
     def judged(self) -> list[str]:
@@ -65,11 +68,22 @@ class Begun(NamedTuple):
         return list(dict.fromkeys(run.verifier for run in self.runs if run.completed_at))
 
     @property
+    def _verifier(self) -> str:
+        """Which verdicts are waited for."""
+        at_work = next((run for run in self.runs if run.state in ACTIVE), None)
+        return f"{at_work.verifier} (at {at_work.done:,} of {at_work.items:,})" if at_work else "a verifier"
+
+    @property
+    def newest(self) -> list[RunInfo]:
+        """The newest complete run of each of them."""
+        return list({run.verifier: run for run in self.runs if run.completed_at}.values())
+
+    @property
     def missing(self) -> list[str]:
         """What the first figure waits for."""
         wants = {
             "a file": bool(self.counts.items),
-            "a verifier": not self.counts.items or bool(self.judged),
+            self._verifier: not self.counts.items or bool(self.judged),
             "gold: a column of the file, or people who label": not self.judged or self.gold or self.code,
         }
         return [what for what, is_there in wants.items() if not is_there]
@@ -115,7 +129,12 @@ def _verifiers(found: Begun) -> BeginStep:
         easy = "execution runs solutions against their tests" if found.code else "rules needs no model server"
         return BeginStep("Verifiers", f"none has judged yet; {easy}", False)
     have = "have" if len(found.judged) > 1 else "has"
-    return BeginStep("Verifiers", f"{', '.join(found.judged)} {have} judged", True)
+    said = f"{', '.join(found.judged)} {have} judged"
+    behind = max(found.newest, key=lambda run: run.new)
+    if behind.new:
+        came = f"{counted(behind.new, 'new item')} {waits(behind.new)} for {behind.verifier}"
+        return BeginStep("Verifiers", f"{said}; {came}: start it again, it goes on where it was", False)
+    return BeginStep("Verifiers", said + "".join(f"; {words}" for words in found.passing), True)
 
 
 def _people(found: Begun) -> BeginStep:
@@ -179,10 +198,13 @@ class BeginScreen(LiveScreen):
         suites = problems.runnable(self.project) if code else []
         if not any(run.completed_at for run in runs):
             return Begun(counts, runs, gold=False, typed=None, code=code, suites=suites)
+        passing = [
+            _passing(self.project, run) for run in runs if code and run.kind == problems.KIND and run.completed_at
+        ]
         report = ProjectFacts(self.project, counts, runs).report
         gold = any(many for source, many in report.gold.items() if source != "none")
         typed = any(row.n for row in report.rows if row.group not in (None, UNTYPED))
-        return Begun(counts, runs, gold=gold, typed=typed, code=code, suites=suites)
+        return Begun(counts, runs, gold=gold, typed=typed, code=code, suites=suites, passing=passing)
 
     def must_read(self) -> bool:
         """A run at work is looked at again and again."""
@@ -301,6 +323,12 @@ class BeginScreen(LiveScreen):
 
         if self._has_items():
             self.app.push_screen(TypeProposalsScreen())
+
+
+def _passing(project: Project, run: RunInfo) -> str:
+    """How many solutions pass in a run."""
+    said = verifying.run_info(project, run.run).verdicts or {"correct": 0}
+    return f"{said['correct']:,} of {counted(run.done, 'solution')} pass in {run.verifier}"
 
 
 def _own_name() -> str:

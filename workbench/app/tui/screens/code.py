@@ -18,7 +18,7 @@ from workbench.app.tui.table_screen import CatalogScreen
 from workbench.coding import problems
 from workbench.core.text.figures import NONE, percent
 from workbench.data.records.pass_matrix import PROBLEM_KINDS, ProblemKind, ProblemQuery, ProblemRow, SuiteRun
-from workbench.tables.document import Cell, Tone
+from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, count, word
 
 _EVERY_SET = "-"
@@ -97,7 +97,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
         super().tell()
         run = self.asked.run
         suite = f"suite {printable(run.suite)}, " if run else ""
-        caption = f"pass@1 and run: {suite}{run_words(run)} · gold %: solutions that gold calls correct"
+        caption = f"pass@1: {suite}{run_words(run)} · gold %: correct by gold"
         self.put("caption", caption if self.table.row_count or self._narrowed else _NO_PROBLEMS)
 
     # -- which problems ----------------------------------------------------------------------------
@@ -189,11 +189,10 @@ def _same(one: SuiteRun, other: SuiteRun) -> bool:
 
 
 def _done(row: ProblemRow) -> Cell:
-    """How far the run is with this problem."""
-    if not row.done:
-        return Cell(f"{NONE} 0/{row.solutions}", "dim")
-    mark: tuple[str, Tone] = ("✓", "success") if row.done == row.solutions else ("…", "warning")
-    return Cell(f"{mark[0]} {row.done}/{row.solutions}", mark[1])
+    """How far the run is with this problem; nothing where all of its solutions were run."""
+    if row.done == row.solutions:
+        return Cell("")
+    return Cell(f"ran {row.done}/{row.solutions}", "warning" if row.done else "dim")
 
 
 def _whole_percent(share: float | None) -> str:
@@ -208,7 +207,7 @@ _COLUMNS: Columns[ProblemRow] = (
         lambda name: name or Cell(NONE, "dim"),
         words=True,
         key="entry_point",
-        room=(8, 20),
+        room=(11, 20),
     ),
     count("sol.", lambda row: row.solutions, key="solutions", room=(4, 9)),
     column("gold %", lambda row: row.share_correct, _whole_percent, key="gold", room=6),

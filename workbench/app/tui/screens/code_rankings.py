@@ -80,7 +80,13 @@ class CodeRankingsScreen(WorkbenchScreen):
         Action("code-rankings.order-before", "S", "next_order(-1)", "Sort before", "Sort by the one before.", False),
         Action("code-rankings.next", "right_square_bracket", "go(1)", "Next", "Show the next problem."),
         Action("code-rankings.previous", "left_square_bracket", "go(-1)", "Previous", "The problem before.", False),
-        Action("code-rankings.selected", "w", "selected", "Selected", "Only 5 solutions a problem, or all again."),
+        Action(
+            "code-rankings.selected",
+            "w",
+            "selected",
+            "Selected",
+            "At most 5 selected solutions a problem, or all again.",
+        ),
         Action("code-rankings.pane", "tab", "app.focus_next", "Pane", "Go to the other table."),
     )
 

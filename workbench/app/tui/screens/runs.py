@@ -31,6 +31,7 @@ from workbench.app.tui.screens.start_run import (
 from workbench.app.tui.table_screen import TableScreen
 from workbench.app.tui.trusting import trusting
 from workbench.core.run import ACTIVE, Estimate, RunCosts, RunInfo, VerifierInfo
+from workbench.core.text.figures import counted
 from workbench.runs import verifying
 from workbench.runs.liveness import runner_log
 from workbench.runs.run_status import estimate, run_costs
@@ -135,7 +136,7 @@ class RunsScreen(TableScreen, LiveScreen):
         """Fill the table; cursor, scroll and focus stay."""
         self.runs = data
         active = sum(run.state in ACTIVE for run in data)
-        self.say(f"{printable(self.project.path.name)} · {len(data)} runs, {active} at work")
+        self.say(f"{printable(self.project.path.name)} · {counted(len(data), 'run')}, {active} at work")
         self.fill()
         if self._first is not None:
             self.table.jump_to_id(self._first)
@@ -274,6 +275,9 @@ class RunsScreen(TableScreen, LiveScreen):
         """Stop the run under the cursor, after a question."""
         run = self.chosen
         if run is None:
+            return
+        if run.state not in (*ACTIVE, "paused"):
+            self.notify(f"Run {run.run} is {run.state}: there is nothing to cancel.", markup=False)
             return
         text = f"{printable(run.verifier)}, run {run.run}: {run.done:,} of {run.items:,} done. Its verdicts stay."
 

@@ -99,8 +99,15 @@ def here(folder: Path, count: int) -> Iterator[HereRunner]:
     """A project with so many items; see `HereRunner`."""
     with pytest.MonkeyPatch.context() as patch:
         install_plugin(folder, patch)
+        with here_on(make_project(folder, rows(count))) as runs:
+            yield runs
+
+
+@contextmanager
+def here_on(project: Project) -> Iterator[HereRunner]:
+    """The same for a project that is there; it is closed."""
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner, "_IDLE_S", 0.0)
-        project = make_project(folder, rows(count))
         lease = Lease.acquire(project.database)
         assert lease is not None
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,10 +22,11 @@ word for word."""
 class ScriptedServer:
     """What a test sees of its server: where it is and what came in, in the order of arrival."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: Answer, latency_s: float) -> None:
         self.received: list[Received] = []
         self.port = 0
         self._answer = answer
+        self._latency_s = latency_s
 
     @property
     def url(self) -> str:
@@ -42,6 +44,8 @@ class ScriptedServer:
         self.received.append(received)
         try:
             answer = self._answer(received)
+            if not isinstance(answer, Scripted) or answer.status == 200:
+                await asyncio.sleep(self._latency_s * random.uniform(0.5, 1.5))
         except Exception as error:
             return Scripted(500, body={"error": {"message": f"the script raised {type(error).__name__}: {error}"}})
         if isinstance(answer, Scripted):
@@ -53,9 +57,9 @@ class ScriptedServer:
 
 
 @contextmanager
-def scripted(answer: Answer) -> Iterator[ScriptedServer]:
-    """A server in a thread; ``server.url`` is its base URL."""
-    server = ScriptedServer(answer)
+def scripted(answer: Answer, latency_s: float = 0.0) -> Iterator[ScriptedServer]:
+    """A server in a thread; ``server.url`` is its base URL. Replies take their time, refusals come at once."""
+    server = ScriptedServer(answer, latency_s)
     ready = threading.Event()
     over = asyncio.Event()
     loops: list[asyncio.AbstractEventLoop] = []

@@ -257,6 +257,7 @@ class Caller:
         sent = False
         try:
             reckoned = await self._pace.take(estimate, lane.breaker)
+            lane.trial.require_hope()
             sent = True
             led = await self._send(lane, item, prepared, secrets)
             usage = led[1].usage
@@ -289,7 +290,8 @@ class Caller:
             address.in_flight -= 1
             self.in_flight -= 1
         self._journal.done(attempt, call, response)
-        self._note_success(lane, address, prepared, reply)
+        lane.succeeded(address, began)
+        self._note_success(lane, prepared, reply)
         return call.key, reply
 
     async def _exchange(
@@ -321,16 +323,16 @@ class Caller:
     def _note_failure(self, lane: Lane, address: ServerAddress, failure: AttemptFailed) -> None:
         self.errors[failure.code] += 1
         self._last_failure = failure
-        if failure.limited:
-            if lane.breaker.refused(failure.wait):
+        if failure.limited or failure.of_key:
+            had_answered = lane.breaker.refused(failure.wait)
+            if failure.limited and had_answered:
                 self._gate.refused()
             if failure.code == "rate_limit":
                 self._pace.refused(failure.wait, altogether=lane.breaker.is_open)
         if failure.code in {"server", "timeout", "transport"}:
             lane.failed(address)
 
-    def _note_success(self, lane: Lane, address: ServerAddress, prepared: PreparedRequest, reply: Reply) -> None:
-        lane.succeeded(address)
+    def _note_success(self, lane: Lane, prepared: PreparedRequest, reply: Reply) -> None:
         self._gate.succeeded()
         self.usage = _sum(self.usage, reply.usage)
         self.unpriced += reply.usage.cost is None
@@ -353,14 +355,16 @@ class Caller:
     def _halt_if_hopeless(self, lane: Lane, failure: AttemptFailed, since: float) -> None:
         """Don't use up the items of a run on calls that can only fail; ``since`` is when this one was sent."""
         if failure.code == "quota" or (failure.wait or 0.0) > LONGEST_ASKED_S:
-            raise Halt("quota", f"{lane.title} says that a quota is used up ({failure.detail}). Resume the run later.")
+            halt = Halt("quota", f"{lane.title} says that a quota is used up ({failure.detail}). Resume the run later.")
+            raise lane.trial.halted(halt)
         revoked = failure.of_key and lane.silent_since(since)
         if revoked or (failure.everywhere and lane.last_success is None):
             key = f" with the key in {lane.key_place}" if lane.key_place else ""
             advice = "Check the key" if failure.code == "auth" else "Check base_url and model"
-            raise Halt(
+            halt = Halt(
                 failure.code, f"{lane.title} refuses calls{key} ({failure.detail}). {advice}, then resume the run."
             )
+            raise lane.trial.halted(halt)
 
     def _halt_if_down(self, lane: Lane, failure: AttemptFailed, since: float) -> None:
         """Don't use up the items of a run on a server that nobody has reached since a call first failed to."""

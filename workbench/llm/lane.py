@@ -72,9 +72,23 @@ class Trial:
                 break
             self._settled.clear()
             await self._settled.wait()
+        self.require_hope()
+        self._open += 1
+
+    def require_hope(self) -> None:
+        """Make sure that nothing has ended the run while a call waited for its turn.
+
+        Raises:
+            Halt: Something has.
+        """
         if self._halt is not None:
             raise self._halt
-        self._open += 1
+
+    def halted(self, halt: Halt) -> Halt:
+        """No call can succeed now; returns why, for the first time that it was so."""
+        self._halt = self._halt or halt
+        self._settled.set()
+        return self._halt
 
     def end(self) -> None:
         """A call has ended, however."""
@@ -107,7 +121,7 @@ class Trial:
         return Halt(failure.code, f"{self._title} {does} {many} ({failure.detail}). {advice}, then resume the run.")
 
     def _condemn(self) -> None:
-        self._halt = self._halt or self.halt()
+        self.halted(self.halt())
 
 
 AZURE_VERSION = "api-version=2024-10-21"
@@ -295,12 +309,12 @@ class Lane:
         now = self._clock.now()
         return min(self.addresses, key=lambda one: (max(one.rests_until - now, 0.0), one.in_flight))
 
-    def succeeded(self, address: ServerAddress) -> None:
-        """A whole reply came from an address."""
+    def succeeded(self, address: ServerAddress, made_at: float) -> None:
+        """A whole reply came from an address, to a call that was made at some time by the clock."""
         address.failures = 0
         address.rests_until = 0.0
         self.last_success = self._clock.now()
-        self.breaker.succeeded()
+        self.breaker.succeeded(made_at)
         self.trial.succeeded()
 
     def silent_since(self, moment: float) -> bool:

@@ -279,26 +279,25 @@ class RateLimiter:
 
 
 ENOUGH_REFUSED = 3
-"""Refusals in a row, without a reply, after which no call goes until the server has had its time."""
+"""Refusals, and at least half of the calls made since the first of them, that show that a server refuses all."""
 
 
 class Breaker:
     """A circuit breaker: where a server refuses all, none goes for a while, then one, and when that is answered, all.
 
     Otherwise every call in flight would find out for itself, again and again, that the server has too much to do.
+
+    Attributes:
+        is_open: Whether the server refuses all.
     """
 
     def __init__(self, clock: Clock) -> None:
+        self.is_open = False
         self._clock = clock
-        self._row = 0
-        self._until = clock.now()
+        self._refused = self._made = self._probes = 0
+        self._began = self._until = clock.now()
         self._probing = False
         self._changed = asyncio.Event()
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the server refuses all."""
-        return self._row >= ENOUGH_REFUSED
 
     async def ready(self) -> None:
         """Wait until a call may go; for one at a time."""
@@ -307,28 +306,38 @@ class Breaker:
                 await self._clock.sleep(min(wait, _LOOK_S))
             elif not self._probing:
                 self._probing = True
-                return
+                break
             else:
                 self._changed.clear()
                 await self._changed.wait()
+        self._made += 1
 
     def refused(self, wait: float | None) -> bool:
-        """The server has too much to do; returns whether it had answered until now.
+        """The server has too much to do; returns whether it was thought to answer until now.
 
         Args:
             wait: Seconds that it asks to wait.
         """
-        answered = not self.is_open
-        self._row += 1
-        pause = max(wait or 0.0, backoff_s(self._row - ENOUGH_REFUSED + 1))
-        self._until = max(self._until, self._clock.now() + pause) if self.is_open else self._until
+        was_open = self.is_open
+        if not self._refused:
+            self._began, self._made, self._probes = self._clock.now(), 0, 0
+        self._refused += 1
+        self._probes += self._probing
+        self.is_open = was_open or (self._refused >= ENOUGH_REFUSED and 2 * self._refused >= self._made)
+        self._until = max(self._until, self._clock.now() + max(wait or 0.0, backoff_s(self._probes + 1)))
         self.ended()
-        return answered
+        return not was_open
 
-    def succeeded(self) -> None:
-        """A reply came."""
-        self._row = 0
-        self.ended()
+    def succeeded(self, made_at: float) -> None:
+        """A reply came; one to a call that was made before the server began to refuse says nothing new.
+
+        Args:
+            made_at: When the call was made, by the clock.
+        """
+        if not self._refused or made_at >= self._began:
+            self._refused = 0
+            self.is_open = False
+            self.ended()
 
     def ended(self) -> None:
         """A call has ended, however: another one may find out."""

@@ -28,9 +28,29 @@ async def test_refusals_between_replies_hold_nobody_up() -> None:
     for _ in range(10):
         for _ in range(ENOUGH_REFUSED - 1):
             breaker.refused(60.0)
-        breaker.succeeded()
+        breaker.succeeded(clock.time)
         await breaker.ready()
     assert clock.time == 0
+
+
+async def test_refusals_of_a_few_among_many_calls_hold_nobody_up() -> None:
+    clock = HeldClock()
+    breaker = Breaker(clock)
+    for number in range(100):
+        await breaker.ready()
+        if number % 4 == 0:
+            breaker.refused(60.0)
+    assert clock.time == 0
+
+
+async def test_a_reply_to_a_call_made_before_the_refusals_says_nothing_new() -> None:
+    clock = HeldClock()
+    clock.time = 5.0
+    breaker = opened(clock, 60.0)
+    breaker.succeeded(4.9)
+    assert breaker.is_open
+    breaker.succeeded(5.0)
+    assert not breaker.is_open
 
 
 async def test_nobody_goes_before_the_time_that_the_server_asks_for() -> None:
@@ -56,7 +76,7 @@ async def test_one_finds_out_for_all() -> None:
     for _ in range(20):
         await asyncio.sleep(0)
     assert len(gone) == 2
-    breaker.succeeded()
+    breaker.succeeded(clock.time)
     await asyncio.gather(*calls)
     assert len(gone) == 5
 

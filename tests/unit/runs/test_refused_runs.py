@@ -1,0 +1,55 @@
+"""Runs on servers that refuse, by the server's own count; small here, full in soak."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.refused_runs import (
+    NEW_KEY,
+    Refuses,
+    Refusing,
+    fifty_a_minute,
+    never,
+    overloaded,
+    refused_run,
+    revoked_after,
+    served_a_day,
+)
+
+ITEMS = 200
+AT_ONCE = 10
+"""Calls in flight, which may all be refused before anybody knows."""
+
+
+def test_who_has_too_much_to_do_for_a_while_is_waited_for(tmp_path: Path) -> None:
+    with refused_run(tmp_path, Refusing(overloaded, speed=20), ITEMS) as run:
+        run.check_whole(run.start(concurrency=str(AT_ONCE)))
+        assert 0 < run.refusing.wasted <= AT_ONCE + 15
+
+
+def test_a_limit_a_minute_is_found_out_and_kept(tmp_path: Path) -> None:
+    with refused_run(tmp_path, Refusing(fifty_a_minute, speed=60), ITEMS) as run:
+        run.check_whole(run.start(concurrency=str(AT_ONCE)))
+        assert 0 < run.refusing.wasted <= AT_ONCE + ITEMS // 20
+
+
+@pytest.mark.parametrize(
+    ("refuses", "words"), [(served_a_day(70), "requests per day"), (revoked_after(100), "key has been revoked")]
+)
+def test_what_waiting_does_not_mend_pauses_the_run(
+    tmp_path: Path, refuses: Refuses, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with refused_run(tmp_path, Refusing(refuses, speed=20), ITEMS) as run:
+        paused = run.start(concurrency=str(AT_ONCE))
+        run.check_paused(paused, words)
+        assert 0 < run.refusing.wasted <= 2 * AT_ONCE
+        monkeypatch.setenv("JUDGE_KEY", NEW_KEY)
+        run.check_whole(run.resume(paused.run))
+
+
+def test_replies_that_are_cut_off_are_asked_for_again_and_counted_as_paid_for(tmp_path: Path) -> None:
+    with refused_run(tmp_path, Refusing(never, cuts=0.03, speed=20), ITEMS) as run:
+        run.check_whole(run.start())
+        assert 0 < run.refusing.wasted <= ITEMS // 20 + 5

@@ -175,6 +175,7 @@ class RefusedRun:
         assert ended.state == "paused"
         assert words in (ended.message or "")
         assert ended.done == len(self.refusing.served)
+        assert ended.verdicts is not None
         assert ended.verdicts["error"] == ended.verdicts["abstain"] == 0
 
 

@@ -310,10 +310,13 @@ async def test_the_report_is_written_beside_the_database(tmp_path: Path) -> None
     async with opened(labelled(tmp_path)) as (app, pilot):
         await press(pilot, *":g", "enter")
         await drawn(app, pilot)
-        await press(pilot, "e")
+        await press(pilot, "e", "4")
         path = tmp_path / "p-agreement-correctness.json"
         assert str(path) in notices(app)[-1]
         assert '"alpha_ci"' in path.read_text()
+        await press(pilot, "e", "1", "e", "3")
+        assert "Krippendorff’s alpha" in (tmp_path / "p-agreement-correctness.csv").read_text("utf-8")
+        assert "toprule" in (tmp_path / "p-agreement-correctness.tex").read_text("utf-8")
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -121,7 +121,7 @@ async def test_a_mark_taken_back_is_counted_no_more(project: Project) -> None:
 
 async def test_the_table_is_written_beside_the_database(project: Project) -> None:
     async with counting(project) as (screen, pilot):
-        await press(pilot, "e", "E", "e")
+        await press(pilot, "e", "1", "e", "2", "e", "1")
         folder = project.path.parent
         with (folder / "p-errors-subtype.csv").open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import stat
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from textual.widgets import OptionList
 
@@ -14,7 +16,7 @@ from tests.tui.stage import notices, opened, press, settle
 from tests.tui.test_accuracy import judged_project, to_cell
 from workbench.app.tui import sharing
 from workbench.app.tui import sharing as clipboard
-from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.app import SCREENS, WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.core.options import TableForm
@@ -90,7 +92,7 @@ async def test_what_is_shown_is_what_is_shared(tmp_path: Path, monkeypatch: pyte
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
         await to_cell(pilot, "bad", "A")
-        await press(pilot, "enter", "p", "e", "4", "e", "1")
+        await press(pilot, "enter", "p", "e", "6", "e", "1")
         inner = Selection((Condition("type", "=", "A"),))
         report = accuracy(project, by="subtype", protocol="strict", selection=inner)
         assert copied == [accuracy_as(report, TableForm(format="csv"))]
@@ -102,7 +104,7 @@ async def test_the_terminal_does_not_say_whether_it_took_it(tmp_path: Path, monk
     project = judged_project(tmp_path)
     monkeypatch.setattr(sharing, "copy", lambda text: None)
     async with opened(project) as (app, pilot):
-        await press(pilot, *":y", "enter", "e", "5")
+        await press(pilot, *":y", "enter", "e", "7")
         assert app.clipboard == accuracy_as(accuracy(project, by="type"), TableForm(format="markdown"))
         (notice,) = notices(app)
         assert notice.startswith("Perhaps copied")
@@ -115,10 +117,16 @@ async def test_some_columns_are_chosen_by_their_headings(tmp_path: Path) -> None
     async with opened(project) as (app, pilot):
         app.open_screen("accuracy")
         await settle(pilot)
-        await press(pilot, "e", "7", *"verifier,accuracy", "enter")
+        await press(pilot, "e", *["down"] * 9, "enter", *"verifier,accuracy", "enter")
         form = TableForm(format="markdown", columns=("verifier", "accuracy"))
         assert (tmp_path / "p-accuracy-type-forced-final.md").read_text("utf-8") == accuracy_as(report, form)
-        await press(pilot, "e", "8", *"nothing", "enter")
+        await press(pilot, "e", *["down"] * 10, "enter", *"verifier,mcc", "enter", *"tab:own", "enter")
+        form = TableForm(format="latex", columns=("verifier", "mcc"), label="tab:own")
+        assert (tmp_path / "p-accuracy-type-forced-final.tex").read_text("utf-8") == accuracy_as(report, form)
+        await press(pilot, "e", *["down"] * 11, "enter")
+        form = TableForm(format="latex", no_baselines=True)
+        assert (tmp_path / "p-accuracy-type-forced-final-2.tex").read_text("utf-8") == accuracy_as(report, form)
+        await press(pilot, "e", *["down"] * 9, "enter", *["backspace"] * 20, *"nothing", "enter")
         assert any("no column 'nothing'" in notice for notice in notices(app))
 
 
@@ -154,7 +162,7 @@ async def test_the_plots_go_to_a_new_folder(tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
         app.open_screen("accuracy")
         await settle(pilot)
-        await press(pilot, "e", "9")
+        await press(pilot, "e", "5")
         if importlib.util.find_spec("matplotlib") is None:
             assert any("verifier-workbench[figures]" in notice for notice in notices(app))
             return
@@ -175,3 +183,46 @@ async def test_a_served_app_writes_no_file(tmp_path: Path, monkeypatch: pytest.M
         offered = [str(option.prompt) for option in menu.query_one(OptionList).options]
         assert offered
         assert all("Copy as" in text for text in offered)
+
+
+PUBLISHES = {"sets"}
+"""Screens on whose list the key writes what the list is of, not the list."""
+
+
+async def test_every_list_goes_to_a_file_in_every_form(tmp_path: Path) -> None:
+    project = judged_project(tmp_path)
+    offered: dict[str, set[str]] = {}
+    async with opened(project) as (app, pilot):
+        for name in (name for name in SCREENS if name not in PUBLISHES):
+            app.open_screen(name)
+            await settle(pilot)
+            table = next((one for one in app.screen.query(VirtualTable) if one.row_count and one.display), None)
+            if table is not None:
+                table.focus()
+                await press(pilot, "e")
+                menu = app.screen
+                assert isinstance(menu, ChoiceMenu), name
+                offered[name] = {str(option.prompt) for option in menu.query_one(OptionList).options}
+                await press(pilot, "escape")
+            app.open_screen("home")
+            await settle(pilot)
+    wanted = {f"as {one}" for one in ("CSV", "LaTeX (booktabs)", "Markdown", "JSON")}
+    assert {"browse", "accuracy", "compare", "validity", "disagreements", "runs"} <= offered.keys()
+    for name, choices in offered.items():
+        assert all(any(word in choice for choice in choices) for word in wanted), name
+
+
+async def test_a_list_as_json_says_what_it_shows(tmp_path: Path) -> None:
+    project = judged_project(tmp_path)
+    async with opened(project) as (app, pilot):
+        app.open_screen("browse")
+        await settle(pilot)
+        await press(pilot, "e", "4")
+        rows = json.loads((tmp_path / "p-browse.json").read_text("utf-8"))
+        assert len(rows) == 16
+        assert {row["gold"] for row in rows} == {"correct", "incorrect"}
+        app.open_screen("accuracy")
+        await settle(pilot)
+        await press(pilot, "e", "4")
+        report = json.loads((tmp_path / "p-accuracy-type-forced-final.json").read_text("utf-8"))
+        assert report == json.loads(msgspec.json.encode(accuracy(project, by="type")))

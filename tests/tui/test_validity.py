@@ -49,9 +49,9 @@ async def test_findings_are_those_of_the_service_and_said_in_words(tmp_path: Pat
         await press(pilot, "h")
         await until(pilot, lambda: len(table.visible_ids) < len(screen.report.findings))  # type: ignore[union-attr]
         assert all(screen.report.findings[number].stands_out for number in table.visible_ids)
-        await press(pilot, "e")
-        await until(pilot, lambda: (tmp_path / "p-validity-final.txt").exists())
-        assert "vain[b]" in (tmp_path / "p-validity-final.txt").read_text()
+        await press(pilot, "e", "5")
+        await until(pilot, lambda: (tmp_path / "p-validity.txt").exists())
+        assert "vain[b]" in (tmp_path / "p-validity.txt").read_text()
         await press(pilot, "g")
         await until(pilot, lambda: "gold people" in text_of(app, "#validity-caption"))
 

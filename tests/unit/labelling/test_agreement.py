@@ -16,7 +16,7 @@ from workbench.core.errors import FormatError, UsageError
 from workbench.core.label import Task
 from workbench.core.project import Project
 from workbench.labelling import people
-from workbench.labelling.agreement.measuring import agreement, agreement_of_file, save_agreement
+from workbench.labelling.agreement.measuring import agreement, agreement_of_file
 from workbench.labelling.agreement.text import agreement_text
 from workbench.measuring.browsing import pair_items
 from workbench.measuring.store import figures
@@ -375,10 +375,3 @@ def test_too_many_ratios_are_refused(tmp_path: Path) -> None:
     path.write_text("".join(f'{{"item": {n}, "annotator": "a", "value": {n}}}\n' for n in range(1_001)))
     with pytest.raises(UsageError, match="1,000 distinct"):
         agreement_of_file(path, "ratio")
-
-
-def test_a_report_is_written_beside_the_database_and_never_over_another(project: Project, record: Record) -> None:
-    record.table(("ann", "bob"), ("c i", "c c"))
-    paths = [save_agreement(of(project), project.path) for _ in range(2)]
-    assert [path.name for path in paths] == ["p-agreement-correctness.json", "p-agreement-correctness-2.json"]
-    assert '"percent_agreement": 0.5' in paths[0].read_text()

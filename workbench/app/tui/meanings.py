@@ -159,8 +159,7 @@ MEANINGS: Final = (
     Meaning("f5", "test", "Test the model server.", "set-up-run.test judge.test"),
     Meaning("f6", "save", "Save it under its name.", "set-up-run.save"),
     Meaning("ctrl+y", "as command", "Show it as a command, and copy that.", "command"),
-    Meaning("e", "export", "To a file, or to be copied.", "export save write publish csv"),
-    Meaning("E", "export …", "To a file of the other form.", "markdown"),
+    Meaning("e", "export", "To a file, or to be copied.", "export save write publish"),
     Meaning(
         "ctrl+r,f4",
         "run",

@@ -16,6 +16,8 @@ from itertools import count, islice, takewhile
 from pathlib import Path
 from typing import Final, TypeVar
 
+import msgspec
+
 from workbench.app.tui.kit.arranging import read_all
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.columns import RowSource
@@ -40,6 +42,7 @@ MOST_ROWS: Final = 20_000
 """Rows of a list that are written at most."""
 _CHOOSING: Final[tuple[TableFormat, ...]] = ("markdown", "latex")
 _COLUMNS: Final = "columns by heading, with commas between them"
+_LABEL: Final = "label that \\ref finds it by (empty: none)"
 _PLOTS: Final = "plots"
 _WORD: Final = re.compile(r"\w+")
 _NAMES: Final[dict[TableFormat, str]] = {"csv": "CSV", "markdown": "Markdown", "latex": "LaTeX (booktabs)"}
@@ -49,7 +52,11 @@ def share(
     screen: WorkbenchScreen,
     name: str,
     text: Callable[[TableForm], str],
+    record: Callable[[], object],
+    *,
     plots: Callable[[Path], Sequence[Path]] | None = None,
+    baselines: bool = False,
+    whole: Callable[[], str] | None = None,
 ) -> None:
     """Ask what to do with a table, and do it; a served app writes no files.
 
@@ -57,46 +64,78 @@ def share(
         screen: Whose table it is.
         name: What a file of it is called.
         text: The table in a form; called in a thread.
+        record: What it shows, for JSON; called in a thread.
         plots: Writes the plots that belong to it to a new folder; called in a thread.
+        baselines: It has rows of baselines, which can be left out.
+        whole: All there is to say of it; called in a thread.
     """
+    writers: dict[str, tuple[str, Callable[[], str]]] = {"json": (".json", lambda: json_text(record()))}
+    writers |= {kind: (SUFFIXES[kind], partial(text, TableForm(format=kind))) for kind in _NAMES}
+    if whole is not None:
+        writers["text"] = (".txt", whole)
 
-    def save(form: TableForm) -> Path:
-        return write_beside(screen.project.path, name, SUFFIXES[form.format], text(form))
+    def save(suffix: str, make: Callable[[], str]) -> None:
+        path = screen.project.path
+        _in_background(screen, lambda: write_beside(path, name, suffix, make()), partial(_saved, screen))
 
-    def save_some(kind: TableFormat, said: str | None) -> None:
-        if said:
-            names = tuple(filter(None, map(str.strip, said.split(","))))
-            _in_background(screen, lambda: save(TableForm(format=kind, columns=names)), partial(_saved, screen))
+    def save_some(kind: TableFormat, columns: str, label: str | None) -> None:
+        if label is not None:
+            names = tuple(filter(None, map(str.strip, columns.split(","))))
+            save(SUFFIXES[kind], lambda: text(TableForm(format=kind, columns=names, label=label)))
+
+    def labelled(kind: TableFormat, columns: str | None) -> None:
+        if columns and kind == "latex":
+            screen.ask_line(_LABEL, name, partial(save_some, kind, columns))
+        elif columns:
+            save_some(kind, columns, "")
 
     def chosen(value: str | None) -> None:
-        for kind in _NAMES:
-            if value == f"save {kind}":
-                _in_background(screen, partial(save, TableForm(format=kind)), partial(_saved, screen))
-            elif value == f"copy {kind}":
-                _in_background(screen, partial(_copy, text, kind), partial(_copied, screen))
-            elif value == f"some {kind}":
-                screen.ask_line(_COLUMNS, name, partial(save_some, kind))
-        if value == _PLOTS and plots is not None:
+        what, _, kind = (value or "").partition(" ")
+        if what == "save":
+            save(*writers[kind])
+        elif what == "copy":
+            _in_background(screen, partial(_copy, writers[kind][1]), partial(_copied, screen))
+        elif what == "some":
+            screen.ask_line(_COLUMNS, name, partial(labelled, "latex" if kind == "latex" else "markdown"))
+        elif what == "bare":
+            save(SUFFIXES["latex"], lambda: text(TableForm(format="latex", no_baselines=True)))
+        elif what == _PLOTS and plots is not None:
             _in_background(screen, partial(_drawn, screen.project.path, plots), partial(_plotted, screen))
 
+    every: dict[str, str] = {str(kind): words for kind, words in _NAMES.items()} | {"json": "JSON"}
+    if whole is not None:
+        every["text"] = "text, with all its sentences"
     choices = [
-        *(Choice(f"save {kind}", f"Save as {name}, beside the database") for kind, name in _NAMES.items()),
-        *(Choice(f"copy {kind}", f"Copy as {name}") for kind, name in _NAMES.items()),
-        *(Choice(f"some {kind}", f"Save as {_NAMES[kind]}, some columns …") for kind in _CHOOSING),
+        *(Choice(f"save {kind}", f"Save as {words}, beside the database") for kind, words in every.items()),
         *([Choice(_PLOTS, "Save the plots as SVG, PDF and PNG, in a folder beside the database")] if plots else []),
+        *(Choice(f"copy {kind}", f"Copy as {words}") for kind, words in every.items()),
+        *(Choice(f"some {kind}", f"Save as {_NAMES[kind]}, some columns …") for kind in _CHOOSING),
+        *([Choice("bare latex", f"Save as {_NAMES['latex']}, without baselines")] if baselines else []),
     ]
     if screen.app.is_web:
         choices = [one for one in choices if one.value.startswith("copy")]
     screen.app.push_screen(ChoiceMenu("The table as text", choices), chosen)
 
 
-def share_list(screen: WorkbenchScreen, asked: ExportRequested) -> None:
+def share_list(screen: WorkbenchScreen, asked: ExportRequested, whole: Callable[[], str] | None = None) -> None:
     """The same with a list, as it is arranged."""
     name = "-".join(_WORD.findall(screen.TITLE_TEXT.lower())) or "list"
-    share(screen, name, partial(_list_as, screen.TITLE_TEXT, asked.source, asked.columns))
+    read = partial(_listed, screen.TITLE_TEXT, asked.source, asked.columns)
+    share(screen, name, lambda form: written([read()], form), lambda: records(read()), whole=whole)
 
 
-def _list_as(caption: str, source: RowSource, places: Sequence[int], form: TableForm) -> str:
+def json_text(record: object) -> str:
+    """What a table shows, as JSON for people and programs."""
+    return msgspec.json.format(msgspec.json.encode(record), indent=2).decode() + "\n"
+
+
+def records(table: Table) -> list[dict[str, str]]:
+    """A list's rows by heading."""
+    titles = [head.text for head in table.head[-1]]
+    return [dict(zip(titles, (cell.full for cell in one.cells), strict=True)) for one in table.rows]
+
+
+def _listed(caption: str, source: RowSource, places: Sequence[int]) -> Table:
     """All rows of a list; runs in a thread."""
     rows = list(islice((one for one in read_all(source) if one.cells), MOST_ROWS + 1))
     if len(rows) > MOST_ROWS:
@@ -105,13 +144,12 @@ def _list_as(caption: str, source: RowSource, places: Sequence[int], form: Table
             "Filter it, or export items and verdicts whole.",
         )
     columns = [source.columns[place] for place in places]
-    table = Table(
+    return Table(
         caption=caption,
         head=(heads(*(column.title for column in columns)),),
         rows=tuple(row(*(one.cells[place].full for place in places)) for one in rows),
         left=len(list(takewhile(lambda column: column.align == "left", columns))),
     )
-    return written([table], form)
 
 
 def _drawn(database: Path, plots: Callable[[Path], Sequence[Path]]) -> tuple[Path, int]:
@@ -147,9 +185,9 @@ def copy_text(screen: WorkbenchScreen, text: str) -> None:
     _in_background(screen, lambda: (text, copy(text)), partial(_copied, screen))
 
 
-def _copy(text: Callable[[TableForm], str], kind: TableFormat) -> tuple[str, str | None]:
+def _copy(make: Callable[[], str]) -> tuple[str, str | None]:
     """The text, and where it is now; None where no program took it. Runs in a thread."""
-    table = text(TableForm(format=kind))
+    table = make()
     return table, copy(table)
 
 

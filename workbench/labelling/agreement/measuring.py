@@ -31,13 +31,12 @@ from workbench.labelling.agreement.labels import (
 from workbench.labelling.store import agreement as store
 from workbench.labelling.store.agreement import GROUPS
 from workbench.statistics.records.agreement import AgreementReport, Ceiling, GroupFigures, Level
-from workbench.tables.files import write_beside
 
 if TYPE_CHECKING:
     from workbench.statistics.agreement.figures import Rated
     from workbench.statistics.confusion import BoolArray
 
-__all__ = ["GROUPS", "SAMPLES", "Agreement", "agreement", "agreement_of_file", "ceilings", "save_agreement"]
+__all__ = ["GROUPS", "SAMPLES", "Agreement", "agreement", "agreement_of_file", "ceilings"]
 
 
 # -- Ratings of anything by anyone: JSON Lines with ``item``, ``annotator`` and ``value``, beside whatever else.
@@ -446,13 +445,3 @@ def _rated(columns: RatingColumns, level: Level) -> Rated:
     )
     values = np.asarray(columns.numbers, dtype=float)
     return Rated(ratings=ratings, names=columns.values, values=values, level=level, cluster=np.arange(columns.items))
-
-
-def save_agreement(report: AgreementReport, database: Path) -> Path:
-    """Write the report as JSON beside the database, to a file that was not there before.
-
-    Raises:
-        StoreError: The file can't be written.
-    """
-    text = msgspec.json.format(msgspec.json.encode(report), indent=2).decode() + "\n"
-    return write_beside(database, f"agreement-{report.task}", ".json", text)

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import structs
 
 from workbench.core.label import EXCLUSION_REASONS, Task
+from workbench.core.options import TableForm
 from workbench.core.taxonomy import type_display
 from workbench.core.text.figures import NONE, counted
 from workbench.core.verdict import GoldChoice, Protocol3
@@ -29,6 +30,7 @@ from workbench.tables.document import (
     percentage,
     row,
 )
+from workbench.tables.files import written
 from workbench.tables.table import Column, Columns, column, count, ends, table, text, word
 
 _OF: Final[dict[Task, str]] = {"correctness": "correctness", "type": "the answer subtype"}
@@ -46,6 +48,11 @@ def agreement_blocks(found: AgreementReport) -> tuple[Block, ...]:
     """Figures over all and by pair, with people's names as they stand."""
     pairs = (_pairs(found),) if found.cohen_kappa else ()
     return Paragraph(_sentence(found)), _figures(found), *pairs
+
+
+def agreement_as(found: AgreementReport, form: TableForm) -> str:
+    """The tables of a report in a form, with people's names as they stand."""
+    return written((block for block in agreement_blocks(found) if isinstance(block, Table)), form)
 
 
 def with_aliases(found: AgreementReport) -> AgreementReport:

@@ -47,7 +47,6 @@ from workbench.measuring.records.review import (
 )
 from workbench.measuring.store import reviews
 from workbench.tables.document import Table
-from workbench.tables.files import SUFFIXES, WRITERS, write_beside
 from workbench.tables.table import Column, Columns, count, table, word
 
 
@@ -532,13 +531,3 @@ def error_table(lines: Sequence[ErrorLine]) -> Table:
         notes=(note,) if outdated else (),
         kind=lambda line: "total" if line.group is None else "",
     )
-
-
-def save_errors(project: Project, by: Part | None, as_: Literal["csv", "markdown"]) -> Path:
-    """Write the table beside the database, to a file that was not there before.
-
-    Raises:
-        StoreError: The file can't be written.
-    """
-    found = error_table(error_lines(project, by))
-    return write_beside(project.path, f"errors-{by}" if by else "errors", SUFFIXES[as_], WRITERS[as_](found))

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.unit.measuring.reviewing.desk import label, voted
-from workbench.core.errors import FormatError
 from workbench.core.project import Project
 from workbench.measuring.reviewing import deciding
-from workbench.measuring.reviewing.deciding import categories_of, error_lines, error_table, save_errors
+from workbench.measuring.reviewing.deciding import categories_of, error_lines, error_table
 from workbench.measuring.reviewing.queues import marked_items, reviewed_items
 
 
@@ -67,15 +66,6 @@ def test_the_table_has_a_column_for_each_kind_that_occurs(project: Project) -> N
         ["a", "A1 - Integer", "2", "1", "1"],
     ]
     assert not table.notes
-
-
-def test_files_are_written_beside_the_database_and_never_over_another(project: Project) -> None:
-    first, second = save_errors(project, "subtype", "csv"), save_errors(project, "subtype", "csv")
-    assert (first.name, second.name) == ("p-errors-subtype.csv", "p-errors-subtype-2.csv")
-    assert first.read_text("utf-8").splitlines()[0] == "verifier,group,marked,format,units"
-    assert save_errors(project, None, "markdown").name == "p-errors.md"
-    with pytest.raises(FormatError):
-        save_errors(Project(path=project.path / "nowhere" / "p.db", database=project.database), None, "csv")
 
 
 def test_reviewed_is_what_has_a_decision_in_force(project: Project) -> None:

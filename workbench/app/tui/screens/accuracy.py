@@ -154,7 +154,9 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             "Compare the verifier with another on these items.",
             False,
         ),
-        Action("accuracy.export", "e", "export", "Export", "Save or copy: CSV, Markdown, LaTeX, plots.", footer=False),
+        Action(
+            "accuracy.export", "e", "export", "Export", "Save or copy: CSV, Markdown, LaTeX …, plots.", footer=False
+        ),
         Action("accuracy.up", "escape,q,backspace", "up", "Back", "Go back up from a group that was opened, or leave."),
     )
 
@@ -493,4 +495,5 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             plots = partial(
                 write_plots, self.project, selection=selection, protocol=report.protocol, gold=report.gold_choice
             )
-            share(self, accuracy_name(report, part), partial(accuracy_as, report), plots)
+            name = accuracy_name(report, part)
+            share(self, name, partial(accuracy_as, report), lambda: report, plots=plots, baselines=True)

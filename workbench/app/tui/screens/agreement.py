@@ -20,11 +20,12 @@ from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen
+from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.label import Task
 from workbench.core.text.figures import counted
-from workbench.labelling.agreement.measuring import GROUPS, Agreement, agreement, save_agreement
+from workbench.labelling.agreement.measuring import GROUPS, Agreement, agreement
 from workbench.measuring.browsing import LabelledRow, PairItems, pair_items
 from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, PairAgreement
 from workbench.tables.document import Cell
@@ -69,7 +70,7 @@ class AgreementScreen(LiveScreen):
         Action("agreement.measure", "o", "next_measure", "Measure", "Show kappa, agreement or differing items."),
         Action("agreement.view", "w", "next_view", "Table", "Show people, groups, time or pairs below."),
         Action("agreement.by", "b", "next_group", "By", "Group by the next property (type, subtype, domain …)."),
-        Action("agreement.export", "e", "export", "JSON", "Write the report beside the database.", footer=False),
+        Action("agreement.export", "e", "export", "Export", "Save or copy the tables.", footer=False),
     )
 
     def __init__(self) -> None:
@@ -228,13 +229,11 @@ class AgreementScreen(LiveScreen):
         self._fill_table()
 
     def action_export(self) -> None:
-        """Write the report beside the database."""
-        if self.report is not None:
-            work = partial(save_agreement, self.report, self.project.path)
-            self.in_background(work, self._exported, group="export")
+        """Save or copy the report's tables."""
+        from workbench.measuring.report.people import agreement_as
 
-    def _exported(self, path: object) -> None:
-        self.notify(f"Written to {path}", title="JSON", markup=False)
+        if (report := self.report) is not None:
+            share(self, f"agreement-{report.task}", partial(agreement_as, report), lambda: report)
 
     def _ask(self, asked: AgreementQuery) -> None:
         self.asked = asked

@@ -305,7 +305,8 @@ class CombineScreen(FilterScreen, FigureScreen):
         """Copy or save the table that is shown."""
         if self.found is not None:
             report = self.found.report
-            share(self, combined_name(report, self.place), partial(combined_as, report, self.place))
+            name = combined_name(report, self.place)
+            share(self, name, partial(combined_as, report, self.place), lambda: report)
 
     def action_again(self) -> None:
         """Count anew."""

@@ -272,4 +272,5 @@ class CompareScreen(TableScreen, FigureScreen):
     def action_export(self) -> None:
         """Copy or save the figures."""
         if self.report is not None:
-            share(self, comparison_name(self.report), partial(comparison_as, self.report))
+            report = self.report
+            share(self, comparison_name(report), partial(comparison_as, report), lambda: report)

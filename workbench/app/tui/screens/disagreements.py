@@ -5,8 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from msgspec import structs
 from rich.cells import cell_len
@@ -29,6 +28,7 @@ from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.review_desk import ReviewDecision, ReviewDesk, taken_back
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.item import ItemScreen
+from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import FilterScreen
 from workbench.core.selection import Condition
@@ -37,8 +37,16 @@ from workbench.data.records.browse import ItemDetail, ItemVerdict
 from workbench.measuring import browsing
 from workbench.measuring.judged import everybody
 from workbench.measuring.records.review import ERROR_CATEGORIES, QUEUES, Disagreement, ErrorCategory, Queue
-from workbench.measuring.reviewing.deciding import ErrorLine, Part, categories_of, error_lines, group_words, save_errors
+from workbench.measuring.reviewing.deciding import (
+    ErrorLine,
+    Part,
+    categories_of,
+    error_lines,
+    error_table,
+    group_words,
+)
 from workbench.measuring.reviewing.queues import ReviewQueue, marked_items
+from workbench.tables.files import written
 
 TALL = 34
 """Terminal lines from which all queues are listed above the table."""
@@ -446,8 +454,7 @@ class ErrorCountsScreen(WorkbenchScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("errors.open", "enter", "open_cell", "Open", "Open the items behind the figure, one by one."),
         Action("errors.by", "b", "next_part", "By", "Count by subtype, by type, or over all items only."),
-        Action("errors.csv", "e", "save('csv')", "CSV", "Write the table as CSV beside the database."),
-        Action("errors.markdown", "E", "save('markdown')", "Markdown", "Write it as Markdown beside the database."),
+        Action("errors.export", "e", "export", "Export", "Save or copy the table."),
         Action("errors.again", "r", "again", "Read again", "Count anew.", footer=False),
     )
 
@@ -527,12 +534,11 @@ class ErrorCountsScreen(WorkbenchScreen):
         else:
             self.notify("There is no such error.", markup=False)
 
-    def action_save(self, as_: Literal["csv", "markdown"]) -> None:
-        """Write the table beside the database."""
-        self.in_background(partial(save_errors, self.project, self.part, as_), self._saved, group="errors-save")
-
-    def _saved(self, path: Path) -> None:
-        self.notify(str(path), title="Written", markup=False)
+    def action_export(self) -> None:
+        """Save or copy the table."""
+        lines = self.lines
+        name = f"errors-{self.part}" if self.part else "errors"
+        share(self, name, lambda form: written([error_table(lines)], form), lambda: lines)
 
 
 def _name(line: ErrorLine) -> Text:

@@ -295,7 +295,7 @@ class FamilyScreen(FigureScreen):
         """Copy or save the differences, or the errors in common."""
         if self.sheet is not None:
             report = self.sheet.family if self.measure == "difference" else self.sheet.errors
-            share(self, comparison_name(report), partial(comparison_as, report))
+            share(self, comparison_name(report), partial(comparison_as, report), lambda: report)
 
 
 def turned(pair: FamilyPair, a: str, level: float) -> tuple[float, str]:

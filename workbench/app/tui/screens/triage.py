@@ -455,7 +455,8 @@ class TriageScreen(InSight):
         """Save or copy the table."""
         tally = self.tally
         if tally is not None:
-            share(self, "triage", lambda form: written([triage.triage_table(tally)], form))
+            table = partial(triage.triage_table, tally)
+            share(self, "triage", lambda form: written([table()], form), partial(triage.triage_lines, tally))
 
     def action_back(self) -> None:
         """Back to the card while one is left, else to the screen before."""

@@ -5,17 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
+from textual import on
 from textual.content import Content
 
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.table_messages import ExportRequested
+from workbench.app.tui.sharing import share_list
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.text.figures import NONE, percent, percent_interval, points, points_interval
 from workbench.measuring.records.validity import CHECKS, COMPARING, Finding, ValidityReport
 from workbench.measuring.validity import validity, validity_text
 from workbench.tables.document import Cell
-from workbench.tables.files import write_beside
 from workbench.tables.table import Columns, column, text, word
 
 
@@ -33,7 +35,6 @@ class ValidityScreen(TableScreen, FigureScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("validity.all", "h", "show_all", "All/standing out", "Show every check, or only what stands out."),
         Action("validity.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
-        Action("validity.save", "e", "save", "Save", "Write all sentences to a file beside the database."),
     )
 
     def __init__(self, verifiers: tuple[str, ...] = ()) -> None:
@@ -86,16 +87,12 @@ class ValidityScreen(TableScreen, FigureScreen):
         self.only_standing_out = not self.only_standing_out
         self.fill()
 
-    def action_save(self) -> None:
-        """Write the sentences beside the database."""
-        if self.report is not None:
-            text = validity_text(self.report)
-            name = f"validity-{self.report.gold_choice}"
-            self.in_background(
-                lambda: write_beside(self.project.path, name, ".txt", text),
-                lambda path: self.notify(f"Written: {path}", markup=False),
-                group="validity-save",
-            )
+    @on(ExportRequested)
+    def _export_with_sentences(self, event: ExportRequested) -> None:
+        """Save or copy the list, or all sentences."""
+        event.prevent_default()
+        report = self.report
+        share_list(self, event, None if report is None else partial(validity_text, report))
 
 
 def _mark(finding: Finding) -> Cell:

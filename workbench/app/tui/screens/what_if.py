@@ -254,7 +254,8 @@ class WhatIfScreen(TableScreen, FormScreen):
     def action_export(self) -> None:
         """Save or copy the figures by type; as CSV the items that flip."""
         if (found := self.found) is not None:
-            share(self, "what-if", lambda form: what_if_as(found.named(len(found.ids)), form))
+            named = partial(found.named, len(found.ids))
+            share(self, "what-if", lambda form: what_if_as(named(), form), named)
 
     # -- saving, leaving ---------------------------------------------------------------------------
 

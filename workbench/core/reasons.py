@@ -53,6 +53,10 @@ REASONS: Final[dict[str, Reason]] = {
     "similarity": Reason("similarity score", "The score reaches the threshold.", "The score is below the threshold."),
     "score": Reason("score and threshold", "The score reaches the threshold.", "The score is below the threshold."),
     "no_threshold": Reason("score without threshold", undecided="It abstains: a score needs a threshold to say more."),
+    "no_logprobs": Reason(
+        "no probability of the verdict",
+        undecided="It abstains: it is graded by the probability of its verdict's token, and the server told none.",
+    ),
     "suggested_type": Reason(
         "answer type suggested", undecided="It judges no completion: the rule is the answer type it suggests."
     ),

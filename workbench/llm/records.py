@@ -43,6 +43,7 @@ class Sampling(Struct, frozen=True, kw_only=True, omit_defaults=True):
         top_k: Sent only to servers that know it.
         seed: Sent plus the sample's index, so that samples differ.
         left_out: Names of settings that are the server's to choose, whatever a template asks for.
+        top_logprobs: Of how many of the likeliest tokens in each place the server is to tell the probability.
     """
 
     temperature: float | None = None
@@ -51,6 +52,7 @@ class Sampling(Struct, frozen=True, kw_only=True, omit_defaults=True):
     max_tokens: int | None = None
     seed: int | None = None
     left_out: tuple[str, ...] = ()
+    top_logprobs: int | None = None
 
 
 class Chat(Struct, frozen=True, kw_only=True, tag="chat"):
@@ -104,6 +106,17 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tier: str | None = None
 
 
+class TokenChoice(Struct, frozen=True):
+    """A token of a reply.
+
+    Attributes:
+        likeliest: What might have stood there, itself among it, each with the logarithm of its probability.
+    """
+
+    text: str
+    likeliest: tuple[tuple[str, float], ...]
+
+
 class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An answer, read from the server's bytes.
 
@@ -114,6 +127,7 @@ class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):
         scores: One raw number a text, in the order of `Scoring.texts`; a vector of several classes stays whole in
             ``vectors``.
         activation: What the server applied to the scores (``"softmax"``, ``"none"`` ...), if it is known.
+        tokens: Of the text, thinking included, where they were asked for and the server tells them.
         model: The model that answered, as the server names it.
         provider: Who ran it, where a router says so.
     """
@@ -124,6 +138,7 @@ class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     scores: tuple[float, ...] = ()
     vectors: tuple[tuple[float, ...], ...] = ()
     activation: str | None = None
+    tokens: tuple[TokenChoice, ...] = ()
     model: str | None = None
     provider: str | None = None
     usage: Usage = Usage()

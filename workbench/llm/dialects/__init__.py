@@ -30,7 +30,7 @@ from workbench.llm.server import NO_EXTRAS, RequestExtras
 __all__ = ["Built", "build", "read", "reread", "sendable", "unsent"]
 
 
-_SOME: dict[str, Any] = {"temperature": 0.5, "top_p": 0.5, "top_k": 5, "max_tokens": 5, "seed": 5}
+_SOME: dict[str, Any] = {"temperature": 0.5, "top_p": 0.5, "top_k": 5, "max_tokens": 5, "seed": 5, "top_logprobs": 5}
 """A value of each setting."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -10,7 +11,7 @@ from msgspec import Struct, structs
 
 from workbench.llm.failures import AttemptFailed, malformed, of_error_object, page_in
 from workbench.llm.profiles import Profile, plain_model
-from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, Usage, is_filtered
+from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, TokenChoice, Usage, is_filtered
 from workbench.llm.server import NO_EXTRAS, RequestExtras
 
 # -- Careful looks into JSON that a server sent: any of it may be missing or of another type.
@@ -158,6 +159,8 @@ def _sampling(
         fields["top_k"] = asked.top_k
     elif asked.top_k is not None:
         notes.append(f"top_k is not sent to {profile.title}: it is no field of its chat.")
+    if asked.top_logprobs is not None and not thinks:
+        fields |= {"logprobs": True, "top_logprobs": asked.top_logprobs}
     length = extras.max_tokens_field or ("max_completion_tokens" if thinks or is_long else "max_tokens")
     fields[length] = asked.max_tokens
     if asked.seed is not None and profile.seed is not None:
@@ -201,12 +204,34 @@ def read(data: Any) -> Reply:
         text=parts.refusal if parts.text is None else parts.text,
         reasoning=parts.reasoning or None,
         finish_reason=REFUSAL if parts.refusal else reason,
+        tokens=tuple(_tokens(choice.get("logprobs"))),
         model=optional_text(data, "model"),
         provider=optional_text(data, "provider"),
         usage=_with_shown_thoughts(
             usage(data.get("usage"), data.get("service_tier")), parts.text or "", parts.reasoning
         ),
     )
+
+
+def _tokens(logprobs: Any) -> Iterator[TokenChoice]:
+    """The tokens of a reply as far as they are told in OpenAI's form; a reply isn't lost for bad ones."""
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    for one in content if isinstance(content, list) else ():
+        found = dict(filter(None, map(_likely, (one, *_listed(one, "top_logprobs")))))
+        if found:
+            yield TokenChoice(next(iter(found)), tuple(found.items()))
+
+
+def _likely(one: Any) -> tuple[str, float] | None:
+    match one:
+        case {"token": str(token), "logprob": int(logprob) | float(logprob)}:
+            return token, float(logprob)
+    return None
+
+
+def _listed(data: Any, name: str) -> list[Any]:
+    value = data.get(name) if isinstance(data, dict) else None
+    return value if isinstance(value, list) else []
 
 
 def _reason(choice: dict[str, Any]) -> str | None:

@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask, Chat, Ending, PromptMessage, Reply, Request, ending
 from workbench.verifiers.control_tokens import neutralised, neutralised_within
+from workbench.verifiers.judges.grading import WORDS, probability
 from workbench.verifiers.judges.parsers import Parser, Reading
 from workbench.verifiers.judges.parsers.base import NoVerdict, declined, own_lines
 from workbench.verifiers.judges.parsers.thoughts import is_cut_off, spoken
@@ -168,10 +169,18 @@ def verdict_of(heard: DelimitedReply, parser: Parser) -> Verdict:
         reason = heard.ended
     return Verdict(
         outcome=Outcome.of(reading.verdict),
-        score=reading.score,
+        score=_certainty(heard, parser, reading) if heard.reply.tokens else reading.score,
         reason=reason,
         detail=_words(heard, parser, reading),
     )
+
+
+def _certainty(heard: DelimitedReply, parser: Parser, reading: Reading) -> float | None:
+    """The probability of the verdict "correct", for a verdict in one of two words."""
+    words = WORDS.get(parser.name)
+    if words is None or reading.verdict == "abstain":
+        return reading.score
+    return probability(heard.reply.tokens, heard.said, words, correct=reading.verdict == "correct")
 
 
 def silent(heard: DelimitedReply) -> Verdict:

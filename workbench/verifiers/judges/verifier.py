@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import msgspec
 from msgspec import Struct, structs
@@ -16,6 +16,7 @@ from workbench.llm.records import Ask, CallFailed, Chat, Reply, Request, Samplin
 from workbench.llm.server import Limits, ModelServer
 from workbench.verifiers.base import SERVER_AT, Isolation, Judged, ServedVerifier
 from workbench.verifiers.judges.case import JudgeCase
+from workbench.verifiers.judges.grading import WORDS, by_score
 from workbench.verifiers.judges.parsers import PARSERS, parser
 from workbench.verifiers.judges.strategies import STRATEGIES, TEMPLATE, Kind
 from workbench.verifiers.judges.template import Template, builtin, builtin_text, from_file
@@ -43,6 +44,7 @@ SAMPLING_OPTIONS: dict[str, str] = {
     "seed": "seed of all draws: a search's own, and the server's where it takes one",
 }
 """Options of `sampling_from`, and what they do."""
+TOP_LOGPROBS: Final = "top_logprobs"
 _OWN: dict[str, str] = {
     "strategy": f"way of judging: {', '.join(STRATEGIES)} (default: verifybench, or your template's)",
     "variant": "another wording of the strategy: "
@@ -51,11 +53,14 @@ _OWN: dict[str, str] = {
     TEMPLATE_VERSION: "which version of the strategy's own template (default: the newest)",
     "reference": "whether the judge sees the reference answer: true (default) or false",
     "parser": f"how replies are read: {', '.join(one.id for one in PARSERS)} (default: the template's)",
+    TOP_LOGPROBS: "grade verdicts by the probability of Yes among so many likeliest tokens, 1 to 20 (the score)",
+    "threshold": "least such probability of a correct completion (default: none, the verdict is what is said)",
     "samples": "replies an item; several are a vote (default 1)",
     "fence": "whether texts stand between lines their author can't guess: on (default) or off",
     "neutralise": "whether control tokens in texts are broken: on (default) or off",
 }
 _COMMON = {**SERVER_OPTIONS, **_OWN, **SAMPLING_OPTIONS, **LIMIT_OPTIONS}
+_MOST_LOGPROBS = 20
 _MOST_SAMPLES = 1000
 _NONE = "none"
 """What leaves a setting out of requests."""
@@ -91,9 +96,11 @@ class LlmJudge:
                 f"reference: {self._template.id!r} can't do without; put it between {{?reference}} and {{/reference}}"
             )
         self._parser = parser(options.get("parser", self._template.parser))
+        self._threshold = number(options, "threshold", least=0, most=1)
+        self._template = self._grading(options, kind)
         self._strategy = kind.make(self._template, self._parser, _strategy_options(options, self._strategy_name, kind))
         # A search draws by its seed itself.
-        asked = (options.keys() & SAMPLING_OPTIONS.keys()) - kind.options.keys()
+        asked = (options.keys() & {*SAMPLING_OPTIONS, TOP_LOGPROBS}) - kind.options.keys()
         for server in self.servers().values():
             for call in self._template.calls:
                 require_sendable(server, call.sampling, asked)
@@ -114,6 +121,7 @@ class LlmJudge:
             "reference": self._with_reference,
             "fence": self._fence,
             "neutralise": self._neutralise,
+            **({} if self._threshold is None else {"threshold": self._threshold}),
             **self._strategy.config(),
         }
 
@@ -139,9 +147,28 @@ class LlmJudge:
         case = JudgeCase(
             item=item.item, texts=texts, secret=secret if self._fence else None, neutralise=self._neutralise
         )
-        if self._samples > 1:
-            return await vote(self._strategy, case, ask, self._samples)
-        return await self._strategy.judge(case, ask)
+        voted = self._samples > 1
+        judged = await (vote(self._strategy, case, ask, self._samples) if voted else self._strategy.judge(case, ask))
+        if self._is_graded:
+            return structs.replace(judged, verdict=by_score(judged.verdict, self._threshold))
+        return judged
+
+    @property
+    def _is_graded(self) -> bool:
+        return self._template.calls[-1].sampling.top_logprobs is not None
+
+    def _grading(self, options: Mapping[str, str], kind: Kind) -> Template:
+        """The template; of its last call, which holds the verdict, the probabilities of tokens are asked for."""
+        count = whole(options, TOP_LOGPROBS, least=1, most=_MOST_LOGPROBS)
+        if count is None:
+            if self._threshold is not None:
+                raise ValueError(f"threshold: it is one of the probability that {TOP_LOGPROBS} asks for")
+            return self._template
+        if kind.file is not None or self._parser.name not in WORDS:
+            raise ValueError(f"{TOP_LOGPROBS}: a verdict of {self._strategy_name} ({self._parser.id}) is no word")
+        *before, last = self._template.calls
+        last = structs.replace(last, sampling=structs.replace(last.sampling, top_logprobs=count))
+        return structs.replace(self._template, calls=(*before, last))
 
     def _drawn(self, options: Mapping[str, str], kind: Kind) -> Template:
         """The template; for a vote its replies are drawn at some temperature, or all of them are the same."""

@@ -1,0 +1,84 @@
+"""How sure a judge is of its verdict: the probability of Yes among the tokens that might stand in the verdict's place.
+
+Source: Zhang et al., "Generative Verifiers: Reward Modeling as Next-Token Prediction" (arXiv 2408.15240): the score is
+P(Yes) / (P(Yes) + P(No)), each the sum over its spellings.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Final
+
+from msgspec import structs
+
+from workbench.core.verdict import Outcome, Verdict
+from workbench.llm.records import TokenChoice
+from workbench.verifiers.judges.parsers.base import JUDGMENT, MARKUP
+
+WORDS: Final[dict[str, tuple[str, str]]] = {
+    "verifybench": ("yes", "no"),
+    "codejudge": ("yes", "no"),
+    "xverify": ("correct", "incorrect"),
+    "compassverifier": ("a", "b"),
+}
+"""Name of a parser -> what its verdicts "correct" and "incorrect" are said by."""
+NO_LOGPROBS: Final = "no_logprobs"
+"""Why a graded verdict abstains where its server told no probabilities of it."""
+_LABEL = re.compile(JUDGMENT, re.IGNORECASE)
+_AROUND = MARKUP + "\"'“”‘’«»\r\nĠ▁"
+
+
+def probability(tokens: Sequence[TokenChoice], said: str, words: tuple[str, str], *, correct: bool) -> float | None:
+    """The probability of a verdict "correct" against "incorrect", or None where the tokens don't tell.
+
+    Args:
+        tokens: The reply's, each with those that were likeliest in its place.
+        said: The reply without thinking.
+        words: The words of the two verdicts.
+        correct: What the parser reads in the reply: the verdict's place is where that is said.
+    """
+    text = "".join(token.text for token in tokens)
+    start = text.rfind(said.strip())
+    place = _place(text, max(start, 0), words, correct=correct) if start >= 0 and said.strip() else None
+    if place is None:
+        return None
+    ends = list(accumulate(len(token.text) for token in tokens))
+    sums = [0.0, 0.0]
+    for alternative, logprob in tokens[bisect_right(ends, place)].likeliest:
+        if (side := _side(alternative, words)) is not None:
+            sums[side] += math.exp(min(logprob, 0.0))
+    return sums[0] / sum(sums) if any(sums) else None
+
+
+def _place(text: str, start: int, words: tuple[str, str], *, correct: bool) -> int | None:
+    """Where the verdict stands: behind its label, at the beginning, or where it is said last."""
+    said = re.compile(rf"(?<![^\W_])(?:({words[0]})|{words[1]})(?![^\W_])", re.IGNORECASE)
+    labels = [found.end() for found in _LABEL.finditer(text, start)]
+    if labels:
+        found = said.search(text, labels[-1])
+        return found.start() if found and bool(found[1]) == correct else None
+    places = [found for found in said.finditer(text, start) if bool(found[1]) == correct]
+    leading = [found for found in places if not text[start : found.start()].strip(_AROUND)]
+    return (leading or places)[-1].start() if places else None
+
+
+def _side(token: str, words: tuple[str, str]) -> int | None:
+    """Which of the words a token is, or begins: 0, 1, or neither."""
+    bare = token.strip(_AROUND).lower()
+    begun = [side for side, word in enumerate(words) if bare and word.startswith(bare)]
+    return begun[0] if len(begun) == 1 else None
+
+
+def by_score(verdict: Verdict, threshold: float | None) -> Verdict:
+    """The verdict that its score makes: as it was said, or correct iff the score reaches a threshold."""
+    if verdict.outcome not in (Outcome.CORRECT, Outcome.INCORRECT):
+        return verdict
+    if verdict.score is None:
+        return structs.replace(verdict, outcome=Outcome.ABSTAIN, reason=NO_LOGPROBS)
+    if threshold is None:
+        return verdict
+    return structs.replace(verdict, outcome=Outcome.CORRECT if verdict.score >= threshold else Outcome.INCORRECT)

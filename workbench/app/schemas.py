@@ -53,6 +53,7 @@ from workbench.measuring.records.paper import PaperTables
 from workbench.measuring.records.review import Disagreement, ErrorCount, ReviewLine, StandingReview
 from workbench.measuring.records.validity import ValidityReport
 from workbench.statistics.records.agreement import AgreementReport
+from workbench.statistics.records.calibration import CalibrationReport
 from workbench.statistics.records.combined import (
     BestOfReport,
     DownstreamLine,
@@ -151,6 +152,7 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "plan": (Plan, "`workbench plan --json`."),
     "tables": (PaperTables, "`workbench tables --paper --json`."),
     "pairs": (PairReport, "`workbench pairs --json`."),
+    "calibrate": (CalibrationReport, "`workbench calibrate --json`."),
     "sweep": (SweepReport, "`workbench sweep --json`."),
     "duel": (DuelReport, "`workbench duel --json`."),
     "probe": (ProbeReport, "`workbench probe --json`."),

@@ -1,13 +1,15 @@
-"""``workbench ensemble``, ``best-of``, ``validity``, ``estimate``, ``correlate``, ``pairs``, ``downstream``."""
+"""``workbench ensemble``, ``best-of``, ``validity``, ``estimate``, ``correlate``, ``pairs``, ``calibrate`` ...."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Literal
 
-from workbench.app.cli.common import show
+import click
+
+from workbench.app.cli.common import say, show
 from workbench.app.cli.verb import Output, verb
-from workbench.core.options import Basis, Gold, Options, Run, Verifiers, Where, Whole, argument, option
+from workbench.core.options import Basis, Force, Gold, Options, Run, Verifiers, Where, Whole, argument, option
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.text.emphasis import what_marks_mean, with_mark
@@ -213,6 +215,45 @@ def pairs_command(project: Project, options: PairsOptions) -> Output:
 
     report = pairs(project, options.verifier, by=options.by, gold=options.gold, selection=selection_of(options.where))
     return Output(report, pairs_text)
+
+
+# -- ``workbench calibrate DB VERIFIER``
+
+
+class CalibrateOptions(Options, frozen=True, kw_only=True):
+    verifier: Annotated[str, argument("VERIFIER")]
+    folds: Annotated[int, option("Parts of the questions.", ge=2, le=1_000)] = 5
+    figures: Annotated[
+        Path | None,
+        option(
+            "Write reliability plots there, each as SVG, PDF and PNG (needs the extra figures).",
+            metavar="FOLDER",
+            output="file",
+            folder=True,
+        ),
+    ] = None
+    gold: Gold = "final"
+    where: Where = ()
+    force: Force = False
+
+
+@verb
+def calibrate_command(project: Project, options: CalibrateOptions) -> Output:
+    """Show how far a verifier's scores are chances of being correct, as they are and calibrated against gold.
+
+    Its verdicts, its scores, and its scores after Platt's sigmoid and after isotonic regression stand side by side:
+    AUROC, pairwise accuracy, the expected calibration error (ECE) with its interval, Brier score. Maps are fitted on
+    four fifths of the questions and judged on the rest, in turn (--folds).
+    """
+    from workbench.measuring.calibrating import calibrate, calibration_text, write_calibration_plots
+
+    report = calibrate(
+        project, options.verifier, folds=options.folds, gold=options.gold, selection=selection_of(options.where)
+    )
+    if options.figures is not None:
+        drawn = write_calibration_plots(report, options.figures, force=options.force)
+        say(f"{click.format_filename(options.figures)}: {counted(len(drawn), 'file')}")
+    return Output(report, calibration_text)
 
 
 # -- ``workbench downstream DB FILE``

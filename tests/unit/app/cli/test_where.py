@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "exclude": ("DB", "--list"),
     "flags": ("DB",),
     "export": ("DB", "FILE", "--format", "verifybench"),
+    "calibrate": ("DB", "often"),
     "pairs": ("DB", "often"),
     "plan": ("DB",),
     "probe": ("DB", "exact"),

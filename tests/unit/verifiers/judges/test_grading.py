@@ -78,7 +78,8 @@ def test_a_vote_has_the_mean_probability() -> None:
         for share in (0.9, 0.6, 0.6)
     ]
     found = judged(replies, strategy="vanilla", samples="3", top_logprobs="2", threshold="0.8")[0].verdict
-    assert (found.outcome.word, found.score) == ("incorrect", pytest.approx(0.7))
+    assert found.outcome.word == "incorrect"
+    assert found.score == pytest.approx(0.7)
 
 
 def test_only_the_call_with_the_verdict_asks_for_probabilities() -> None:
@@ -121,5 +122,6 @@ def test_they_are_asked_for_and_read_in_openais_form() -> None:
     )
     # What was said counts, though it is not among the likeliest.
     assert tokens({"content": [{"token": "Yes", "logprob": -9, "top_logprobs": top[:1]}]})[0].likeliest[0][0] == "Yes"
+    broken: Any
     for broken in (None, [], {"content": None}, {"content": [3, {"token": 3}, {"token": "a", "logprob": "x"}]}):
         assert tokens(broken) == ()

@@ -1,0 +1,208 @@
+"""A verifier's scores as chances of being correct: as they are, and calibrated against gold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, get_args
+
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.text.emphasis import what_marks_mean, with_mark
+from workbench.core.text.figures import counted
+from workbench.core.text.inert import inert
+from workbench.core.verdict import GoldChoice
+from workbench.measuring import notes
+from workbench.measuring.columns import columns as every_column
+from workbench.measuring.scores import ItemScores, scored
+from workbench.statistics.records.calibration import (
+    CalibrationMethod,
+    CalibrationReading,
+    CalibrationReport,
+    CalibrationRow,
+)
+from workbench.tables.document import Dot, Scatter
+from workbench.tables.table import Columns, count, ends, figure, listed, word
+
+if TYPE_CHECKING:
+    from workbench.statistics.confusion import FloatArray
+
+FOLDS: Final = 5
+_FEWEST: Final = 10
+_SEED: Final = 20150125
+_UNSAFE = re.compile(r"[^A-Za-z0-9]+")
+_READINGS: Final[dict[CalibrationReading, str]] = {
+    "verdict": "the verdict",
+    "score": "the score as it is",
+    "platt": "Platt's sigmoid",
+    "isotonic": "isotonic",
+}
+
+
+def calibrate(
+    project: Project,
+    verifier: str,
+    *,
+    folds: int = FOLDS,
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+) -> CalibrationReport:
+    """A verifier's scores as chances, each question's calibrated by a fit to other questions.
+
+    Args:
+        folds: Parts of the questions.
+
+    Raises:
+        UsageError: There are no scores, or too few correct or incorrect completions with a score and gold.
+    """
+    import numpy as np
+    from msgspec import structs
+
+    found = scored(project, verifier, selection or Selection(), gold)
+    judged = (found.gold >= 0) & (found.outcome >= 0)
+    kept = judged & np.isfinite(found.score)
+    parts = {name: getattr(found, name)[kept] for name in ("item", "question", "outcome", "score", "gold")}
+    items = structs.replace(found, **parts)
+    return CalibrationReport(
+        verifier=verifier,
+        run=items.run,
+        n=len(items.score),
+        correct=int(items.gold.sum()),
+        questions=len(np.unique(items.question)),
+        unscored=int(judged.sum() - kept.sum()),
+        folds=folds,
+        rows=list(_rows(items, folds)),
+        gold_choice=gold,
+        selection_judges=notes.among(project, (verifier,), selection, every_column(project)),
+    )
+
+
+def _rows(items: ItemScores, folds: int) -> Iterator[CalibrationRow]:
+    import numpy as np
+
+    from workbench.core.verdict import Outcome
+    from workbench.statistics.calibration import cross_fitted, odds
+    from workbench.statistics.ensembles import fold_of
+
+    correct, score = int(items.gold.sum()), items.score
+    questions = len(np.unique(items.question))
+    if min(correct, len(score) - correct) < _FEWEST or questions < folds:
+        raise UsageError(
+            f"{items.verifier} can't be calibrated: with a score and gold there are {correct:,} correct and "
+            f"{len(score) - correct:,} incorrect completions of {counted(questions, 'question')}.",
+            f"At least {_FEWEST} of each kind are needed, and {folds} questions.",
+        )
+    said = np.isin(items.outcome, (int(Outcome.CORRECT), int(Outcome.INCORRECT)))
+    if said.all():
+        yield _row("verdict", items, (items.outcome == int(Outcome.CORRECT)).astype(np.float64))
+    are_chances = bool(score.min() >= 0 and score.max() <= 1)
+    yield _row("score", items, score, are_chances=are_chances)
+    fold = fold_of(items.question, folds)
+    for method in get_args(CalibrationMethod):
+        value = odds(score) if are_chances and method == "platt" else score
+        chance = cross_fitted(value, items.gold, fold, method)
+        if chance is None:
+            raise UsageError("A part of the questions holds all correct or all incorrect ones.", "Use more --folds.")
+        yield _row(method, items, chance)
+
+
+def _row(
+    reading: CalibrationReading, items: ItemScores, chance: FloatArray, *, are_chances: bool = True
+) -> CalibrationRow:
+    import numpy as np
+
+    from workbench.statistics.calibration import calibration_error, calibration_interval, equal_mass, reliability
+    from workbench.statistics.scores import auroc, pair_row, pair_up
+
+    pairs = pair_row(None, pair_up(chance, items.gold, items.question))
+    part = equal_mass(chance)
+    return CalibrationRow(
+        reading=reading,
+        auroc=auroc(chance, items.gold, np.zeros(len(chance), dtype=np.int64), 1)[0],
+        pairwise=pairs.accuracy,
+        pairs=pairs.n,
+        ece=calibration_error(chance, items.gold, part) if are_chances else None,
+        ece_ci=calibration_interval(chance, items.gold, part, items.question, _SEED).ends if are_chances else None,
+        brier=float(np.square(chance - items.gold).mean()) if are_chances else None,
+        accuracy=float(((chance >= 0.5) == (items.gold == 1)).mean()) if are_chances else None,
+        bins=reliability(chance, items.gold, part) if are_chances else [],
+    )
+
+
+# -- As a table and as plots.
+
+
+_COLUMNS: Columns[CalibrationRow] = (
+    word("read as a chance", lambda row: _READINGS[row.reading]),
+    figure("AUROC", lambda row: row.auroc),
+    figure("pairs", lambda row: row.pairwise),
+    figure("ECE", lambda row: row.ece),
+    ends(lambda row: row.ece_ci),
+    figure("Brier", lambda row: row.brier),
+    figure("accuracy", lambda row: row.accuracy),
+)
+_PARTS: Columns[tuple[str, int, float, float]] = (
+    word("read as a chance", lambda row: row[0]),
+    count("items", lambda row: row[1]),
+    figure("mean chance", lambda row: row[2]),
+    figure("share correct", lambda row: row[3]),
+)
+
+
+def calibration_text(report: CalibrationReport) -> str:
+    """The readings, then the parts of the scores and of the better of the maps."""
+    best = min(report.rows[-2:], key=lambda row: row.ece or 0.0)
+    shown = [row for row in (report.rows[-3], best) if row.bins]
+    parts = [(_READINGS[row.reading], one.n, one.mean, one.rate) for row in shown for one in row.bins]
+    said = [
+        f"Calibrated out of fold: each of {report.folds} parts of the questions by a fit to the others, so that no "
+        "chance rests on its own question's gold.",
+        "ECE: tenths of the items by chance; its interval is bootstrapped over questions. pairs: in what share of "
+        f"{report.rows[0].pairs:,} questions with one correct and one incorrect completion the correct is above.",
+    ]
+    if report.unscored:
+        said.append(f"{counted(report.unscored, 'item')} without a score are left out.")
+    said += map(inert, what_marks_mean(report.selection_judges))
+    return (
+        f"{inert(with_mark(report.verifier, report.selection_judges))}, run {report.run}, gold {report.gold_choice}: "
+        f"{counted(report.n, 'item')} with scores, {report.correct:,} correct\n\n"
+        f"{listed(_COLUMNS, report.rows)}\n{listed(_PARTS, parts)}\n" + "".join(f"{note}\n" for note in said)
+    )
+
+
+def calibration_plots(report: CalibrationReport) -> Iterator[tuple[str, Scatter]]:
+    """Names of files without their ending -> the reliability plot of each reading that is a chance."""
+    name = _UNSAFE.sub("-", report.verifier)[:40]
+    for row in report.rows:
+        if row.bins:
+            yield f"reliability-{name}-{row.reading}", reliability_plot(report, row)
+
+
+def write_calibration_plots(report: CalibrationReport, folder: Path, *, force: bool) -> list[Path]:
+    """Write the plots in every format; the paths of the files.
+
+    Raises:
+        UsageError: matplotlib is not installed.
+        FormatError: One of the files exists and ``force`` is not set, or can't be written.
+    """
+    from workbench.measuring.report.pictures import make_folder, write_pictures
+    from workbench.tables.pictures import require_matplotlib
+
+    require_matplotlib()
+    make_folder(folder)
+    return write_pictures(folder, calibration_plots(report), force=force)
+
+
+def reliability_plot(report: CalibrationReport, row: CalibrationRow) -> Scatter:
+    """What share is correct at which chance."""
+    error = "–" if row.ece is None else f"{row.ece:.3f}"
+    return Scatter(
+        caption=f"{report.verifier}, {_READINGS[row.reading]}: share correct (%) against the mean chance, by tenths of "
+        f"the items, each with its items. ECE {error}. On the line a chance is what it says.",
+        x_label="mean chance",
+        y_label="share correct",
+        dots=tuple(Dot(f"{one.n:,}", one.mean, one.rate) for one in row.bins),
+        diagonal=True,
+    )

@@ -1,0 +1,161 @@
+"""Scores as chances of being correct: how far they are from that, and maps that bring them nearer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+
+from workbench.statistics.bootstrap import Interval, percentiles
+from workbench.statistics.confusion import FloatArray, IntArray
+from workbench.statistics.records.calibration import CalibrationMethod, ReliabilityBin
+
+BINS: Final = 10
+"""Parts that items are put in by their chance, of as equal sizes as can be."""
+SAMPLES: Final = 1_000
+_FEWEST_SAMPLES: Final = 100
+_MOST_DRAWN: Final = 2 * 10**8
+_MOST_ROUNDS: Final = 100
+_NEAR_ENOUGH: Final = 1e-12
+_LEAST: Final = 1e-6
+"""A chance is taken for no less than this, and no more than 1 less it, where its odds are needed."""
+Map = Callable[[FloatArray], FloatArray]
+"""Makes chances of scores."""
+
+
+# -- Expected calibration error, and the parts it is the mean over.
+
+
+def equal_mass(chance: FloatArray, bins: int = BINS) -> IntArray:
+    """Each item's part, from 0, by its chance; equal chances are never parted.
+
+    Source: Nixon et al., "Measuring Calibration in Deep Learning" (CVPR workshops 2019): parts of equal size say more
+    than parts of equal width where chances crowd at the ends.
+    """
+    _, place, count = np.unique(chance, return_inverse=True, return_counts=True)
+    middle = np.cumsum(count) - count / 2
+    _, part = np.unique((middle * bins / max(len(chance), 1)).astype(np.int64), return_inverse=True)
+    return np.asarray(part[place])
+
+
+def calibration_error(chance: FloatArray, gold: IntArray, part: IntArray) -> float | None:
+    """The mean over items of how far their part's mean chance is from its share correct; None without items.
+
+    Source: Naeini, Cooper and Hauskrecht, "Obtaining well calibrated probabilities using Bayesian binning", AAAI 2015.
+    """
+    return float(np.abs(np.bincount(part, weights=chance - gold)).sum() / len(chance)) if len(chance) else None
+
+
+def calibration_interval(chance: FloatArray, gold: IntArray, part: IntArray, question: IntArray, seed: int) -> Interval:
+    """The bootstrap interval of `calibration_error` over questions, its parts as they are.
+
+    Drawing anew adds error of its own, so that the interval of well calibrated chances stays above 0.
+    """
+    known, place = np.unique(question, return_inverse=True)
+    parts, clusters = int(part.max(initial=-1)) + 1, len(known)
+    order = np.argsort(place, kind="stable")
+    place, off, part = place[order], (chance - gold)[order], part[order]
+    generator = np.random.default_rng(seed)
+    samples = max(_FEWEST_SAMPLES, min(SAMPLES, _MOST_DRAWN // max(clusters, 1)))
+    found = np.empty(samples if clusters else 0)
+    for at in range(len(found)):
+        often = np.bincount(generator.integers(clusters, size=clusters), minlength=clusters)[place]
+        found[at] = np.abs(np.bincount(part, weights=off * often, minlength=parts)).sum() / often.sum()
+    return percentiles(found)
+
+
+def reliability(chance: FloatArray, gold: IntArray, part: IntArray) -> list[ReliabilityBin]:
+    """The parts, from the lowest chance up."""
+    size = np.bincount(part)
+    chances, correct = np.bincount(part, weights=chance), np.bincount(part, weights=gold)
+    return [
+        ReliabilityBin(n=int(n), mean=float(total / n), rate=float(right / n))
+        for n, total, right in zip(size, chances, correct, strict=True)
+    ]
+
+
+# -- Maps from scores to chances.
+
+
+def fit_map(score: FloatArray, gold: IntArray, method: CalibrationMethod) -> Map:
+    """A map fitted to rows with gold, 1 or 0, of both kinds."""
+    return platt(score, gold) if method == "platt" else isotonic(score, gold)
+
+
+def platt(score: FloatArray, gold: IntArray) -> Map:
+    """Platt's sigmoid 1 / (1 + exp(-(a s + b))), with his targets, by Newton's method.
+
+    Sources: Platt, "Probabilistic outputs for support vector machines", 1999; Lin, Lin and Weng, "A note on Platt's
+    probabilistic outputs for support vector machines", Machine Learning 68, 2007.
+    """
+    correct = int(gold.sum())
+    wrong = len(gold) - correct
+    target = np.where(gold == 1, (correct + 1) / (correct + 2), 1 / (wrong + 2))
+    # Scores can be so large that their squares are no numbers.
+    most = float(np.abs(score).max()) or 1.0
+    centre, spread = float((score / most).mean()), float((score / most).std()) or 1.0
+    a, b = 0.0, float(np.log((correct + 1) / (wrong + 1)))
+    at = (score / most - centre) / spread
+    loss = _loss(a, b, at, target)
+    for _ in range(_MOST_ROUNDS):
+        p = _sigmoid(a * at + b)
+        slope = np.array([(at * (p - target)).sum(), (p - target).sum()])
+        weight = p * (1 - p)
+        off = float((weight * at).sum())
+        curve = np.array([[float((weight * at * at).sum()), off], [off, float(weight.sum())]]) + _NEAR_ENOUGH * np.eye(
+            2
+        )
+        step = np.linalg.solve(curve, slope)
+        size = 1.0
+        while (tried := _loss(a - size * step[0], b - size * step[1], at, target)) > loss and size > _NEAR_ENOUGH:
+            size /= 2
+        a, b, gained, loss = float(a - size * step[0]), float(b - size * step[1]), loss - tried, tried
+        if gained <= _NEAR_ENOUGH * max(abs(loss), 1):
+            break
+    return lambda scores: _sigmoid(a * ((scores / most - centre) / spread) + b)
+
+
+def _loss(a: float, b: float, at: FloatArray, target: FloatArray) -> float:
+    value = a * at + b
+    return float((np.logaddexp(0, value) - target * value).sum())
+
+
+def _sigmoid(value: FloatArray) -> FloatArray:
+    return np.asarray(1 / (1 + np.exp(-np.clip(value, -500, 500))))
+
+
+def isotonic(score: FloatArray, gold: IntArray) -> Map:
+    """The step-free rising map that is nearest in squares: pooled adjacent violators, straight in between.
+
+    Sources: Barlow et al., "Statistical Inference under Order Restrictions", 1972; Zadrozny and Elkan, "Transforming
+    classifier scores into accurate multiclass probability estimates", KDD 2002.
+    """
+    known, place = np.unique(score, return_inverse=True)
+    weight = np.bincount(place).astype(np.float64)
+    blocks: list[tuple[float, float, int]] = []
+    for right, size in zip(np.bincount(place, weights=gold), weight, strict=True):
+        blocks.append((float(right), float(size), 1))
+        while len(blocks) > 1 and blocks[-2][0] * blocks[-1][1] >= blocks[-1][0] * blocks[-2][1]:
+            above, below = blocks.pop(), blocks.pop()
+            blocks.append((below[0] + above[0], below[1] + above[1], below[2] + above[2]))
+    level = np.repeat([right / size for right, size, _ in blocks], [count for *_, count in blocks])
+    return lambda scores: np.interp(scores, known, level)
+
+
+def odds(score: FloatArray) -> FloatArray:
+    """The logarithms of the odds of chances."""
+    kept = np.clip(score, _LEAST, 1 - _LEAST)
+    return np.asarray(np.log(kept / (1 - kept)))
+
+
+def cross_fitted(score: FloatArray, gold: IntArray, fold: IntArray, method: CalibrationMethod) -> FloatArray | None:
+    """Each item's chance by the map that the other folds give; None where they lack correct or incorrect items."""
+    found = np.empty(len(score))
+    for held in np.unique(fold).tolist():
+        inside = fold == held
+        rest = gold[~inside]
+        if rest.all() or not rest.any():
+            return None
+        found[inside] = fit_map(score[~inside], rest, method)(score[inside])
+    return found

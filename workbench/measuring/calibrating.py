@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Final, get_args
 
 from workbench.core.errors import UsageError
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 FOLDS: Final = 5
 _FEWEST: Final = 10
+_WIDTH: Final = 100
 _SEED: Final = 20150125
 _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 _READINGS: Final[dict[CalibrationReading, str]] = {
@@ -158,17 +160,20 @@ def calibration_text(report: CalibrationReport) -> str:
     parts = [(_READINGS[row.reading], one.n, one.mean, one.rate) for row in shown for one in row.bins]
     said = [
         f"Calibrated out of fold: each of {report.folds} parts of the questions by a fit to the others, so that no "
-        "chance rests on its own question's gold.",
-        "ECE: tenths of the items by chance; its interval is bootstrapped over questions. pairs: in what share of "
-        f"{report.rows[0].pairs:,} questions with one correct and one incorrect completion the correct is above.",
+        "chance rests on its own question's gold. A map rises, so that what it does to AUROC is that of several maps.",
+        "ECE: tenths of the items by chance; its interval is bootstrapped over questions, which adds error: where "
+        "chances are right, it lies above the ECE itself.",
     ]
+    if pairs := report.rows[0].pairs:
+        said.append(f"pairs: in what share of {counted(pairs, 'pair')} the correct completion is above the incorrect.")
     if report.unscored:
         said.append(f"{counted(report.unscored, 'item')} without a score are left out.")
     said += map(inert, what_marks_mean(report.selection_judges))
+    explained = "".join(f"{fill(note, _WIDTH)}\n" for note in said)
     return (
         f"{inert(with_mark(report.verifier, report.selection_judges))}, run {report.run}, gold {report.gold_choice}: "
         f"{counted(report.n, 'item')} with scores, {report.correct:,} correct\n\n"
-        f"{listed(_COLUMNS, report.rows)}\n{listed(_PARTS, parts)}\n" + "".join(f"{note}\n" for note in said)
+        f"{listed(_COLUMNS, report.rows)}\n\n{listed(_PARTS, parts)}\n\n{explained}"
     )
 
 

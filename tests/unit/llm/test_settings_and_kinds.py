@@ -45,8 +45,14 @@ def test_a_setting_is_sent_or_known_as_unsent(sampling: Sampling, profile: str, 
 
 
 def test_what_each_kind_takes() -> None:
-    assert sendable(PROFILES["openai-compatible"], "m") == ("temperature", "top_p", "max_tokens", "seed")
-    assert sendable(PROFILES["vllm"], "m") == ("temperature", "top_p", "top_k", "max_tokens", "seed")
+    assert sendable(PROFILES["openai-compatible"], "m") == (
+        "temperature",
+        "top_p",
+        "max_tokens",
+        "seed",
+        "top_logprobs",
+    )
+    assert sendable(PROFILES["vllm"], "m") == ("temperature", "top_p", "top_k", "max_tokens", "seed", "top_logprobs")
     assert sendable(PROFILES["openai"], "gpt-5") == ("max_tokens", "seed")
     assert sendable(PROFILES["anthropic"], "claude-opus-4-7") == ("max_tokens",)
 

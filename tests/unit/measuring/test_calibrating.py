@@ -70,7 +70,7 @@ def test_calibrated_chances_say_what_comes_true_and_rank_better_than_verdicts(pr
     assert score.pairwise > verdict.pairwise
     assert platt.ece_ci is not None
     assert score.ece_ci is not None
-    assert platt.ece_ci[0] < score.ece_ci[0] < score.ece < score.ece_ci[1]
+    assert platt.ece_ci[0] < score.ece_ci[0] < (score.ece or 0.0) < score.ece_ci[1]
 
 
 def test_scores_that_are_no_chances_have_no_error_until_they_are_mapped(project: Project) -> None:

@@ -2,5 +2,5 @@
 
 report: accuracy, and the order of items. comparison: of verifiers. combined: ensembles, best of n, estimates,
 downstream. agreement: of people. flips: what other options would change.
-probe: probes, reward models, studies. ranking: of solutions.
+probe: probes, reward models, studies. calibration: scores as chances. ranking: of solutions.
 """

@@ -107,6 +107,20 @@ def test_what_cannot_be_graded_is_refused(options: dict[str, str], said: str) ->
         llm_judge(**options)
 
 
+@pytest.mark.parametrize("verdict", ["Yes", "No"])
+def test_a_verdict_in_json_is_read_and_graded_too(verdict: str) -> None:
+    """As servers give it that are held to a schema; what stands in the reasoning decides nothing."""
+    other = {"Yes": "No", "No": "Yes"}[verdict]
+    tokens = [
+        *plain(f'{{"reasoning": "One might say {other}. Both say 4.", "final_judgment": "'),
+        choice(verdict, **{verdict: 0.8, other: 0.2}),
+        *plain('"}'),
+    ]
+    found = graded(tokens).verdict
+    assert found.outcome.word == {"Yes": "correct", "No": "incorrect"}[verdict]
+    assert found.score == pytest.approx(0.8 if verdict == "Yes" else 0.2)
+
+
 def test_they_are_asked_for_and_read_in_openais_form() -> None:
     chat = Chat(messages=(PromptMessage("user", "?"),), sampling=Sampling(top_logprobs=3))
     body = json.loads(build(PROFILES["vllm"], "m", chat).body)

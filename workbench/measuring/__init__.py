@@ -9,7 +9,8 @@ Verifiers against each other, and together
     comparing, comparing_tables: two. family: several. combining: votes. selecting: the best of n.
     estimating: from few labels. downstream: models trained with them. combined: these four as tables and sentences.
 Scores and bias
-    scores: what scores are worth. calibrating: scores as chances. validity: what verdicts follow besides correctness. studies: sweeps and duels.
+    scores: what scores are worth. calibrating: scores as chances. validity: what verdicts follow besides correctness.
+    studies: sweeps and duels.
 What if
     what_if: verdicts that other options would change. what_if_tables: them as sentences and tables.
 What is next

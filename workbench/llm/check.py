@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
@@ -15,7 +16,7 @@ from workbench.llm.dialects import read
 from workbench.llm.failures import AttemptFailed, of_response, one_line
 from workbench.llm.lane import Lane, Secrets, ServerAddress, without_secrets
 from workbench.llm.profiles import DEFAULT, PROFILES, Profile, plain_model
-from workbench.llm.records import CallFailed, Chat, Halt, Numbers, PromptMessage, Reply, Request, Sampling, Scoring
+from workbench.llm.records import CallFailed, Chat, Halt, Reply, Request, Scoring
 from workbench.llm.server import ModelServer, endpoint, without_version
 from workbench.llm.transport import Transport
 
@@ -52,12 +53,18 @@ def _is_lm_studio(data: Mapping[str, Any]) -> bool:
     return any({"state", "compatibility_type"} <= row.keys() for row in _rows(data))
 
 
+def _is_tgi(data: Mapping[str, Any]) -> bool:
+    return "router" in data and "model_id" in data
+
+
 SIGNS: Final[tuple[Sign, ...]] = (
     ("get_model_info", _is_sglang, "sglang"),
     ("get_server_info", _is_sglang, "sglang"),
     ("props", _is_llama_cpp, "llama-cpp"),
     ("api/version", _has_version, "ollama"),
     ("api/v0/models", _is_lm_studio, "lm-studio"),
+    ("info", _is_tgi, "tgi"),
+    ("health/readiness", lambda data: "litellm_version" in data, "litellm"),
 )
 """In the order they are looked for; what any server may say is no sign."""
 
@@ -75,12 +82,10 @@ def kind_of_models(listed: Any) -> str | None:
 
 
 Level = Literal["good", "note", "problem"]
-_TINY = 16
 _LISTED = 10
-_TIMEOUT_S = 60.0
+_TIMEOUT_S = 180.0
 _LONGEST_LIST = 4 * 2**20
 _LENGTHS = ("max_model_len", "context_length", "context_window", "max_context_length", "max_input_tokens")
-_QUESTION = PromptMessage("user", "Is 2 + 2 equal to 4? Answer with the single word Yes or No.")
 
 
 class ServerFinding(Struct, frozen=True):
@@ -96,17 +101,23 @@ class ServerFinding(Struct, frozen=True):
     advice: str = ""
 
 
+Read = Callable[[Reply], Awaitable[ServerFinding | None]]
+"""Says what is made of a reply."""
+
+
 async def check(
     server: ModelServer,
-    task: Literal["chat"] | Numbers = "chat",
+    requests: Sequence[Request],
     environment: Mapping[str, str] = os.environ,
     timeout_s: float = _TIMEOUT_S,
+    read_reply: Read | None = None,
 ) -> list[ServerFinding]:
-    """Ask every address of a server for its models and for one tiny reply.
+    """Ask every address of a server for its models and for a reply to each request.
 
     Args:
-        task: What it is to be used for.
+        requests: Just as they are to be sent later.
         timeout_s: For each call; a first one may have to load the model.
+        read_reply: What is to be made of the reply to the first request.
 
     Raises:
         UsageError: The profile or an address is wrong.
@@ -116,15 +127,15 @@ async def check(
         secrets = await lane.secrets(environment)
     except Halt as missing:
         return [ServerFinding("problem", missing.message)]
-    findings = _about(lane, secrets.key, task)
+    findings = _about(lane, secrets.key, is_chat=any(isinstance(one, Chat) for one in requests))
     async with Transport() as transport:
-        probe = _AddressProbe(transport, lane, secrets, timeout_s)
+        probe = _AddressProbe(transport, lane, secrets, timeout_s, read_reply)
         for address in lane.addresses:
-            findings += await probe.look(address, task)
+            findings += await probe.look(address, requests)
     return findings
 
 
-def _about(lane: Lane, key: str | None, task: str) -> list[ServerFinding]:
+def _about(lane: Lane, key: str | None, *, is_chat: bool) -> list[ServerFinding]:
     """What is known without asking."""
     profile, model = lane.profile, lane.server.model
     name = lane.key_place
@@ -135,7 +146,7 @@ def _about(lane: Lane, key: str | None, task: str) -> list[ServerFinding]:
         findings.append(
             ServerFinding("note", f"The key in {name} crosses the network without encryption.", "Use https.")
         )
-    if task == "chat":
+    if is_chat:
         findings += _about_chat(profile, plain_model(model))
     return findings
 
@@ -176,19 +187,24 @@ def _about_kind(profile: Profile, kind: str | None) -> list[ServerFinding]:
     gains = ["top_k is sent"] if found.top_k else []
     gains += ["replies can be begun"] if found.prefill != "words" else []
     gains += ["long prompts are watched"] if found.cuts_silently else []
-    return [ServerFinding("note", f"It is {found.title}.", f"Say so: server={kind}; then {' and '.join(gains)}.")]
+    gains += ["it says what replies cost"] if found.tells_cost else []
+    then = f"; then {' and '.join(gains)}" if gains else ""
+    return [ServerFinding("note", f"It is {found.title}.", f"Say so: server={kind}{then}.")]
 
 
 class _AddressProbe:
     """Asks one address."""
 
-    def __init__(self, transport: Transport, lane: Lane, secrets: Secrets, timeout_s: float) -> None:
+    def __init__(
+        self, transport: Transport, lane: Lane, secrets: Secrets, timeout_s: float, read_reply: Read | None
+    ) -> None:
         self._transport = transport
         self._lane = lane
         self._secrets = secrets
         self._timeout_s = timeout_s
+        self._read_reply = read_reply
 
-    async def look(self, address: ServerAddress, task: Literal["chat"] | Numbers) -> list[ServerFinding]:
+    async def look(self, address: ServerAddress, requests: Sequence[Request]) -> list[ServerFinding]:
         findings: list[ServerFinding] = []
         if not self._lane.profile.azure_paths:
             try:
@@ -200,11 +216,15 @@ class _AddressProbe:
                 if failure.status is None or failure.code == "auth":
                     return [problem]
                 findings.append(ServerFinding("note", f"{address.base} lists no models ({failure.detail})."))
-        called = await self._call(address, task)
+        called: list[ServerFinding] = []
+        for number, request in enumerate(requests):
+            called += await self._call(address, request, self._read_reply if number == 0 else None)
+            if any(one.level == "problem" for one in called):
+                break
         if all(one.level != "problem" for one in called):
             # llama.cpp answers to any name, others load a model when it is asked for.
             findings = [structs.replace(one, level="note") if one.level == "problem" else one for one in findings]
-        return findings + called
+        return findings + list(dict.fromkeys(called))
 
     async def _kind(self, address: ServerAddress, listed: Any) -> str | None:
         """The profile that the server's own answers speak for; of a kind that was named only the models' owner."""
@@ -245,10 +265,10 @@ class _AddressProbe:
             return [ServerFinding("good", f"The model {wanted!r} is there.")]
         return [ServerFinding("good", f"The model {wanted!r} is there, with a context of {length} tokens.")]
 
-    async def _call(self, address: ServerAddress, task: Literal["chat"] | Numbers) -> list[ServerFinding]:
+    async def _call(self, address: ServerAddress, request: Request, read_reply: Read | None) -> list[ServerFinding]:
         clock = Clock()
         try:
-            prepared = self._lane.prepare(_tiny(task), 0)
+            prepared = self._lane.prepare(request, 0)
             call = self._lane.call(prepared, address)
             began = clock.now()
             headers = self._lane.headers(self._secrets)
@@ -263,7 +283,10 @@ class _AddressProbe:
             reply = read(received.body, prepared.built.task, self._lane.profile.name, prepared.count)
         except CallFailed as failure:
             return [self._problem(address, failure)]
-        return _about_reply(self._lane.server.model, reply, ms)
+        findings = [ServerFinding("note", note) for note in prepared.built.notes]
+        findings += _about_reply(self._lane.server.model, request, reply, ms)
+        made = None if read_reply is None else await read_reply(reply)
+        return findings if made is None else [*findings, made]
 
     def _problem(self, address: ServerAddress, failure: CallFailed) -> ServerFinding:
         where = f"{address.base}: "
@@ -278,7 +301,7 @@ class _AddressProbe:
             return ServerFinding(
                 "problem", f"{where}it refuses the key in {name} ({failure.detail}).", f"Set {name} anew."
             )
-        return ServerFinding("problem", where + failure.detail + ".", _ADVICE.get(failure.code, ""))
+        return ServerFinding("problem", where + failure.detail + ".", _advice(failure))
 
 
 _ADVICE = {
@@ -290,27 +313,42 @@ _ADVICE = {
 }
 
 
-def _tiny(task: Literal["chat"] | Numbers) -> Request:
-    if task == "chat":
-        return Chat(messages=(_QUESTION,), sampling=Sampling(max_tokens=_TINY))
-    return Scoring(task=task, query=_QUESTION.content, texts=("Yes", "No"))
+_FIELD_ADVICE = (
+    (r"use ['\"`]?max_completion_tokens", "Set max_tokens_field=max_completion_tokens."),
+    (r"\btemperature\b", "Set temperature=none, and no value of it is sent."),
+    (r"\btop_p\b", "Set top_p=none, and no value of it is sent."),
+    (r"system (?:role|message|prompt|turn)|role[^.]{0,20}system|developer instruction", "Set fold_system=true."),
+    (r"v1/responses", "The model has no chat call there; choose one that has."),
+    (r"enable_thinking", 'Set extra_body={"enable_thinking": false}.'),
+    (r"reasoning_effort", "Set reasoning_effort to what it names, or leave it out."),
+)
+"""What the words of servers that refuse a field ask for."""
 
 
-def _about_reply(model: str, reply: Reply, ms: float) -> list[ServerFinding]:
+def _advice(failure: CallFailed) -> str:
+    """What to do about a call that failed."""
+    told = (advice for words, advice in _FIELD_ADVICE if re.search(words, failure.detail, re.IGNORECASE))
+    general = _ADVICE.get(failure.code, "")
+    return next(told, general) if failure.code == "bad_request" else general
+
+
+def _about_reply(model: str, request: Request, reply: Reply, ms: float) -> list[ServerFinding]:
     findings = []
-    if reply.scores:
+    most = request.sampling.max_tokens if isinstance(request, Chat) else None
+    if isinstance(request, Scoring):
         shown = ", ".join(f"{score:g}" for score in reply.scores)
-        findings.append(ServerFinding("good", f"It scores: {shown} for the answers Yes and No, in {ms:.0f} ms."))
+        findings.append(ServerFinding("good", f"It scores: {shown}, in {ms:.0f} ms."))
+    elif reply.finish_reason == "length":
+        is_empty = not reply.text.strip()
+        came = (
+            "Its reply is empty: thinking took all of its"
+            if is_empty
+            else f"It replies: {one_line(reply.text)!r}, cut at"
+        )
+        advice = "Give it more: max_tokens, or call_max_tokens for a single call."
+        findings.append(ServerFinding("problem" if is_empty else "note", f"{came} {most or 'longest'} tokens.", advice))
     elif reply.text.strip():
         findings.append(ServerFinding("good", f"It replies: {one_line(reply.text)!r}, in {ms:.0f} ms."))
-    elif reply.finish_reason == "length":
-        findings.append(
-            ServerFinding(
-                "note",
-                f"Its reply is empty: thinking took all {_TINY} tokens of this test.",
-                "Give judges a generous max_tokens (2048 or more).",
-            )
-        )
     else:
         findings.append(ServerFinding("problem", f"Its reply is empty (it ended with {reply.finish_reason!r})."))
     if reply.model is not None and reply.model != model:

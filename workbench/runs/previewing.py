@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -14,21 +15,21 @@ from workbench.core.database.hashes import secret
 from workbench.core.errors import UsageError
 from workbench.core.item import Refusal
 from workbench.core.project import Project
-from workbench.core.verdict import VerifierInput
+from workbench.core.verdict import Outcome, VerifierInput
 from workbench.data.formats.documents import documents
 from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, refusal
 from workbench.data.formats.source import open_once
 from workbench.data.records.browse import BrowseQuery
 from workbench.data.store import browsing
 from workbench.llm.check import ServerFinding, check
-from workbench.llm.records import CallFailed, Numbers, Reply, Request, Scoring, ending
+from workbench.llm.records import CallFailed, Chat, Reply, Request, ending
 from workbench.llm.server import ModelServer
 from workbench.runs.choosing import choose, make
 from workbench.runs.store import verdicts
 from workbench.runs.trust import require_trust
 from workbench.verifiers.base import ServedVerifier
 from workbench.verifiers.judges.parsers import PARSERS, Parser, parser
-from workbench.verifiers.judges.verifier import PlannedRequest, preview
+from workbench.verifiers.judges.verifier import LlmJudge, PlannedRequest, preview
 
 __all__ = ["DEFAULT_MAX_LINE", "parse_replies", "parser_names"]
 
@@ -147,8 +148,7 @@ def _lines(place: str, value: Any) -> Iterator[str]:
 # -- Whether the servers of a verifier answer as they should, in words.
 
 
-Kind = Literal["chat"] | Numbers
-"""What a server is used for."""
+_SECRET = b"\0" * 32
 _ANY = VerifierInput(item=0, question="1 + 1?", reference="2", completion="2")
 """Any item will do to see what a verifier asks whom for."""
 
@@ -188,26 +188,57 @@ def check_servers(project: Project, kind: str, options: dict[str, str], *, trust
 
 
 async def _check(verifier: ServedVerifier) -> list[CheckedServer]:
-    tasks = {one.role: _task(one.request) for one in await preview(verifier, _ANY, b"\0" * 32)}
-    servers = verifier.servers()
+    planned = await preview(verifier, _ANY, _SECRET)
+    requests = {role: _telling([one.request for one in planned if one.role == role]) for role in verifier.servers()}
     roles: dict[bytes, list[str]] = {}
-    asked: dict[bytes, tuple[ModelServer, Kind]] = {}
-    for role, server in servers.items():
-        one = server, tasks.get(role, "chat")
+    asked: dict[bytes, tuple[ModelServer, list[Request]]] = {}
+    for role, server in verifier.servers().items():
+        one = server, requests[role]
         # What is sent beside a request may be a mapping, which is no key itself.
         key = msgspec.json.encode(one)
         asked[key] = one
         roles.setdefault(key, []).append(role)
     return [
         CheckedServer(
-            roles=roles[key], base_urls=server.base_urls, model=server.model, findings=await check(server, task)
+            roles=roles[key],
+            base_urls=server.base_urls,
+            model=server.model,
+            findings=await check(
+                server, told, read_reply=partial(_reading, verifier) if "judge" in roles[key] else None
+            ),
         )
-        for key, (server, task) in asked.items()
+        for key, (server, told) in asked.items()
     ]
 
 
-def _task(request: Request) -> Kind:
-    return request.task if isinstance(request, Scoring) else "chat"
+def _telling(requests: list[Request]) -> list[Request]:
+    """The first request, and of those that are drawn otherwise (with another longest reply, say) the first each."""
+    kinds = {
+        msgspec.json.encode(one.sampling if isinstance(one, Chat) else one.task): one for one in reversed(requests)
+    }
+    return sorted(kinds.values(), key=requests.index)
+
+
+async def _reading(verifier: ServedVerifier, reply: Reply) -> ServerFinding | None:
+    """What a judge makes of the reply to its first call; None where it goes on to ask more."""
+    asked = 0
+
+    async def first(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
+        nonlocal asked
+        asked += 1
+        if asked > 1:
+            raise CallFailed("cancelled", "only one call is tried")
+        return reply
+
+    if verifier.name != LlmJudge.name:
+        return None
+    try:
+        verdict = (await verifier.judge(_ANY, first, _SECRET)).verdict
+    except CallFailed:
+        return None
+    word = verdict.outcome.word + (f" ({verdict.reason})" if verdict.reason else "")
+    level: Literal["good", "note"] = "good" if verdict.outcome in (Outcome.CORRECT, Outcome.INCORRECT) else "note"
+    return ServerFinding(level, f"Read as a verdict on a right answer it is: {word}.")
 
 
 # -- Recorded judge outputs: JSON Lines with the reply in ``raw``, beside whatever else.

@@ -9,16 +9,18 @@ import pytest
 
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
 from workbench.llm.check import ServerFinding, check
-from workbench.llm.records import Task
+from workbench.llm.records import Chat, PromptMessage, Reply, Sampling, Scoring, Task
 from workbench.llm.server import ModelServer
 
+QUESTION = Chat(messages=(PromptMessage("user", "Is 2 + 2 equal to 4?"),), sampling=Sampling(max_tokens=16))
 MODELS = {"object": "list", "data": [{"id": "m", "max_model_len": 8192}, {"id": "other"}]}
 
 
 async def findings(url: str, profile: str = "vllm", model: str = "m", **more: Any) -> list[ServerFinding]:
     environment = more.pop("environment", {})
     server = ModelServer(profile=profile, base_urls=(url,), model=model, key_variable=more.pop("key_variable", None))
-    return await check(server, environment=environment, timeout_s=more.pop("timeout_s", 20.0), **more)
+    requests = more.pop("requests", [QUESTION])
+    return await check(server, requests, environment=environment, timeout_s=more.pop("timeout_s", 20.0), **more)
 
 
 def said(found: list[ServerFinding], level: str) -> str:
@@ -45,8 +47,8 @@ async def test_a_good_server() -> None:
 @pytest.mark.parametrize("task", ["score", "classify", "pooling", "rerank"])
 async def test_a_server_of_scores(task: Task) -> None:
     with scripted(replying([0.75, 0.25])) as server:
-        found = await findings(server.url, task=task)
-    assert "0.75, 0.25 for the answers Yes and No" in said(found, "good")
+        found = await findings(server.url, requests=[Scoring(task=task, query="q", texts=("Yes", "No"))])
+    assert "It scores: 0.75, 0.25" in said(found, "good")
 
 
 async def test_a_server_that_is_not_there() -> None:
@@ -124,7 +126,40 @@ async def test_a_page_instead_of_a_model_server() -> None:
 async def test_a_reply_that_thinking_ate() -> None:
     with scripted(replying(chat_reply(None, finish_reason="length"))) as server:
         found = await findings(server.url)
-    assert "thinking took all" in said(found, "note")
+    assert "thinking took all of its 16 tokens" in said(found, "problem")
+    assert "call_max_tokens" in said(found, "problem")
+
+
+async def test_what_is_tried_is_what_will_be_sent() -> None:
+    requests = [QUESTION, Chat(messages=QUESTION.messages, sampling=Sampling(temperature=0.0, max_tokens=10))]
+
+    async def made(reply: Reply) -> ServerFinding:
+        return ServerFinding("good", f"made of {reply.text}")
+
+    with scripted(replying("Yes")) as server:
+        found = await findings(server.url, requests=requests, read_reply=made)
+    bodies = [received.body for received in server.received if received.method == "POST"]
+    assert [(body["max_tokens"], body.get("temperature")) for body in bodies] == [(16, None), (10, 0.0)]
+    assert said(found, "good").count("made of Yes") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (
+            "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.",
+            "max_tokens_field=max_completion_tokens",
+        ),
+        ("Unsupported value: 'temperature' does not support 0 with this model.", "temperature=none"),
+        ("System role not supported", "fold_system=true"),
+        ("parameter.enable_thinking must be set to false for non-streaming calls", 'extra_body={"enable_thinking"'),
+        ("Something else", "Check base_url"),
+    ],
+)
+async def test_a_field_that_is_refused_names_the_option(words: str, advice: str) -> None:
+    with scripted(replying(Scripted(400, body={"error": {"message": words}}))) as server:
+        found = await findings(server.url)
+    assert advice in said(found, "problem")
 
 
 async def test_traps_are_told_before_one_falls_into_them() -> None:

@@ -20,6 +20,7 @@ from workbench.llm.server import ModelServer
 from workbench.runs.generation import models_from
 from workbench.verifiers.judges.verifier import LlmJudge
 
+QUESTION = Chat(messages=(PromptMessage("user", "q"),))
 URL = "http://127.0.0.1:9/v1"
 SAMPLING = st.builds(
     Sampling,
@@ -130,6 +131,8 @@ def listed_by(owner: str) -> dict[str, Any]:
             "llama-cpp",
         ),
         ({"/api/version": {"version": "0.12.0"}}, "ollama"),
+        ({"/info": {"model_id": "org/m", "router": "text-generation-router", "version": "3.3"}}, "tgi"),
+        ({"/health/readiness": {"status": "healthy", "db": "Not connected", "litellm_version": "1.106.2"}}, "litellm"),
         (
             {"/api/v0/models": {"data": [{"id": "m", "arch": "x", "state": "loaded", "compatibility_type": "gguf"}]}},
             "lm-studio",
@@ -144,7 +147,10 @@ def listed_by(owner: str) -> dict[str, Any]:
 async def test_an_unknown_servers_kind_is_told_by_its_answers(paths: dict[str, Any], kind: str | None) -> None:
     with scripted(answering(paths)) as server:
         found = await check(
-            ModelServer(profile="openai-compatible", base_urls=(server.url,), model="m"), environment={}, timeout_s=20
+            ModelServer(profile="openai-compatible", base_urls=(server.url,), model="m"),
+            [QUESTION],
+            environment={},
+            timeout_s=20,
         )
     said = " ".join(one.advice for one in found if one.advice.startswith("Say so"))
     assert said.startswith(f"Say so: server={kind}") if kind else said == ""
@@ -154,6 +160,6 @@ async def test_an_unknown_servers_kind_is_told_by_its_answers(paths: dict[str, A
 async def test_a_wrong_kind_is_noticed() -> None:
     with scripted(answering(listed_by("llamacpp"))) as server:
         found = await check(
-            ModelServer(profile="vllm", base_urls=(server.url,), model="m"), environment={}, timeout_s=20
+            ModelServer(profile="vllm", base_urls=(server.url,), model="m"), [QUESTION], environment={}, timeout_s=20
         )
     assert any("answers like llama.cpp, not like vLLM" in one.text for one in found)

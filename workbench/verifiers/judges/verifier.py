@@ -55,6 +55,7 @@ _OWN: dict[str, str] = {
     "parser": f"how replies are read: {', '.join(one.id for one in PARSERS)} (default: the template's)",
     TOP_LOGPROBS: "grade verdicts by the probability of Yes among so many likeliest tokens, 1 to 20 (the score)",
     "threshold": "least such probability of a correct completion (default: none, the verdict is what is said)",
+    "call_max_tokens": "longest replies of single calls: summary:64 for codejudge's second, which has 10; with commas",
     "samples": "replies an item; several are a vote (default 1)",
     "fence": "whether texts stand between lines their author can't guess: on (default) or off",
     "neutralise": "whether control tokens in texts are broken: on (default) or off",
@@ -176,10 +177,11 @@ class LlmJudge:
         template = _template(options, self._strategy_name, kind, chosen)
         is_drawn = "temperature" in chosen.left_out or any(call.sampling.temperature for call in template.calls)
         if self._samples == 1 or is_drawn:
-            return template
+            return _lengthened(template, options)
         if chosen.temperature == 0:
             raise ValueError("temperature: several samples need one above 0, or all of them are the same")
-        return _template(options, self._strategy_name, kind, structs.replace(chosen, temperature=_VOTE_TEMPERATURE))
+        chosen = structs.replace(chosen, temperature=_VOTE_TEMPERATURE)
+        return _lengthened(_template(options, self._strategy_name, kind, chosen), options)
 
 
 def sampling_from(options: Mapping[str, str]) -> Sampling:
@@ -198,6 +200,23 @@ def sampling_from(options: Mapping[str, str]) -> Sampling:
         seed=whole(given, "seed"),
         left_out=left_out,
     )
+
+
+def _lengthened(template: Template, options: Mapping[str, str]) -> Template:
+    """The template with the longest replies that single calls were given.
+
+    Raises:
+        ValueError: It has no such call, or this is no length.
+    """
+    calls = {call.name: call for call in template.calls}
+    for part in options.get("call_max_tokens", "").split(",") if "call_max_tokens" in options else ():
+        name, _, length = (word.strip() for word in part.partition(":"))
+        if name not in calls:
+            raise ValueError(f"call_max_tokens: it takes CALL:TOKENS; the calls are {', '.join(calls)}")
+        tokens = whole({"call_max_tokens": length}, "call_max_tokens", least=1)
+        sampling = structs.replace(calls[name].sampling, max_tokens=tokens)
+        calls[name] = structs.replace(calls[name], sampling=sampling)
+    return structs.replace(template, calls=tuple(calls.values()))
 
 
 def _template(options: Mapping[str, str], strategy: str, kind: Kind, chosen: Sampling) -> Template:

@@ -102,6 +102,30 @@ def test_models_says_what_is_wrong_in_words(project: Project, server: ScriptedSe
     assert "asks no model server" in err
 
 
+def test_models_tries_just_what_the_judge_will_send(project: Project, server: ScriptedServer) -> None:
+    given = ("-o", f"base_url={server.url}", "-o", "model=m", "-o", "strategy=codejudge", "-o", "max_tokens=100")
+    options = (*given, "-o", "call_max_tokens=summary:64", "-o", 'extra_body={"min_p": 0.1}', "-o", "temperature=none")
+    document(project, "models", "llm-judge", *options)
+    tried = [received.body for received in server.received if received.method == "POST"]
+    assert [(body["max_tokens"], body["min_p"], "temperature" in body) for body in tried] == [
+        (100, 0.1, False),
+        (64, 0.1, False),
+    ]
+    server.received.clear()
+    call(project, "verify", "llm-judge", "--name", "code", *options)
+    shapes = {
+        json.dumps(received.body | {"messages": [one["role"] for one in received.body["messages"]]})
+        for received in server.received
+    }
+    assert shapes == {json.dumps(body | {"messages": [one["role"] for one in body["messages"]]}) for body in tried}
+
+
+def test_models_says_what_the_judge_makes_of_a_reply(project: Project, server: ScriptedServer) -> None:
+    options = ("-o", f"base_url={server.url}", "-o", "model=m")
+    (found,) = document(project, "models", "llm-judge", *options)
+    assert any("Read as a verdict on a right answer it is:" in finding["text"] for finding in found["findings"])
+
+
 def test_a_preview_is_what_is_sent(project: Project, server: ScriptedServer) -> None:
     (planned,) = document(project, "preview", "ice", "--item", "c1")
     assert server.received == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from workbench.app.tui.screens.code import CodeScreen
 from workbench.app.tui.screens.code_problem import CodeProblemScreen, CodeSolutionScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.screens.start_run import SetUpRunScreen
+from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
 from workbench.coding import problems
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Condition
@@ -185,6 +187,35 @@ async def test_every_list_says_when_nothing_matches(project: Project, name: str)
         await settle(pilot)
         assert any("None matches" in line for line in table(app))
         assert not any("import" in notice.lower() for notice in notices(app))
+
+
+async def test_outcomes_are_written_from_the_list_and_from_a_problem(tmp_path: Path) -> None:
+    project = solved_project(tmp_path)
+    path = project.path.with_name(f"{project.path.stem}-outcomes.jsonl")
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":o", "enter", "e")
+        menu = app.screen.query_one(OptionList)
+        place = next(n for n, one in enumerate(menu.options) if "outcomes" in str(one.prompt))
+        menu.highlighted = place
+        await press(pilot, "enter")
+        form = screen_of(app, VerbScreen)
+        await until(pilot, lambda: form.query("#option-table"))
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        assert [(one["solution_id"], one["outcomes"]) for one in lines if one["verifier"] == "execution"][:2] == [
+            ("0", "ppppp"),
+            ("1", "ppfpf"),
+        ]
+        path.unlink()
+        await press(pilot, "escape", "escape", "down", "enter", "e")
+        form = screen_of(app, VerbScreen)
+        await until(pilot, lambda: form.query("#option-where"))
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        assert {json.loads(line)["task_id"] for line in path.read_text().splitlines()} == {"own/double"}
+        assert "Left out: 1 solution without tests in the suite." in screen_of(app, VerbOutputScreen).text
+    project.close()
 
 
 # -- the matrix ------------------------------------------------------------------------------------

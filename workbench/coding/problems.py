@@ -136,13 +136,33 @@ _AT_ONCE: Final = 500
 _NOT_RUN: Final = "n"
 
 
+class SolutionResults(Iterator[SolutionResult]):
+    """Lines that are read once, but for those of solutions that have no test in a suite.
+
+    Attributes:
+        without_tests: How many of those there were so far.
+    """
+
+    def __init__(self, lines: Iterator[SolutionResult]) -> None:
+        self.without_tests = 0
+        self._lines = lines
+
+    def __next__(self) -> SolutionResult:
+        """The next line; those that are left out are counted on the way."""
+        for line in self._lines:
+            if line.outcomes:
+                return line
+            self.without_tests += 1
+        raise StopIteration
+
+
 def results(
     project: Project,
     verifier: str | None = None,
     run: int | None = None,
     suite: str | None = None,
     selection: Selection | None = None,
-) -> Iterator[SolutionResult]:
+) -> SolutionResults:
     """Outcomes of a run's solutions, in the order of import; one that was not run has ``n`` for each test.
 
     Args:
@@ -162,7 +182,7 @@ def results(
         raise UsageError(f"There are no outcomes of a suite {suite!r}.", f"Suites: {there or 'none'}.")
     wanted = None if selection is None else set(chosen_ids(reader, selection))
     asked = {run: tuple(name for name in names if suite in (None, name)) for run, names in known.items()}
-    return (line for row in rows for line in _lines(project, row, asked[row.id], wanted))
+    return SolutionResults(line for row in rows for line in _lines(project, row, asked[row.id], wanted))
 
 
 def _runs(project: Project, verifier: str | None, run: int | None) -> list[RunRow]:

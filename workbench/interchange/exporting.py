@@ -11,6 +11,8 @@ import msgspec
 from msgspec import Struct, structs
 from msgspec.structs import asdict
 
+from workbench.coding import problems
+from workbench.core.code import SolutionResult
 from workbench.core.database import events
 from workbench.core.database.selection import check_names, dataset_names
 from workbench.core.errors import UsageError
@@ -49,7 +51,7 @@ __all__ = ["FORMATS", "TABLES", "ExportFormat", "ExportOptions", "ExportReport",
 # -- What an export is asked for.
 
 
-Table = Literal["items", "labels", "verdicts"]
+Table = Literal["items", "labels", "verdicts", "outcomes"]
 
 
 ExportFormat = Literal[
@@ -68,7 +70,7 @@ ExportFormat = Literal[
 
 
 class ExportOptions(Options, frozen=True, kw_only=True):
-    """What is written, which of it, and how; labels and verdicts exist as ``csv``, ``parquet`` and ``jsonl``.
+    """What is written, which of it, and how; all but items exists as ``csv``, ``parquet`` and ``jsonl``.
 
     An archive always has annotators' names.
     """
@@ -360,6 +362,11 @@ _VERDICT_COLUMNS: dict[str, Kind] = {
     "reason": "text",
     "ms": "float",
 }
+_OUTCOME_COLUMNS: dict[str, Kind] = {
+    **dict.fromkeys((field.name for field in structs.fields(SolutionResult)), "text"),
+    **dict.fromkeys(("passed", "total", "forgeable"), "int"),
+    **dict.fromkeys(("score", "ms"), "float"),
+}
 
 
 def labels(request: Request) -> ExportReport:
@@ -371,6 +378,13 @@ def verdicts(request: Request) -> ExportReport:
     """A row a verdict of any run."""
     found = store.stream_verdicts(request.project.database.reader(), request.selection)
     return request.report(write_table(request, _VERDICT_COLUMNS, found))
+
+
+def outcomes(request: Request) -> ExportReport:
+    """A row a solution and suite, of every verifier that runs solutions."""
+    found = problems.results(request.project, selection=request.selection)
+    written = write_table(request, _OUTCOME_COLUMNS, map(structs.astuple, found))
+    return request.report(written, without_tests=found.without_tests)
 
 
 def write_table(request: Request, columns: dict[str, Kind], rows: Iterable[tuple[object, ...]]) -> int:
@@ -531,7 +545,7 @@ class _Format(Struct, frozen=True):
 
     Attributes:
         items: Writes items.
-        others: Writes labels and verdicts, where the format can.
+        others: Writes labels, verdicts and outcomes, where the format can.
         options: Options that mean something to this format, and are refused elsewhere.
     """
 
@@ -540,7 +554,7 @@ class _Format(Struct, frozen=True):
     options: tuple[str, ...] = ()
 
 
-_TABLES: Final[dict[Table, Writer]] = {"labels": labels, "verdicts": verdicts}
+_TABLES: Final[dict[Table, Writer]] = {"labels": labels, "verdicts": verdicts, "outcomes": outcomes}
 _WRITERS: Final[dict[ExportFormat, _Format]] = {
     "verifybench": _Format(released),
     "verifybench-fixed": _Format(fixed),

@@ -181,6 +181,7 @@ class ExportReport(Struct, frozen=True, kw_only=True):
     Attributes:
         written: Rows.
         without_gold: Items that have no label of the gold asked for (in conflict, excluded, or nobody's).
+        without_tests: Solutions without a row of outcomes, since their problem has no test in the suite.
     """
 
     written: int
@@ -188,6 +189,7 @@ class ExportReport(Struct, frozen=True, kw_only=True):
     format: str
     table: str
     without_gold: int = 0
+    without_tests: int = 0
     sft: SftReport | UnsetType = UNSET
     pairs: PairsReport | UnsetType = UNSET
     archive: ArchiveWritten | UnsetType = UNSET

@@ -258,6 +258,12 @@ def say(text: str) -> None:
     click.echo(inert(text), err=True)
 
 
+def say_without_tests(number: int) -> None:
+    """How many solutions have no line of outcomes, where some have none."""
+    if number:
+        say(f"Left out: {counted(number, 'solution')} without tests in the suite.")
+
+
 def say_some(lines: Sequence[str]) -> None:
     """The first `SHOWN` lines of narration, and how many more there are."""
     for line in some(lines):

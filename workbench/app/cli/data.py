@@ -19,6 +19,7 @@ from workbench.app.cli.common import (
     project_at,
     required_selection,
     say,
+    say_without_tests,
     show,
     showing_progress,
 )
@@ -227,7 +228,7 @@ def _say_refused(file: str, rows: Sequence[QuarantinedRow | RefusedLine]) -> Non
 
 @verb(to_stdout=ToStdout("file"))
 def export_command(project: Project, options: ExportOptions) -> Output:
-    """Write items, labels, verdicts or the whole project to a file; compressed when its name ends in .gz.
+    """Write items, labels, verdicts, outcomes of tests or the project to a file; compressed when its name ends in .gz.
 
     FILE may be -, standard output; then --format says the format. Else the name does where it can: .csv, .parquet, .zip
     (an archive). Several formats end in .jsonl or .json: name one with --format.
@@ -251,6 +252,7 @@ def export_command(project: Project, options: ExportOptions) -> Output:
 def _say_left_out(report: ExportReport, gold: GoldChoice) -> None:
     if report.without_gold:
         say(f"{report.without_gold} items have no {gold} label: their gold_correct is empty.")
+    say_without_tests(report.without_tests)
     if report.sft:
         _say_sft(report.sft)
     if report.pairs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
@@ -231,7 +231,11 @@ class WorkbenchScreen(Screen[None]):
         """Save or copy a list as it stands there."""
         from workbench.app.tui.sharing import share_list
 
-        share_list(self, event)
+        share_list(self, event, further=self.further_exports())
+
+    def further_exports(self) -> Mapping[str, Callable[[], None]]:
+        """What else can be written from a list here, by what a menu says of it."""
+        return {}
 
     @property
     def acting(self) -> ActingWidget | None:

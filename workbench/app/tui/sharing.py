@@ -57,6 +57,7 @@ def share(
     plots: Callable[[Path], Sequence[Path]] | None = None,
     baselines: bool = False,
     whole: Callable[[], str] | None = None,
+    further: Mapping[str, Callable[[], None]] = {},
 ) -> None:
     """Ask what to do with a table, and do it; a served app writes no files.
 
@@ -68,6 +69,7 @@ def share(
         plots: Writes the plots that belong to it to a new folder; called in a thread.
         baselines: It has rows of baselines, which can be left out.
         whole: All there is to say of it; called in a thread.
+        further: What else can be written, by what the menu says of it.
     """
     writers: dict[str, tuple[str, Callable[[], str]]] = {"json": (".json", lambda: json_text(record()))}
     writers |= {kind: (SUFFIXES[kind], partial(text, TableForm(format=kind))) for kind in _NAMES}
@@ -91,7 +93,9 @@ def share(
 
     def chosen(value: str | None) -> None:
         what, _, kind = (value or "").partition(" ")
-        if what == "save":
+        if value is not None and value in further:
+            further[value]()
+        elif what == "save":
             save(*writers[kind])
         elif what == "copy":
             _in_background(screen, partial(_copy, writers[kind][1]), partial(_copied, screen))
@@ -107,6 +111,7 @@ def share(
         every["text"] = "text, with all its sentences"
     choices = [
         *(Choice(f"save {kind}", f"Save as {words}, beside the database") for kind, words in every.items()),
+        *(Choice(words, words) for words in further),
         *([Choice(_PLOTS, "Save the plots as SVG, PDF and PNG, in a folder beside the database")] if plots else []),
         *(Choice(f"copy {kind}", f"Copy as {words}") for kind, words in every.items()),
         *(Choice(f"some {kind}", f"Save as {_NAMES[kind]}, some columns …") for kind in _CHOOSING),
@@ -117,11 +122,16 @@ def share(
     screen.app.push_screen(ChoiceMenu("The table as text", choices), chosen)
 
 
-def share_list(screen: WorkbenchScreen, asked: ExportRequested, whole: Callable[[], str] | None = None) -> None:
+def share_list(
+    screen: WorkbenchScreen,
+    asked: ExportRequested,
+    whole: Callable[[], str] | None = None,
+    further: Mapping[str, Callable[[], None]] = {},
+) -> None:
     """The same with a list, as it is arranged."""
     name = "-".join(_WORD.findall(screen.TITLE_TEXT.lower())) or "list"
     read = partial(_listed, screen.TITLE_TEXT, asked.source, asked.columns)
-    share(screen, name, lambda form: written([read()], form), lambda: records(read()), whole=whole)
+    share(screen, name, lambda form: written([read()], form), lambda: records(read()), whole=whole, further=further)
 
 
 def json_text(record: object) -> str:

@@ -1,15 +1,21 @@
-"""Starting a suite of tests from where its outcomes are looked at: the form filled, under a name that fits."""
+"""From where outcomes of tests are looked at: the form that starts a suite, and the one that writes them, filled."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.coding import problems
 from workbench.coding.problems import SuitesToRun
+from workbench.core.selection import Condition
+
+if TYPE_CHECKING:
+    from workbench.app.tui.app import WorkbenchApp
 
 
 def start_suite(screen: WorkbenchScreen, suite: str) -> None:
@@ -21,6 +27,14 @@ def start_suite(screen: WorkbenchScreen, suite: str) -> None:
 def choose_suite(screen: WorkbenchScreen) -> None:
     """Ask which suite is to be run, where there is more than one; then open the form."""
     screen.in_background(partial(problems.runnable, screen.project), partial(_ask, screen), group="suite-start")
+
+
+def export_outcomes(app: WorkbenchApp, *conditions: Condition) -> None:
+    """Open the form of the export, filled for outcomes of tests: those of items that meet the conditions."""
+    path = app.project.path
+    file = str(path.with_name(f"{path.stem}-outcomes.jsonl"))
+    where = " ".join(shlex.quote(str(one)) for one in conditions)
+    app.open_verb("export", file=file, format="jsonl", table="outcomes", where=where)
 
 
 def _ask(screen: WorkbenchScreen, found: Sequence[SuitesToRun]) -> None:

@@ -16,6 +16,7 @@ from workbench.core.code import Execution
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome, Verdict
+from workbench.interchange.exporting import ExportOptions, export
 from workbench.runs.configuring import bound_run
 from workbench.runs.store import runs, verdicts
 from workbench.runs.store.verdicts import TestResult
@@ -84,6 +85,26 @@ def test_every_solution_has_a_line_in_the_order_of_import(project: Project, resu
         ("add/2", "nn", None),
         ("double/0", "n", None),
     ]
+
+
+def test_a_problem_without_tests_in_a_suite_gives_no_line_but_is_counted(project: Project, results: Results) -> None:
+    put_run(project, "more", {1: "p"}, "plus")
+    _, lines, err = results()
+    assert {line["task_id"] for line in lines} == {"add"}
+    assert err == "Left out: 1 solution without tests in the suite.\n"
+
+
+def test_outcomes_are_a_table_of_the_export(project: Project, results: Results, tmp_path: Path) -> None:
+    put_run(project, "execution", {1: "pp", 2: "xx"})
+    _, lines, _ = results()
+    report = export(project, ExportOptions(file=tmp_path / "all.jsonl", format="jsonl", table="outcomes"))
+    assert [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()] == lines
+    assert (report.written, report.without_tests) == (4, 0)
+    for name in ("all.csv", "all.parquet"):
+        assert export(project, ExportOptions(file=tmp_path / name, table="outcomes")).written == 4
+    where = ("completion_id=add/1",)
+    some = ExportOptions(file=tmp_path / "some.csv", table="outcomes", where=where)
+    assert export(project, some).written == 1
 
 
 def test_verifiers_come_one_after_the_other_and_can_be_chosen(project: Project, results: Results) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-from workbench.app.cli.common import print_line
+from workbench.app.cli.common import print_line, say_without_tests
 from workbench.app.cli.verb import verb
 from workbench.core.options import Options, Run, Where, option
 from workbench.core.project import Project
@@ -30,8 +30,9 @@ def results_command(project: Project, options: CodeResultsOptions) -> None:
     """
     from workbench.coding.problems import results
 
-    for line in results(
-        project, options.verifier, options.run, options.suite, selection_of(options.where) if options.where else None
-    ):
+    selection = selection_of(options.where) if options.where else None
+    found = results(project, options.verifier, options.run, options.suite, selection)
+    for line in found:
         print_line(line)
     sys.stdout.flush()
+    say_without_tests(found.without_tests)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import ClassVar
 
@@ -13,7 +14,7 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_view import run_words
 from workbench.app.tui.kit.sources import PagedSource
 from workbench.app.tui.live import LiveScreen
-from workbench.app.tui.suite_start import choose_suite
+from workbench.app.tui.suite_start import choose_suite, export_outcomes
 from workbench.app.tui.table_screen import CatalogScreen
 from workbench.coding import problems
 from workbench.core.text.figures import NONE, percent
@@ -153,6 +154,10 @@ class CodeScreen(CatalogScreen, LiveScreen):
             self.change(kind="all", dataset=None)
             return True
         return found
+
+    def further_exports(self) -> Mapping[str, Callable[[], None]]:
+        """Outcomes of all tests, as the export writes them."""
+        return {"Save outcomes, a line a solution: fill in the export …": partial(export_outcomes, self.workbench)}
 
     # -- opening -----------------------------------------------------------------------------------
 

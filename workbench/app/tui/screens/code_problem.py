@@ -26,10 +26,11 @@ from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.app.tui.screens.code_diff import Comparing, compare
-from workbench.app.tui.suite_start import start_suite
+from workbench.app.tui.suite_start import export_outcomes, start_suite
 from workbench.app.tui.switches import following, index_of
 from workbench.coding.matrix import Arrangement, arranged, read_matrix, solution_code
 from workbench.core.project import Project
+from workbench.core.selection import Condition
 from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SolutionCode
 from workbench.measuring.browsing import reveal, reveal_each
 
@@ -63,6 +64,7 @@ class CodeProblemScreen(LiveScreen):
         Action("code-problem.run", "at", "next_run", "Run", "Show the outcomes of the next run of this suite."),
         Action("code-problem.start", "a", "start", "Start", "Run the solutions against this suite of tests."),
         Action("code-problem.columns", "s", "columns", "Columns", "Order tests by pass rate, or as in the suite."),
+        Action("code-problem.export", "e", "export", "Export", "Write the outcomes to a file.", footer=False),
         Action("code-problem.fold", "space", "fold", "Fold", "Fold solutions that fail alike, or open them."),
         Action("code-problem.fold-all", "h", "fold_all", "Fold all", "Fold all clusters, or open them all."),
         Action("code-problem.verdicts", "v", "verdicts", "Verdicts", "Show what other verifiers say, beside gold."),
@@ -222,6 +224,12 @@ class CodeProblemScreen(LiveScreen):
         """Fill in the form that starts this suite."""
         if self.matrix is not None and self.matrix.suite:
             start_suite(self, self.matrix.suite)
+
+    def action_export(self) -> None:
+        """Fill in the export for this problem's outcomes."""
+        if self.matrix is not None:
+            named = Condition("question_id", "=", self.matrix.problem.task_id)
+            export_outcomes(self.workbench, Condition("dataset", "=", self.matrix.dataset), named)
 
     def action_columns(self) -> None:
         """Order the tests in the other way."""

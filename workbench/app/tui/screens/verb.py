@@ -55,6 +55,7 @@ class VerbOutputScreen(FindingScreen):
         super().__init__()
         self.ran = ran
         self._title, self._command = title, command
+        self._file: Path | None = None
 
     @property
     def text(self) -> str:
@@ -79,11 +80,17 @@ class VerbOutputScreen(FindingScreen):
 
     def action_save(self) -> None:
         """Write what was said, whole, beside the database."""
+        if self._file is not None:
+            self._saved(self._file)
+            return
         name = printable(self._title).lower().replace(" ", "-")
-        work = partial(write_beside, self.project.path, name, ".txt", self.text)
+        has_lines = self.ran.out.startswith("{") and all(line[0] == "{" for line in self.ran.out.splitlines() if line)
+        ending, text = (".jsonl", self.ran.out) if has_lines else (".txt", self.text)
+        work = partial(write_beside, self.project.path, name, ending, text)
         self.in_background(work, self._saved, group="verb-output")
 
     def _saved(self, path: Path) -> None:
+        self._file = path
         self.notify(str(path), title="Written", markup=False)
 
     def action_copy(self) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from math import ceil
 
 from msgspec import Struct
@@ -374,7 +375,9 @@ class ConcurrencyLimiter:
             await turn
         except asyncio.CancelledError:
             if turn.cancelled():
-                self._waiting.remove(turn)
+                # Who leaves meanwhile passes it over.
+                with suppress(ValueError):
+                    self._waiting.remove(turn)
             else:
                 self._leave()
             raise

@@ -210,3 +210,18 @@ async def test_one_who_is_cancelled_just_when_let_in_gives_the_place_back() -> N
     first.cancel()
     await asyncio.gather(first, second, return_exceptions=True)
     assert (entered, gate.busy) == (["second"], 0)
+
+
+async def test_those_who_are_cancelled_while_others_leave_go_quietly() -> None:
+    gate = ConcurrencyLimiter(2, 2, HeldClock())
+    for _ in range(2):
+        await gate.__aenter__()
+    waiting = [asyncio.create_task(gate.__aenter__()) for _ in range(6)]
+    await asyncio.sleep(0)
+    for task in waiting:
+        task.cancel()
+    for _ in range(2):
+        await gate.__aexit__()
+    found = await asyncio.gather(*waiting, return_exceptions=True)
+    assert all(isinstance(one, asyncio.CancelledError) for one in found)
+    assert gate.busy == 0

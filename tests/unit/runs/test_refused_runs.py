@@ -53,3 +53,10 @@ def test_replies_that_are_cut_off_are_asked_for_again_and_counted_as_paid_for(tm
     with refused_run(tmp_path, Refusing(never, cuts=0.03, speed=20), ITEMS) as run:
         run.check_whole(run.start())
         assert 0 < run.refusing.wasted <= ITEMS // 20 + 5
+
+
+def test_many_items_that_wait_their_turn_when_a_run_pauses_have_no_verdict(tmp_path: Path) -> None:
+    with refused_run(tmp_path, Refusing(revoked_after(0), speed=20), ITEMS) as run:
+        paused = run.start(concurrency="100")
+        run.check_paused(paused, "key has been revoked")
+        assert paused.done == 0

@@ -168,7 +168,7 @@ def _after(ended: RunInfo, verdicts: Mapping[Any, int], database: str) -> tuple[
         return said, REFUSED_SOME if ended.state == "paused" and ended.message else 1
     if failed and failed == sum(verdicts.values()):
         return [*said, f"Every item ended in an error. Judge them again: {runs} --retry-errors"], REFUSED_SOME
-    return said, 0
+    return [*said, f"  Judge those again: {runs} --retry-errors"] if failed else said, 0
 
 
 def _judged_by_stored_replies(info: RunInfo) -> int:
@@ -297,6 +297,8 @@ def _show_run(info: RunInfo, costs: RunCosts, *, whole: bool) -> None:
             click.echo(f"  {timeout_words(info.timeouts)}: resume it with --retry-timeouts")
         for words in info.failures:
             click.echo(inert(f"  error: {words}"))
+        if info.failures:
+            click.echo("  Resume it with --retry-errors to judge those items again.")
         for line in isolation_lines(info):
             click.echo(inert(f"  {line}"))
         if info.usage is not None:

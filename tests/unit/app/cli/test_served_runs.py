@@ -17,6 +17,7 @@ import pytest
 from tests.background import install_plugin, runner_ends, until
 from tests.helpers import make_project
 from tests.served_runs import VERIFIER, rows
+from tests.servers.providers import providers
 from tests.servers.scripted import Received, Scripted, ScriptedServer, chat_reply, scripted
 from workbench.core.project import Project
 
@@ -64,13 +65,17 @@ def test_a_run_from_estimate_to_transcript(project: Project) -> None:
         out, err = call(project, "verify", *asking(server))
         assert f"About {ITEMS} calls for {ITEMS} items" in err
         assert "cost unknown: no price in workbench.toml" in err
+        assert "Judge those again: workbench runs" in err
+        assert "resume 1 --retry-errors" in err
         assert f"{ITEMS} calls; 3.9k tokens in, 780 out; 39 without a known price; failed: 1 bad_request" in out
         assert document(project, "verify", *asking(server))["reused"] == ITEMS
         shown = document(project, "runs", "show", "1")
         assert shown["attempts"] == {"unsent": 0, "sent": 0, "failed": 1, "done": ITEMS - 1}
         assert (shown["ambiguous"], shown["spent"]["calls"], shown["usage"]["errors"]) == ([], 39, {"bad_request": 1})
         assert "failed: 1 bad_request" in call(project, "runs")[0]
-        assert "spent: 39 calls, 4.68k tokens, cost unknown" in call(project, "runs", "show", "1")[0]
+        told = call(project, "runs", "show", "1")[0]
+        assert "spent: 39 calls, 4.68k tokens, cost unknown" in told
+        assert "Resume it with --retry-errors" in told
 
         broken[0] = False
         document(project, "runs", "resume", "1", "--retry-errors")
@@ -94,6 +99,22 @@ def test_a_budget_ends_the_command_with_3_and_says_how_to_go_on(project: Project
         assert "The budget is used up: 5 of 5 calls were made. Raise it and resume the run." in err
         assert document(project, "verify", *asking(server))["state"] == "complete"
         assert len(server.received) == ITEMS
+
+
+@pytest.mark.parametrize("name", ["openai", "gemini", "xai"])
+def test_a_wrong_key_ends_the_command_with_3_and_the_servers_words_and_is_not_measured(
+    project: Project, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-0123456789abcdef")
+    provider = providers()[name]
+    words = provider.cell("wrong_key").says
+    with scripted(lambda received: provider.answer("wrong_key")) as server:
+        out, err = call(project, "verify", *asking(server, api_key_env="MY_KEY"), code=3)
+        assert len(server.received) < ITEMS
+    for told in (err, call(project, "runs", "show", "1")[0]):
+        assert words in told
+    assert "0 correct, 0 incorrect, 0 abstain, 0 error" in out
+    assert VERIFIER not in call(project, "accuracy")[0]
 
 
 def test_control_c_leaves_the_run_going_on_its_server(project: Project) -> None:

@@ -58,16 +58,14 @@ class WhatIfOptions(Options, frozen=True, kw_only=True):
 
     verifier: Annotated[str, argument("VERIFIER")]
     settings: VerifierSettings = NONE_GIVEN
-    parser: Annotated[str | None, option("How replies are read: the same as -o parser=NAME.", metavar="NAME")] = None
-    threshold: Annotated[float | None, option("Accept from this score on, of whatever verifier that gives scores.")] = (
-        None
-    )
+    parser: Annotated[str | None, option("How replies are read: -o parser=NAME.", metavar="NAME")] = None
+    threshold: Annotated[float | None, option("Accept from this score on.")] = None
     run: Run = None
     basis: Basis = Basis()
-    sample: Annotated[Whole | None, option("Only so many of the items, drawn by chance.")] = None
+    sample: Annotated[Whole | None, option("Only so many items, drawn by chance.")] = None
     seed: Seed = 0
-    ask: Annotated[bool, option("Ask model servers where a reply is not stored; what they say is.")] = False
-    save: Annotated[str | None, option("Start a run of a verifier of this name with these options.")] = None
+    ask: Annotated[bool, option("Ask servers for replies that are missing.")] = False
+    save: Annotated[str | None, option("Start a run of it under this name.", metavar="NAME")] = None
     trust: Trust = False
 
     @property

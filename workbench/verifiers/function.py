@@ -11,16 +11,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from math import isfinite
 from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
-
-import msgspec
-from msgspec import Meta
 
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
+from workbench.verifiers.option_record import meaning, read, words
 
 
 class FunctionVerifier:
@@ -42,7 +39,7 @@ class FunctionVerifier:
     _defaults: ClassVar[dict[str, Any]]
 
     def __init__(self, /, **options: str) -> None:
-        self._options = self._defaults | {name: _read(name, text, self._hints[name]) for name, text in options.items()}
+        self._options = self._defaults | {name: read(name, text, self._hints[name]) for name, text in options.items()}
 
     def config(self) -> dict[str, object]:
         """The options in force."""
@@ -81,8 +78,8 @@ def verifier(
             "isolation": isolation,
             "preload": preload,
             "description": (inspect.getdoc(function) or "").partition("\n")[0].removesuffix("."),
-            "options": {one.name: _meaning(hints[one.name]) for one in taken},
-            "choices": {one.name: words for one in taken if (words := _words(hints[one.name]))},
+            "options": {one.name: meaning(hints[one.name]) for one in taken},
+            "choices": {one.name: few for one in taken if (few := words(hints[one.name]))},
             "_function": staticmethod(function),
             "_hints": hints,
             "_defaults": {one.name: one.default for one in taken},
@@ -121,26 +118,3 @@ def _is_plain(hint: Any) -> bool:
     if origin in (Union, UnionType):
         return all(map(_is_plain, get_args(hint)))
     return _is_plain(get_args(hint)[0]) if origin is Annotated else origin is Literal or hint in _PLAIN
-
-
-def _meaning(hint: Any) -> str:
-    metas = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
-    return next((meta.description for meta in metas if isinstance(meta, Meta) and meta.description), "")
-
-
-def _words(hint: Any) -> tuple[str, ...]:
-    """The words that an option takes, where they are a few."""
-    plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
-    if plain is bool:
-        return ("true", "false")
-    return tuple(map(str, get_args(plain))) if get_origin(plain) is Literal else ()
-
-
-def _read(name: str, text: str, hint: Any) -> Any:
-    try:
-        value = msgspec.convert(text, hint, strict=False)
-    except msgspec.ValidationError as error:
-        raise ValueError(f"{name}: {error}") from None
-    if isinstance(value, float) and not isfinite(value):
-        raise ValueError(f"{name}: {text!r} is no number")
-    return value

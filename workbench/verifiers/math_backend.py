@@ -7,13 +7,15 @@ expressions and parser tables to every worker it forks.
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, Final
 
-from math_verify import parse, verify
+from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse, verify
 
 from workbench.core.verdict import Outcome, Verdict
 from workbench.verifiers.judging import peak_kb
+from workbench.verifiers.math_verify import MathVerifyOptions
 
+_DEFAULTS: Final = MathVerifyOptions()
 _SHOWN = 500
 """Characters of a final answer that are kept."""
 
@@ -44,7 +46,14 @@ def _listen() -> _Swallowed:
 _swallowed = _listen()
 
 
-def judge(reference: str, completion: str) -> Verdict:
+_EXTRACTION: Final[dict[str, Any]] = {
+    "latex+expr": (LatexExtractionConfig(), ExprExtractionConfig()),
+    "latex": (LatexExtractionConfig(),),
+    "expr": (ExprExtractionConfig(),),
+}
+
+
+def judge(reference: str, completion: str, options: MathVerifyOptions = _DEFAULTS) -> Verdict:
     """What ``verify(parse("$reference$"), parse(completion))`` says, without the library's timeouts.
 
     The library answers False after an exception of its own; so does this, and the verdict's detail
@@ -54,10 +63,18 @@ def judge(reference: str, completion: str) -> Verdict:
     gold = parse(f"${reference}$", parsing_timeout=None)
     if not gold:
         return _undecided("no_reference_answer")
-    candidate = parse(completion, parsing_timeout=None)
+    candidate = parse(completion, _EXTRACTION[options.extraction], parsing_timeout=None)
     if not candidate:
         return _undecided("no_answer_found", reference_final=_text(gold))
-    equal = verify(gold, candidate, timeout_seconds=None)
+    equal = verify(
+        gold,
+        candidate,
+        float_rounding=options.float_rounding,
+        numeric_precision=options.numeric_precision,
+        strict=options.strict,
+        allow_set_relation_comp=options.allow_set_relation_comp,
+        timeout_seconds=None,
+    )
     if not equal and _memory_ran_out():
         raise MemoryError
     return Verdict(

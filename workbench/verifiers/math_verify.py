@@ -3,33 +3,58 @@
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta, Struct
 
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.verifiers import latex
 from workbench.verifiers.base import Isolation
 from workbench.verifiers.judging import Allowance
+from workbench.verifiers.option_record import choices, chosen, made, meanings
 
 _WRAPPER_VERSION = "2"
 
 
+class MathVerifyOptions(Struct, frozen=True, kw_only=True):
+    """Those of the library, under its names; what is as by default is no part of a configuration."""
+
+    strict: Annotated[bool, Meta(description="whether variables must have the same names (default true)")] = True
+    float_rounding: Annotated[
+        int, Meta(ge=0, le=30, description="decimal places that numbers are rounded to (default 6)")
+    ] = 6
+    numeric_precision: Annotated[
+        int, Meta(ge=1, le=100, description="digits to which values are worked out (default 15)")
+    ] = 15
+    allow_set_relation_comp: Annotated[
+        bool,
+        Meta(description="whether 1 < x < 2 is (1, 2), whichever the reference says (default false)"),
+    ] = False
+    extraction: Annotated[
+        Literal["latex+expr", "latex", "expr"],
+        Meta(description="what is looked for in a completion: LaTeX, plain expressions or both (default latex+expr)"),
+    ] = "latex+expr"
+
+
 class MathVerify:
-    """Math-Verify with its default extraction; the reference is parsed as ``$reference$``.
+    """Math-Verify, by default with its default extraction; the reference is parsed as ``$reference$``.
 
     The library is imported only by worker processes: it brings sympy, can hang for minutes and can take
     all memory. Its own timeouts are off, because the worker pool's deadline replaces them.
     """
 
     description: ClassVar[str] = "Math-Verify: parses both answers and compares them with sympy"
-    options: ClassVar[dict[str, str]] = {}
+    options: ClassVar[dict[str, str]] = meanings(MathVerifyOptions)
+    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(MathVerifyOptions)
     preload: ClassVar[tuple[str, ...]] = ("workbench.verifiers.math_backend",)
     name: str = "math-verify"
     isolation: Isolation = "process"
     allowance = Allowance(deadline_s=3.0)
     """Real answers take up to 0.7 s of processor time, and half as much again beside busy neighbours."""
 
-    def __init__(self) -> None:
+    def __init__(self, **options: str) -> None:
+        self._options = made(MathVerifyOptions, options)
         if (lack := latex.lack()) is not None:
             raise lack
         try:
@@ -38,8 +63,8 @@ class MathVerify:
             raise VerifierError("The package math-verify isn't installed.", "Run: pip install math-verify") from error
 
     def config(self) -> dict[str, object]:
-        """It has no options."""
-        return {}
+        """What was chosen otherwise than by default."""
+        return chosen(self._options)
 
     def prepare(self) -> None:
         """There is nothing to load: the server has imported it all."""
@@ -48,4 +73,4 @@ class MathVerify:
         """The library's verdict; an answer it can't parse is an abstention."""
         from workbench.verifiers.math_backend import judge
 
-        return judge(item.reference, item.completion)
+        return judge(item.reference, item.completion, self._options)

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.verifiers.base import identity
+from workbench.verifiers.math_verify import MathVerify
 from workbench.verifiers.pool import WorkerPool
 
 BOMBS = {
@@ -99,3 +101,27 @@ def require_equal(pool: WorkerPool, rows: list[dict[str, Any]]) -> None:
     expected = [bool(int(line)) for line in direct.stdout.split()]
     forced = [_verify(pool, row["answer"], row["completion"]).outcome is Outcome.CORRECT for row in rows]
     assert forced == expected
+
+
+@pytest.mark.parametrize(
+    ("reference", "completion", "options", "before", "after"),
+    [
+        ("0.333", "$0.3333$", {"float_rounding": "2"}, "incorrect", "correct"),
+        ("2x+1", "$2y+1$", {"strict": "false"}, "incorrect", "correct"),
+        ("(1,2)", "$1 < x < 2$", {"allow_set_relation_comp": "true"}, "incorrect", "correct"),
+        ("3", "It is $3$", {"extraction": "latex"}, "correct", "correct"),
+        ("3", "It is 3", {"extraction": "latex"}, "correct", "abstain"),
+    ],
+)
+def test_the_librarys_options(
+    pool: WorkerPool, reference: str, completion: str, options: dict[str, str], before: str, after: str
+) -> None:
+    assert _verify(pool, reference, completion).outcome.word == before
+    with WorkerPool(("math-verify", options), 1) as other:
+        assert _verify(other, reference, completion).outcome.word == after
+    assert identity(MathVerify(**options)) != identity(MathVerify())
+
+
+def test_math_verify_by_default_is_what_it_was() -> None:
+    assert MathVerify().config() == {}
+    assert identity(MathVerify(strict="true", float_rounding="6")) == identity(MathVerify())

@@ -14,18 +14,16 @@ from workbench.measuring.what_if import NAMED, WhatIfOptions, save, what_if
 
 
 class WhatIfCommandOptions(WhatIfOptions, frozen=True, kw_only=True):
-    limit: Annotated[int, option("Name at most so many items that flip.", ge=0)] = NAMED
+    limit: Annotated[int, option("Name at most so many that flip.", ge=0)] = NAMED
     form: TableForm = TableForm()
 
 
 @verb
 def what_if_command(project: Project, options: WhatIfCommandOptions) -> Output:
-    """Show which verdicts of a run would change with other options of its verifier: fixed, broken, or neither.
+    """Show which verdicts would change with other options of a verifier.
 
-    Stored replies are read again and stored scores compared again, without a call; verifiers on this machine judge
-    again. Nothing is stored unless --ask or --save says so. Where replies are missing, such as with another template,
-    it says what asking would take: try --sample 20 --ask first. An option without a value (-o parser=) goes back to
-    its default. Exit code 3: it ended before every item was judged.
+    Without a call: where replies are missing it says what asking would take; try --sample 20 --ask first. Exit code 3:
+    it ended before every item was judged.
     """
     from workbench.measuring.what_if_tables import what_if_as
 

@@ -136,7 +136,11 @@ def _quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -
     ):
         # Of strings, 1.10 is not 1.1.
         return DIFFERENT
-    found = same_quantity(first, second, question.asked)
+    leniency = with_.reader.leniency
+    if leniency.units == "required" and one.value.unit is not None and other.value.is_number:
+        return Equality(False, "quantity.unit_missing")
+    near = leniency.near(first, second)
+    found = same_quantity(first, near, question.asked)
     if found is None:
         if first.word or second.word:
             return Equality(False, "quantity.differs")
@@ -151,8 +155,8 @@ def _quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -
     if equality.rule == "number.rounding" and question.rounds_to and first.number.step and second.number.step:
         raise Doubt("alike")
     if equality.equal:
-        return _same_thing(one, other, first, second, equality, with_)
-    return equality
+        equality = _same_thing(one, other, first, second, equality, with_)
+    return equality if near is second or not equality.equal else Equality(True, "number.tolerance")
 
 
 def _as_asked(number: Quantity, other: Quantity, question: TypedQuestion) -> Quantity:
@@ -195,7 +199,8 @@ def _ratios(one: Part[Ratio], other: Part[Any], with_: Comparison) -> Equality |
     if second is None:
         return DIFFERENT
     same = same_ratio(one.value, second)
-    if same and with_.question.reduced and is_reduced(one.value) != is_reduced(second):
+    asked = with_.question.reduced and with_.reader.leniency.form == "asked"
+    if same and asked and is_reduced(one.value) != is_reduced(second):
         return Equality(False, "expression.form")
     return Equality(same, "number.ratio")
 

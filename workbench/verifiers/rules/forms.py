@@ -45,6 +45,8 @@ _UNREAL_POWER = re.compile(r"(?:e|\\exp)\s?(?:\^|\()")
 
 def in_form(one: str, other: str, with_: Comparison) -> bool:
     """Whether a candidate of an equal value has what form the question asks for and the reference has."""
+    if with_.reader.leniency.form == "any":
+        return True
     reference, candidate = (other, one) if with_.turned else (one, other)
     ours, theirs = (text.rpartition("=")[2].strip() for text in (reference, candidate))
     question = with_.question

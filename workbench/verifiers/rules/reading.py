@@ -28,6 +28,7 @@ from workbench.verifiers.rules.conclusions import (
 )
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.equations import same_expression
+from workbench.verifiers.rules.leniency import AS_IT_IS, Leniency
 from workbench.verifiers.rules.logic import Formula, formula, formula_told
 from workbench.verifiers.rules.named import NamedValues, named_answer, named_reference
 from workbench.verifiers.rules.numberwords import NUMBER_WORDS, ORDINALS, PARTS, SCALES
@@ -112,10 +113,12 @@ class AnswerReader:
 
     Args:
         question: What it says decides what an ambiguous text is.
+        leniency: How strictly they are compared.
     """
 
-    def __init__(self, question: TypedQuestion) -> None:
+    def __init__(self, question: TypedQuestion, leniency: Leniency = AS_IT_IS) -> None:
         self.question = question
+        self.leniency = leniency
         self.vocabulary: Vocabulary | None = None
         self._parts: dict[tuple[str, int], Part[Any]] = {}
         self._references: dict[str, tuple[Part[Any], Vocabulary | None]] = {}

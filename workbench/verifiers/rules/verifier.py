@@ -10,9 +10,11 @@ from typing import ClassVar
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers import latex
 from workbench.verifiers.base import Isolation, Pending
+from workbench.verifiers.option_record import choices, chosen, made, meanings
 from workbench.verifiers.rules.answers import Answers, answers
 from workbench.verifiers.rules.decision import Decision, decide
 from workbench.verifiers.rules.equality import Symbolic, Unread
+from workbench.verifiers.rules.leniency import Leniency
 from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.reading import AnswerReader
 
@@ -27,12 +29,14 @@ class Rules:
     """Decides most items without sympy, in well under a millisecond; leaves the rest to a worker process."""
 
     description: ClassVar[str] = "Type-aware rules: numbers, units, expressions, choices, states, lists, strings"
-    options: ClassVar[dict[str, str]] = {}
+    options: ClassVar[dict[str, str]] = meanings(Leniency)
+    choices: ClassVar[dict[str, tuple[str, ...]]] = choices(Leniency)
     preload: tuple[str, ...] = ()
     name: str = "rules"
     isolation: Isolation = "staged"
 
-    def __init__(self) -> None:
+    def __init__(self, **options: str) -> None:
+        self._leniency = made(Leniency, options)
         # Without sympy the rules still decide what they can read.
         self.version = RULE_VERSION
         self.lack = latex.lack()
@@ -41,22 +45,22 @@ class Rules:
             self.version += "".join(f"+{package}{version(name)}" for package, name in _SYMBOLIC.items())
 
     def config(self) -> dict[str, object]:
-        """It has no options."""
-        return {}
+        """What was chosen otherwise than by default."""
+        return chosen(self._leniency)
 
     def quick(self, item: VerifierInput) -> Verdict | Pending:
         """The verdict, or what is left for a worker: never slow, whatever the texts are."""
         found = answers(item.question, item.reference, item.completion, item.subtype)
         try:
-            return _verdict(found, _decide(item, found, _needs_worker))
+            return _verdict(found, self._decide(item, found, _needs_worker))
         except Unread:
-            return Pending(key=_key(item, found), verdict=_verdict(found, Decision(None, "too_complex")))
+            return Pending(key=_key(item, found, self.config()), verdict=_verdict(found, Decision(None, "too_complex")))
 
     def verify(self, item: VerifierInput) -> Verdict:
         """The verdict, with sympy's help where the rules can't read an answer. Only for worker processes."""
         found = answers(item.question, item.reference, item.completion, item.subtype)
         try:
-            return _verdict(found, _decide(item, found, self._symbolic()))
+            return _verdict(found, self._decide(item, found, self._symbolic()))
         except Unread:
             return _verdict(found, Decision(None, "too_complex"))
 
@@ -67,15 +71,14 @@ class Rules:
 
         return same_symbolic
 
-
-def _decide(item: VerifierInput, found: Answers, symbolic: Symbolic) -> Decision:
-    return decide(found, item.completion, _reader(item.question, item.subtype), symbolic)
+    def _decide(self, item: VerifierInput, found: Answers, symbolic: Symbolic) -> Decision:
+        return decide(found, item.completion, _reader(item.question, item.subtype, self._leniency), symbolic)
 
 
 @lru_cache(maxsize=256)
-def _reader(text: str, subtype: str | None) -> AnswerReader:
+def _reader(text: str, subtype: str | None, leniency: Leniency) -> AnswerReader:
     """Many completions answer one question: what it says and its reference's answer are read once."""
-    return AnswerReader(TypedQuestion(text, subtype))
+    return AnswerReader(TypedQuestion(text, subtype), leniency)
 
 
 def _needs_worker(reference: str, candidate: str) -> bool | None:
@@ -95,7 +98,7 @@ def _verdict(found: Answers, decision: Decision) -> Verdict:
     )
 
 
-def _key(item: VerifierInput, found: Answers) -> bytes:
+def _key(item: VerifierInput, found: Answers, chosen: dict[str, object]) -> bytes:
     """What a worker's verdict depends on: the final answers, the type, the question with its options and wording.
 
     Where a reference has several parts, also the completion: some may stand outside its last box.
@@ -103,4 +106,6 @@ def _key(item: VerifierInput, found: Answers) -> bytes:
     texts = [*found.parts, found.candidate.text, item.subtype or "", item.question]
     if len(found.parts) > 1:
         texts.append(item.completion)
+    if chosen:
+        texts.append(repr(sorted(chosen.items())))
     return sha256("\0".join(texts).encode("utf-8", "surrogatepass")).digest()

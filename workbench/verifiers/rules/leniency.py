@@ -1,0 +1,51 @@
+"""How strictly `rules` compares: what its user may choose."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from msgspec import Meta, Struct
+
+if TYPE_CHECKING:
+    from workbench.verifiers.rules.quantities import Quantity
+
+
+class Leniency(Struct, frozen=True, kw_only=True):
+    """The options of `rules`; what is as by default is no part of a configuration."""
+
+    tolerance: Annotated[
+        float,
+        Meta(ge=0, le=1, description="the share by which equal numbers may differ, such as 0.01 (default 0)"),
+    ] = 0.0
+    units: Annotated[
+        Literal["optional", "required"],
+        Meta(description="whether an answer must name the unit that the reference names (default optional)"),
+    ] = "optional"
+    form: Annotated[
+        Literal["asked", "any"],
+        Meta(description="whether an equal answer must have the form that the question asks for (default asked)"),
+    ] = "asked"
+
+    def near(self, reference: Quantity, candidate: Quantity) -> Quantity:
+        """The candidate, with the reference's value where it is within the tolerance of it."""
+        if not self.tolerance or reference.pi != candidate.pi or _offset(reference) != _offset(candidate):
+            return candidate
+        wanted, scale = reference.number.value * _factor(reference, candidate), _factor(candidate, reference)
+        found = candidate.number.value * scale
+        if wanted == found or abs(found - wanted) > abs(wanted) * Fraction(self.tolerance):
+            return candidate
+        return candidate._replace(number=candidate.number._replace(value=wanted / scale))
+
+
+AS_IT_IS: Final = Leniency()
+"""What holds where nothing is chosen."""
+
+
+def _factor(side: Quantity, other: Quantity) -> Fraction:
+    """What a number is worth, where both have a unit."""
+    return Fraction(side.unit.factor) if side.unit and other.unit else Fraction(1)
+
+
+def _offset(side: Quantity) -> object:
+    return side.unit if side.unit and side.unit.offset else None

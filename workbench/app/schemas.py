@@ -71,8 +71,13 @@ from workbench.statistics.records.probe import (
     SweepReport,
     ThresholdReport,
 )
-from workbench.statistics.records.ranking import ProblemCandidates, RankingReport, ScoredRow, SelectedLine
-from workbench.statistics.records.ranking import SetLine as RankingSetLine
+from workbench.statistics.records.ranking import (
+    ProblemCandidates,
+    RankingReport,
+    RankingSetLine,
+    ScoredRow,
+    SelectedLine,
+)
 from workbench.statistics.records.report import AccuracyReport, CorrelationReport
 from workbench.training.records import (
     OpenRlhfRequest,

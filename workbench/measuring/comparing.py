@@ -25,7 +25,7 @@ from workbench.statistics.records.comparison import (
     Bootstrap,
     CompareReport,
     Example,
-    GroupFigures,
+    GroupComparison,
     JointErrorReport,
     Quadrant,
 )
@@ -263,7 +263,7 @@ def _paired(found: JudgedSelection, order: tuple[int, int], protocol: Protocol3)
     return PairedItems(found.gold[both], right_a[both], right_b[both], found.question[both]), counts
 
 
-def _groups(everything: Columns, by: str, ids: IntArray, cells: Quadrants, question: IntArray) -> list[GroupFigures]:
+def _groups(everything: Columns, by: str, ids: IntArray, cells: Quadrants, question: IntArray) -> list[GroupComparison]:
     import numpy as np
 
     from workbench.statistics.compare import compare_groups

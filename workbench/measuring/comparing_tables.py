@@ -27,7 +27,7 @@ from workbench.statistics.records.comparison import (
     LEVEL,
     CompareReport,
     FamilyReport,
-    GroupFigures,
+    GroupComparison,
     JointErrorReport,
     MetricDifference,
     PairedFigures,
@@ -194,7 +194,7 @@ def _undefined(report: CompareReport) -> Iterator[str]:
 
 def groups_table(report: CompareReport) -> Table:
     """Wins, losses and ties by group."""
-    columns: Columns[GroupFigures] = (
+    columns: Columns[GroupComparison] = (
         word("", lambda group: group_name(group.group, report.by)),
         count("n", lambda group: group.n),
         count("questions", lambda group: group.questions),

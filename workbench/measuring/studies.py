@@ -37,8 +37,8 @@ from workbench.statistics.records.probe import (
     DuelReport,
     DuelRow,
     FamilyFigures,
-    Figures,
     Part,
+    ProbeFigures,
     ProbeReport,
     SweepPoint,
     SweepReport,
@@ -350,7 +350,7 @@ class _ProbeLine(NamedTuple):
     """Figures under a name."""
 
     name: str
-    figures: Figures
+    figures: ProbeFigures
 
 
 _COLUMNS: Columns[_ProbeLine] = (

@@ -22,7 +22,7 @@ from workbench.labelling.agreement.measuring import ceilings
 from workbench.measuring import notes
 from workbench.measuring.columns import Columns, columns, gold_counts
 from workbench.measuring.judged import VerifierRun, judges_of, model_of, plain_name
-from workbench.measuring.records.validity import COMPARING, Check, Finding, ValidityReport
+from workbench.measuring.records.validity import COMPARING, Check, ValidityFinding, ValidityReport
 from workbench.measuring.store import reviews
 from workbench.runs.store import runs, verdicts
 from workbench.statistics.records.agreement import Ceiling
@@ -295,7 +295,7 @@ def _rows(everything: Columns, kept: BoolArray | None, gold: GoldChoice) -> _Cho
 
 def _of_judge(
     project: Project, everything: Columns, rows: _ChosenItems, seen: Forms, judge: VerifierRun
-) -> list[Finding]:
+) -> list[ValidityFinding]:
     outcome = everything.outcome(judge.run)
     outcome = outcome if rows.kept is None else outcome[rows.kept]
     comparing = [
@@ -371,7 +371,7 @@ def _varies(said: BoolArray) -> bool:
 
 def _compare(
     check: Check, verifier: str, said: BoolArray, rows: _ChosenItems, chosen: IntArray, exposed: BoolArray
-) -> Finding:
+) -> ValidityFinding:
     import numpy as np
 
     from workbench.statistics.subgroups import stratified_difference
@@ -381,7 +381,7 @@ def _compare(
     effect = stratified_difference(said, exposed, stratum, rows.question[chosen])
     of_kind = int(exposed.sum())
     others = len(exposed) - of_kind
-    return Finding(
+    return ValidityFinding(
         check=check,
         verifier=verifier,
         n=effect.exposed + effect.others,
@@ -393,7 +393,9 @@ def _compare(
     )
 
 
-def _undecided(everything: Columns, rows: _ChosenItems, judge: VerifierRun, outcome: IntArray) -> Finding | None:
+def _undecided(
+    everything: Columns, rows: _ChosenItems, judge: VerifierRun, outcome: IntArray
+) -> ValidityFinding | None:
     from collections import Counter
 
     from workbench.statistics.subgroups import clustered_wilson
@@ -409,7 +411,7 @@ def _undecided(everything: Columns, rows: _ChosenItems, judge: VerifierRun, outc
     counted = Counter(codes[open_].tolist()).most_common(_REASONS_SAID)
     share, ci = (abstain + error) / n, clustered_wilson(open_[judged], rows.question[judged])
     named = [f"{title(reasons.names[code]) or reasons.names[code]} ({count:,})" for code, count in counted]
-    return Finding(
+    return ValidityFinding(
         check="undecided",
         verifier=judge.name,
         n=n,
@@ -423,7 +425,7 @@ def _undecided(everything: Columns, rows: _ChosenItems, judge: VerifierRun, outc
 
 def _flips(
     project: Project, everything: Columns, rows: _ChosenItems, judge: VerifierRun, outcome: IntArray
-) -> list[Finding | None]:
+) -> list[ValidityFinding | None]:
     import numpy as np
 
     from workbench.statistics.confusion import align
@@ -432,7 +434,7 @@ def _flips(
         return []
     reader = project.database.reader()
     found = reviews.samples(reader, judge.run)
-    flips: list[Finding | None] = []
+    flips: list[ValidityFinding | None] = []
     if len(found.item):
         yes, no = (align(rows.item, found.item, said, np.int64(0)) for said in (found.yes, found.no))
         between = "from sample to sample of one run"
@@ -448,7 +450,7 @@ def _flips(
 
 def _flipped(
     check: Check, rows: _ChosenItems, verifier: str, twice: BoolArray, differ: BoolArray, between: str
-) -> Finding | None:
+) -> ValidityFinding | None:
     """How often decided verdicts contradict each other, of the items that have two."""
     from workbench.statistics.subgroups import clustered_wilson
 
@@ -456,7 +458,7 @@ def _flipped(
         return None
     flags = differ[twice]
     share, ci = float(flags.mean()), clustered_wilson(flags, rows.question[twice])
-    return Finding(
+    return ValidityFinding(
         check=check,
         verifier=verifier,
         n=len(flags),
@@ -468,21 +470,21 @@ def _flipped(
     )
 
 
-def _selected(judge: VerifierRun, chosen: Mapping[str, list[str]]) -> list[Finding]:
+def _selected(judge: VerifierRun, chosen: Mapping[str, list[str]]) -> list[ValidityFinding]:
     """That a judge helped to choose the data."""
     datasets = chosen.get(judge.name)
     if not datasets:
         return []
     sentence = selected(datasets)
-    return [Finding(check="selection", verifier=judge.name, n=0, sentence=sentence, stands_out=True)]
+    return [ValidityFinding(check="selection", verifier=judge.name, n=0, sentence=sentence, stands_out=True)]
 
 
-def _of_labels(project: Project) -> list[Finding]:
+def _of_labels(project: Project) -> list[ValidityFinding]:
     return [_ceiling(found) for found in ceilings(project)]
 
 
-def _ceiling(found: Ceiling) -> Finding:
-    return Finding(
+def _ceiling(found: Ceiling) -> ValidityFinding:
+    return ValidityFinding(
         check="ceiling",
         verifier=None,
         n=0,
@@ -493,7 +495,7 @@ def _ceiling(found: Ceiling) -> Finding:
     )
 
 
-def _notes(compared: int, findings: list[Finding], items: int, texts: int) -> tuple[str, ...]:
+def _notes(compared: int, findings: list[ValidityFinding], items: int, texts: int) -> tuple[str, ...]:
     out = sum(finding.stands_out for finding in findings if finding.check in COMPARING)
     notes = []
     if compared:

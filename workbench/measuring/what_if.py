@@ -93,7 +93,7 @@ class _Asked(Struct, frozen=True, kw_only=True, eq=False):
     judged: int
 
 
-class _Found(Struct, frozen=True, kw_only=True, eq=False):
+class _NewOutcomes(Struct, frozen=True, kw_only=True, eq=False):
     """New outcomes.
 
     Attributes:
@@ -132,7 +132,7 @@ class WhatIf:
         ids: Row ids of the items whose verdict changes, in the order of the report.
     """
 
-    def __init__(self, project: Project, report: WhatIfReport, asked: _Asked, found: _Found) -> None:
+    def __init__(self, project: Project, report: WhatIfReport, asked: _Asked, found: _NewOutcomes) -> None:
         self._table = ItemTable(project, BrowseQuery())
         self._asked, self._found = asked, found
         self._kinds, self.ids = _ordered(asked, found, report)
@@ -318,7 +318,7 @@ def _changes(options: WhatIfOptions) -> dict[str, str | None]:
     return options.changes | threshold
 
 
-def _by_scores(asked: _Asked, threshold: float) -> _Found:
+def _by_scores(asked: _Asked, threshold: float) -> _NewOutcomes:
     """What the scores make; an item that the run failed on would be judged again."""
     import numpy as np
 
@@ -329,12 +329,12 @@ def _by_scores(asked: _Asked, threshold: float) -> _Found:
     assert score is not None
     new = at_threshold(before, score[asked.drawn], threshold)
     after[asked.drawn] = np.where(before == Outcome.ERROR, -1, new)
-    return _Found(after=after, means="scores", verdicts={}, missing=[])
+    return _NewOutcomes(after=after, means="scores", verdicts={}, missing=[])
 
 
 def _by_judging(
     project: Project, asked: _Asked, changed: Variant, options: WhatIfOptions, beside: frozenset[int]
-) -> _Found:
+) -> _NewOutcomes:
     import numpy as np
 
     items: list[int] = asked.everything.item[asked.drawn].tolist()
@@ -350,7 +350,7 @@ def _by_judging(
         if after[at] != asked.before[at] or verdict.outcome >= Outcome.ABSTAIN or item in beside:
             verdicts[item] = verdict
     means: Means = "local" if not changed.asks else "calls" if work.calls else "replies"
-    return _Found(
+    return _NewOutcomes(
         after=after, means=means, verdicts=verdicts, missing=work.missing, calls=work.calls, trouble=work.trouble
     )
 
@@ -358,7 +358,7 @@ def _by_judging(
 def _report(
     project: Project,
     asked: _Asked,
-    found: _Found,
+    found: _NewOutcomes,
     changed: Variant | None,
     threshold: float | None,
     options: WhatIfOptions,
@@ -405,7 +405,7 @@ def _report(
     )
 
 
-def _counts(asked: _Asked, found: _Found) -> RejudgedItems:
+def _counts(asked: _Asked, found: _NewOutcomes) -> RejudgedItems:
     import numpy as np
 
     drawn, read = len(asked.drawn), int(np.count_nonzero(found.after >= 0))
@@ -427,7 +427,7 @@ def _counts(asked: _Asked, found: _Found) -> RejudgedItems:
     )
 
 
-def _ordered(asked: _Asked, found: _Found, report: WhatIfReport) -> tuple[IntArray, list[int]]:
+def _ordered(asked: _Asked, found: _NewOutcomes, report: WhatIfReport) -> tuple[IntArray, list[int]]:
     """Every item's kind of change, and the row ids of those that have one, kind by kind."""
     import numpy as np
 

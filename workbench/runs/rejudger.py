@@ -1,4 +1,4 @@
-"""The process that judges stored items anew: ``python -m workbench.runs.rejudger``, a `Job` on its stdin.
+"""The process that judges stored items anew: ``python -m workbench.runs.rejudger``, a `RejudgingJob` on its stdin.
 
 It answers on its stdout, an item at a time, and stores no verdict. What it asks model servers is journalled under a
 run, as a run's calls are. SIGTERM ends it, once the calls in flight have had their time.
@@ -26,7 +26,7 @@ from workbench.core.verdict import Verdict, VerifierInput
 from workbench.llm.records import Halt, Reply, Request
 from workbench.runs.lease import LeaseLost, standing_in
 from workbench.runs.local import judge_locally
-from workbench.runs.rejudging import Beat, Job, Over, Rejudged, Told
+from workbench.runs.rejudging import Beat, Over, Rejudged, RejudgingJob, Told
 from workbench.runs.store import calls, verdicts
 from workbench.verifiers.base import Judged, ServedVerifier
 from workbench.verifiers.registry import Registry
@@ -102,7 +102,7 @@ class _Tells(logging.Handler):
         self._answers.put(Told(record.getMessage()))
 
 
-def _judge(database: Database, job: Job, answers: _Answers) -> Over:
+def _judge(database: Database, job: RejudgingJob, answers: _Answers) -> Over:
     verifier = Registry().load(job.kind, job.options)
     chunks = _chunks(database, job.items)
     if verifier.isolation != "served":
@@ -194,7 +194,7 @@ def _sent(database: Database, run: int) -> int:
     return 0 if used is None else used.calls
 
 
-def work(job: Job, stream: BinaryIO) -> None:
+def work(job: RejudgingJob, stream: BinaryIO) -> None:
     """Do a job."""
     project = open_project(job.database)
     answers = _Answers(stream, project.database)
@@ -214,7 +214,7 @@ def work(job: Job, stream: BinaryIO) -> None:
 
 def main() -> None:
     """Be the process: whatever a verifier prints goes elsewhere."""
-    job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Job)
+    job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=RejudgingJob)
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stream:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         work(job, stream)

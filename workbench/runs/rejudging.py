@@ -114,7 +114,7 @@ def variant(project: Project, run: int, changes: Mapping[str, str | None], name:
 # -- The process, and what it is told and tells.
 
 
-class Job(Struct, frozen=True, kw_only=True):
+class RejudgingJob(Struct, frozen=True, kw_only=True):
     """What is to be judged, and by what.
 
     Attributes:
@@ -194,7 +194,7 @@ class Rejudging:
         if not variant.asks:
             # A model that is loaded may be anybody's; what servers have said can do nothing.
             require_trust(project, variant.verifier, variant.options, accept=trust)
-        self._job = Job(
+        self._job = RejudgingJob(
             database=str(project.path.resolve()),
             kind=variant.kind,
             options=variant.options,
@@ -270,7 +270,7 @@ def start(project: Project, variant: Variant, *, trust: bool = False) -> RunInfo
 
 
 @contextmanager
-def _started(job: Job) -> Iterator[subprocess.Popen[bytes]]:
+def _started(job: RejudgingJob) -> Iterator[subprocess.Popen[bytes]]:
     """The process at work; it ends with the work, or when nobody waits for it."""
     try:
         process = subprocess.Popen(

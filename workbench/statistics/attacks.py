@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from workbench.core.verdict import Outcome
-from workbench.statistics.records.probe import ControlFigures, FamilyFigures, Figures, SkipReason, VariantFigures
+from workbench.statistics.records.probe import ControlFigures, FamilyFigures, ProbeFigures, SkipReason, VariantFigures
 from workbench.statistics.subgroups import clustered_wilson
 
 
@@ -46,7 +46,7 @@ class VariantJudgements(Struct, kw_only=True):
     skipped: Counter[SkipReason]
 
 
-def figures(judgements: Sequence[Judgement]) -> Figures:
+def figures(judgements: Sequence[Judgement]) -> ProbeFigures:
     """The figures of some completions.
 
     The interval is Wilson's with the sample size divided by the design effect: payloads on one question are no
@@ -55,7 +55,7 @@ def figures(judgements: Sequence[Judgement]) -> Figures:
     outcomes = Counter(one.outcome for one in judgements)
     accepted, n = outcomes[Outcome.CORRECT], len(judgements)
     parsed = accepted + outcomes[Outcome.INCORRECT]
-    return Figures(
+    return ProbeFigures(
         n=n,
         parsed=parsed,
         accepted=accepted,
@@ -75,7 +75,7 @@ def _interval(judgements: Sequence[Judgement]) -> tuple[float, float]:
     return clustered_wilson(correct, question)
 
 
-def by_type(judgements: Iterable[Judgement]) -> dict[str, Figures]:
+def by_type(judgements: Iterable[Judgement]) -> dict[str, ProbeFigures]:
     """Figures by answer type, in the types' order."""
     groups: dict[str, list[Judgement]] = {}
     for one in judgements:

@@ -14,7 +14,7 @@ from workbench.statistics.accuracy import group_order
 from workbench.statistics.agreement.coefficients import divided
 from workbench.statistics.bootstrap import Interval, intervals, percentiles, resampled
 from workbench.statistics.confusion import BoolArray, FloatArray, Graded, IntArray
-from workbench.statistics.records.comparison import Bootstrap, GroupFigures, Metric, MetricDifference, PairedFigures
+from workbench.statistics.records.comparison import Bootstrap, GroupComparison, Metric, MetricDifference, PairedFigures
 from workbench.statistics.records.probe import Dimension, DuelRow, Winner
 from workbench.statistics.subgroups import Z95, benjamini_hochberg, clustered_wilson, compact
 
@@ -193,7 +193,9 @@ def compare_graded(a: Graded, b: Graded, question: IntArray) -> PairedFigures | 
     return compare(quadrants(a.right[both], b.right[both]), question[both]) if both.any() else None
 
 
-def compare_groups(cells: Quadrants, question: IntArray, group: IntArray, names: Sequence[str]) -> list[GroupFigures]:
+def compare_groups(
+    cells: Quadrants, question: IntArray, group: IntArray, names: Sequence[str]
+) -> list[GroupComparison]:
     """The same in each group that has items, in the order of `group_order`; q-values over all of them.
 
     Args:
@@ -208,7 +210,7 @@ def compare_groups(cells: Quadrants, question: IntArray, group: IntArray, names:
     found = {name: compare(cells.of(parts[name]), question[parts[name]]) for name in sorted(parts, key=group_order)}
     adjusted = benjamini_hochberg([figures.permutation_p for figures in found.values()])
     return [
-        GroupFigures(**structs.asdict(figures), group=name, q=q)
+        GroupComparison(**structs.asdict(figures), group=name, q=q)
         for (name, figures), q in zip(found.items(), adjusted, strict=True)
     ]
 

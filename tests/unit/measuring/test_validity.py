@@ -17,7 +17,7 @@ from workbench.core.project import Project
 from workbench.core.verdict import Outcome, Verdict
 from workbench.measuring import notes
 from workbench.measuring.judged import plain_name
-from workbench.measuring.records.validity import CHECKS, Finding
+from workbench.measuring.records.validity import CHECKS, ValidityFinding
 from workbench.measuring.validity import MOST_TEXTS, forms, validity
 from workbench.runs.store import runs, verdicts
 
@@ -62,7 +62,7 @@ def judge(project: Project, name: str, accepts: Any, **config: Any) -> int:
     return run
 
 
-def of(project: Project, verifier: str) -> dict[str, Finding]:
+def of(project: Project, verifier: str) -> dict[str, ValidityFinding]:
     return {finding.check: finding for finding in validity(project, (verifier,)).findings if finding.verifier}
 
 

@@ -22,7 +22,7 @@ from workbench.statistics.records.ranking import (
     Id,
     Missing,
     PartialVerifier,
-    ProblemRow,
+    ProblemMetrics,
     RankingReport,
     RankingRow,
     ScoredProblem,
@@ -367,7 +367,9 @@ def _arrays(
     return ProblemScores(*(np.array(values, dtype=np.float64) for values in (rank, truth, score)))
 
 
-def _figures(measured: Iterable[_VerifierScores], samples: int, seed: int) -> tuple[list[RankingRow], list[ProblemRow]]:
+def _figures(
+    measured: Iterable[_VerifierScores], samples: int, seed: int
+) -> tuple[list[RankingRow], list[ProblemMetrics]]:
     from workbench.statistics.ranking import of_problem
 
     rows, problems = [], []
@@ -397,10 +399,10 @@ def _row(one: _VerifierScores, found: Sequence[ProblemFigures], samples: int, se
     )
 
 
-def _problem_row(one: _VerifierScores, task: Id, figures: ProblemFigures) -> ProblemRow:
+def _problem_row(one: _VerifierScores, task: Id, figures: ProblemFigures) -> ProblemMetrics:
     from workbench.statistics.confusion import defined
 
-    return ProblemRow(
+    return ProblemMetrics(
         verifier=one.verifier,
         dataset=one.dataset,
         task_id=task,

@@ -30,9 +30,9 @@ from workbench.statistics.records.ranking import (
     Id,
     Picked,
     Ranked,
+    RankingSetLine,
     Rules,
     SelectedLine,
-    SetLine,
     SetRules,
     SetSolution,
     Shortfall,
@@ -373,17 +373,17 @@ def write_rows(sets: Iterable[SelectedSet], path: Path, *, force: bool) -> int:
     return write_lines(path, filter(None, map(_row, sets)), force=force)
 
 
-def _stored_lines(project: Project, truth: Truth, sets: Iterable[SelectedSet]) -> Iterator[SetLine]:
+def _stored_lines(project: Project, truth: Truth, sets: Iterable[SelectedSet]) -> Iterator[RankingSetLine]:
     for one in sets:
         if one.problem is not None and one.picked.ranked:
             yield _line(project, truth, one, one.problem)
 
 
-def _line(project: Project, truth: Truth, one: SelectedSet, stored: ProblemOutcomes) -> SetLine:
+def _line(project: Project, truth: Truth, one: SelectedSet, stored: ProblemOutcomes) -> RankingSetLine:
     problem = problems_of(project.database, [stored.question], ())[stored.question]
     items: dict[str | int, int] = {solution.solution_id: solution.item for solution in stored.solutions}
     goes_on = problem.canonical.startswith(problem.prompt)
-    return SetLine(
+    return RankingSetLine(
         dataset=stored.dataset,
         task_id=problem.task_id,
         prompt=problem.prompt,

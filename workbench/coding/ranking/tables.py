@@ -19,7 +19,7 @@ from workbench.coding.records.figures import (
 from workbench.core.options import TableForm
 from workbench.core.text.figures import aligned, bar, counted, interval, interval_bar, number, percent, percent_interval
 from workbench.core.text.inert import inert
-from workbench.statistics.records.ranking import Ends, ProblemRow, RankingReport, RankingRow
+from workbench.statistics.records.ranking import Ends, ProblemMetrics, RankingReport, RankingRow
 from workbench.tables.document import Cell, Table
 from workbench.tables.files import records_csv, written
 from workbench.tables.table import Columns, column, count, ends, figure, listed, table, text, word
@@ -65,7 +65,7 @@ def _small(ends: Ends | None, text: Callable[[Ends], str]) -> str:
 
 
 def _problem_table(report: RankingReport) -> Table:
-    columns: Columns[ProblemRow] = (
+    columns: Columns[ProblemMetrics] = (
         word("verifier", lambda one: one.verifier),
         word("data set", lambda one: one.dataset),
         word("problem", lambda one: str(one.task_id)),

@@ -392,7 +392,7 @@ class ChatMessage(Struct, frozen=True, kw_only=True):
     content: str
 
 
-class RewardModel(Struct, frozen=True, kw_only=True):
+class RewardFields(Struct, frozen=True, kw_only=True):
     """How a reply is rewarded, as verl's readers look for it.
 
     Attributes:
@@ -446,7 +446,7 @@ class EvolvedLine(Struct, frozen=True, kw_only=True):
     data_source: str
     prompt: tuple[ChatMessage, ...]
     ability: str
-    reward_model: RewardModel
+    reward_model: RewardFields
     extra_info: ExtraInfo
     question: str
     entry_point: str | None

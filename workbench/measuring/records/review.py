@@ -76,7 +76,7 @@ LONGEST_NOTE: Final = 100_000
 """Characters a note may have."""
 
 
-class Vote(Struct, frozen=True, kw_only=True):
+class RunVote(Struct, frozen=True, kw_only=True):
     """What one verifier's run said of an item."""
 
     verifier: str
@@ -105,7 +105,7 @@ class Disagreement(Struct, frozen=True, kw_only=True):
     gold: GoldWord
     score: float
     why: str
-    votes: tuple[Vote, ...] = ()
+    votes: tuple[RunVote, ...] = ()
     reviews: tuple[Review, ...] = ()
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from workbench.core.verdict import OutcomeWord
-from workbench.measuring.records.review import ErrorCategory, GoldWord, Queue, Review, Vote
+from workbench.measuring.records.review import ErrorCategory, GoldWord, Queue, Review, RunVote
 from workbench.measuring.reviewing.differences import DifferenceKind, Differences
 
 
@@ -77,8 +77,8 @@ class TriageCase(Struct, frozen=True, kw_only=True):
     after: str
     differences: Differences
     gold: GoldWord
-    votes: tuple[Vote, ...]
-    erring: tuple[Vote, ...]
+    votes: tuple[RunVote, ...]
+    erring: tuple[RunVote, ...]
     read: tuple[str, str] | None = None
     reason: str = ""
     reviews: tuple[Review, ...] = ()

@@ -51,7 +51,7 @@ COMPARING: Final[tuple[Check, ...]] = (
 """Checks whose figure is a difference of shares; that of the others is a share."""
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class ValidityFinding(Struct, frozen=True, kw_only=True):
     """What one check says of one verifier.
 
     Attributes:
@@ -89,5 +89,5 @@ class ValidityReport(Struct, frozen=True, kw_only=True):
     gold_choice: GoldChoice
     texts: int
     compared: int
-    findings: list[Finding]
+    findings: list[ValidityFinding]
     notes: tuple[str, ...] = ()

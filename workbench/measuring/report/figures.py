@@ -8,7 +8,7 @@ from workbench.core.selection import group_name
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.figures import NONE, p_value, shade
 from workbench.measuring.accuracy_tables import accuracy_tables
-from workbench.measuring.records.validity import COMPARING, Finding
+from workbench.measuring.records.validity import COMPARING, ValidityFinding
 from workbench.measuring.report.common import (
     ColourScale,
     accuracy_plot,
@@ -298,7 +298,7 @@ def validity_section(contents: Contents) -> Section | None:
         blocks.append(Facts(tuple((_of(finding), finding.sentence) for finding in striking)))
     else:
         blocks.append(Paragraph("No check stands out."))
-    columns: Columns[Finding] = (
+    columns: Columns[ValidityFinding] = (
         word("Check", _of),
         count("n", lambda finding: finding.n),
         text("Figure", lambda finding: _shown(finding)(finding.estimate)),
@@ -310,15 +310,15 @@ def validity_section(contents: Contents) -> Section | None:
     return Section("validity", "Bias and validity", tuple(blocks))
 
 
-def _of(finding: Finding) -> str:
+def _of(finding: ValidityFinding) -> str:
     return f"{finding.check}, {finding.verifier or 'labels'}"
 
 
-def _shown(finding: Finding) -> Callable[[float | None], str]:
+def _shown(finding: ValidityFinding) -> Callable[[float | None], str]:
     return difference if finding.check in COMPARING else percentage
 
 
-def _ends(finding: Finding) -> str:
+def _ends(finding: ValidityFinding) -> str:
     return NONE if finding.ci is None else " to ".join(map(_shown(finding), finding.ci))
 
 

@@ -13,7 +13,7 @@ from workbench.core.text.figures import listed
 from workbench.core.verdict import GoldChoice, OutcomeWord
 from workbench.measuring.columns import Columns
 from workbench.measuring.judged import VerifierRun
-from workbench.measuring.records.review import GoldWord, Vote
+from workbench.measuring.records.review import GoldWord, RunVote
 from workbench.measuring.store.reviews import Gold
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class QueueItem(Struct, frozen=True, kw_only=True):
     score: float
     gold: GoldWord
     said: Gold
-    votes: tuple[Vote, ...]
+    votes: tuple[RunVote, ...]
 
 
 class QueueContents(Struct, frozen=True, kw_only=True, eq=False):
@@ -86,7 +86,7 @@ _SAYING: tuple[tuple[OutcomeWord, str, str], ...] = (
 )
 
 
-def who_says(votes: Sequence[Vote], *words: OutcomeWord) -> str:
+def who_says(votes: Sequence[RunVote], *words: OutcomeWord) -> str:
     """``rules and exact say correct, math-verify abstains``; of the words given only, else of all."""
     said = []
     for word, one, several in _SAYING:

@@ -20,7 +20,7 @@ from workbench.measuring.browsing import ItemTable
 from workbench.measuring.columns import Columns, columns
 from workbench.measuring.judged import BASELINE, VerifierRun, judges_of
 from workbench.measuring.notes import among
-from workbench.measuring.records.review import QUEUES, Disagreement, ErrorCategory, GoldWord, Queue, Vote
+from workbench.measuring.records.review import QUEUES, Disagreement, ErrorCategory, GoldWord, Queue, RunVote
 from workbench.measuring.reviewing import kinds
 from workbench.measuring.reviewing.asked import QueueContents, QueueItem, QueueQuery
 from workbench.measuring.reviewing.deciding import Part
@@ -170,7 +170,7 @@ class ReviewQueue:
 
     def _case(self, item: int, place: int, score: float, said: reviews.Gold) -> QueueItem:
         votes = tuple(
-            Vote(verifier=judge.name, run=judge.run, verdict=Outcome(int(outcome[place])).word)
+            RunVote(verifier=judge.name, run=judge.run, verdict=Outcome(int(outcome[place])).word)
             for judge, outcome in zip(self._asked.judges, self._asked.votes, strict=True)
             if outcome[place] >= 0
         )

@@ -22,7 +22,7 @@ from workbench.data.records.browse import BrowseQuery, ItemDetail, ItemVerdict
 from workbench.measuring import browsing
 from workbench.measuring.accuracy_items import AccuracyCell, judged_items
 from workbench.measuring.judged import BASELINE
-from workbench.measuring.records.review import ERROR_CATEGORIES, ErrorCategory, Review, Vote
+from workbench.measuring.records.review import ERROR_CATEGORIES, ErrorCategory, Review, RunVote
 from workbench.measuring.records.triage import Cause, CauseMark, TriageCase, TriageLine, TriageScope, TriageTally
 from workbench.measuring.reviewing import deciding
 from workbench.measuring.reviewing.differences import LONGEST, differences
@@ -148,8 +148,8 @@ def _erring(item: ItemDetail, verifiers: Sequence[str]) -> list[ItemVerdict]:
     return [verdict for verdict in against if verdict.verdict in ("correct", "incorrect")] or against
 
 
-def _vote(verdict: ItemVerdict) -> Vote:
-    return Vote(verifier=verdict.verifier, run=verdict.run, verdict=verdict.verdict)  # type: ignore[arg-type]
+def _vote(verdict: ItemVerdict) -> RunVote:
+    return RunVote(verifier=verdict.verifier, run=verdict.run, verdict=verdict.verdict)  # type: ignore[arg-type]
 
 
 def _read(verdict: ItemVerdict, reference: FinalAnswer, answer: FinalAnswer) -> tuple[str, str] | None:

@@ -50,7 +50,7 @@ class PairedFigures(Struct, frozen=True, kw_only=True):
     detectable: float | None
 
 
-class GroupFigures(PairedFigures, frozen=True, kw_only=True):
+class GroupComparison(PairedFigures, frozen=True, kw_only=True):
     """A and B on the items of one group: A wins ``only_a`` of them, loses ``only_b`` and ties on the rest.
 
     Attributes:
@@ -145,7 +145,7 @@ class CompareReport(PairedFigures, frozen=True, kw_only=True):
     metrics: list[MetricDifference]
     bootstrap: Bootstrap | None = None
     by: str | None = None
-    groups: list[GroupFigures] = []
+    groups: list[GroupComparison] = []
     selection_judges: list[str] = []
 
 

@@ -68,7 +68,7 @@ class BaseRow(Struct, frozen=True, kw_only=True):
     carrier: str | None = None
 
 
-class Figures(Struct, frozen=True, kw_only=True):
+class ProbeFigures(Struct, frozen=True, kw_only=True):
     """How often completions were accepted.
 
     Attributes:
@@ -94,7 +94,7 @@ class Figures(Struct, frozen=True, kw_only=True):
     no_verdict: float | None
 
 
-class VariantFigures(Figures, frozen=True, kw_only=True):
+class VariantFigures(ProbeFigures, frozen=True, kw_only=True):
     """One payload's figures.
 
     Attributes:
@@ -107,7 +107,7 @@ class VariantFigures(Figures, frozen=True, kw_only=True):
     expected: Literal["incorrect", "correct"]
 
 
-class FamilyFigures(Figures, frozen=True, kw_only=True):
+class FamilyFigures(ProbeFigures, frozen=True, kw_only=True):
     """One family's figures over all its payloads that are to be refused.
 
     Attributes:
@@ -123,11 +123,11 @@ class FamilyFigures(Figures, frozen=True, kw_only=True):
     source: str
     skipped: dict[SkipReason, int]
     above_control: float | None
-    by_type: dict[str, Figures]
+    by_type: dict[str, ProbeFigures]
     variants: list[VariantFigures]
 
 
-class ControlFigures(Figures, frozen=True, kw_only=True):
+class ControlFigures(ProbeFigures, frozen=True, kw_only=True):
     """How often right completions of the same questions were accepted; ``asr`` is their acceptance.
 
     Attributes:
@@ -135,7 +135,7 @@ class ControlFigures(Figures, frozen=True, kw_only=True):
     """
 
     real: int
-    by_type: dict[str, Figures]
+    by_type: dict[str, ProbeFigures]
 
 
 class ProbeReport(Struct, frozen=True, kw_only=True):
@@ -172,9 +172,9 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
     parsed: int
     skipped: dict[SkipReason, int]
     control: ControlFigures
-    carrier: Figures
-    overall: Figures
-    by_type: dict[str, Figures]
+    carrier: ProbeFigures
+    overall: ProbeFigures
+    by_type: dict[str, ProbeFigures]
     families: list[FamilyFigures]
 
 

@@ -183,7 +183,7 @@ class SetRules(Struct, frozen=True, kw_only=True):
     suites: dict[str, int]
 
 
-class SetLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RankingSetLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line of a set as ``workbench code select DB --write`` writes it, in the shape of the released HE-R sets.
 
     Attributes:
@@ -250,7 +250,7 @@ class RankingRow(Struct, frozen=True, kw_only=True):
     coverage: float | None = None
 
 
-class ProblemRow(Struct, frozen=True, kw_only=True):
+class ProblemMetrics(Struct, frozen=True, kw_only=True):
     """The same of one problem; a coefficient that is undefined is None here."""
 
     verifier: str
@@ -291,7 +291,7 @@ class RankingReport(Struct, frozen=True, kw_only=True):
     """
 
     rows: list[RankingRow]
-    problems: list[ProblemRow]
+    problems: list[ProblemMetrics]
     truth: str
     truth_runs: dict[str, int]
     left_out: int
@@ -305,7 +305,7 @@ class RankingReport(Struct, frozen=True, kw_only=True):
     refused: int = 0
 
 
-class Reward(Struct, frozen=True):
+class RewardScore(Struct, frozen=True):
     """A reward model's score, in any unit."""
 
     reward_score: float
@@ -326,7 +326,7 @@ class ScoredRow(Struct, frozen=True, kw_only=True):
     rank: float
     ground_average_test_score: float
     average_test_score: float | None = None
-    reward: Reward | None = None
+    reward: RewardScore | None = None
 
 
 class ScoredSolution(Struct, frozen=True, kw_only=True):

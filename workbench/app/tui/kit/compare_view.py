@@ -23,7 +23,7 @@ from workbench.core.text.figures import (
     points_interval,
 )
 from workbench.measuring.comparing import ComparedItem
-from workbench.statistics.records.comparison import LEVEL, CompareReport, GroupFigures, MetricDifference, Quadrant
+from workbench.statistics.records.comparison import LEVEL, CompareReport, GroupComparison, MetricDifference, Quadrant
 from workbench.tables.document import Tone
 from workbench.tables.table import Column, Columns, column, ends, identifier, word
 
@@ -126,12 +126,12 @@ def tabs(report: CompareReport, shown: Shown) -> Content:
 # -- wins and losses -------------------------------------------------------------------------------
 
 
-def group_columns(report: CompareReport, *, wide: bool) -> Columns[GroupFigures]:
+def group_columns(report: CompareReport, *, wide: bool) -> Columns[GroupComparison]:
     """Wins and losses of each group; bars are longer where there is room."""
     most = max((max(group.only_a, group.only_b) for group in report.groups), default=0)
     room = 14 if wide else 9
 
-    def won(heading: str, value: Callable[[GroupFigures], int], tone: Tone) -> Column[GroupFigures]:
+    def won(heading: str, value: Callable[[GroupComparison], int], tone: Tone) -> Column[GroupComparison]:
         def shown(count: int) -> str:
             return f"{compact_count(count):>5} {bar(count / most if most else 0.0, room - 6)}"
 
@@ -151,7 +151,7 @@ def group_columns(report: CompareReport, *, wide: bool) -> Columns[GroupFigures]
     )
 
 
-def _sure(group: GroupFigures) -> Tone:
+def _sure(group: GroupComparison) -> Tone:
     return "bold" if group.q < LEVEL else ""
 
 

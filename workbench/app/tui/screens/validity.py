@@ -15,7 +15,7 @@ from workbench.app.tui.kit.table_messages import ExportRequested
 from workbench.app.tui.sharing import share_list
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.text.figures import NONE, percent, percent_interval, points, points_interval
-from workbench.measuring.records.validity import CHECKS, COMPARING, Finding, ValidityReport
+from workbench.measuring.records.validity import CHECKS, COMPARING, ValidityFinding, ValidityReport
 from workbench.measuring.validity import validity, validity_text
 from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, text, word
@@ -66,7 +66,7 @@ class ValidityScreen(TableScreen, FigureScreen):
         if not findings:
             self.put_detail(_nothing(self.report))
 
-    def _shown(self) -> list[tuple[int, Finding]]:
+    def _shown(self) -> list[tuple[int, ValidityFinding]]:
         findings = [] if self.report is None else self.report.findings
         return [
             (number, finding)
@@ -95,7 +95,7 @@ class ValidityScreen(TableScreen, FigureScreen):
         share_list(self, event, None if report is None else partial(validity_text, report))
 
 
-def _mark(finding: Finding) -> Cell:
+def _mark(finding: ValidityFinding) -> Cell:
     """What a finding comes to, in a word."""
     compares = finding.check in COMPARING
     if finding.stands_out:
@@ -105,17 +105,17 @@ def _mark(finding: Finding) -> Cell:
     return Cell("· as chance" if compares else "· none seen", "dim")
 
 
-def _figure(finding: Finding) -> str:
+def _figure(finding: ValidityFinding) -> str:
     if finding.estimate is None or finding.check not in COMPARING:
         return NONE if finding.estimate is None else f"{percent(finding.estimate)} %"
     return f"{points(finding.estimate)} pts"
 
 
-def _interval(finding: Finding) -> str:
+def _interval(finding: ValidityFinding) -> str:
     return points_interval(finding.ci) if finding.check in COMPARING else percent_interval(finding.ci)
 
 
-_COLUMNS: Columns[Finding] = (
+_COLUMNS: Columns[ValidityFinding] = (
     word("verifier", lambda finding: finding.verifier or "labels", room=(12, 28), tone="bold"),
     word("check", lambda finding: finding.check, room=(17, 18)),
     text("figure", _figure, by=lambda finding: finding.estimate, room=(9, 10)),
@@ -133,7 +133,7 @@ def _caption(report: ValidityReport) -> str:
     )
 
 
-def _words(finding: Finding, report: ValidityReport) -> Content:
+def _words(finding: ValidityFinding, report: ValidityReport) -> Content:
     """A finding's sentence, what was looked at, and what holds of all."""
     return Content.assemble(
         (printable(finding.sentence), "bold" if finding.stands_out else ""),

@@ -23,7 +23,7 @@ from workbench.data.formats.logs.prompts import question_in, question_of, severa
 # -- Options of a multiple-choice task in lm-eval's samples: the one that a metric takes for the model's answer.
 
 
-class Options(Struct, frozen=True, kw_only=True):
+class DocumentChoices(Struct, frozen=True, kw_only=True):
     """The options of one document, in their order.
 
     Attributes:
@@ -82,7 +82,7 @@ class Options(Struct, frozen=True, kw_only=True):
         return _largest([likelihood / length if length else -inf for likelihood, length in pairs])
 
 
-def options_of(requests: list[list[Any]], responses: list[list[Any]]) -> Options:
+def options_of(requests: list[list[Any]], responses: list[list[Any]]) -> DocumentChoices:
     """The options that requests ask the likelihoods of.
 
     Raises:
@@ -98,7 +98,7 @@ def options_of(requests: list[list[Any]], responses: list[list[Any]]) -> Options
     if len(asked) < 2 or options[len(asked) :] != (asked if alone else []):
         message = "The likelihoods are not of several options after one prompt: nothing tells what the model says."
         raise RefusedError("unsupported", "resps", message)
-    return Options(prompt=prompt, texts=asked, likelihoods=likelihoods[: len(asked)], alone=alone)
+    return DocumentChoices(prompt=prompt, texts=asked, likelihoods=likelihoods[: len(asked)], alone=alone)
 
 
 def _number(response: list[Any]) -> float:

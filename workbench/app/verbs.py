@@ -61,7 +61,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "tables": ("figures", "Show the tables of the VerifyBench paper."),
         "report": ("figures", "Write a page with tables, plots and examples; figures, too."),
         "compare": ("figures", "Compare two verifiers on the items both have judged."),
-        "what-if": ("what_if", "Show which verdicts would change with other options of a verifier."),
+        "what-if": ("what_if", "Show which verdicts other options of a verifier would change."),
         "ensemble": ("combined", "Let verifiers vote, against the best of them."),
         "best-of": ("combined", "Let verifiers pick one of n completions."),
         "validity": ("combined", "Check what verdicts follow besides correctness."),

@@ -20,7 +20,7 @@ class WhatIfCommandOptions(WhatIfOptions, frozen=True, kw_only=True):
 
 @verb
 def what_if_command(project: Project, options: WhatIfCommandOptions) -> Output:
-    """Show which verdicts would change with other options of a verifier.
+    """Show which verdicts other options of a verifier would change.
 
     Without a call: where replies are missing it says what asking would take; try --sample 20 --ask first. Exit code 3:
     it ended before every item was judged.

@@ -24,6 +24,7 @@ An item's way, and where each step lives:
 4. `comparing`: two answers, by the row of their types. Values are equal where their trees have equal values:
    `equations`, with `evaluate` and `arithmetic` in a prime field, in doubles, in many digits; sums, integrals and
    limits by `symbolic`, only in worker processes. `forms`: the form that is asked for beside the value.
+   `leniency`: how strictly, as a user may choose.
 5. `decision`: the verdict. It abstains on an equal answer that is not solved (`solving`), that its completion denies
    or makes part of a larger formula (`surroundings`), gives of another thing than what is asked (`subjects`), or
    rounds to what it is not (`roundings`).

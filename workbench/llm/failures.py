@@ -248,7 +248,7 @@ def page_in(body: bytes) -> str | None:
 
 
 def _said(data: Any) -> Said:
-    words = _words(data)
+    words = _words(data)[:_LONGEST_READ]
     fields = list(_fields(data))
     signs = " ".join(value for name, value in fields if name in _SIGNS)
     delays = (duration(value) for name, value in fields if name == "retryDelay")

@@ -11,7 +11,7 @@ from typing import Final
 
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART: Final = re.compile(
-    r"(\d+(?:\.\d+)?)\s*(ms|milli\w*|s|m|h|d|sec\w*|min\w*|hour\w*|days?)(?![a-z])\s*", re.IGNORECASE
+    r"(\d{1,12}(?:\.\d{1,12})?)\s*(ms|milli\w*|s|m|h|d|sec\w*|min\w*|hour\w*|days?)(?![a-z])\s*", re.IGNORECASE
 )
 _IN_WORDS: Final = re.compile(rf"\b(?:try again|retry|retrying|wait)\D{{0,20}}?((?:{_PART.pattern})+)", re.IGNORECASE)
 _EPOCH: Final = 1e9

@@ -82,6 +82,51 @@ def test_a_servers_words_are_one_short_line(body: bytes, words: str | None) -> N
     assert "\n" not in said
 
 
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=30) | st.just('{"error": "a"}'),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["error", "message", "detail", "metadata", "raw", "code", "msg", "loc"]), inner
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.binary(max_size=60) | _JSON.map(lambda data: json.dumps(data).encode()), st.integers(300, 599))
+def test_any_body_is_a_failure_of_one_line(body: bytes, status: int) -> None:
+    failure = of_response(status, {}, body, NOW)
+    assert failure.detail.startswith(f"HTTP {status}")
+    assert "\n" not in failure.detail
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"error": "' + b"wait 9" * 300_000 + b'"}', b'[{"error":' * 50_000, b"<html><title>" + b"a" * 10**6]
+)
+def test_an_endless_body_is_read_in_no_time(body: bytes) -> None:
+    assert len(of_response(429, {}, body, NOW).detail) < 400
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"error": {"message": "Provider returned error", "metadata": {"raw": "slow down"}}}, "slow down"),
+        ({"error": {"message": '{"error": {"message": "inside", "status": "X"}}'}}, "inside"),
+        ([{"error": {"message": "in a list"}}], "in a list"),
+        ({"detail": [{"loc": ["body", "top_k"], "msg": "not permitted"}]}, "top_k: not permitted"),
+        ({"error": "Too Many Requests", "message": "slower"}, "Too Many Requests: slower"),
+    ],
+)
+def test_words_are_found_wherever_they_stand(body: Any, words: str) -> None:
+    assert said_in(json.dumps(body).encode()).words == words
+
+
+def test_a_page_is_named_by_its_title() -> None:
+    page = b"<!DOCTYPE html><html><head><title>Sign in &amp; go on</title></head><body>" + b"x" * 5000
+    assert of_response(502, {}, page).detail == "HTTP 502: an HTML page, “Sign in & go on”"
+
+
 def test_a_redirect_names_only_the_host() -> None:
     failure = of_response(307, {"location": "https://evil.example/x?token=abc"}, b"")
     assert "evil.example" in failure.detail

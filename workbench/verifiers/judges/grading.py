@@ -73,7 +73,7 @@ def _side(token: str, words: tuple[str, str]) -> int | None:
     return begun[0] if len(begun) == 1 else None
 
 
-def by_score(verdict: Verdict, threshold: float | None) -> Verdict:
+def by_score(verdict: Verdict, threshold: float | None = None) -> Verdict:
     """The verdict that its score makes: as it was said, or correct iff the score reaches a threshold."""
     if verdict.outcome not in (Outcome.CORRECT, Outcome.INCORRECT):
         return verdict

@@ -8,6 +8,7 @@ from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer
 from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import JudgeCase, silent, unusable, verdict_of
+from workbench.verifiers.judges.grading import by_score
 from workbench.verifiers.judges.parsers import Parser
 from workbench.verifiers.judges.template import Template
 
@@ -60,4 +61,5 @@ class Chain:
             if not heard.said.strip() or unusable(heard, strict=self._parser.is_strict):
                 return Judged(verdict=silent(heard))
             replies[call.name] = heard.said
-        return Judged(verdict=verdict_of(await case.ask(ask, last, replies), self._parser))
+        verdict = verdict_of(await case.ask(ask, last, replies), self._parser)
+        return Judged(verdict=verdict if last.sampling.top_logprobs is None else by_score(verdict))

@@ -17,6 +17,7 @@ from workbench.llm.server import Limits, ModelServer
 from workbench.verifiers.base import SERVER_AT, Isolation, Judged, ServedVerifier
 from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.grading import WORDS, by_score
+from workbench.verifiers.judges.panel import PANEL_OPTIONS, on_panel
 from workbench.verifiers.judges.parsers import PARSERS, parser
 from workbench.verifiers.judges.strategies import STRATEGIES, TEMPLATE, Kind
 from workbench.verifiers.judges.template import Template, builtin, builtin_text, from_file
@@ -56,6 +57,7 @@ _OWN: dict[str, str] = {
     TOP_LOGPROBS: "grade verdicts by the probability of Yes among so many likeliest tokens, 1 to 20 (the score)",
     "threshold": "least such probability of a correct completion (default: none, the verdict is what is said)",
     "call_max_tokens": "longest replies of single calls: summary:64 for codejudge's second, which has 10; with commas",
+    **PANEL_OPTIONS,
     "samples": "replies an item; several are a vote (default 1)",
     "fence": "whether texts stand between lines their author can't guess: on (default) or off",
     "neutralise": "whether control tokens in texts are broken: on (default) or off",
@@ -99,7 +101,10 @@ class LlmJudge:
         self._parser = parser(options.get("parser", self._template.parser))
         self._threshold = number(options, "threshold", least=0, most=1)
         self._template = self._grading(options, kind)
-        self._strategy = kind.make(self._template, self._parser, _strategy_options(options, self._strategy_name, kind))
+        strategy = kind.make(self._template, self._parser, _strategy_options(options, self._strategy_name, kind))
+        if kind.file is not None and "panel" in options:
+            raise ValueError(f"panel: {self._strategy_name} takes no panel")
+        self._strategy = on_panel(strategy, options, graded=self._is_graded)
         # A search draws by its seed itself.
         asked = (options.keys() & {*SAMPLING_OPTIONS, TOP_LOGPROBS}) - kind.options.keys()
         for server in self.servers().values():
@@ -150,9 +155,9 @@ class LlmJudge:
         )
         voted = self._samples > 1
         judged = await (vote(self._strategy, case, ask, self._samples) if voted else self._strategy.judge(case, ask))
-        if self._is_graded:
-            return structs.replace(judged, verdict=by_score(judged.verdict, self._threshold))
-        return judged
+        if self._threshold is None:
+            return judged
+        return structs.replace(judged, verdict=by_score(judged.verdict, self._threshold))
 
     @property
     def _is_graded(self) -> bool:

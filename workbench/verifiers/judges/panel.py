@@ -1,0 +1,138 @@
+"""A panel: several models judge an item, and one verdict is made of theirs.
+
+Source: Verga et al., "Replacing Judges with Juries: Evaluating LLM Generations with a Panel of Diverse Models" (arXiv
+2404.18796).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec import structs
+
+from workbench.core.verdict import Outcome, Verdict
+from workbench.llm.records import Ask, Reply, Request
+from workbench.llm.server import ModelServer
+from workbench.verifiers.base import Judged
+from workbench.verifiers.judges.case import JudgeCase
+from workbench.verifiers.judges.strategy import Strategy
+from workbench.verifiers.judges.voting import majority, together
+from workbench.verifiers.serving import choice
+
+PANEL_OPTIONS: Final[dict[str, str]] = {
+    "panel": "other models that judge beside it on the same server, such as m2,m3: a panel gives one verdict",
+    "reducer": "what a panel says: majority (default), mean (of P(Yes), else votes), min (all must accept), weighted",
+    "weights": "what each judge's vote weighs with reducer=weighted, such as 2,1,1; the judge of model= first",
+}
+"""Options of `on_panel`, and what they do."""
+REDUCERS: Final = ("majority", "mean", "min", "weighted")
+_DECIDED: Final = (Outcome.CORRECT, Outcome.INCORRECT)
+
+
+def on_panel(strategy: Strategy, options: Mapping[str, str], *, graded: bool) -> Strategy:
+    """The strategy, followed by each model of a panel if the options ask for one.
+
+    Args:
+        graded: Whether verdicts have a probability.
+
+    Raises:
+        ValueError: An option is wrong.
+    """
+    models = tuple(part.strip() for part in options.get("panel", "").split(",") if part.strip())
+    if not models:
+        for name in sorted((PANEL_OPTIONS.keys() - {"panel"}) & options.keys()):
+            raise ValueError(f"{name}: there is no panel")
+        return strategy
+    if len({*models, options["model"]}) <= len(models):
+        raise ValueError("panel: the same model judges twice; samples= asks one several times")
+    reducer = choice(options, "reducer", REDUCERS, REDUCERS[0])
+    return Panel(strategy, models, reducer, _weights(options, reducer, 1 + len(models)), graded=graded)
+
+
+def _weights(options: Mapping[str, str], reducer: str, judges: int) -> tuple[float, ...]:
+    if (reducer == "weighted") != ("weights" in options):
+        raise ValueError("weights: they go with reducer=weighted")
+    try:
+        weights = tuple(float(part) for part in options.get("weights", ",".join("1" * judges)).split(","))
+    except ValueError:
+        weights = ()
+    if len(weights) != judges or not all(0 < weight < 1e6 for weight in weights):
+        raise ValueError(f"weights: {judges} positive numbers are wanted, one a judge")
+    return weights
+
+
+class Panel:
+    """A strategy as several models follow it."""
+
+    def __init__(
+        self, strategy: Strategy, models: Sequence[str], reducer: str, weights: Sequence[float], *, graded: bool
+    ) -> None:
+        self._strategy, self._models, self._graded = strategy, models, graded
+        self._reducer, self._weights = reducer, weights
+
+    def config(self) -> dict[str, object]:
+        """The strategy's, and who is on the panel."""
+        weights = {"weights": list(self._weights)} if self._reducer == "weighted" else {}
+        return {**self._strategy.config(), "panel": list(self._models), "reducer": self._reducer, **weights}
+
+    def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
+        """The judge's, once for each model."""
+        others = {_role(place): structs.replace(judge, model=model) for place, model in enumerate(self._models, 1)}
+        return {**self._strategy.servers(judge), **others}
+
+    def calls_per_item(self) -> float:
+        """The strategy's for each model."""
+        return self._strategy.calls_per_item() * (1 + len(self._models))
+
+    async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
+        """What the panel says; the votes are its judges' in their order."""
+        members = [ask, *(_asking(ask, _role(place)) for place in range(1, 1 + len(self._models)))]
+        judged = await together(self._strategy.judge(case, member) for member in members)
+        votes = tuple(one.verdict for one in judged)
+        return Judged(verdict=self._reduced(votes), votes=votes)
+
+    def _reduced(self, votes: Sequence[Verdict]) -> Verdict:
+        """One verdict of several; without a decided vote why there is none."""
+        said = majority(votes)
+        decided = [
+            (self._value(vote), weight)
+            for vote, weight in zip(votes, self._weights, strict=True)
+            if vote.outcome in _DECIDED
+        ]
+        if self._reducer == "majority" or not decided:
+            return said
+        if self._reducer == "min":
+            return _least([value for value, _ in decided], votes, said)
+        score = sum(value * weight for value, weight in decided) / sum(weight for _, weight in decided)
+        outcome = Outcome.ABSTAIN if score == 0.5 else Outcome.CORRECT if score > 0.5 else Outcome.INCORRECT
+        return structs.replace(said, outcome=outcome, score=score, reason="tie" if score == 0.5 else None)
+
+    def _value(self, vote: Verdict) -> float:
+        """How far a vote says "correct", from 0 to 1."""
+        graded = self._graded and self._reducer != "weighted"
+        return vote.score if graded and vote.score is not None else float(vote.outcome)
+
+
+def _least(values: Sequence[float], votes: Sequence[Verdict], said: Verdict) -> Verdict:
+    """Correct where every judge accepts: one that abstains leaves it open, unless another refuses."""
+    score = min(values)
+    if score < 0.5:
+        return structs.replace(said, outcome=Outcome.INCORRECT, score=score, reason=None)
+    silent = next((vote for vote in votes if vote.outcome not in _DECIDED), None)
+    if silent is not None:
+        return structs.replace(said, outcome=Outcome.ABSTAIN, score=None, reason=silent.reason)
+    return structs.replace(said, outcome=Outcome.CORRECT, score=score, reason=None)
+
+
+def _role(place: int) -> str:
+    return f"judge-{place + 1}"
+
+
+def _asking(ask: Ask, member: str) -> Ask:
+    """Asks a member of the panel what the judge would be asked."""
+
+    async def asked(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
+        return await ask(request, step=step, role=member if role == "judge" else role, sample=sample)
+
+    return asked

@@ -48,6 +48,21 @@ async def test_the_same_refusal_of_everything_halts_after_a_few_and_says_the_ser
     assert any(word in found[-1].message for word in ("not permitted", "valid model", "teapot"))
 
 
+async def test_a_server_that_answered_long_and_now_refuses_everything_halts_too() -> None:
+    answers = in_turn(*["Yes"] * 10, WRONG)
+    *found, asked_for = await outcomes(answers, [f"q{n}" for n in range(20)])
+    assert [type(one).__name__ for one in found] == ["StoredReply"] * 10 + ["CallFailed"] * 5 + ["Halt"] * 5
+    assert asked_for == 15
+    assert "top_k: extra fields not permitted" in found[-1].message
+
+
+async def test_a_page_instead_of_a_model_halts_at_once() -> None:
+    *found, asked_for = await outcomes(lambda _: Scripted(body="<html><title>Sign in</title>"), ["q0", "q1"])
+    assert [type(one) for one in found] == [Halt] * 2
+    assert asked_for == 1
+    assert "an HTML page, “Sign in”" in found[-1].message
+
+
 async def test_a_server_that_fails_at_everything_halts_too() -> None:
     broken = Scripted(500, body={"error": {"message": "CUDA error"}})
     *found, asked_for = await outcomes(lambda _: broken, [f"q{n}" for n in range(9)])

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.config.file import FOLDER_VARIABLE, user_folder, write_whole
 from workbench.config.verifiers import TEMPLATE, read_template
@@ -166,7 +166,10 @@ def _server(url: str, server: ModelServer) -> Grant:
     variables = sorted(value for value in server.extras.headers.values() if value.startswith("$"))
     said = f"the server {url} {f'with the key in {key}' if key else 'without a key'}"
     said += f" and {' and '.join(variables)} in its headers" if variables else ""
-    return Grant(("server", url, key or "", *variables), said)
+    said += f" through the proxy {server.route.proxy}" if server.route.proxy else ""
+    said += f" trusting {server.route.ca_file}" if server.route.ca_file else ""
+    way = [f"{name} {value}" for name, value in structs.asdict(server.route).items() if value is not None]
+    return Grant(("server", url, key or "", *variables, *way), said)
 
 
 def _template(path: str, text: str) -> Grant:

@@ -298,7 +298,9 @@ class Caller:
         self, lane: Lane, call: JournaledCall, prepared: PreparedRequest, secrets: Secrets
     ) -> tuple[Response, Reply]:
         began = self._clock.now()
-        sent = self._transport.send(call.url, lane.headers(secrets), call.body, lane.server.timeout_s)
+        sent = self._transport.send(
+            call.url, lane.headers(secrets), call.body, lane.server.timeout_s, route=lane.server.route
+        )
         received = without_secrets(secrets, await sent)
         ms = (self._clock.now() - began) * 1000
         body = received.body

@@ -242,7 +242,7 @@ class _AddressProbe:
 
     async def _get(self, address: ServerAddress, url: str) -> Any:
         headers = self._lane.headers(self._secrets)
-        sent = self._transport.send(url, headers, None, self._timeout_s, _LONGEST_LIST)
+        sent = self._transport.send(url, headers, None, self._timeout_s, _LONGEST_LIST, self._lane.server.route)
         received = without_secrets(self._secrets, await sent)
         if received.status != 200:
             raise of_response(received.status, received.headers, received.body)
@@ -272,7 +272,7 @@ class _AddressProbe:
             call = self._lane.call(prepared, address)
             began = clock.now()
             headers = self._lane.headers(self._secrets)
-            sent = self._transport.send(call.url, headers, call.body, self._timeout_s)
+            sent = self._transport.send(call.url, headers, call.body, self._timeout_s, route=self._lane.server.route)
             received = without_secrets(self._secrets, await sent)
             ms = (clock.now() - began) * 1000
             origin = origin_of(received)

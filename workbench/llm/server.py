@@ -109,6 +109,22 @@ class RequestExtras(Struct, frozen=True, kw_only=True, omit_defaults=True):
 NO_EXTRAS = RequestExtras()
 
 
+class Route(Struct, frozen=True, kw_only=True):
+    """How a server is reached.
+
+    Attributes:
+        ca_file: Certificates of the authorities that are trusted instead of the usual ones.
+        proxy: Where connections go through; `FROM_ENVIRONMENT` for what variables such as ``HTTPS_PROXY`` say.
+    """
+
+    ca_file: str | None = None
+    proxy: str | None = None
+
+
+FROM_ENVIRONMENT = "environment"
+DIRECT = Route()
+
+
 class ModelServer(Struct, frozen=True, kw_only=True):
     """A model on one or several equal servers.
 
@@ -123,6 +139,7 @@ class ModelServer(Struct, frozen=True, kw_only=True):
         key_file: A file whose first line is the key.
         key_command: A program and its arguments; it is started without a shell, and prints the key.
         extras: What goes along with every request.
+        route: How it is reached.
     """
 
     profile: str
@@ -134,6 +151,7 @@ class ModelServer(Struct, frozen=True, kw_only=True):
     key_file: str | None = None
     key_command: tuple[str, ...] = ()
     extras: RequestExtras = NO_EXTRAS
+    route: Route = DIRECT
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -2,19 +2,25 @@
 
 httpx's own connection pool walks all connections at every request, so aiohttp carries the requests under httpx's
 interface (``bench/calling.py`` compares). The transport is called without httpx's client around it: that would add
-cookies, redirects and proxies from the environment, none of which a call with a key may follow.
+cookies, redirects and proxies from the environment, none of which a call with a key may follow unasked.
 """
 
 from __future__ import annotations
 
+import ssl
+import zlib
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from msgspec import Struct
 
 from workbench.llm.clock import Awake
 from workbench.llm.failures import AttemptFailed, malformed
+from workbench.llm.server import DIRECT, FROM_ENVIRONMENT, Route
 
 if TYPE_CHECKING:
     import httpx
@@ -45,32 +51,61 @@ class Transport:
         self.awake = Awake()
 
     async def __aenter__(self) -> Transport:
-        import aiohttp
         import httpx
-        from httpx_aiohttp import AiohttpTransport
 
         self._request = httpx.Request
         # A run has few addresses; to take one apart costs a tenth of a call.
         self._address = lru_cache(maxsize=64)(httpx.URL)
-        context = httpx.create_ssl_context(trust_env=False)
-        connector = aiohttp.TCPConnector(limit=0, ssl=context)
-        session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
-        self._transport: httpx.AsyncBaseTransport = AiohttpTransport(client=session, verify=context)
+        self._through: dict[Route, httpx.AsyncBaseTransport] = {}
         await self.awake.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.awake.__aexit__()
-        await self._transport.aclose()
+        for transport in self._through.values():
+            await transport.aclose()
+
+    def _routed(self, route: Route, url: str) -> httpx.AsyncBaseTransport:
+        """Connections of one way; those of different ways share nothing.
+
+        Raises:
+            AttemptFailed: The authorities' certificates can't be read, or the proxy is none.
+        """
+        import aiohttp
+        import httpx
+        from httpx_aiohttp import AiohttpTransport
+
+        if route.proxy == FROM_ENVIRONMENT:
+            route = Route(ca_file=route.ca_file, proxy=_environments_proxy(url))
+        if route not in self._through:
+            context = httpx.create_ssl_context(trust_env=False)
+            if route.ca_file is not None:
+                try:
+                    context = ssl.create_default_context(cafile=Path(route.ca_file).expanduser())
+                except OSError as error:
+                    words = f"the certificates in {route.ca_file} can't be used: {error.strerror or error}"
+                    raise AttemptFailed("transport", words, unreachable=True) from None
+            connector = aiohttp.TCPConnector(limit=0, ssl=context)
+            session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
+            proxy = None if route.proxy is None else httpx.Proxy(route.proxy)
+            self._through[route] = AiohttpTransport(client=session, verify=context, proxy=proxy)
+        return self._through[route]
 
     async def send(
-        self, url: str, headers: Mapping[str, str], body: bytes | None, timeout_s: float, longest: int = LONGEST_REPLY
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        timeout_s: float,
+        longest: int = LONGEST_REPLY,
+        route: Route = DIRECT,
     ) -> Received:
         """A response, whatever its status.
 
         Args:
             body: What to post; None gets.
             timeout_s: For all of it, in seconds in which this process was at work.
+            route: How to get there.
 
         Raises:
             AttemptFailed: There is none, or not a whole one (``timeout``, ``transport``, ``malformed``).
@@ -88,7 +123,7 @@ class Transport:
         )
         try:
             async with self.awake.timeout(timeout_s):
-                response = await self._transport.handle_async_request(request)
+                response = await self._routed(route, url).handle_async_request(request)
                 try:
                     return Received(response.status_code, _lower(response), await _content(response, longest))
                 finally:
@@ -103,17 +138,38 @@ def _lower(response: httpx.Response) -> dict[str, str]:
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers.raw}
 
 
+def _environments_proxy(url: str) -> str | None:
+    """What the usual variables name for an address; None where they exclude it."""
+    parts = urlsplit(url)
+    return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+
+
 async def _content(response: httpx.Response, longest: int) -> bytes:
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise malformed("the reply is compressed although the request refused that")
+    """The body, unpacked where a gateway has packed it although the request asked it not to."""
+    unpack = _unpacking(response.headers.get("content-encoding", "identity").strip().lower())
     chunks: list[bytes] = []
     size = 0
-    async for chunk in cast("httpx.AsyncByteStream", response.stream):
+    async for packed in cast("httpx.AsyncByteStream", response.stream):
+        try:
+            # Whatever it unpacks to, no more than this is held.
+            chunk = packed if unpack is None else unpack.decompress(packed, longest - size + 1)
+        except zlib.error as error:
+            raise malformed(f"the reply can't be unpacked: {error}") from None
         size += len(chunk)
         if size > longest:
             raise malformed(f"the reply is longer than {longest} bytes")
         chunks.append(chunk)
+    if unpack is not None and chunks and not unpack.eof:
+        raise AttemptFailed("transport", "the reply was cut off")
     return b"".join(chunks)
+
+
+def _unpacking(encoding: str) -> zlib._Decompress | None:
+    if encoding in {"", "identity"}:
+        return None
+    if encoding not in {"gzip", "x-gzip", "deflate"}:
+        raise malformed(f"the reply is packed ({encoding!r}) although the request refused that")
+    return zlib.decompressobj(zlib.MAX_WBITS | 32)
 
 
 def _failure(error: Exception) -> AttemptFailed:

@@ -23,9 +23,11 @@ from workbench.llm.records import Ask, CallFailed, Halt, Sampling
 from workbench.llm.server import (
     DEFAULT_CONCURRENCY,
     DEFAULT_TIMEOUT_S,
+    FROM_ENVIRONMENT,
     Limits,
     ModelServer,
     RequestExtras,
+    Route,
     checked,
     place_of,
 )
@@ -45,6 +47,8 @@ SERVER_OPTIONS: Final[dict[str, str]] = {
     "extra_headers": 'headers of each request, as JSON; $NAME is an environment variable\'s: {"X-Team": "$TEAM_KEY"}',
     "max_tokens_field": "what the server calls the longest reply (default: max_tokens or max_completion_tokens)",
     "fold_system": "put the system's words before the user's, for models without a system turn: true or false",
+    "ca_file": "file with the certificates of the authorities to trust instead of the usual ones",
+    "proxy": "proxy to go through, or environment for what HTTPS_PROXY and its like say (default: none)",
     "timeout": f"longest wait for a reply, in seconds (default {DEFAULT_TIMEOUT_S:g})",
 }
 """Options of `server_from`, and what they do."""
@@ -92,6 +96,7 @@ def server_from(options: Mapping[str, str]) -> ModelServer:
         key_file=line(options, "api_key_file"),
         key_command=_command(options),
         extras=_extras(options, profile),
+        route=Route(ca_file=line(options, "ca_file"), proxy=_proxy(options)),
     )
 
 
@@ -101,6 +106,16 @@ _HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password|credential", re.IGNORECASE)
 _FIELD = re.compile(r"[a-z][A-Za-z0-9_]{0,60}")
 _EFFORT = re.compile(r"[a-z0-9_-]{1,40}")
+
+
+def _proxy(options: Mapping[str, str]) -> str | None:
+    url = line(options, "proxy")
+    if url is None or url == FROM_ENVIRONMENT:
+        return url
+    try:
+        return checked(url)
+    except ValueError:
+        raise ValueError("proxy: use an address such as http://localhost:3128 without a name or password") from None
 
 
 def _command(options: Mapping[str, str]) -> tuple[str, ...]:

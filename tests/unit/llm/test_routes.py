@@ -1,0 +1,116 @@
+"""How a server is reached: through a proxy that was asked for, by authorities of one's own; packed replies."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import ssl
+import subprocess
+import zlib
+from pathlib import Path
+from shutil import which
+from typing import Any
+
+import pytest
+
+from tests.servers.scripted import Scripted, chat_reply, scripted
+from tests.unit.llm.test_extras import GIVEN
+from workbench.config import trust
+from workbench.llm.failures import AttemptFailed
+from workbench.llm.server import Route
+from workbench.llm.transport import LONGEST_REPLY, Received, Transport
+from workbench.verifiers.base import identity
+from workbench.verifiers.judges.verifier import LlmJudge
+from workbench.verifiers.serving import server_from
+
+BODY = json.dumps(chat_reply("Yes")).encode()
+
+
+async def got(url: str, **more: Any) -> Received:
+    async with Transport() as transport:
+        return await transport.send(url, {}, b"{}", 20.0, **more)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "packed"), [("gzip", gzip.compress(BODY)), ("deflate", zlib.compress(BODY)), ("", BODY)]
+)
+async def test_a_packed_reply_is_read_although_nobody_asked_for_it(encoding: str, packed: bytes) -> None:
+    headers = {"content-encoding": encoding} if encoding else {}
+    with scripted(lambda _: Scripted(headers=headers, body=packed)) as server:
+        assert (await got(f"{server.url}/chat/completions")).body == BODY
+
+
+@pytest.mark.parametrize(
+    ("encoding", "packed", "says"),
+    [
+        ("gzip", gzip.compress(b"\0" * (LONGEST_REPLY + 1)), "longer than"),
+        ("gzip", gzip.compress(b"\0" * 2**29), "longer than"),
+        ("gzip", b"no gzip at all", "can't be unpacked"),
+        ("gzip", gzip.compress(BODY)[:-12], "was cut off"),
+        ("br", b"x", "'br'"),
+    ],
+)
+async def test_what_is_packed_fills_no_memory_and_is_whole(encoding: str, packed: bytes, says: str) -> None:
+    answer = Scripted(headers={"content-encoding": encoding}, body=packed)
+    with scripted(lambda _: answer) as server, pytest.raises(AttemptFailed, match=says) as caught:
+        await got(server.url)
+    assert caught.value.may_be_repeated
+
+
+async def test_a_proxy_is_used_where_it_was_asked_for_and_the_environments_only_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with scripted(lambda _: "Yes") as proxy, scripted(lambda _: "Yes") as server:
+        address = f"http://127.0.0.1:{proxy.port}"
+        target = f"{server.url}/chat/completions"
+        monkeypatch.setenv("http_proxy", address)
+        monkeypatch.delenv("no_proxy", raising=False)
+        await got(target)
+        assert (len(server.received), len(proxy.received)) == (1, 0)
+        for asked in (address, "environment"):
+            await got(target, route=Route(proxy=asked))
+        assert (len(server.received), len(proxy.received)) == (1, 2)
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        await got(target, route=Route(proxy="environment"))
+        assert (len(server.received), len(proxy.received)) == (2, 2)
+
+
+@pytest.mark.skipif(which("openssl") is None, reason="makes a certificate")
+async def test_authorities_of_ones_own_are_trusted_where_they_were_named(tmp_path: Path) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-days", "2"]
+    made += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(made, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context)
+    async with server:
+        url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+        assert (await got(url, route=Route(ca_file=str(certificate)))).body == b"{}"
+        with pytest.raises(AttemptFailed, match="no secure connection"):
+            await got(url)
+        for path in (tmp_path / "none.pem", key):
+            with pytest.raises(AttemptFailed, match="can't be used"):
+                await got(url, route=Route(ca_file=str(path)))
+
+
+def test_a_route_changes_no_judges_name_and_has_to_be_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORKBENCH_CONFIG_DIR", str(tmp_path))
+    routed = GIVEN | {"ca_file": "ours.pem", "proxy": "http://proxy.example:3128"}
+    assert identity(LlmJudge(**routed)) == identity(LlmJudge(**GIVEN))
+    database = tmp_path / "p.db"
+    trust.accept(database, trust.grants_of({"judge": server_from(GIVEN)}, {}))
+    with pytest.raises(trust.NotTrustedError, match=r"through the proxy http://proxy\.example:3128 trusting ours\.pem"):
+        trust.require(database, {"judge": server_from(routed)}, {})
+    for wrong in ("proxy.example", "http://me:secret@proxy.example:3128"):
+        with pytest.raises(ValueError, match=r"^proxy: use an address") as caught:
+            server_from(GIVEN | {"proxy": wrong})
+        assert "secret" not in str(caught.value)

@@ -15,6 +15,7 @@ from tests.tui.solved import CLIP, OUTCOMES, add_outcomes, solved_project
 from tests.tui.stage import add_run, notices, opened, press, screen_of, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu
+from workbench.app.tui.kit.columns import Sort
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.pass_grid import PassGrid
 from workbench.app.tui.kit.reader import Reader
@@ -89,8 +90,8 @@ async def test_problems_are_listed_searched_filtered_sorted_and_jumped_to(projec
         screen_of(app, CodeScreen)
         assert "suite base, execution (run 1)" in text_of(app, "#code-caption")
         assert [line.split() for line in table(app)[1:3]] == [
-            ["›own/clip", "clip", "7", "14", "17", "ran", "6/7", "base:5", "plus:30"],
-            ["own/double", "double", "1", "100", "100", "base:1"],
+            ["›own/clip", "clip", "7", "14", "17", "50", "ran", "6/7", "base:5", "plus:30"],
+            ["own/double", "double", "1", "100", "100", "–", "base:1"],
         ]
         await enter(pilot, "slash", "Limit a")
         assert [line.split()[0] for line in table(app)[1:2]] == ["›own/clip"]
@@ -111,7 +112,27 @@ async def test_another_runs_outcomes_are_counted(project: Project) -> None:
     async with opened(project, size=(120, 40)) as (app, pilot):
         await go(pilot, *":o", "enter", "w", "2")
         assert "suite plus, plus (run 2, paused)" in text_of(app, "#code-caption")
-        assert [line.split()[4:7] for line in table(app)[1:3]] == [["50", "ran", "2/7"], ["–", "ran", "0/1"]]
+        assert [line.split()[4:8] for line in table(app)[1:3]] == [
+            ["50", "17", "ran", "2/7"],
+            ["–", "100", "ran", "0/1"],
+        ]
+
+
+async def test_solutions_that_one_suite_takes_and_another_refuses_are_found(tmp_path: Path) -> None:
+    project = solved_project(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":o", "enter", "f", "7")
+        await until(pilot, lambda: app.screen.query_one(VirtualTable).position == "– of 0")
+        writer = open_project(project.path)
+        add_outcomes(writer, "hard", "plus", {1: "p" * 29 + "f"})
+        writer.close()
+        await press(pilot, "r")
+        await until(pilot, lambda: app.screen.query_one(VirtualTable).row_count == 1)
+        assert table(app)[1].startswith("›own/clip")
+        await until(pilot, lambda: "· plus: hard (run" in text_of(app, "#code-caption"))
+        await go(pilot, *["right"] * 5, "s")
+        assert app.screen.query_one(VirtualTable).sort == Sort("beside")
+    project.close()
 
 
 async def test_an_annotator_does_not_see_it(project: Project) -> None:

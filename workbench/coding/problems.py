@@ -55,7 +55,7 @@ class ProblemTable(QueryTable[ProblemRow]):
 
     def rows(self, ids: Sequence[int]) -> list[ProblemRow]:
         """Problems by the row ids of their questions, in the order asked for."""
-        return problems.rows(self._database.reader(), ids, self.query.run)
+        return problems.rows(self._database.reader(), ids, self.query.run, self.query.beside)
 
 
 def suite_runs(project: Project) -> list[SuiteRun]:

@@ -33,7 +33,7 @@ def project(solved: Path) -> Iterator[Project]:
 
 def listed(project: Project, **asked: object) -> list[str]:
     runs = suite_runs(project)
-    table = ProblemTable(project, ProblemQuery(**{"run": runs[0], **asked}))  # type: ignore[arg-type]
+    table = ProblemTable(project, ProblemQuery(**{"run": runs[0], "beside": runs[0], **asked}))  # type: ignore[arg-type]
     found = [row.task_id for row in table.rows(table.ids())]
     assert table.count() == len(found)
     return found

@@ -9,7 +9,7 @@ from msgspec import Struct
 from workbench.core.code import CodeTest, Execution, Problem, SolutionForm, Where
 from workbench.core.run import RunState
 
-ProblemKind = Literal["all", "mixed", "none", "every", "waiting", "differs"]
+ProblemKind = Literal["all", "mixed", "none", "every", "waiting", "differs", "suites"]
 """Which problems: by what comes of their solutions in one run, or all of them."""
 
 PROBLEM_KINDS: Final[dict[ProblemKind, str]] = {
@@ -19,10 +19,11 @@ PROBLEM_KINDS: Final[dict[ProblemKind, str]] = {
     "every": "every solution passes",
     "waiting": "solutions wait to be run",
     "differs": "tests and gold differ",
+    "suites": "solutions pass one suite and fail another",
 }
 """The kinds in words."""
 
-PROBLEM_SORTS: Final = ("task_id", "entry_point", "solutions", "tests", "gold", "passing", "done")
+PROBLEM_SORTS: Final = ("task_id", "entry_point", "solutions", "tests", "gold", "passing", "beside", "done")
 """Columns that the list sorts by."""
 
 
@@ -49,6 +50,7 @@ class ProblemQuery(Struct, frozen=True, kw_only=True):
         kind: Which by their outcomes.
         dataset: Only of this data set.
         run: Whose outcomes are counted; None: nobody's, so that every solution waits.
+        beside: Outcomes of another suite, to be held against them.
         sort: One of ``PROBLEM_SORTS``, or None for the order of import.
     """
 
@@ -56,6 +58,7 @@ class ProblemQuery(Struct, frozen=True, kw_only=True):
     kind: ProblemKind = "all"
     dataset: str | None = None
     run: SuiteRun | None = None
+    beside: SuiteRun | None = None
     sort: str | None = None
     descending: bool = False
 
@@ -70,6 +73,7 @@ class ProblemRow(Struct, frozen=True, kw_only=True):
         golden: Solutions that have gold.
         passing: Solutions that pass every test of the run's suite.
         done: Solutions that have outcomes in the run.
+        beside: Passing solutions of those that were run on another suite, which is held against it.
     """
 
     id: int
@@ -82,6 +86,7 @@ class ProblemRow(Struct, frozen=True, kw_only=True):
     golden: int
     passing: int
     done: int
+    beside: float | None = None
 
     @property
     def share_correct(self) -> float | None:

@@ -327,6 +327,7 @@ _ORDERS: Final[dict[str, str]] = {
     "gold": f"(SELECT avg({GOLD}) {_OWN})",
     "passing": f"(SELECT avg({_ALL_PASS}) {_RAN})",
     "done": _DONE,
+    "beside": f"(SELECT avg({_ALL_PASS}) {_RAN})",
 }
 _KINDS: Final[dict[ProblemKind, str]] = {
     "all": "1",
@@ -335,6 +336,9 @@ _KINDS: Final[dict[ProblemKind, str]] = {
     "every": f"(SELECT min({_ALL_PASS}) {_RAN}) = 1",
     "waiting": f"{_DONE} < {_SOLUTIONS}",
     "differs": f"{_DIFFERING} > 0",
+    "suites": f"EXISTS (SELECT 1 {_RAN} AND EXISTS (SELECT 1 FROM runs AS r CROSS JOIN test_results AS o "
+    "ON o.run_id = r.id AND o.completion_id = c.id "
+    f"WHERE o.suite <> t.suite AND {_ALL_PASS} <> {_ALL_PASS.replace('t.', 'o.')}))",
 }
 
 
@@ -384,11 +388,14 @@ def count(connection: sqlite3.Connection) -> int:
     return row[0]
 
 
-def rows(connection: sqlite3.Connection, wanted: Sequence[int], run: SuiteRun | None) -> list[ProblemRow]:
+def rows(
+    connection: sqlite3.Connection, wanted: Sequence[int], run: SuiteRun | None, beside: SuiteRun | None = None
+) -> list[ProblemRow]:
     """Problems by the row ids of their questions, in the order asked for; ids that are gone are left out.
 
     Args:
         run: Whose outcomes are counted.
+        beside: Those of another suite.
     """
     marks = ", ".join("?" * len(wanted))
     tests: dict[int, dict[str, int]] = {}
@@ -411,10 +418,12 @@ def rows(connection: sqlite3.Connection, wanted: Sequence[int], run: SuiteRun | 
             golden=row[6],
             passing=row[7],
             done=row[8],
+            beside=row[9],
         )
         for row in connection.execute(
-            f"SELECT q.id, q.key, d.name, coalesce(p.entry_point, ''), {figures} FROM {_FROM} WHERE q.id IN ({marks})",
-            (*_bound(figures, run), *wanted),
+            f"SELECT q.id, q.key, d.name, coalesce(p.entry_point, ''), {figures}, {_ORDERS['beside']} "
+            f"FROM {_FROM} WHERE q.id IN ({marks})",
+            (*_bound(figures, run), *_bound(_ORDERS["beside"], beside), *wanted),
         )
     }
     return [found[question] for question in wanted if question in found]
@@ -474,4 +483,5 @@ def _order(query: ProblemQuery) -> tuple[str, list[object]]:
     if query.sort is None:
         return f"q.id {direction}", []
     order = _ORDERS[query.sort]
-    return f"{order} {direction} NULLS LAST, q.id", _bound(order, query.run)
+    run = query.beside if query.sort == "beside" else query.run
+    return f"{order} {direction} NULLS LAST, q.id", _bound(order, run)

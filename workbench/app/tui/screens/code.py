@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -67,17 +67,18 @@ class CodeScreen(CatalogScreen, LiveScreen):
         """Read the rows in sight again; their order stays until it is asked for anew."""
         self.runs = data
         before = self.asked.run
-        run = next((one for one in data if before is not None and _same(one, before)), None) or next(iter(data), None)
-        if self._source is None or before is None or run is None or not _same(run, before):
-            self.change(run=run)
+        run = next((one for one in data if _same(one, before)), None) or next(iter(data), None)
+        beside = _beside(run, data)
+        if self._source is None or not _same(run, before) or not _same(beside, self.asked.beside):
+            self.change(run=run, beside=beside)
             return
-        self.asked = structs.replace(self.asked, run=run)
+        self.asked = structs.replace(self.asked, run=run, beside=beside)
         self.table.refresh_rows()
         self.tell()
 
     def rows_of(self, asked: ProblemQuery) -> PagedSource[ProblemRow]:
         """The problems of a query."""
-        return PagedSource(_COLUMNS, problems.ProblemTable(self.project, asked), lambda row: row.id)
+        return PagedSource(_columns(asked.beside), problems.ProblemTable(self.project, asked), lambda row: row.id)
 
     def find(self, name: str) -> list[int]:
         """Problems by their task ids."""
@@ -98,8 +99,10 @@ class CodeScreen(CatalogScreen, LiveScreen):
         super().tell()
         run = self.asked.run
         suite = f"suite {printable(run.suite)}, " if run else ""
-        caption = f"pass@1: {suite}{run_words(run)} · gold %: correct by gold"
-        self.put("caption", caption if self.table.row_count or self._narrowed else _NO_PROBLEMS)
+        beside = self.asked.beside
+        other = f" · {printable(beside.suite)}: {run_words(beside)}" if beside else ""
+        caption = f"pass@1: {suite}{run_words(run)}{other} · gold %: correct by gold"
+        self.put("caption", _NO_PROBLEMS if self.table.position == "– of 0" and not self._narrowed else caption)
 
     # -- which problems ----------------------------------------------------------------------------
 
@@ -145,7 +148,8 @@ class CodeScreen(CatalogScreen, LiveScreen):
 
     def _count_run(self, place: str | None) -> None:
         if place is not None:
-            self.change(run=self.runs[int(place)])
+            run = self.runs[int(place)]
+            self.change(run=run, beside=_beside(run, self.runs))
 
     def cleared(self) -> bool:
         """The search goes before the filters."""
@@ -189,8 +193,13 @@ class CodeScreen(CatalogScreen, LiveScreen):
         self.app.push_screen(CodeRoundsScreen(self.table.selected_id))
 
 
-def _same(one: SuiteRun, other: SuiteRun) -> bool:
-    return (one.run, one.suite) == (other.run, other.suite)
+def _beside(run: SuiteRun | None, runs: Sequence[SuiteRun]) -> SuiteRun | None:
+    """The first run of another suite."""
+    return None if run is None else next((one for one in runs if one.suite != run.suite), None)
+
+
+def _same(one: SuiteRun | None, other: SuiteRun | None) -> bool:
+    return one is other if one is None or other is None else (one.run, one.suite) == (other.run, other.suite)
 
 
 def _done(row: ProblemRow) -> Cell:
@@ -204,25 +213,35 @@ def _whole_percent(share: float | None) -> str:
     return percent(share, 0)
 
 
-_COLUMNS: Columns[ProblemRow] = (
-    word("problem", lambda row: row.task_id, key="task_id", room=(12, 24)),
-    column(
-        "entry point",
-        lambda row: row.entry_point,
-        lambda name: name or Cell(NONE, "dim"),
-        words=True,
-        key="entry_point",
-        room=(11, 20),
-    ),
-    count("sol.", lambda row: row.solutions, key="solutions", room=(4, 9)),
-    column("gold %", lambda row: row.share_correct, _whole_percent, key="gold", room=6),
-    column("pass@1", lambda row: row.pass_at_1, _whole_percent, key="passing", room=7, tone="bold"),
-    column("run", lambda row: row, _done, words=True, key="done", room=(7, 13)),
-    word(
-        "tests",
-        lambda row: " ".join(f"{suite}:{tests}" for suite, tests in row.tests.items()) or "none",
-        key="tests",
-        room=(22, 30),
-        tone="dim",
-    ),
-)
+def _columns(beside: SuiteRun | None) -> Columns[ProblemRow]:
+    """The columns; that of another suite where one has been run."""
+    return (
+        word("problem", lambda row: row.task_id, key="task_id", room=(12, 24)),
+        column(
+            "entry point",
+            lambda row: row.entry_point,
+            lambda name: name or Cell(NONE, "dim"),
+            words=True,
+            key="entry_point",
+            room=(11, 20),
+        ),
+        count("sol.", lambda row: row.solutions, key="solutions", room=(4, 9)),
+        column("gold %", lambda row: row.share_correct, _whole_percent, key="gold", room=6),
+        column("pass@1", lambda row: row.pass_at_1, _whole_percent, key="passing", room=6, tone="bold"),
+        column(
+            "" if beside is None else printable(beside.suite),
+            lambda row: row.beside,
+            _whole_percent,
+            key="beside",
+            room=(5, 8),
+            there=beside is not None,
+        ),
+        column("run", lambda row: row, _done, words=True, key="done", room=(9, 13)),
+        word(
+            "tests",
+            lambda row: " ".join(f"{suite}:{tests}" for suite, tests in row.tests.items()) or "none",
+            key="tests",
+            room=(14, 30),
+            tone="dim",
+        ),
+    )

@@ -67,7 +67,9 @@ def scored(
     run = judges_of(project, (verifier,))[0].run
     score = everything.score(run)
     if run is None or score is None:
-        raise UsageError(f"{verifier} gives no scores.", "A reward model or a similarity metric does.")
+        raise UsageError(
+            f"{verifier} gives no scores.", "A reward model, a similarity metric or a judge with top_logprobs does."
+        )
     kept = everything.chosen(selection)
     rows = slice(None) if kept is None else kept
     groups = everything.groups(by) if by else None

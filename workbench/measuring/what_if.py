@@ -301,7 +301,10 @@ def _threshold(asked: _Asked, options: WhatIfOptions) -> float | None:
     if changes:
         return None
     if not has_scores:
-        raise UsageError(f"{options.verifier} gives no scores.", "A reward model or a similarity metric does.")
+        raise UsageError(
+            f"{options.verifier} gives no scores.",
+            "A reward model, a similarity metric or a judge with top_logprobs does.",
+        )
     return options.threshold
 
 

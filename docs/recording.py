@@ -13,11 +13,12 @@ from screenshot import HERE, self_contained
 
 from workbench.app.demo import load_sample, verify_sample
 from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.screens.triage import TriageScreen
 from workbench.core.project import Project, open_project
 
 SIZE = (88, 25)
 SCRIPT: Sequence[tuple[str, str, float]] = (
-    ("y", "Accuracy", 2.0),
+    ("colon y enter", ":y goes to Accuracy", 2.0),
     ("down", "exact is weak", 2.0),
     ("m", "m: its wrong verdicts as cards", 3.5),
     ("1", "1: another text was taken", 3.0),
@@ -28,7 +29,7 @@ SCRIPT: Sequence[tuple[str, str, float]] = (
     ("2", "2: one cause for all of them", 3.0),
     ("d", "d: the paragraph and the table so far", 4.0),
 )
-"""A key, what the picture's title says when it was pressed, and for how many seconds that is shown."""
+"""Keys, what the picture's title says when they were pressed, and for how many seconds that is shown."""
 
 
 class Frame(NamedTuple):
@@ -45,13 +46,15 @@ async def record(project: Project) -> list[Frame]:
     async with app.run_test(size=SIZE) as pilot:
         await pilot.pause()
         await app.workers.wait_for_complete()
-        for key, title, seconds in SCRIPT:
-            await pilot.press(key)
+        for keys, title, seconds in SCRIPT:
+            await pilot.press(*keys.split())
             for _ in range(4):
                 await pilot.pause()
                 await app.workers.wait_for_complete()
             await pilot.pause()
             frames.append(Frame(self_contained(app.export_screenshot(title=title)), seconds))
+        if not isinstance(app.screen, TriageScreen):
+            raise SystemExit(f"The keys lead to {app.screen} now, not to triage: mend SCRIPT.")
     return frames
 
 

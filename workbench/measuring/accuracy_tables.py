@@ -225,6 +225,22 @@ def conclusion(report: AccuracyReport) -> tuple[str, ...]:
     return first, f"{weak.verifier} is weakest on {_group_in_words(weak, report)}: {wrong}."
 
 
+def conclusion_about(report: AccuracyReport, row: AccuracyRow | None) -> tuple[str, ...]:
+    """The same about one verifier, or one of its groups; about the report where the row says nothing."""
+    all_in_all = conclusion(report)
+    if row is None or row.accuracy is None:
+        return all_in_all
+    if row.group is not None:
+        whole = next(one for one in _everything(report) if one.verifier == row.verifier)
+        over_all = f"Over all it has {percent(whole.accuracy)} % of {counted(whole.n, 'item')}."
+        return (f"{row.verifier} on {_group_in_words(row, report)}: {_in_words(row)}.", over_all)
+    if all_in_all and all_in_all[0].startswith(f"{row.verifier} is the most accurate: "):
+        return all_in_all
+    weakest = _across(report, row).weakest
+    said = f"It is weakest on {_group_in_words(weakest, report)}: {_in_words(weakest)}." if weakest else ""
+    return (f"{row.verifier} is right on {_in_words(row)}.", *filter(None, [said]))
+
+
 def _group_in_words(row: AccuracyRow, report: AccuracyReport) -> str:
     return group_name(row.group or "", report.by)
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import ClassVar, Literal, get_args
 
 from msgspec import Struct, structs
+from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -31,7 +32,7 @@ from workbench.app.tui.switches import following
 from workbench.core.selection import Condition, Selection
 from workbench.measuring.accuracy import accuracy, refined
 from workbench.measuring.accuracy_items import AccuracyCell
-from workbench.measuring.accuracy_tables import accuracy_as, accuracy_name, conclusion
+from workbench.measuring.accuracy_tables import accuracy_as, accuracy_name, conclusion_about
 from workbench.measuring.judged import BASELINE
 from workbench.measuring.notes import NO_TYPES
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
@@ -239,11 +240,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         if self.sheet is None:
             return
         sheet, figure, matrix = self.sheet, self._figure, self.query_one(Matrix)
-        untold = (note for note in sheet.report.notes if NO_TYPES in note)
-        said = " ".join((*conclusion(sheet.report), *untold))
-        line = self.query_one("#accuracy-conclusion", Static)
-        line.display = bool(said)
-        line.update(printable(said))
+        self._conclude(sheet)
         self.query_one("#accuracy-caption", Static).update(view.caption(sheet.report, figure), layout=False)
         self.query_one("#accuracy-legend", Static).update(
             view.legend(sheet.report, figure, pinned=any(name in self.pinned for name in sheet.verifiers)),
@@ -257,6 +254,16 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         if self._arriving and self._displayed == self.asked:
             matrix.move_to(matrix.row_key, self._arrive_at)
             self._arriving = False
+
+    def _conclude(self, sheet: AccuracySheet) -> None:
+        """Say what the row or the cell under the cursor says."""
+        untold = (note for note in sheet.report.notes if NO_TYPES in note)
+        said = printable(" ".join((*conclusion_about(sheet.report, self._row), *untold)))
+        line = self.query_one("#accuracy-conclusion", Static)
+        line.display = bool(said)
+        # Only another number of lines moves what is below.
+        room = max(self.size.width - 2, 1)
+        line.update(said, layout=cell_len(said) // room != cell_len(str(line.content)) // room)
 
     def _draw_intervals(self, sheet: AccuracySheet, figure: Figure) -> None:
         """Begin to draw intervals that have no closed form, once a report: where they are shown, and soon there."""
@@ -293,6 +300,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             return
         sentence = view.cell_sentence(self.sheet.report, self.sheet.row(verifier, group))
         self.query_one("#accuracy-cell", Static).update(sentence, layout=False)
+        self._conclude(self.sheet)
         self._fill_lower(self.sheet, verifier, group)
 
     def _fill_lower(self, sheet: AccuracySheet, verifier: str, group: str | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from pathlib import Path
 
 import click
@@ -15,6 +16,7 @@ from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, un
 from workbench.app.cli import root
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import PathSuggester
+from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.verbs import NOT_IN_APP, Verb, every_verb, verb_named
@@ -61,7 +63,7 @@ async def test_every_verb_is_reached_from_the_palette_or_says_why_not(project: P
     assert all(NOT_IN_APP.values())
     assert NOT_IN_APP.keys() <= set(every)
     async with opened(project) as (app, pilot):
-        assert {f"{verb.title} …" for verb in IN_APP} <= titles(app)
+        assert {f"{app.called(verb)} …" for verb in IN_APP} <= titles(app)
         for verb in IN_APP[1:4]:
             app.open_verb(verb.name)
             await settle(pilot)
@@ -71,12 +73,43 @@ async def test_every_verb_is_reached_from_the_palette_or_says_why_not(project: P
         assert not isinstance(app.screen, VerbScreen)
 
 
+def bare(title: str) -> str:
+    """What a command of the palette is called by, without what kind of thing it is."""
+    return title.removesuffix(" …").casefold()
+
+
+async def test_no_two_commands_of_the_palette_are_called_the_same(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        for key in "hvyrgb":
+            await press(pilot, ":", key, "enter")
+            every = [command.title for command in app.get_system_commands(app.screen)]
+            forms, others = ([title for title in every if title.endswith(" …") is form] for form in (True, False))
+            assert not set(map(bare, forms)) & set(map(bare, others)), type(app.screen).__name__
+            opening = [title.removeprefix("Open ") for title in others if title.startswith("Open ")]
+            assert key != "h" or not set(opening) & set(others), "on Home each screen stands once"
+        assert "Accuracy, as a command …" in every
+
+
+async def test_the_way_here_names_each_screen_once(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, ":", "v", "enter")
+        app.open_verb("runs")
+        await settle(pilot)
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        line = str(app.screen.query_one(TitleBar).content)
+        assert line.startswith("Home › Verifiers & runs › Runs, as a command › Result")
+        app.push_screen(VerbOutputScreen("Runs", "workbench runs p.db", screen_of(app, VerbOutputScreen).ran))
+        await settle(pilot)
+        assert str(app.screen.query_one(TitleBar).content).count("Result") == 1
+
+
 async def test_who_labels_blind_reaches_no_verb(project: Project) -> None:
     from workbench.labelling.people import add_annotators
 
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):
-        assert not titles(app) & {f"{verb.title} …" for verb in every_verb()}
+        assert not titles(app) & {f"{verb.title}{more} …" for verb in every_verb() for more in ("", ", as a command")}
         app.open_verb("verdicts")
         await settle(pilot)
         assert not isinstance(app.screen, VerbScreen)

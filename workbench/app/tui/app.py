@@ -325,6 +325,11 @@ class WorkbenchApp(App[None]):
             return []
         return [verb for verb in every_verb() if verb.why_not_in_app is None]
 
+    def called(self, verb: Verb, *others: str) -> str:
+        """What a verb's form is called: its title, and that it is a command where a screen or others are called so."""
+        alike = any(verb.title.casefold() in place.title.casefold() for place in self.places) or verb.title in others
+        return f"{verb.title}, as a command" if alike else verb.title
+
     def open_verb(self, name: str, **begin: str) -> None:
         """Show a verb's form.
 
@@ -442,15 +447,20 @@ class WorkbenchApp(App[None]):
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The command palette: the screen's actions, the other screens, then Textual's own commands."""
+        opening = {f"app.open_screen({name!r})" for name in self.screen_names}
+        labels = []
         if isinstance(screen, WorkbenchScreen):
             for action in screen.all_actions():
-                if action.id != "app.palette":
+                again = action in self.EVERYWHERE and action.label in labels
+                if action.id != "app.palette" and action.run not in opening and not again:
+                    labels.append(action.label)
                     yield SystemCommand(action.label, action.help, self._runner(action, screen))
         for name in self.screen_names:
             title, _, text = SCREENS[name][2].partition(": ")
             yield SystemCommand(f"Open {title}", text, partial(self.open_screen, name))
         for verb in self.verbs:
-            yield SystemCommand(f"{verb.title} …", verb.about, partial(self.open_verb, verb.name))
+            title = self.called(verb, *labels)
+            yield SystemCommand(f"{title} …", verb.about, partial(self.open_verb, verb.name))
         for command in super().get_system_commands(screen):
             if command.title not in _REPLACED_COMMANDS and not (self.is_web and command.title in _NOT_SERVED):
                 yield command

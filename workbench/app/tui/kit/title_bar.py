@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rich.cells import cell_len
@@ -80,10 +81,11 @@ class TitleBar(Static):
         self.update(line, layout=False)
 
     def _passed(self) -> list[str]:
-        """The titles of the screens below, Home's first."""
+        """The titles of the screens below, Home's first; one that comes twice in a row, once."""
         stack = self.app.screen_stack
         below = stack[: stack.index(self.screen)] if self.screen in stack else []
-        return [bar.title for screen in below for bar in screen.query(TitleBar)]
+        titles = [bar.title for screen in below for bar in screen.query(TitleBar)]
+        return [title for title, above in pairwise((*titles, self.title)) if title != above]
 
 
 def way_here(titles: Sequence[str], room: int) -> str:

@@ -43,7 +43,7 @@ class VerbOutputScreen(FindingScreen):
     """
 
     CSS_PATH = "verb_output.tcss"
-    TITLE_TEXT = "Done"
+    TITLE_TEXT = "Result"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("verb-output.save", "e", "save", "Save", "Write all of it to a file beside the database."),
         Action("verb-output.copy", "Y", "copy", "Copy", "Copy all of it."),
@@ -63,7 +63,7 @@ class VerbOutputScreen(FindingScreen):
         return f"{self.ran.out}{self.ran.err}"
 
     def compose(self) -> ComposeResult:
-        yield TitleBar(self._title, "done" if self.ran.code == 0 else _ENDINGS.get(self.ran.code, "not done"))
+        yield TitleBar(self.TITLE_TEXT, "done" if self.ran.code == 0 else _ENDINGS.get(self.ran.code, "not done"))
         yield Reader(id="verb-output")
         yield PromptBar()
         yield Footer(show_command_palette=False)
@@ -133,7 +133,7 @@ class VerbScreen(FormScreen):
 
     def compose(self) -> ComposeResult:
         """The frame; fields come once the verb's module has been imported."""
-        yield TitleBar(self.verb.title, self.verb.about)
+        yield TitleBar(self.workbench.called(self.verb), self.verb.about)
         yield VerticalScroll(id="verb-form", can_focus=False)
         yield Static(classes="form-trouble", markup=False)
         yield Footer(show_command_palette=False)

@@ -26,6 +26,7 @@ from textual.widget import MountError
 from textual.worker import WorkerFailed
 
 from workbench.app.tui.allocating import Garbage, process_of_its_own
+from workbench.app.tui.key_order import KeyOrder
 from workbench.app.tui.keymap import Action, bindings, key_names
 from workbench.app.tui.pace import AtWork, Pace
 from workbench.app.tui.screen import WorkbenchScreen
@@ -143,6 +144,7 @@ class WorkbenchApp(App[None]):
         self.working_as: dict[Role, str] = {}
         self.settings = settings or Settings()
         self.at_work = AtWork()
+        self._keys = KeyOrder(self, super().on_event)
         self.paces = defaultdict[str, Pace](Pace)
         self.leaving = False
         self.told_away = ""
@@ -219,7 +221,10 @@ class WorkbenchApp(App[None]):
                 self.at_work.click(late)
             else:
                 self.at_work.touch()
-        await super().on_event(event)
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            await self._keys.come(event)
+        else:
+            await super().on_event(event)
 
     def watch_app_focus(self, focused: bool) -> None:
         """The terminal has got or lost the focus."""

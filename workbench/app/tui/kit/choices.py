@@ -131,9 +131,6 @@ class ChoiceMenu(ModalScreen[str | None]):
         background: $surface;
     }
     ChoiceMenu.wide OptionList { width: 110; }
-    PeopleMenu > Vertical { width: 76; max-width: 100%; height: auto; max-height: 100%; }
-    PeopleMenu Input { margin: 0 1; }
-    PeopleMenu OptionList { width: 100%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(key, f"press({key!r})", show=False) for key in KEYS),
@@ -207,6 +204,11 @@ class PeopleMenu(ChoiceMenu):
         blind: Is given the name of whom the app is to be handed to, blind; None where it can't be.
     """
 
+    DEFAULT_CSS = """
+    PeopleMenu > Vertical { width: 74; max-width: 100%; height: auto; max-height: 100%; background: $surface; }
+    PeopleMenu Input { margin: 0 1; }
+    PeopleMenu OptionList { width: 100%; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Cancel"),
         Binding("up", "move(-1)", show=False),

@@ -455,7 +455,7 @@ def _why(line: VerdictLine, reply: str) -> Iterator[tuple[str, str]]:
     """What the verdict rests on: the rule in a sentence, the words of a model or of an error, the codes."""
     codes = (line.rule, line.reason, None if line.score is None else f"score {line.score:g}")
     said = sentence(line.verdict, line.reason, line.rule, short_answer(line.reference_final)) or line.detail or ""
-    yield printable(said), ""
+    yield "" if said.strip() == reply.strip() else printable(said), ""
     yield f"it says: {_in_a_line(reply, end=True)}" if reply else "", ""
     yield printable(" · ".join(filter(None, codes))) if not reply else "", "$foreground-muted"
 

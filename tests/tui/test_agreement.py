@@ -164,7 +164,7 @@ async def test_items_in_common_that_do_not_count_are_not_denied(tmp_path: Path) 
         await press(pilot, *":g", "enter", "right")
         assert "no item in common that counts: 1 label of theirs unblinded" in text_of(app, "#agreement-cell")
         said = text_of(app, "#agreement-conclusion")
-        assert "No item has two labels that count: 1 more are unblinded" in said
+        assert "No item has two labels that count; 1 unblinded label left out" in said
         assert "^r in the list of people" in said
 
 

@@ -53,12 +53,12 @@ def why_nothing(report: AgreementReport) -> str:
     if report.unblinded and not report.labels:
         said = f"Nothing counts yet: {counted(report.unblinded, 'label')}, all unblinded."
     elif report.unblinded:
-        said = f"No item has two labels that count: {report.unblinded:,} more are unblinded."
+        said = f"No item has two labels that count; {counted(report.unblinded, 'unblinded label')} left out."
     elif report.labels:
         return "No item has two people's labels yet."
     else:
         return "Nobody has labelled yet."
-    return f"{said} They were given by people who had, or could have, seen gold, verdicts or others' labels."
+    return f"{said} Whoever gave them had seen, or could see, gold, verdicts or others' labels."
 
 
 def head(report: AgreementReport) -> str:

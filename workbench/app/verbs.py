@@ -70,7 +70,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "review": ("disagreements", "Decide who was wrong: gold, or the verifier, and why."),
         "correlate": ("combined", "Show how far a verifier's scores follow the gold labels."),
         "pairs": ("combined", "Show how often the correct of two completions scores higher."),
-        "calibrate": ("combined", "Show how far scores are chances of being correct, and calibrate them."),
+        "calibrate": ("combined", "Show how far scores are chances of being correct; calibrate."),
         "downstream": ("combined", "Set accuracy against scores of models trained with it."),
     },
     "benchmarks": {

@@ -191,6 +191,18 @@ def test_other_options_on_the_real_rows(tmp_path: Path, real_file: Path) -> None
     made.close()
 
 
+def test_options_of_the_rules_flip_what_a_run_with_them_finds(project: Project) -> None:
+    run(project, "rules", "before")
+    for settings in ({"tolerance": "0.05"}, {"units": "required"}, {"form": "any"}):
+        found = what_if(project, WhatIfOptions(verifier="before", settings=settings))
+        assert (found.report.means, found.report.calls) == ("local", 0)
+        (name,) = settings
+        run(project, "rules", name, **settings)
+        assert flipping(found) == differing(project, "before", name)
+        require_as_run(project, found, "before", name)
+    assert differing(project, "before", "tolerance")
+
+
 def test_another_threshold_of_a_reward_model(project: Project) -> None:
     with scripted(scoring) as server:
         options = judged_by(server)

@@ -98,7 +98,8 @@ async def test_a_file_is_picked_from_a_tree_that_begins_beside_the_project(tmp_p
         screen = screen_of(app, ImportScreen)
         await pilot.press("f2")
         await until(pilot, lambda: isinstance(app.screen, FilePicker))
-        picker = app.screen
+        picker: object = app.screen
+        assert isinstance(picker, FilePicker)
         await until(pilot, lambda: path.name in names(picker))
         await pilot.press(*["down"] * (1 + names(picker).index(path.name)), "enter")
         await until(pilot, lambda: screen.look is not None)

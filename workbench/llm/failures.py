@@ -135,11 +135,11 @@ _SPENT = re.compile(
     r"insufficient[ _](?:quota|credits?|balance|funds)|credit (?:balance|limit)|credit_limit"
     r"|billing_(?:hard_limit|error)|spend(?:ing)?[ _]limit|all available credits|\busage (?:limits|threshold)\b"
     r"|budget (?:has been )?exceeded|budget_exceeded|\bArrearage\b|in good standing"
-    r"|\blimit: 0\b|free quota|free ?tier ?only|\bis suspended\b",
+    r"|free quota|free ?tier ?only|\bis suspended\b",
     re.IGNORECASE,
 )
 _DAY = re.compile(
-    r"\b(?:per|a)[ -]?(?:day|month)\b|Per(?:Day|Month)|ByDay\b|\b(?:daily|monthly)\b|_daily\b|\b[RT]PD\b|per 86400 ?s",
+    r"\b(?:per|a)[ -]?(?:day|month)\b|Per(?:Day|Month)|ByDay\b|\b(?:daily|monthly)\b|_daily\b|\b[RT]PD\b|per 86400 ?s|\blimit: 0\b",
     re.IGNORECASE,
 )
 _MINUTES = re.compile(
@@ -191,7 +191,7 @@ def _limit(status: int, whole: str, wait: float | None) -> FailureCode | None:
     if status == 402:
         # With a wait it is what runs now that takes all the credit.
         return "quota" if wait is None else "rate_limit"
-    if _SPENT.search(whole) or (status != 412 and _DAY.search(whole)):
+    if _SPENT.search(whole) or (status in {403, 429} and _DAY.search(whole)):
         return "quota"
     return "rate_limit" if status == 429 else None
 

@@ -34,6 +34,7 @@ def error(message: str, **fields: Any) -> dict[str, Any]:
         (400, error("The response was filtered", code="content_filter"), "content_filter"),
         (403, error("input flagged by moderation"), "content_filter"),
         (400, error("Your credit balance is too low"), "quota"),
+        (400, error("'loc': ('body', 'top_k'), 'input': 'Find the limit: 0.5 miles a day'"), "bad_request"),
         (401, error("Incorrect API key"), "auth"),
         (403, error("no access"), "auth"),
         (402, error("Insufficient credits"), "quota"),

@@ -21,6 +21,8 @@ from workbench.config.settings import RecentProject
 
 _NEW_NAME = "project.db"
 _NEW = "New project            your own data, from a file to a first figure"
+_KEYS = "enter open   ? keys   q quit"
+_NAMING = "enter make it   esc back"
 _DEMO = "The demo               sample data with verdicts and figures"
 
 
@@ -40,7 +42,7 @@ class StartApp(App[Beginning]):
     """Ends with what to begin with, or None.
 
     Args:
-        choices: What can be opened, the likeliest first; what is no longer there is shown as missing.
+        choices: What can be opened, the likeliest first; what is no longer there comes last, as missing.
         demo: Where the demo's database stands, or will.
     """
 
@@ -55,13 +57,14 @@ class StartApp(App[Beginning]):
     ENABLE_COMMAND_PALETTE = False
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("start.quit", "q,ctrl+q", "quit", "Quit", "Leave."),
+        Action("start.help", "question_mark,f1", "help", "Keys", "Say what each key does."),
         Action("start.back", "escape", "close", "Back", "Close the line, else leave."),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
 
     def __init__(self, choices: Sequence[RecentProject], demo: str) -> None:
         super().__init__()
-        self._choices = list(choices)
+        self._choices = sorted(choices, key=lambda one: not _is_there(one))
         self._demo = demo
         self.animation_level = "none"
 
@@ -70,19 +73,22 @@ class StartApp(App[Beginning]):
         for theme in OWN_THEMES:
             self.register_theme(theme)
         yield Static("workbench", id="start-title", markup=False)
-        opened = (Option(_words(one), disabled=not _is_there(one)) for one in self._choices)
-        yield OptionList(*opened, Option(_NEW, id="new"), Option(_DEMO, id="demo"), markup=False)
+        listed = [Option(_words(one), disabled=not _is_there(one)) for one in self._choices]
+        there = sum(map(_is_there, self._choices))
+        new = Option(_NEW, id="new"), Option(_DEMO, id="demo")
+        yield OptionList(*listed[:there], *new, *listed[there:], markup=False)
         line = Line(value=_NEW_NAME, id="start-name", suggester=PathSuggester())
         line.border_title = "Where to keep the project (a new file)"
         yield line
         yield Static(id="start-wrong", markup=False)
-        yield Static("enter open   q quit", id="start-keys", markup=False)
+        yield Static(_KEYS, id="start-keys", markup=False)
 
     @on(OptionList.OptionSelected)
     def _chosen(self, event: OptionList.OptionSelected) -> None:
         if event.option_id == "new":
             self.query_one("#start-name").display = True
             self.query_one("#start-name").focus()
+            self.query_one("#start-keys", Static).update(_NAMING)
         elif event.option_id == "demo":
             self.exit(Beginning(self._demo, how="demo"))
         else:
@@ -99,11 +105,16 @@ class StartApp(App[Beginning]):
         else:
             self.exit(Beginning(str(path if path.suffix else path.with_suffix(".db")), how="new"))
 
+    def action_help(self) -> None:
+        """Say what each key does."""
+        self.notify("\n".join(f"{one.keys}  {one.help}" for one in self.ACTIONS), title="Keys", markup=False)
+
     def action_close(self) -> None:
         """Close the line, else leave."""
         line = self.query_one("#start-name")
         if line.display:
             line.display = False
+            self.query_one("#start-keys", Static).update(_KEYS)
             self.query_one(OptionList).focus()
         else:
             self.exit(None)

@@ -321,9 +321,13 @@ async def test_the_start_screen_offers_what_is_here_and_says_what_is_missing(tmp
     assert [Path(opened.path).name for opened in choices] == ["gone.db", "b.db", "[red]c.db", "a.db"]
     app = StartApp(choices, "demo.db")
     async with app.run_test(size=(80, 24)) as pilot:
-        first, *_ = app.query_one(OptionList).options
-        assert str(first.prompt).endswith("(missing)")
-        assert first.disabled
+        *_, new, demo, last = app.query_one(OptionList).options
+        assert (new.id, demo.id) == ("new", "demo")
+        assert str(last.prompt).endswith("(missing)")
+        assert last.disabled
+        await pilot.press("question_mark")
+        assert "enter open" in str(app.query_one("#start-keys", Static).content)
+        assert any("Leave." in one.message for one in app._notifications)
         await pilot.press("enter")
     assert app.return_value == Beginning(choices[1].path, "amira")
 
@@ -334,6 +338,7 @@ async def test_a_new_project_gets_a_name_that_is_free(tmp_path: Path, monkeypatc
     app = StartApp([], "demo.db")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("enter", "enter")
+        assert str(app.query_one("#start-keys", Static).content) == "enter make it   esc back"
         assert "already" in str(app.query_one("#start-wrong", Static).content)
         app.query_one(Input).value = "mine"
         await pilot.press("enter")

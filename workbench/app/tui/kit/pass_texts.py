@@ -142,7 +142,7 @@ def passed_words(outcomes: str) -> str:
 
 def kept_in(execution: Execution) -> str:
     """How a solution was kept in, what of its passes could be forged, and how long a test takes."""
-    forged = f" · {execution.forgeable} of its passes could be forged" if execution.forgeable else ""
+    forged = f" · {execution.forgeable} passes could be forged" if execution.forgeable else ""
     killed = " · the harness died over it" if execution.harness_killed else ""
     return f"{LEVELS[execution.level]}{forged}{killed} · {execution.ms:.2g} ms a test"
 

@@ -139,7 +139,8 @@ _SPENT = re.compile(
     re.IGNORECASE,
 )
 _DAY = re.compile(
-    r"\b(?:per|a)[ -]?(?:day|month)\b|Per(?:Day|Month)|ByDay\b|\b(?:daily|monthly)\b|_daily\b|\b[RT]PD\b|per 86400 ?s|\blimit: 0\b",
+    r"\b(?:per|a)[ -]?(?:day|month)\b|Per(?:Day|Month)|ByDay\b|\b(?:daily|monthly)\b|_daily\b|\b[RT]PD\b"
+    r"|per 86400 ?s|\blimit: 0\b",
     re.IGNORECASE,
 )
 _MINUTES = re.compile(

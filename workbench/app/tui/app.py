@@ -30,7 +30,8 @@ from workbench.app.tui.key_order import KeyOrder
 from workbench.app.tui.keymap import Action, bindings, key_names
 from workbench.app.tui.pace import AtWork, Pace
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.app.tui.themes import OWN_THEMES
+from workbench.app.tui.themes import OWN_THEMES, legible
+from workbench.app.tui.wording import without_command
 from workbench.app.verbs import Verb, every_verb, verb_named
 from workbench.config import FILE_NAME, Settings
 from workbench.core.errors import StoreError, UsageError, WorkbenchError
@@ -392,6 +393,10 @@ class WorkbenchApp(App[None]):
         else:
             self.action_help_quit()
 
+    def get_css_variables(self) -> dict[str, str]:
+        """The theme's, of which every text can be read."""
+        return legible(super().get_css_variables())
+
     def action_help_quit(self) -> None:
         """Say how to leave (ctrl+c)."""
         key = next(iter(self.shown_keys("app.quit", "ctrl+q")))
@@ -402,7 +407,7 @@ class WorkbenchApp(App[None]):
         try:
             written = write_screenshot(self.project, self.export_screenshot(title=self.TITLE))
         except WorkbenchError as error:
-            self.notify(f"{error.message} {error.hint}".strip(), title=error.title, severity="error", markup=False)
+            self.notify(without_command(error), title=error.title, severity="error", markup=False)
         else:
             self.notify(str(written), title="Screenshot", markup=False)
 

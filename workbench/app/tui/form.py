@@ -17,7 +17,8 @@ from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import PathSuggester
 from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.screen import PromptScreen, WorkbenchScreen, without_command
+from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
+from workbench.app.tui.wording import without_command
 from workbench.core.errors import OptionError, UsageError, WorkbenchError
 
 

@@ -17,7 +17,7 @@ from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.judging import FOLLOW_S, JudgingScreen
 from workbench.app.tui.kit.card_texts import CardTexts, card_texts
-from workbench.app.tui.kit.matrix import as_typed, printable
+from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.pace import Pace
 from workbench.core.errors import AnnotationError, StoreError
 from workbench.core.project import Project
@@ -120,9 +120,7 @@ _SOON_S = 0.05
 _NOTHING_LEFT = """\
 Nothing is left for {name} to label.
 
-New items appear here by themselves. A coordinator opens them with Assign, which the palette has, or
-
-  workbench assign {database} --annotators {typed},OTHER --per-item 2
+New items appear here by themselves. A coordinator opens them with Assign, which the palette has (ctrl+p).
 
 If you work on a bundle of your own, send the file back: workbench merge brings the labels home.
 
@@ -134,9 +132,7 @@ _PAUSED = """\
 Your labels are kept. Items appear here by themselves as soon as you can go on.
 """
 _NOBODY = """\
-Nobody has anything to label. Assign, which the palette has, opens label slots; in a terminal it is
-
-  workbench assign {database} --annotators NAME,OTHER --per-item 2
+Nobody has anything to label. Assign, which the palette has (ctrl+p), opens label slots, and shows itself as a command.
 """
 
 
@@ -231,7 +227,7 @@ class ItemFlow(JudgingScreen):
 
     def nobody(self) -> None:
         """Say how people come to be."""
-        self._say_empty(_NOBODY.format(database=as_typed(self.project.path.name)))
+        self._say_empty(_NOBODY)
 
     def open_item(self, completion: int) -> None:
         """Go back to one of the person's own items."""
@@ -415,8 +411,7 @@ class ItemFlow(JudgingScreen):
         elif self._desk is not None and self._desk.paused:
             self._say_empty(_PAUSED.format(sentence=self._desk.paused))
         else:
-            names = {"name": printable(self._person), "typed": as_typed(self._person)}
-            self._say_empty(_NOTHING_LEFT.format(**names, database=as_typed(self.project.path.name)))
+            self._say_empty(_NOTHING_LEFT.format(name=printable(self._person)))
 
     def _say_empty(self, text: str) -> None:
         self._current = self._left_at = None

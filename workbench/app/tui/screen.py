@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import on
 from textual.binding import Binding
@@ -25,6 +24,7 @@ from workbench.app.tui.kit.prompt_bar import NoteInput, PromptBar
 from workbench.app.tui.kit.table_messages import CountsRequested, ExportRequested
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.switches import index_of
+from workbench.app.tui.wording import without_command
 from workbench.core.errors import StoreError, UsageError, WorkbenchError
 from workbench.core.progress import Listener, Stopped, heard_by
 from workbench.core.project import Project
@@ -38,16 +38,6 @@ Result = TypeVar("Result")
 
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (100, "-wide")]
 """For ``HORIZONTAL_BREAKPOINTS``: below 100 columns panes are stacked."""
-
-
-_COMMAND: Final = re.compile(r"(?:: |(?<!\S))workbench [a-z].*\Z", re.DOTALL)
-"""A command line at the end of what an error says."""
-
-
-def without_command(error: WorkbenchError) -> str:
-    """What an error says, but for the command line that its hint ends in: here there is no shell."""
-    hint = _COMMAND.sub("", error.hint)
-    return f"{error.message} {hint if not hint or hint.endswith('.') else f'{hint}.'}".strip()
 
 
 class Done(Message):
@@ -281,7 +271,7 @@ class PromptScreen(WorkbenchScreen):
         try:
             done = self.answered(event.asked, event.text.strip())
         except UsageError as error:
-            self.complain(f"{error.message} {error.hint}".strip())
+            self.complain(without_command(error))
         else:
             if done:
                 self.close_prompt()

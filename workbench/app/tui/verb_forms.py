@@ -15,6 +15,7 @@ from typing import IO, Any, Final, Literal, NamedTuple, get_args, get_origin
 from msgspec import NODEFAULT
 
 from workbench.app.tui.form import FormField
+from workbench.app.tui.wording import FLAG, plain
 from workbench.app.verbs import Declared, Verb
 from workbench.core.errors import OptionError
 from workbench.core.options import PEOPLE, RecordField, fields_of
@@ -24,7 +25,6 @@ _NO: Final = "no"
 _YES: Final = "yes"
 _DATABASE: Final = "database"
 _DRY_RUN: Final = "dry_run"
-_FLAG = re.compile(r"(?<![\w-])(--[a-z][\w-]*|-o)\b(?:[ =](?=[A-Z]))?")
 _ERROR = re.compile(r"^(?:Error|Wrong usage|Database): ", re.MULTILINE)
 _ABOUT: Final = {
     "verb": "What is to be done.",
@@ -98,15 +98,10 @@ class VerbForm:
         """What the command line refused, at the option that it names first, if it names one."""
         begins = _ERROR.search(said)
         text = " ".join(said[begins.end() if begins else 0 :].split())
-        flag = _FLAG.search(text)
+        flag = FLAG.search(text)
         of_flag = (name for name, field in self._options.items() if flag and flag[1] in field.flags)
         wrong = self.without_flags(text)
         return OptionError(wrong, option=next(of_flag, None), wrong=wrong)
-
-
-def plain(text: str, names: Mapping[str, str] = {}) -> str:
-    """A text of the command line without flags; ``names`` says what some of them are called instead."""
-    return _FLAG.sub(lambda found: f"{names.get(found[1], found[1].lstrip('-'))} ", text).replace("  ", " ")
 
 
 def _shown(field: RecordField) -> str:

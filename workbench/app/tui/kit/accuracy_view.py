@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from workbench.app.tui.kit.matrix import fit, printable
+from workbench.app.tui.wording import sentence
 from workbench.core import reasons, selection
 from workbench.core.taxonomy import TYPES, UNTYPED, type_name
 from workbench.core.text.figures import (
@@ -198,7 +199,7 @@ def legend(report: AccuracyReport, figure: Figure, *, pinned: bool) -> str:
 
 def notes(report: AccuracyReport) -> str:
     """What to know before quoting the figures, and how they came about."""
-    found = [f"• {note}" for note in report.notes]
+    found = [f"• {sentence(note)}" for note in report.notes]
     if report.tests is not None:
         found.append(
             f"• q ({STAR} below .05): {report.tests.method}, Benjamini and Hochberg over "

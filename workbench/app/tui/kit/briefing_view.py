@@ -27,7 +27,7 @@ def matter_text(number: int, matter: Matter, width: int) -> Content:
     """A sentence behind the key that leads where it is dealt with."""
     key = f" {number} " if number <= NUMBERED else "   "
     first, *others = wrap(printable(matter.sentence), max(width - _MARGIN, 20), break_on_hyphens=False) or [""]
-    lines = [Content.assemble((key, "bold $text-accent"), first), *(Content(" " * _MARGIN + line) for line in others)]
+    lines = [Content.assemble((key, "bold"), first), *(Content(" " * _MARGIN + line) for line in others)]
     return Content("\n").join(lines)
 
 

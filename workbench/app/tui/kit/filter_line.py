@@ -14,6 +14,7 @@ from textual.timer import Timer
 
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import PromptBar
+from workbench.app.tui.wording import without_command
 from workbench.core.errors import UsageError
 
 PAUSE_S = 0.3
@@ -75,7 +76,7 @@ class FilterLine(ModalScreen[None]):
         try:
             self._narrow(event.text.strip())
         except UsageError as error:
-            self.query_one(PromptBar).complain(printable(f"{error.message} {error.hint}".strip()))
+            self.query_one(PromptBar).complain(printable(without_command(error)))
         else:
             self.dismiss()
 

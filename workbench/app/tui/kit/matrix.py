@@ -222,7 +222,7 @@ _GAP = 1  # before each column
 _NAMES: Final = (14, 0.3)  # cells, and share of the width, that names may always take
 _LONGEST: Final = 40  # cells of names: further away, figures would be hard to follow
 _STRENGTH: Final = 0.5  # of the deepest tint
-_GLYPH: Final = 0.45  # of a glyph, on the way from the ground to the text
+_GLYPH: Final = 0.65  # of a glyph, on the way from the ground to the text
 
 
 class MatrixCell(NamedTuple):

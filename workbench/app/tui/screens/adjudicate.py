@@ -98,9 +98,7 @@ NOTHING_LEFT = """\
 There is no conflict for {name} to settle.
 
 Conflicts appear here by themselves when two people differ. Nobody settles an item they have labelled, and a batch
-that names an adjudicator leaves its conflicts to that person:
-
-  workbench assign {database} --annotators NAME,OTHER --per-item 2 --adjudicator {typed}
+that names an adjudicator leaves its conflicts to that person: Assign, which the palette has (ctrl+p), asks for one.
 
 z takes your last decision back.
 """
@@ -215,8 +213,7 @@ class AdjudicateScreen(JudgingScreen):
         if not self._shown_version:
             self._look_at_guidelines()
         if opened is None:
-            names = {"name": printable(self._person), "typed": as_typed(self._person)}
-            self._say_empty(NOTHING_LEFT.format(**names, database=as_typed(self.project.path.name)))
+            self._say_empty(NOTHING_LEFT.format(name=printable(self._person)))
             return
         self.set_class(False, "empty")
         self._note = opened.conflict.note or self._note

@@ -20,7 +20,7 @@ from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.live import LiveScreen
-from workbench.app.tui.verb_forms import plain
+from workbench.app.tui.wording import plain
 from workbench.coding import problems
 from workbench.coding.problems import SuitesToRun
 from workbench.core.project import Project
@@ -340,5 +340,5 @@ def _own_name() -> str:
 def _line(number: int, step: BeginStep) -> Content:
     mark = ("✓ ", "bold $text-success") if step.done else ("○ ", "$text-muted")
     return Content.assemble(
-        (f" {number} ", "bold $text-accent"), mark, (f"{step.title}\n", "bold"), (f"     {printable(step.state)}\n", "")
+        (f" {number} ", "bold"), mark, (f"{step.title}\n", "bold"), (f"     {printable(step.state)}\n", "")
     )

@@ -19,6 +19,7 @@ from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.switches import following, index_of
+from workbench.app.tui.wording import without_command
 from workbench.coding.ranking.measuring import RankedVerifiers, compared
 from workbench.coding.ranking.truth import truth_of
 from workbench.core.errors import UsageError
@@ -185,7 +186,7 @@ class CodeRankingsScreen(WorkbenchScreen):
         """What is missing for figures stands in their place."""
         if isinstance(error, UsageError):
             self.say("no figures yet")
-            said = f"{printable(error.message)}\n{printable(error.hint)}"
+            said = printable(without_command(error))
             self.query_one("#code-rankings-notes", Static).update(said)
         else:
             super().trouble(error)
@@ -272,7 +273,7 @@ def notes(report: RankingReport) -> str:
     parts = [
         "all solutions"
         if report.k is None
-        else f"{report.k} selected solutions of each problem (metrics --k {report.k})",
+        else f"{report.k} selected solutions of each problem (metrics of k = {report.k})",
         f"truth: {printable(report.truth)} on {' + '.join(map(printable, report.truth_runs))}",
         f"{counted(report.left_out, 'problem')} left out, scores missing ({lacking})" if report.left_out else "",
         "~ stretched to 0 … 1 in each problem" if any(row.normalised for row in report.rows) else "",

@@ -23,6 +23,7 @@ from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import FilterScreen
+from workbench.app.tui.wording import without_command
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.project import Project
 from workbench.core.selection import Condition
@@ -485,7 +486,7 @@ def _nothing(text: str) -> tuple[tuple[TableColumn], tuple[TableRow]]:
 def _trouble(error: BaseException) -> Content:
     """Why there is nothing to show."""
     if isinstance(error, WorkbenchError):
-        return Content.assemble((printable(error.message), "bold"), (f"\n{printable(error.hint)}", "$foreground-muted"))
+        return Content.styled(printable(without_command(error)), "bold")
     return Content(f"{type(error).__name__}: {printable(str(error))}")
 
 

@@ -24,7 +24,8 @@ from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.title_bar import TitleBar
-from workbench.app.tui.verb_forms import VerbForm, plain
+from workbench.app.tui.verb_forms import VerbForm
+from workbench.app.tui.wording import plain
 from workbench.app.verbs import verb_named
 from workbench.core.errors import OptionError, UsageError, WorkbenchError
 from workbench.core.progress import heed

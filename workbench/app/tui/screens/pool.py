@@ -10,8 +10,8 @@ from textual.content import Content
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.live import LiveScreen
-from workbench.app.tui.screen import without_command
 from workbench.app.tui.table_screen import TableScreen
+from workbench.app.tui.wording import without_command
 from workbench.benchmarks.curating.types import pool_status
 from workbench.core.errors import UsageError
 from workbench.core.selection import NAMELESS, Condition
@@ -141,7 +141,7 @@ def _words(one: SourceStatus, *, whole: bool, stale: int) -> Content:
         f"types: {_counted(one.types)}",
         f"they count: {_counted({word: one.origins[word] for word in COUNTING if word in one.origins})}",
         f"not yet: {_counted({word: count for word, count in one.origins.items() if word not in COUNTING})}"
-        + (" (curate types --accept)" if {"one person", "model"} & set(one.origins) else ""),
+        + (" (curate types, accept)" if {"one person", "model"} & set(one.origins) else ""),
         f"drawn: {_counted(one.drawn)}",
     ]
     text = Content.assemble((printable(one.source), "bold"), "\n", "\n".join(map(printable, lines)))

@@ -26,6 +26,7 @@ from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.set_forms import KINDS, BuildForm, begun, build
 from workbench.app.tui.table_screen import TableScreen
+from workbench.app.tui.wording import without_command
 from workbench.benchmarks.building.comparing import every_set, set_detail, set_diff
 from workbench.benchmarks.options import PublishOptions
 from workbench.benchmarks.records import PUBLISHABLE, Publication, SetDetail, SetDiff, SetLine
@@ -348,7 +349,7 @@ class SetPlanScreen(WorkbenchScreen):
     def trouble(self, error: BaseException | None) -> None:
         """Why it was not frozen."""
         if isinstance(error, WorkbenchError):
-            self._complain(str(error))
+            self._complain(without_command(error))
         else:
             super().trouble(error)
 

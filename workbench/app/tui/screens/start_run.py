@@ -28,7 +28,7 @@ from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.add_judge import OptionSection
 from workbench.app.tui.server_test import ServerTestScreen
 from workbench.app.tui.trusting import trusting
-from workbench.app.tui.verb_forms import plain
+from workbench.app.tui.wording import plain, without_command
 from workbench.core.errors import OptionError, UsageError, WorkbenchError
 from workbench.core.final_answer import FinalAnswer
 from workbench.core.project import Project
@@ -289,7 +289,7 @@ class SetUpRunScreen(ServerTestScreen):
         try:
             conditions = browsing.read_conditions(self._typed(_WHERE), browsing.names(project)["verdict:"])
         except UsageError as error:
-            wrong = f"{error.message} {error.hint}".strip()
+            wrong = without_command(error)
             raise OptionError(f"{_WHERE}: {wrong}", option=_WHERE, wrong=wrong) from None
         if not self.chosen.is_configured:
             configuring.require_options(project, self.chosen.kind.name, self._options())

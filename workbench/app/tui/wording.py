@@ -1,0 +1,30 @@
+"""Texts of the command line as the app says them: without flags, and without commands where there is no shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from workbench.core.errors import WorkbenchError
+
+FLAG: Final = re.compile(r"(?<![\w-])(--[a-z][\w-]*|-o)\b(?:[ =](?=[A-Z]))?")
+_COMMAND: Final = re.compile(r"(?:: |(?<!\S))workbench [a-z].*\Z", re.DOTALL)
+"""A command line at the end of what an error says."""
+
+
+def plain(text: str, names: Mapping[str, str] = {}) -> str:
+    """A text of the command line without flags; ``names`` says what some of them are called instead."""
+    return FLAG.sub(lambda found: f"{names.get(found[1], found[1].lstrip('-'))} ", text).replace("  ", " ")
+
+
+def without_command(error: WorkbenchError) -> str:
+    """What an error says, but for the command line that its hint ends in, and for flags: here there is no shell."""
+    hint = _COMMAND.sub("", error.hint)
+    return plain(f"{error.message} {hint if not hint or hint.endswith('.') else f'{hint}.'}".strip())
+
+
+def sentence(text: str) -> str:
+    """What is said of figures, likewise."""
+    said = _COMMAND.sub("", text)
+    return plain(said if said == text or said.endswith(".") else f"{said}.")

@@ -298,9 +298,9 @@ class Caller:
         self, lane: Lane, call: JournaledCall, prepared: PreparedRequest, secrets: Secrets
     ) -> tuple[Response, Reply]:
         began = self._clock.now()
-        sent = self._transport.send(
-            call.url, lane.headers(secrets), call.body, lane.server.timeout_s, route=lane.server.route
-        )
+        server = lane.server
+        headers, stream = lane.headers(secrets), server.extras.stream
+        sent = self._transport.send(call.url, headers, call.body, server.timeout_s, route=server.route, stream=stream)
         received = without_secrets(secrets, await sent)
         ms = (self._clock.now() - began) * 1000
         body = received.body

@@ -272,7 +272,8 @@ class _AddressProbe:
             call = self._lane.call(prepared, address)
             began = clock.now()
             headers = self._lane.headers(self._secrets)
-            sent = self._transport.send(call.url, headers, call.body, self._timeout_s, route=self._lane.server.route)
+            route, stream = self._lane.server.route, self._lane.server.extras.stream
+            sent = self._transport.send(call.url, headers, call.body, self._timeout_s, route=route, stream=stream)
             received = without_secrets(self._secrets, await sent)
             ms = (clock.now() - began) * 1000
             origin = origin_of(received)
@@ -318,6 +319,7 @@ _FIELD_ADVICE = (
     (r"\btemperature\b", "Set temperature=none, and no value of it is sent."),
     (r"\btop_p\b", "Set top_p=none, and no value of it is sent."),
     (r"system (?:role|message|prompt|turn)|role[^.]{0,20}system|developer instruction", "Set fold_system=true."),
+    (r"only supports? stream|enable the stream|stream['\"` ]+must be", "Set stream=true."),
     (r"v1/responses", "The model has no chat call there; choose one that has."),
     (r"enable_thinking", 'Set extra_body={"enable_thinking": false}.'),
     (r"reasoning_effort", "Set reasoning_effort to what it names, or leave it out."),

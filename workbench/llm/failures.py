@@ -85,12 +85,40 @@ def of_response(status: int, headers: Mapping[str, str], body: bytes, date: floa
 
 
 def of_error_object(error: Any) -> AttemptFailed:
-    """What an ``error`` inside a response of status 200 means (OpenRouter sends such)."""
+    """What an ``error`` inside a response of status 200 means (OpenRouter and streams send such)."""
     said = _said(error)
-    code = error.get("code") if isinstance(error, dict) else None
-    code = int(code) if isinstance(code, str) and re.fullmatch(r"[0-9]{3}", code) else code
-    status = code if isinstance(code, int) and 400 <= code < 600 else 500
+    status = _status_inside(error) or next((status for status, names in _STATUSES if names.search(said.signs)), 500)
     return _failure(status, said.whole, said.wait, f"error {status} in the reply: {said.words}")
+
+
+def _status_inside(error: Any) -> int | None:
+    names = ("code", "status_code", "status", "http_status")
+    for code in (error.get(name) for name in names) if isinstance(error, dict) else ():
+        code = int(code) if isinstance(code, str) and re.fullmatch(r"[0-9]{3}", code) else code
+        if isinstance(code, int) and 400 <= code < 600:
+            return code
+    return None
+
+
+_STATUSES = (
+    (429, re.compile(r"rate_?limit|too_?many_?requests|RESOURCE_EXHAUSTED|insufficient_quota|throttl", re.IGNORECASE)),
+    (529, re.compile(r"overloaded|\bUNAVAILABLE\b|engine_busy", re.IGNORECASE)),
+    (
+        401,
+        re.compile(r"authentication_error|(?:invalid|missing)_?api_?key|UNAUTHENTICATED|unauthorized", re.IGNORECASE),
+    ),
+    (402, re.compile(r"billing_error|payment_required|insufficient_(?:balance|credits)", re.IGNORECASE)),
+    (403, re.compile(r"permission_?(?:denied|error)|forbidden", re.IGNORECASE)),
+    (404, re.compile(r"(?:model_)?not_?found(?:_error)?\b", re.IGNORECASE)),
+    (413, re.compile(r"request_too_large", re.IGNORECASE)),
+    (
+        400,
+        re.compile(
+            r"invalid_?(?:request|argument|parameter)|bad_?request|context_length|content_filter", re.IGNORECASE
+        ),
+    ),
+)
+"""What servers call their errors where they say no status."""
 
 
 def _failure(status: int, whole: str, wait: float | None, detail: str) -> AttemptFailed:
@@ -204,6 +232,8 @@ _LONGEST_DETAIL: Final = 300
 _LONGEST_READ: Final = 2000
 _DEEPEST: Final = 8
 _LONG_KEY = re.compile(r"\b(?:sk|pk|key|rk)[-_][\w*.…-]{6,}|\bBearer\s+\S+")
+_EVENT = re.compile(rb"\s*(?:(?:event|id|retry)?:[^\n]*\n)*+(?:data|error):")
+"""Before the first words of a stream."""
 _PAGE = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 _TITLE = re.compile(r"<(title|h1)\b[^>]*>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
 _SIGNS: Final = frozenset(
@@ -218,6 +248,7 @@ class Said(Struct, frozen=True):
     Attributes:
         words: For a person, in one line.
         whole: All that tells what kind of error it is.
+        signs: The part of it that is no sentence.
         wait: Seconds it asks to wait.
         headers: Those of a provider behind the server.
     """
@@ -226,14 +257,16 @@ class Said(Struct, frozen=True):
     whole: str
     wait: float | None = None
     headers: Mapping[str, str] = {}
+    signs: str = ""
 
 
 def said_in(body: bytes) -> Said:
     """What an error's body says."""
     if (page := page_in(body)) is not None:
         return Said(page, page)
+    event = _EVENT.match(body)
     try:
-        return _said(msgspec.json.decode(body))
+        return _said(msgspec.json.decode(body[event.end() :].partition(b"\n")[0] if event else body))
     except (ValueError, RecursionError):
         text = body[:_LONGEST_READ].decode("utf-8", "replace")
         return Said(one_line(text), text, wait_in_words(text))
@@ -257,7 +290,7 @@ def _said(data: Any) -> Said:
     headers = {
         name.lower(): value for name, value in fields if name.lower().startswith(("x-ratelimit-", "retry-after"))
     }
-    return Said(one_line(words), f"{words} {signs}"[:_LONGEST_READ], wait, headers)
+    return Said(one_line(words), f"{words} {signs}"[:_LONGEST_READ], wait, headers, signs[:_LONGEST_READ])
 
 
 def _words(data: Any) -> str:

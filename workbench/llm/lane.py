@@ -282,7 +282,7 @@ class Lane:
     def headers(self, secrets: Secrets) -> dict[str, str]:
         """Everything that is sent along with a body."""
         headers = {
-            "accept": "application/json",
+            "accept": "text/event-stream, application/json" if self.server.extras.stream else "application/json",
             "accept-encoding": "identity",
             "content-type": "application/json",
             "user-agent": "verifier-workbench",

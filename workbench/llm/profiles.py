@@ -36,6 +36,7 @@ class Profile(Struct, frozen=True, kw_only=True):
         scores: The scoring tasks it has.
         sells: Whether its owner limits rates; only then a run begins with few calls at once.
         price_prefix: What stands before its models' names in the table of list prices; None where it has none there.
+        stream_usage: Whether a stream has to be asked for its counts.
         tells_cost: Whether its replies say what they cost.
         cuts_silently: Whether a prompt longer than the model's context loses its beginning without a word.
         azure_paths: Whether the model stands in the path.
@@ -60,6 +61,7 @@ class Profile(Struct, frozen=True, kw_only=True):
     scores: frozenset[Task] = frozenset()
     sells: bool = False
     price_prefix: str | None = None
+    stream_usage: bool = True
     tells_cost: bool = False
     cuts_silently: bool = False
     azure_paths: bool = False
@@ -115,6 +117,7 @@ PROFILES: dict[str, Profile] = {
             top_k=True,
             seed=None,
             effort="output_config",
+            stream_usage=False,
             prefill="message",
             sells=True,
             price_prefix="",
@@ -149,6 +152,7 @@ PROFILES: dict[str, Profile] = {
             key_variable="MISTRAL_API_KEY",
             key_required=True,
             seed="random_seed",
+            stream_usage=False,
             sells=True,
             price_prefix="mistral/",
         ),

@@ -86,6 +86,7 @@ class RequestExtras(Struct, frozen=True, kw_only=True, omit_defaults=True):
         reasoning_effort: How much a model is to think, in its maker's words.
         max_tokens_field: What the longest reply is called in a chat's body.
         fold_system: Whether words of the system open the user's message.
+        stream: Whether replies are asked for as streams; it changes none.
     """
 
     body: dict[str, Any] = {}
@@ -93,6 +94,7 @@ class RequestExtras(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reasoning_effort: str | None = None
     max_tokens_field: str | None = None
     fold_system: bool = False
+    stream: bool = False
 
     def config(self) -> dict[str, object]:
         """What is set, as a part of a configuration; of a header with a variable's value only that it is there."""

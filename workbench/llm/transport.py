@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ssl
 import zlib
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
@@ -19,6 +20,7 @@ from urllib.request import getproxies, proxy_bypass
 from msgspec import Struct
 
 from workbench.llm.clock import Awake
+from workbench.llm.dialects.streams import unstreamed
 from workbench.llm.failures import AttemptFailed, malformed
 from workbench.llm.server import DIRECT, FROM_ENVIRONMENT, Route
 
@@ -26,8 +28,15 @@ if TYPE_CHECKING:
     import httpx
 
 
-LONGEST_REPLY = 4 * 2**20
-"""Bytes; a longer reply isn't read. As many are held at once as calls are in flight."""
+LONGEST_REPLY = 16 * 2**20
+"""Bytes; a longer reply isn't read. As many are held at once as calls are in flight.
+
+2,048 tokens with 20 likely ones beside each are 10 MB as OpenAI indents them.
+"""
+LONGEST_STREAM = 4 * LONGEST_REPLY
+"""Each piece of a stream has a frame of its own."""
+LONGEST_STREAM_S = 1800.0
+"""Longest wait for all of a stream: gateways keep it alive although nobody answers behind them."""
 CONNECT_S = 15.0
 """Longest wait for a connection."""
 
@@ -99,13 +108,16 @@ class Transport:
         timeout_s: float,
         longest: int = LONGEST_REPLY,
         route: Route = DIRECT,
+        *,
+        stream: bool = False,
     ) -> Received:
-        """A response, whatever its status.
+        """A response, whatever its status; the body of a stream is what the server would send at once.
 
         Args:
             body: What to post; None gets.
             timeout_s: For all of it, in seconds in which this process was at work.
             route: How to get there.
+            stream: The time is for each piece of a stream, which may be longer.
 
         Raises:
             AttemptFailed: There is none, or not a whole one (``timeout``, ``transport``, ``malformed``).
@@ -122,16 +134,45 @@ class Transport:
             extensions=extensions,
         )
         try:
-            async with self.awake.timeout(timeout_s):
+            if stream:
+                return await self._streamed(request, timeout_s, route)
+            async with self._within(timeout_s, "no whole reply"):
                 response = await self._routed(route, url).handle_async_request(request)
                 try:
-                    return Received(response.status_code, _lower(response), await _content(response, longest))
+                    return _received(response, await _content(response, longest))
                 finally:
                     await response.aclose()
-        except TimeoutError:
-            raise AttemptFailed("timeout", f"no whole reply within {timeout_s:g} s") from None
         except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
             raise _failure(error) from None
+
+    async def _streamed(self, request: httpx.Request, idle_s: float, route: Route) -> Received:
+        """A response of which something has to come all the time."""
+        silence = partial(self._within, idle_s, "nothing more came of the reply")
+        async with self._within(max(LONGEST_STREAM_S, idle_s), "no whole reply"):
+            async with silence():
+                response = await self._routed(route, str(request.url)).handle_async_request(request)
+            try:
+                return _received(response, await _content(response, LONGEST_STREAM, silence))
+            finally:
+                await response.aclose()
+
+    @asynccontextmanager
+    async def _within(self, seconds: float, otherwise: str) -> AsyncIterator[None]:
+        try:
+            async with self.awake.timeout(seconds):
+                yield
+        except TimeoutError:
+            raise AttemptFailed("timeout", f"{otherwise} within {seconds:g} s") from None
+
+
+def _received(response: httpx.Response, body: bytes) -> Received:
+    """A response; a reply that came as a stream is made one body."""
+    headers = _lower(response)
+    if 200 <= response.status_code < 300:
+        body = unstreamed(body, headers.get("content-type", ""))
+        if len(body) > LONGEST_REPLY:
+            raise malformed(f"the reply is longer than {LONGEST_REPLY} bytes")
+    return Received(response.status_code, headers, body)
 
 
 def _lower(response: httpx.Response) -> dict[str, str]:
@@ -144,12 +185,21 @@ def _environments_proxy(url: str) -> str | None:
     return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
 
 
-async def _content(response: httpx.Response, longest: int) -> bytes:
+async def _content(
+    response: httpx.Response,
+    longest: int,
+    within: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
+) -> bytes:
     """The body, unpacked where a gateway has packed it although the request asked it not to."""
     unpack = _unpacking(response.headers.get("content-encoding", "identity").strip().lower())
     chunks: list[bytes] = []
     size = 0
-    async for packed in cast("httpx.AsyncByteStream", response.stream):
+    pieces = aiter(cast("httpx.AsyncByteStream", response.stream))
+    while True:
+        async with within():
+            packed = await anext(pieces, None)
+        if packed is None:
+            break
         try:
             # Whatever it unpacks to, no more than this is held.
             chunk = packed if unpack is None else unpack.decompress(packed, longest - size + 1)

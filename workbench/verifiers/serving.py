@@ -47,6 +47,7 @@ SERVER_OPTIONS: Final[dict[str, str]] = {
     "extra_headers": 'headers of each request, as JSON; $NAME is an environment variable\'s: {"X-Team": "$TEAM_KEY"}',
     "max_tokens_field": "what the server calls the longest reply (default: max_tokens or max_completion_tokens)",
     "fold_system": "put the system's words before the user's, for models without a system turn: true or false",
+    "stream": "ask for replies as streams; timeout is then the longest silence: true or false (default)",
     "ca_file": "file with the certificates of the authorities to trust instead of the usual ones",
     "proxy": "proxy to go through, or environment for what HTTPS_PROXY and its like say (default: none)",
     "timeout": f"longest wait for a reply, in seconds (default {DEFAULT_TIMEOUT_S:g})",
@@ -143,6 +144,7 @@ def _extras(options: Mapping[str, str], profile: str) -> RequestExtras:
         reasoning_effort=effort,
         max_tokens_field=field,
         fold_system=switch(options, "fold_system", False),
+        stream=switch(options, "stream", False),
     )
 
 

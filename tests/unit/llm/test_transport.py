@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import socket
 import threading
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.servers.scripted import Scripted, scripted
+from workbench.llm.dialects import read
 from workbench.llm.failures import AttemptFailed
 from workbench.llm.transport import Received, Transport
 
@@ -66,6 +68,19 @@ async def test_redirects_are_not_followed() -> None:
     with scripted(lambda _: Scripted(307, {"location": "/elsewhere"})) as server:
         assert (await sent(server.url)).status == 307
     assert len(server.received) == 1
+
+
+async def test_the_likeliest_tokens_of_a_long_reply_are_read() -> None:
+    """As many as OpenAI tells of a judge's longest reply, in its layout."""
+    token = {"token": " compared", "logprob": -12.345678, "bytes": list(b" compared")}
+    logprobs = {"content": [token | {"top_logprobs": [token] * 20}] * 2048, "refusal": None}
+    message = {"role": "assistant", "content": "Final Judgment: Yes"}
+    choice = {"index": 0, "message": message, "logprobs": logprobs, "finish_reason": "stop"}
+    body = json.dumps({"choices": [choice]}, indent=2).encode()
+    with scripted(lambda _: Scripted(body=body)) as server:
+        async with Transport() as transport:
+            received = await transport.send(server.url, {}, b"{}", 20.0)
+    assert len(read(received.body, "chat", "openai").tokens) == 2048
 
 
 @pytest.mark.parametrize(

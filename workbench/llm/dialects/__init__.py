@@ -1,4 +1,4 @@
-"""What goes to a server and what its bytes say, by dialect: Anthropic's and scoring here, `openai` beside."""
+"""What goes to a server and what its bytes say, by dialect: Anthropic's and scoring; `openai` and `streams` beside."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from msgspec import Struct, structs
 
 from workbench.llm.dialects import openai
 from workbench.llm.dialects.openai import (
+    chosen_fields,
     decoded,
     drop,
-    effort,
     entries,
     folded,
     mapping,
@@ -150,7 +150,9 @@ def build_anthropic(
         body["system"] = system
     body["messages"] = _turns(messages, chat.shared)
     body["max_tokens"] = chat.sampling.max_tokens or MAX_TOKENS
-    return msgspec.json.encode(body | _sampling(profile, plain, chat, notes) | effort(profile, extras) | extras.body)
+    return msgspec.json.encode(
+        body | _sampling(profile, plain, chat, notes) | chosen_fields(profile, extras) | extras.body
+    )
 
 
 def _turns(messages: Sequence[PromptMessage], shared: int) -> list[dict[str, Any]]:

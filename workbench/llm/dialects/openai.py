@@ -112,15 +112,17 @@ def build(
             body["add_generation_prompt"] = False
         if profile.prefill in {"continue", "continue-only"}:
             body["continue_final_message"] = True
-    return msgspec.json.encode(body | dict(profile.extra) | effort(profile, extras) | extras.body)
+    return msgspec.json.encode(body | dict(profile.extra) | chosen_fields(profile, extras) | extras.body)
 
 
-def effort(profile: Profile, extras: RequestExtras) -> dict[str, Any]:
-    """The field that says how much to think, where somebody chose that."""
-    asked = extras.reasoning_effort
-    if asked is None:
-        return {}
-    return {profile.effort: asked if profile.effort == "reasoning_effort" else {"effort": asked}}
+def chosen_fields(profile: Profile, extras: RequestExtras) -> dict[str, Any]:
+    """The fields that say how much to think and that the reply is to be a stream, where somebody chose that."""
+    fields: dict[str, Any] = {}
+    if (asked := extras.reasoning_effort) is not None:
+        fields[profile.effort] = asked if profile.effort == "reasoning_effort" else {"effort": asked}
+    if extras.stream:
+        fields |= {"stream": True, **({"stream_options": {"include_usage": True}} if profile.stream_usage else {})}
+    return fields
 
 
 def folded(messages: tuple[PromptMessage, ...]) -> tuple[PromptMessage, ...]:

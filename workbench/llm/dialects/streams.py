@@ -1,0 +1,194 @@
+"""Replies that came as a stream of events (SSE), folded into the body that the same server sends at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from operator import itemgetter
+from typing import Any
+
+import msgspec
+
+from workbench.llm.dialects.openai import without_keep_alives
+from workbench.llm.failures import AttemptFailed, malformed
+
+_BOM = b"\xef\xbb\xbf"
+_DONE = "[DONE]"
+_FIELD = re.compile(rb"(?:data|event|id|retry|error):")
+_WORDS = ("content", "reasoning_content", "reasoning", "thinking", "refusal")
+
+
+def unstreamed(body: bytes, content_type: str = "") -> bytes:
+    """A stream as the whole body, a chat completion of OpenAI's form or a message of Anthropic's; else what came.
+
+    What it looks like decides: gateways send plain bodies as streams, and streams as anything.
+
+    Raises:
+        AttemptFailed: The stream can't be understood, or ended before its reply did.
+    """
+    rest = without_keep_alives(body.removeprefix(_BOM))
+    if not _FIELD.match(rest):
+        if not rest and content_type.partition(";")[0].strip().lower() == "text/event-stream":
+            raise _cut_off()
+        return body
+    message, completion = _Message(), _Completion()
+    for event in _events(rest):
+        if error := _error(event):
+            return msgspec.json.encode({"error": error})
+        (message if isinstance(event.get("type"), str) else completion).add(event)
+    return msgspec.json.encode(message.whole() if message.began else completion.whole())
+
+
+def _cut_off() -> AttemptFailed:
+    return AttemptFailed("transport", "the stream ended before its reply did")
+
+
+def _events(body: bytes) -> Iterator[dict[str, Any]]:
+    """The data of each event, as far as it is an object; that of one which is called an error as such."""
+    for part in re.split(r"\n\n+", body.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")):
+        fields = [line.partition(":") for line in part.split("\n")]
+        data = [value.removeprefix(" ") for name, _, value in fields if name in {"data", "error"}]
+        if any(name == "error" or (name, value.strip()) == ("event", "error") for name, _, value in fields):
+            words = "\n".join(data)
+            yield {"error": _json(words) or words or "an error without a word"}
+            continue
+        for event in _decoded(data):
+            if not isinstance(event, dict):
+                raise malformed("an event of the stream is no object")
+            yield event
+
+
+def _decoded(lines: list[str]) -> list[Any]:
+    """What an event's lines hold; some servers end events with a line's end."""
+    for texts in (["\n".join(lines)], lines):
+        told = [text for text in texts if text.strip() not in {"", _DONE}]
+        events = [_json(text) for text in told]
+        if None not in events:
+            return events
+    raise _cut_off()
+
+
+def _json(text: str) -> Any:
+    """None where a text is none."""
+    try:
+        return msgspec.json.decode(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _error(event: dict[str, Any]) -> Any:
+    """What an event says to have gone wrong; None for any other event."""
+    inner = event.get("error")
+    if isinstance(inner, dict) and inner.get("error"):
+        return inner["error"]
+    return inner or (event if "error" in (event.get("object"), event.get("type")) else None)
+
+
+class _Pieces:
+    """Words that came in pieces, by what they are."""
+
+    def __init__(self) -> None:
+        self._pieces: dict[str, list[Any]] = {}
+
+    def add(self, data: Any, names: tuple[str, ...]) -> None:
+        """Put what a delta says behind what was said."""
+        for name in names if isinstance(data, dict) else ():
+            if isinstance(data.get(name), str | list) and data[name]:
+                self._pieces.setdefault(name, []).append(data[name])
+
+    def whole(self) -> dict[str, Any]:
+        """Texts; or a list of parts, where any of it came as such."""
+        return {name: _joined(pieces) for name, pieces in self._pieces.items()}
+
+
+def _joined(pieces: list[Any]) -> Any:
+    if all(isinstance(piece, str) for piece in pieces):
+        return "".join(pieces)
+    return [
+        part for piece in pieces for part in ([{"type": "text", "text": piece}] if isinstance(piece, str) else piece)
+    ]
+
+
+class _Completion:
+    """OpenAI's chunks, with whatever stands beside the choices; of several choices the first that came."""
+
+    def __init__(self) -> None:
+        self._beside: dict[str, Any] = {}
+        self._choice: dict[str, Any] = {}
+        self._said = _Pieces()
+        self._tokens: list[Any] = []
+
+    def add(self, event: dict[str, Any]) -> None:
+        self._beside |= {name: value for name, value in event.items() if name != "choices" and value not in (None, "")}
+        for choice in _objects(event.get("choices")):
+            first = self._choice.setdefault("index", choice.get("index", 0))
+            if choice.get("index", first) == first:
+                self._add(choice)
+
+    def _add(self, choice: dict[str, Any]) -> None:
+        kept = ("error", "finish_reason", "native_finish_reason")
+        self._choice |= {name: choice[name] for name in kept if choice.get(name)}
+        # Some send a whole reply as the one event of its stream.
+        self._said.add(choice.get("delta") or choice.get("message"), _WORDS)
+        logprobs = choice.get("logprobs")
+        self._tokens += _objects(logprobs.get("content")) if isinstance(logprobs, dict) else []
+
+    def whole(self) -> dict[str, Any]:
+        """The completion.
+
+        Raises:
+            AttemptFailed: It didn't come to its end.
+        """
+        if not {"error", "finish_reason"} & self._choice.keys():
+            raise _cut_off()
+        message = {"role": "assistant", "content": None, **self._said.whole()}
+        choice = self._choice | {"message": message, "logprobs": {"content": self._tokens} if self._tokens else None}
+        return self._beside | {"object": "chat.completion", "choices": [choice]}
+
+
+class _Message:
+    """Anthropic's events.
+
+    Attributes:
+        began: Whether there were any.
+    """
+
+    def __init__(self) -> None:
+        self.began = False
+        self._whole: dict[str, Any] = {}
+        self._usage: dict[str, Any] = {}
+        self._blocks: dict[int, tuple[dict[str, Any], _Pieces]] = {}
+
+    def add(self, event: dict[str, Any]) -> None:
+        match event:
+            case {"type": "message_start", "message": dict(message)}:
+                self.began = True
+                self._whole |= message
+                self._count(message)
+            case {"type": "content_block_start", "index": int(place), "content_block": dict(block)}:
+                self._blocks[place] = (block, _Pieces())
+                self._blocks[place][1].add(block, ("text", "thinking"))
+            case {"type": "content_block_delta", "index": int(place), "delta": delta} if place in self._blocks:
+                self._blocks[place][1].add(delta, ("text", "thinking"))
+            case {"type": "message_delta", "delta": dict(delta)}:
+                self._whole |= delta
+                self._count(event)
+
+    def _count(self, data: dict[str, Any]) -> None:
+        if isinstance(data.get("usage"), dict):
+            self._usage |= {name: count for name, count in data["usage"].items() if count is not None}
+
+    def whole(self) -> dict[str, Any]:
+        """The message.
+
+        Raises:
+            AttemptFailed: It didn't come to its end.
+        """
+        if self._whole.get("stop_reason") is None:
+            raise _cut_off()
+        blocks = [block | pieces.whole() for _, (block, pieces) in sorted(self._blocks.items(), key=itemgetter(0))]
+        return self._whole | {"usage": self._usage, "content": blocks}
+
+
+def _objects(data: Any) -> list[dict[str, Any]]:
+    return [one for one in data if isinstance(one, dict)] if isinstance(data, list) else []

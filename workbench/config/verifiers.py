@@ -22,6 +22,10 @@ TEMPLATE = "template"
 """The option that names a file with a prompt of the user's own."""
 TEMPLATE_VERSION = "template_version"
 """The option that says which version of one of our own is used."""
+EXAMPLES = "examples"
+"""The option that says how many settled items a judge is shown."""
+EXAMPLES_DRAWN = "examples_drawn"
+"""The option that holds which these are, from when a name is bound; nobody gives it by hand."""
 _OPTION = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _SAMPLING = "sampling"

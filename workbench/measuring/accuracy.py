@@ -30,6 +30,7 @@ from workbench.measuring.entries import (
 from workbench.measuring.judged import judges_of
 from workbench.measuring.notes import notes_for
 from workbench.measuring.store import curation
+from workbench.runs.store.settled import shown_items
 from workbench.statistics.records.agreement import Ceiling
 from workbench.statistics.records.comparison import Bootstrap
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, BestAt, TransferRow
@@ -145,7 +146,7 @@ def accuracy(
     rows, best_at = transfer(entries, prevalence, accept_rate)
     report = structs.replace(report, rows=_marked(project, report.rows, entries), transfer=rows, best_at=best_at)
     ceilings, untyped = _ceilings(project, report, entries), partial(curation.untyped, reader)
-    return structs.replace(report, notes=notes_for(report, entries, ceilings, untyped))
+    return structs.replace(report, notes=notes_for(report, entries, ceilings, untyped, shown_items(reader)))
 
 
 def _counted(entries: Entries, gold: dict[str, int]) -> AccuracyReport:

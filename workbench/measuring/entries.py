@@ -284,6 +284,13 @@ class Entries:
         scope = self.everything.of_clusters("type", by, entry.run) if within else None
         return Measured(columns=found, kind=kind, scope=scope)
 
+    def counted_among(self, entry: Entry, items: Sequence[int]) -> int:
+        """How many of some items, by row id, have gold and its verdict among those that are chosen."""
+        import numpy as np
+
+        there = np.isin(self.everything.item, items) & (entry.outcome >= 0) & (self._gold >= 0)
+        return int(there[self._chosen()].sum())
+
     def overall(self, entry: Entry) -> Measured:
         """Its verdicts on all chosen items, judged or not, without groups."""
         return self._measured(entry, self._chosen(), None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from workbench.core.database import sets
@@ -37,12 +37,17 @@ _NAMED = 5
 
 
 def notes_for(
-    report: AccuracyReport, entries: Entries, ceilings: Sequence[Ceiling], known: Callable[[], Untyped]
+    report: AccuracyReport,
+    entries: Entries,
+    ceilings: Sequence[Ceiling],
+    known: Callable[[], Untyped],
+    shown: Mapping[str, Sequence[int]],
 ) -> tuple[str, ...]:
     """The sentences on a report without any.
 
     Args:
         known: What is known of the project's untyped questions, for a report that has any.
+        shown: Items that verifiers are shown as examples, by verifier.
     """
     everything = [row for row in report.rows if row.group is None]
     verifiers = [row for row in everything if row.kind == "verifier" and row.n]
@@ -57,6 +62,7 @@ def notes_for(
         *_cells(report),
         *_ceiling(ceilings, verifiers),
         *_partial(verifiers, report, entries.items),
+        *_examples(verifiers, entries, shown),
         *_one_question(everything),
         *_judges(verifiers),
         *_majority(everything, entries.tied),
@@ -181,6 +187,16 @@ def _partial(verifiers: Sequence[AccuracyRow], report: AccuracyReport, items: in
     if first:
         of = f" of {counted(items, 'item')} with gold"
         yield f"{_names([first + of, *others])}."
+
+
+def _examples(verifiers: Sequence[AccuracyRow], entries: Entries, shown: Mapping[str, Sequence[int]]) -> Iterator[str]:
+    """Whose requests show settled items that are measured here, too."""
+    by_name = {entry.name: entry for entry in entries.verifiers}
+    for name in (row.verifier for row in verifiers if row.verifier in shown):
+        among = entries.counted_among(by_name[name], shown[name])
+        if among:
+            them = "each was judged without those of its own question"
+            yield f"{counted(among, 'item')} of these {_are(among)} shown to {name} as examples with gold: {them}."
 
 
 def _one_question(everything: Sequence[AccuracyRow]) -> Iterator[str]:

@@ -7,7 +7,16 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from workbench.config.verifiers import NAME, TEMPLATE, TEMPLATE_VERSION, NamedVerifier, named_verifier, verifiers
+from workbench.config.verifiers import (
+    EXAMPLES,
+    EXAMPLES_DRAWN,
+    NAME,
+    TEMPLATE,
+    TEMPLATE_VERSION,
+    NamedVerifier,
+    named_verifier,
+    verifiers,
+)
 from workbench.core.errors import OptionError, UsageError
 from workbench.core.project import Project
 from workbench.core.run import GENERATION, IMPORTED, ConfiguredVerifier
@@ -64,17 +73,32 @@ def choose(project: Project, kind: str, options: Mapping[str, str], name: str | 
     stored = stored_runs.verifier_named(project.database.reader(), kind)
     require_runnable(stored)
     if stored is not None and stored.kind != kind:
-        return VerifierChoice(kind=stored.kind, options={**stored.options, **given}, name=name or kind, own=False)
+        asked = {**stored.options, **given}
+        options = _with_examples(project, stored.kind, asked, bound={})
+        return VerifierChoice(kind=stored.kind, options=options, name=name or kind, own=False)
     options = _as_bound(project, kind, given, name or kind)
     return VerifierChoice(kind=kind, options=options, name=name or kind, own=True)
 
 
 def _as_bound(project: Project, kind: str, given: dict[str, str], name: str) -> dict[str, str]:
-    """The options, with the version of the template that the name is bound to: what was begun goes on as it is."""
-    bound = stored_runs.verifier_named(project.database.reader(), name)
-    if bound is None or bound.kind != kind or TEMPLATE in given or TEMPLATE_VERSION not in bound.options:
-        return given
-    return {TEMPLATE_VERSION: bound.options[TEMPLATE_VERSION], **given}
+    """The options, with what the name is bound to beside them: what was begun goes on as it is."""
+    stored = stored_runs.verifier_named(project.database.reader(), name)
+    bound = {} if stored is None or stored.kind != kind else stored.options
+    asked = _with_examples(project, kind, given, bound)
+    if TEMPLATE in given or TEMPLATE_VERSION not in bound:
+        return asked
+    return {TEMPLATE_VERSION: bound[TEMPLATE_VERSION], **asked}
+
+
+def _with_examples(project: Project, kind: str, options: dict[str, str], bound: Mapping[str, str]) -> dict[str, str]:
+    """The options with the examples that a judge's ask for; see `workbench.runs.examples`."""
+    if EXAMPLES not in options:
+        return {name: value for name, value in options.items() if name != EXAMPLES_DRAWN}
+    if kind != "llm-judge":
+        return options
+    from workbench.runs.examples import with_examples
+
+    return with_examples(project, options, bound)
 
 
 def require_name(name: str) -> None:

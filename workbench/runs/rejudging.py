@@ -103,7 +103,7 @@ def variant(project: Project, run: int, changes: Mapping[str, str | None], name:
         options=after,
         changed={
             key: (before.get(key), after.get(key))
-            for key in sorted(before.keys() | after.keys())
+            for key in sorted((before.keys() | after.keys()) - getattr(verifier, "filled_in", frozenset()))
             if before.get(key) != after.get(key)
         },
         ran=row.version,

@@ -46,6 +46,8 @@ class Configured(Identified, Protocol):
         description: One line for lists.
         options: Every option's name and what it does.
         choices: Options that take a few words only -> these words; a verifier need not have it.
+        filled_in: Options that nobody gives: they hold what a project had when the name was bound; a verifier need not
+            have it.
         preload: Modules worth importing once for all worker processes.
         name: The kind's name in the registry, such as ``"math-verify"``.
         version: Version of the rules, parser or library; a new one makes a new run.

@@ -140,7 +140,7 @@ def build(point: EntryPoint, options: dict[str, str]) -> AnyVerifier:
         VerifierError: The class can't be imported or made.
     """
     cls = _import(point)
-    unknown = sorted(options.keys() - cls.options.keys())
+    unknown = sorted(options.keys() - cls.options.keys() - getattr(cls, "filled_in", frozenset()))
     if unknown:
         known = ", ".join(sorted(cls.options)) or "it has none"
         raise UsageError(f"The verifier {point.name!r} has no option {unknown[0]!r}.", f"Its options: {known}.")

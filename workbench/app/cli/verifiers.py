@@ -65,7 +65,8 @@ def _lines(found: Sequence[VerifierInfo]) -> Iterator[str]:
         for name, meaning in kind.options.items():
             yield f"    -o {name}=…  {meaning}"
         for verifier in kind.configured:
-            yield f"    as {verifier.name}: {_options(verifier.options)}"
+            given = {name: value for name, value in verifier.options.items() if name in kind.options}
+            yield f"    as {verifier.name}: {_options(given)}"
         for entry in kind.written:
             yield f"    as {entry.name} in workbench.toml: {_options(entry.options)}"
 

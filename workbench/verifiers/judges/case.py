@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from msgspec import Struct, structs
 
@@ -15,6 +16,7 @@ from workbench.verifiers.judges.parsers.base import NoVerdict, declined, own_lin
 from workbench.verifiers.judges.parsers.thoughts import is_cut_off, spoken
 from workbench.verifiers.judges.template import (
     BROKEN_NOTICE,
+    ITEM_NAMES,
     LATE_NOTICE,
     NOTICE,
     NOTICE_MARK,
@@ -23,6 +25,7 @@ from workbench.verifiers.judges.template import (
     fenced,
     fill,
     pieces,
+    used,
 )
 
 
@@ -59,12 +62,14 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
         texts: The text of each placeholder; a reference that is switched off isn't among them.
         secret: What delimiters follow from; None for no delimiters.
         neutralise: Whether control tokens are broken.
+        examples: What is said of settled items, in requests that show the completion.
     """
 
     item: int
     texts: Mapping[str, str]
     secret: bytes | None
     neutralise: bool
+    examples: str = ""
 
     def prepare(self, call: TemplateCall, made: Mapping[str, str] = {}) -> PreparedPrompt:
         """The request of a call; the same texts always make the same one.
@@ -76,8 +81,14 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
         given = {name: made.get(name, self.texts.get(name, "")) for name in sorted(call.names)}
         texts = {name: neutralised(text) for name, text in given.items()} if self.neutralise else given
         fence = delimiter(self.secret, texts.values()) if self.secret is not None else None
-        notice, written = _noticed(call, fence, broken=texts != given)
-        filled = [pieces(content, texts, lambda text: fenced(text, fence) if fence else text) for content in written]
+        shown = self.examples if "completion" in call.names else ""
+        notice, written = _noticed(call, fence, broken=texts != given, examples=bool(shown))
+
+        def dress(text: str) -> str:
+            # What is said of settled items has fences of its own.
+            return text if fence is None or (shown and text is shown) else fenced(text, fence)
+
+        filled = [pieces(content, {**texts, _EXAMPLES: shown}, dress) for content in written]
         # A text's end and what stands behind it may make a token together.
         contents = ["".join(part for part, _ in parts) for parts in filled]
         if self.neutralise:
@@ -104,10 +115,22 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
         return DelimitedReply(reply, prepared.fence)
 
 
-def _noticed(call: TemplateCall, fence: str | None, *, broken: bool) -> tuple[str, list[str]]:
-    """What a request begins with, and its messages with what is said about the delimiter where they have it."""
+_EXAMPLES: Final = "settled_examples"
+"""The placeholder for what is said of settled items."""
+
+
+def _noticed(call: TemplateCall, fence: str | None, *, broken: bool, examples: bool) -> tuple[str, list[str]]:
+    """What a request begins with, and its messages with what is said about the delimiter where they have it.
+
+    Examples come before that, for they are the same for other items; else before the first text of an item.
+    """
     written = [content for _, content in call.messages]
-    told = fence is not None and any(NOTICE_MARK in content for content in written)
+    marked = [place for place, content in enumerate(written) if NOTICE_MARK in content]
+    told = fence is not None and bool(marked)
+    if examples:
+        place = next(iter(marked or [place for place, content in enumerate(written) if used(content, ITEM_NAMES)]))
+        before, mark, after = written[place].partition(NOTICE_MARK) if marked else ("", "", written[place])
+        written[place] = f"{before}{{{_EXAMPLES}}}{mark}{after}"
     more = BROKEN_NOTICE if broken else ""
     late = LATE_NOTICE.format(fence=fence) + more if told else ""
     early = NOTICE.format(fence=fence) + more if fence and not told else ""

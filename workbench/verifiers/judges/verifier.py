@@ -10,12 +10,13 @@ from typing import ClassVar, Final
 import msgspec
 from msgspec import Struct, structs
 
-from workbench.config.verifiers import TEMPLATE_VERSION
+from workbench.config.verifiers import EXAMPLES, EXAMPLES_DRAWN, TEMPLATE_VERSION
 from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Ask, CallFailed, Chat, Reply, Request, Sampling
 from workbench.llm.server import Limits, ModelServer
 from workbench.verifiers.base import SERVER_AT, Isolation, Judged, ServedVerifier
 from workbench.verifiers.judges.case import JudgeCase
+from workbench.verifiers.judges.examples import EXAMPLE_OPTIONS, drawn_from, plan_from, shown
 from workbench.verifiers.judges.grading import WORDS, by_score
 from workbench.verifiers.judges.panel import PANEL_OPTIONS, on_panel
 from workbench.verifiers.judges.parsers import PARSERS, parser
@@ -57,6 +58,7 @@ _OWN: dict[str, str] = {
     TOP_LOGPROBS: "grade verdicts by the probability of Yes among so many likeliest tokens, 1 to 20 (the score)",
     "threshold": "least such probability of a correct completion (default: none, the verdict is what is said)",
     "call_max_tokens": "longest replies of single calls: summary:64 for codejudge's second, which has 10; with commas",
+    **EXAMPLE_OPTIONS,
     **PANEL_OPTIONS,
     "samples": "replies an item; several are a vote (default 1)",
     "fence": "whether texts stand between lines their author can't guess: on (default) or off",
@@ -78,6 +80,7 @@ class LlmJudge:
         **_COMMON,
         **{name: words for kind in STRATEGIES.values() for name, words in kind.options.items() if name not in _COMMON},
     }
+    filled_in: ClassVar[frozenset[str]] = frozenset({EXAMPLES_DRAWN})
     preload: ClassVar[tuple[str, ...]] = ()
     name: str = "llm-judge"
     version: str = JUDGE_VERSION
@@ -99,6 +102,9 @@ class LlmJudge:
                 f"reference: {self._template.id!r} can't do without; put it between {{?reference}} and {{/reference}}"
             )
         self._parser = parser(options.get("parser", self._template.parser))
+        self._plan, self._drawn_examples = plan_from(options), drawn_from(options)
+        if self._plan is not None and kind.file is not None:
+            raise ValueError(f"{EXAMPLES}: {self._strategy_name} takes none")
         self._threshold = number(options, "threshold", least=0, most=1)
         self._template = self._grading(options, kind)
         strategy = kind.make(self._template, self._parser, _strategy_options(options, self._strategy_name, kind))
@@ -128,6 +134,7 @@ class LlmJudge:
             "fence": self._fence,
             "neutralise": self._neutralise,
             **({} if self._threshold is None else {"threshold": self._threshold}),
+            **({} if self._drawn_examples is None else self._drawn_examples.config()),
             **self._strategy.config(),
         }
 
@@ -150,14 +157,28 @@ class LlmJudge:
             texts["reference"] = item.reference
         if item.example:
             texts["example"] = item.example
+        fences = secret if self._fence else None
         case = JudgeCase(
-            item=item.item, texts=texts, secret=secret if self._fence else None, neutralise=self._neutralise
+            item=item.item,
+            texts=texts,
+            secret=fences,
+            neutralise=self._neutralise,
+            examples=self._shown(item, fences),
         )
         voted = self._samples > 1
         judged = await (vote(self._strategy, case, ask, self._samples) if voted else self._strategy.judge(case, ask))
         if self._threshold is None:
             return judged
         return structs.replace(judged, verdict=by_score(judged.verdict, self._threshold))
+
+    def _shown(self, item: VerifierInput, secret: bytes | None) -> str:
+        """What is said of settled items before an item."""
+        if self._plan is None:
+            return ""
+        if self._drawn_examples is None:
+            raise ValueError(f"{EXAMPLES}: none were drawn; a run draws them")
+        about = self._drawn_examples.about(item)
+        return shown(about, secret, reference=self._with_reference, neutralise=self._neutralise)
 
     @property
     def _is_graded(self) -> bool:

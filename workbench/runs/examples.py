@@ -1,0 +1,87 @@
+"""Drawing a judge's few-shot examples from the settled items of a project, once: a run goes on with what was drawn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from workbench.config.verifiers import EXAMPLES, EXAMPLES_DRAWN
+from workbench.core.errors import OptionError
+from workbench.core.project import Project
+from workbench.runs.store.settled import SettledItem, settled
+from workbench.runs.store.verdicts import inputs
+from workbench.verifiers.judges.examples import (
+    MOST_CHARACTERS,
+    DrawnExamples,
+    Example,
+    ExamplePlan,
+    drawn_from,
+    encoded,
+    plain,
+    plan_from,
+)
+
+_SPARE: Final = 1
+"""So many more of each verdict are drawn, to stand in where an item is of an example's question."""
+
+
+def with_examples(project: Project, options: Mapping[str, str], bound: Mapping[str, str]) -> dict[str, str]:
+    """A judge's options with the examples they ask for.
+
+    Args:
+        bound: The options that its name is bound to, with what was drawn then.
+
+    Raises:
+        OptionError: The project has too few settled items.
+    """
+    asked = {name: value for name, value in options.items() if name != EXAMPLES_DRAWN}
+    try:
+        plan = plan_from(options)
+        found = drawn_from(options) or drawn_from({**bound, **asked})
+    except ValueError:
+        # Whoever makes the verifier says what is wrong.
+        return asked
+    if plan is None:
+        return asked
+    return {**asked, EXAMPLES_DRAWN: encoded(found or _draw(project, plan))}
+
+
+def _draw(project: Project, plan: ExamplePlan) -> DrawnExamples:
+    wanted = {correct: share + _SPARE for correct, share in plan.shares.items()}
+    taken: Counter[tuple[bool, str | None]] = Counter()
+    found: dict[str, Example] = {}
+    for one in settled(project.database.reader(), plan.seed, MOST_CHARACTERS):
+        group = (one.correct, one.type if plan.by_type else None)
+        if taken[group] == wanted[one.correct]:
+            continue
+        example = _short(project, one)
+        if example is not None and plain(example.question) not in found:
+            taken[group] += 1
+            found[plain(example.question)] = example
+    for correct, share in plan.shares.items():
+        there = sum(one.correct is correct for one in found.values())
+        if there < share:
+            word = "correct" if correct else "incorrect"
+            raise _too_few(f"{share} {word} ones of as many questions are wanted, and {there} can be shown")
+    return DrawnExamples(plan=plan, examples=tuple(found.values()))
+
+
+def _short(project: Project, one: SettledItem) -> Example | None:
+    """An item as an example, if its texts together are short enough to be shown."""
+    (texts,) = inputs(project.database, [one.item])
+    if texts.characters > MOST_CHARACTERS or not texts.completion.strip():
+        return None
+    return Example(
+        item=(one.dataset, one.key),
+        question=texts.question,
+        reference=texts.reference,
+        completion=texts.completion,
+        correct=one.correct,
+        type=one.type,
+    )
+
+
+def _too_few(wrong: str) -> OptionError:
+    wrong = f"{wrong}. Items with gold of up to {MOST_CHARACTERS:,} characters count"
+    return OptionError(f"{EXAMPLES}: {wrong}.", option=EXAMPLES, wrong=wrong)

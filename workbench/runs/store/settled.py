@@ -1,0 +1,103 @@
+"""Settled items, drawn by a seed: the same ones in every copy of a project."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Sequence
+from hashlib import blake2b
+from heapq import heappush, heappushpop
+from itertools import chain
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from workbench.config.verifiers import EXAMPLES_DRAWN
+from workbench.core.database.selection import GOLD, TYPE, VISIBLE, items_for
+from workbench.core.database.values import stored
+from workbench.runs.store.runs import verifiers
+
+_MOST: Final = 200
+"""So many of each gold and answer type are drawn: some turn out too long, or to be of one question."""
+
+
+class SettledItem(Struct, frozen=True, order=True):
+    """An item with gold.
+
+    Attributes:
+        place: Its place among all that could be drawn, the least first; a negative number.
+        item: Its row id.
+        question: Its question's row id.
+    """
+
+    place: int
+    item: int
+    question: int
+    dataset: str
+    key: str
+    correct: bool
+    type: str | None
+
+
+def settled(connection: sqlite3.Connection, seed: int, most_characters: int) -> list[SettledItem]:
+    """Items with gold as accuracy counts it, in the order drawn; a few hundred of each gold and answer type.
+
+    Args:
+        most_characters: No completion is longer.
+    """
+    where = f"{VISIBLE} AND {GOLD} IS NOT NULL AND c.characters <= ?"
+    rows = connection.execute(
+        f"SELECT c.id, c.question_id, d.name, c.key, {GOLD}, {TYPE} FROM {items_for(where, TYPE, 'd.')} WHERE {where}",
+        (most_characters,),
+    )
+    drawn: dict[tuple[int, str | None], list[SettledItem]] = defaultdict(list)
+    for item, question, dataset, key, gold, kind in rows:
+        found = SettledItem(_place(seed, dataset, key), item, question, dataset, key, bool(gold), kind)
+        heap = drawn[gold, kind]
+        if len(heap) < _MOST:
+            heappush(heap, found)
+        else:
+            heappushpop(heap, found)
+    return sorted(chain.from_iterable(drawn.values()), reverse=True)
+
+
+def _place(seed: int, dataset: str, key: str) -> int:
+    """By the item's own names: row ids are others in another database."""
+    named = f"{seed}\n{dataset}\n{key}".encode("utf-8", "surrogatepass")
+    return -int.from_bytes(blake2b(named, digest_size=8).digest())
+
+
+class _Drawn(Struct, frozen=True):
+    """What a judge's option says of its examples."""
+
+    examples: list[_Named]
+
+
+class _Named(Struct, frozen=True):
+    item: tuple[str, str]
+
+
+_DECODER = msgspec.json.Decoder(_Drawn)
+
+
+def shown_items(connection: sqlite3.Connection) -> dict[str, list[int]]:
+    """Verifier -> row ids of the items that it is shown as examples; only verifiers that are shown any."""
+    found = {one.name: one.options[EXAMPLES_DRAWN] for one in verifiers(connection) if EXAMPLES_DRAWN in one.options}
+    return {
+        name: _named(connection, [one.item for one in stored(_DECODER, text, f"What {name!r} is shown").examples])
+        for name, text in found.items()
+    }
+
+
+def _named(connection: sqlite3.Connection, named: Sequence[tuple[str, str]]) -> list[int]:
+    """Row ids of items by data set and own id; those that aren't here are left out."""
+    rows = connection.execute(
+        "SELECT c.id FROM json_each(?) AS n "
+        "CROSS JOIN datasets AS d ON d.name = json_extract(n.value, '$[0]') "
+        "CROSS JOIN completions AS c ON c.key = json_extract(n.value, '$[1]') "
+        f"JOIN questions AS q ON q.id = c.question_id AND q.dataset_id = d.id WHERE {VISIBLE}",
+        (json.dumps(named),),
+    )
+    return [item for (item,) in rows]

@@ -1,0 +1,185 @@
+"""Few-shot examples: settled items that a judge is shown, with their verdicts, before the item it is to judge.
+
+None of them is about the question at hand: each item of an example's question gets another example in its place.
+Source: Brown et al., "Language Models are Few-Shot Learners" (arXiv 2005.14165).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import chain, zip_longest
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from workbench.config.verifiers import EXAMPLES, EXAMPLES_DRAWN
+from workbench.core.verdict import VerifierInput
+from workbench.verifiers.control_tokens import neutralised
+from workbench.verifiers.judges.template import BROKEN_NOTICE, LATE_NOTICE, delimiter, fenced
+from workbench.verifiers.serving import switch, whole
+
+EXAMPLE_OPTIONS: Final[dict[str, str]] = {
+    EXAMPLES: "settled items, half of them correct, shown with their verdicts: how many; drawn when the run begins",
+    "examples_seed": "draws them: the same seed, the same examples (default 0)",
+    "examples_type": "examples of the item's own answer type first: true or false (default)",
+}
+"""Options of `plan_from`, and what they do."""
+MOST_CHARACTERS: Final = 8000
+"""Question, reference and completion of an example together have no more."""
+_MOST: Final = 32
+
+
+class ExamplePlan(Struct, frozen=True, kw_only=True):
+    """Which examples are wanted.
+
+    Attributes:
+        by_type: Whether those of the item's answer type come first.
+    """
+
+    count: int
+    seed: int
+    by_type: bool
+
+    @property
+    def shares(self) -> dict[bool, int]:
+        """How many of them are correct, and how many incorrect."""
+        return {True: self.count - self.count // 2, False: self.count // 2}
+
+
+class Example(Struct, frozen=True, kw_only=True):
+    """A settled item.
+
+    Attributes:
+        item: Its data set and its own id.
+        type: The answer type's code, if it is known.
+    """
+
+    item: tuple[str, str]
+    question: str
+    reference: str
+    completion: str
+    correct: bool
+    type: str | None = None
+
+
+class DrawnExamples(Struct, frozen=True, kw_only=True):
+    """What was drawn for a plan.
+
+    Attributes:
+        examples: In the order they were drawn: more than a request shows, so that there is one to stand in.
+    """
+
+    plan: ExamplePlan
+    examples: tuple[Example, ...]
+
+    def about(self, item: VerifierInput) -> tuple[Example, ...]:
+        """Those that a request about an item shows, correct and incorrect by turns; never one of its question."""
+        question, kind = plain(item.question), (item.subtype or "")[:1]
+        others = [one for one in self.examples if plain(one.question) != question]
+        if self.plan.by_type and kind:
+            others.sort(key=lambda one: one.type != kind)
+        shown = [[one for one in others if one.correct is word][:most] for word, most in self.plan.shares.items()]
+        return tuple(one for one in chain.from_iterable(zip_longest(*shown)) if one is not None)
+
+    def config(self) -> dict[str, object]:
+        """Which they are, as plain data that JSON can hold."""
+        return {
+            EXAMPLES: self.plan.count,
+            "examples_seed": self.plan.seed,
+            "examples_type": self.plan.by_type,
+            "examples_items": ["/".join(one.item) for one in self.examples],
+            "examples_sha256": hashlib.sha256(msgspec.json.encode(self.examples)).hexdigest(),
+        }
+
+
+def plan_from(options: Mapping[str, str]) -> ExamplePlan | None:
+    """What `EXAMPLE_OPTIONS` ask for; None for no examples.
+
+    Raises:
+        ValueError: An option is wrong.
+    """
+    plan = ExamplePlan(
+        count=whole(options, EXAMPLES, most=_MOST) or 0,
+        seed=whole(options, "examples_seed") or 0,
+        by_type=switch(options, "examples_type", False),
+    )
+    for name in sorted((EXAMPLE_OPTIONS.keys() - {EXAMPLES}) & options.keys()) if EXAMPLES not in options else ():
+        raise ValueError(f"{name}: there are no examples; say how many: examples=4")
+    return plan if plan.count else None
+
+
+def drawn_from(options: Mapping[str, str]) -> DrawnExamples | None:
+    """The examples that stand in options; None where none were drawn for what the others ask.
+
+    Raises:
+        ValueError: An option is wrong.
+    """
+    plan = plan_from(options)
+    if plan is None or EXAMPLES_DRAWN not in options:
+        return None
+    drawn = decoded(options[EXAMPLES_DRAWN])
+    return drawn if drawn.plan == plan else None
+
+
+def decoded(text: str) -> DrawnExamples:
+    """What the value of the option `EXAMPLES_DRAWN` holds.
+
+    Raises:
+        ValueError: It holds something else.
+    """
+    try:
+        return msgspec.json.decode(text, type=DrawnExamples)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"{EXAMPLES_DRAWN}: {error}") from None
+
+
+def encoded(drawn: DrawnExamples) -> str:
+    """The option's value."""
+    return msgspec.json.encode(drawn).decode()
+
+
+@lru_cache(maxsize=128)
+def plain(question: str) -> str:
+    """A question as it is told from others, whatever its spaces and capitals."""
+    return " ".join(question.split()).casefold()
+
+
+# -- What a request says of them: before the item, and the same for all items, so that servers read it only once.
+
+
+_ABOUT: Final = "Before the item that you are to judge, here are {count} that people have judged.\n\n"
+_END: Final = "Those were the examples. What you are to judge comes now.\n\n"
+
+
+@lru_cache(maxsize=64)
+def shown(examples: tuple[Example, ...], secret: bytes | None, *, reference: bool, neutralise: bool) -> str:
+    """What stands before an item; "" without examples.
+
+    Args:
+        secret: What delimiters follow from; None for no delimiters.
+        reference: Whether the judge sees reference answers.
+        neutralise: Whether control tokens in texts are broken.
+    """
+    if not examples:
+        return ""
+    given = [text for one in examples for text in _texts(one, reference=reference).values()]
+    fence = delimiter(secret, given) if secret is not None else None
+    broken = neutralise and any(neutralised(text) != text for text in given)
+    notice = LATE_NOTICE.format(fence=fence) if fence else ""
+    parts = [_ABOUT.format(count=len(examples)), notice, BROKEN_NOTICE if broken else ""]
+    for number, one in enumerate(examples, 1):
+        texts = _texts(one, reference=reference)
+        parts.append(f"Example {number}\n\n")
+        for title, text in texts.items():
+            sent = neutralised(text) if neutralise else text
+            parts.append(f"{title}:\n{fenced(sent, fence) if fence else sent}\n\n")
+        parts.append(f"Verdict: {'correct' if one.correct else 'incorrect'}\n\n")
+    return "".join([*parts, _END])
+
+
+def _texts(one: Example, *, reference: bool) -> dict[str, str]:
+    known = {"Reference answer": one.reference} if reference and one.reference else {}
+    return {"Problem": one.question, **known, "Solution": one.completion}

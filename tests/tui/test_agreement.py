@@ -101,7 +101,7 @@ async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int,
         assert shown == str(view.figures(report, drawn=True))
         for part in ("12 items, 8 with two labels or more", "3 people", "alpha", "AC1", "PABAK", "✗ incorrect"):
             assert part in shown
-        assert "ceiling for a verifier" in shown
+        assert "a verifier always right would have" in shown
         assert "! ann and bob share maths only (6 items)" in shown
 
 

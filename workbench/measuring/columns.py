@@ -326,6 +326,8 @@ class Columns:
     def gold_counts(self, choice: GoldChoice, rows: BoolArray | None = None) -> dict[str, int]:
         """How many items have the gold that was chosen, and from where: adjudicated, agreed, imported, none.
 
+        Items without it that wait for an adjudicator are no ``none``, but a ``conflict``, where there are any.
+
         Args:
             rows: Which items are meant; None for all.
         """
@@ -337,7 +339,13 @@ class Columns:
             there = imported if choice == "imported" else origin
             origin = np.where(self.gold(choice) >= 0, there, none)
         counts = np.bincount(origin if rows is None else origin[rows], minlength=len(ORIGINS)).tolist()
-        return dict(reversed(list(zip(ORIGINS, counts, strict=True))))
+        found = dict(reversed(list(zip(ORIGINS, counts, strict=True))))
+        waits = self.chosen(Selection((Condition("state", "=", "conflict"),)))
+        assert waits is not None
+        waits = waits & (origin == none)
+        if open_ := int(np.count_nonzero(waits if rows is None else waits[rows])):
+            found |= {"conflict": open_, "none": found["none"] - open_}
+        return found
 
     def groups(self, by: str, run: int | None = None) -> Groups:
         """Items by a property, or by a crossing of several such as ``"type,domain"``.
@@ -526,7 +534,7 @@ def columns(project: Project) -> Columns:
 
 
 def gold_counts(project: Project, selection: Selection, choice: GoldChoice) -> dict[str, int]:
-    """How many of the chosen items have the gold asked for, and from where: adjudicated, agreed, imported, none.
+    """How many of the chosen items have the gold asked for, and from where; see `Columns.gold_counts`.
 
     Raises:
         UsageError: The selection names something unknown.

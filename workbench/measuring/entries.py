@@ -250,7 +250,7 @@ class Entries:
         )
 
     def gold_counts(self) -> dict[str, int]:
-        """How many chosen items have the gold asked for, and from where: adjudicated, agreed, imported, none."""
+        """How many chosen items have the gold asked for, and from where; see `Columns.gold_counts`."""
         return self.everything.gold_counts(self.asked.gold, self._kept)
 
     def datasets(self) -> set[str]:

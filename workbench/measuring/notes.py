@@ -15,6 +15,7 @@ from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.emphasis import what_marks_mean
 from workbench.core.text.figures import counted, percent
 from workbench.data.store.reading import dataset_id
+from workbench.labelling.agreement.text import ceiling_in_words
 from workbench.measuring.columns import Columns
 from workbench.measuring.entries import CONSTANTS, MAJORITY, Entries, Entry
 from workbench.measuring.judged import BASELINE, model_of, nothing_measured, plain_name
@@ -168,16 +169,10 @@ def _cells(report: AccuracyReport) -> Iterator[str]:
 
 
 def _ceiling(ceilings: Sequence[Ceiling], verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
-    """How high a verifier without any error could be measured."""
+    """How high a verifier without any error would be measured."""
     for found in ceilings:
-        low, high = found.highest_ci
-        source = "people's agreement" if found.source == "agreement" else "items whose answer is known"
-        at = [row.verifier for row in verifiers if row.accuracy is not None and row.accuracy >= low]
-        reached = f" At that ceiling: {_names(at)}." if at else ""
-        yield (
-            f"By {source}, {percent(found.wrong, 2)} % of people's labels are wrong: a verifier without any error "
-            f"would be measured at {percent(found.highest_accuracy)} % [{percent(low)}, {percent(high)}].{reached}"
-        )
+        at = [row.verifier for row in verifiers if row.accuracy is not None and row.accuracy >= found.highest_ci[0]]
+        yield ceiling_in_words(found) + (f" So high: {_names(at)}." if at else "")
 
 
 def _partial(verifiers: Sequence[AccuracyRow], report: AccuracyReport, items: int) -> Iterator[str]:

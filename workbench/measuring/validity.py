@@ -19,6 +19,7 @@ from workbench.core.text.figures import counted, points_interval
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Outcome, VerifierInput
 from workbench.labelling.agreement.measuring import ceilings
+from workbench.labelling.agreement.text import ceiling_in_words
 from workbench.measuring import notes
 from workbench.measuring.columns import Columns, columns, gold_counts
 from workbench.measuring.judged import VerifierRun, judges_of, model_of, plain_name
@@ -102,15 +103,6 @@ def selected(datasets: list[str]) -> str:
     return (
         f"Its verdicts helped to choose what belongs to {' and '.join(datasets)}: items were kept where such judges "
         "differed, so its accuracy there says little of it elsewhere."
-    )
-
-
-def ceiling(source: str, highest: float, ends: tuple[float, float], wrong: float) -> str:
-    """What wrong labels leave."""
-    whence = "people's agreement" if source == "agreement" else "people's answers on checks"
-    return (
-        f"By {whence}, {100 * wrong:.2f} % of labels that two people and a third have settled are wrong: no verifier "
-        f"can be measured above {_percent(highest, ends, 2)}, less if people err alike."
     )
 
 
@@ -490,7 +482,7 @@ def _ceiling(found: Ceiling) -> ValidityFinding:
         n=0,
         estimate=found.highest_accuracy,
         ci=found.highest_ci,
-        sentence=ceiling(found.source, found.highest_accuracy, found.highest_ci, found.wrong),
+        sentence=ceiling_in_words(found),
         stands_out=True,
     )
 

@@ -20,7 +20,7 @@ from workbench.labelling.agreement.measuring import agreement, agreement_of_file
 from workbench.labelling.agreement.text import agreement_text
 from workbench.measuring.browsing import pair_items
 from workbench.measuring.store import figures
-from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality
+from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, GoldLabels
 from workbench.statistics.subgroups import clustered_wilson, wilson
 
 
@@ -286,7 +286,18 @@ def test_the_ceiling_follows_from_agreement(project: Project, record: Record) ->
     assert found.annotator_accuracy == pytest.approx((1 + 0.8**0.5) / 2)
     assert found.highest_accuracy == pytest.approx(1 - found.wrong)
     assert found.highest_ci[0] < found.highest_accuracy < found.highest_ci[1]
-    assert "no verifier can be measured above" in " ".join(agreement_text(of(project)).split())
+    said = " ".join(agreement_text(of(project)).split())
+    assert (
+        "people's gold (9 agreed, 0 adjudicated; 1 open conflict left out; imported labels are no part of it)" in said
+    )
+    assert "no verifier can" not in said
+    assert found.gold == GoldLabels(agreed=9, adjudicated=0, in_conflict=1)
+    miss = (1 - 0.8**0.5) / 2
+    assert found.wrong == pytest.approx(miss**2 / (miss**2 + (1 - miss) ** 2))
+    record.say("cy", 10, "i", kind="adjudication")
+    (settled,) = of(project).ceiling
+    assert settled.gold == GoldLabels(agreed=9, adjudicated=1, in_conflict=0)
+    assert settled.wrong > found.wrong
 
 
 def test_people_who_agree_on_less_than_half_have_no_ceiling(project: Project, record: Record) -> None:

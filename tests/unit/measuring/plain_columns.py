@@ -45,7 +45,7 @@ def plain(project: Project, runs: tuple[int, ...]) -> list[Row]:
         by_people = gold_from is not None and state not in ("conflict", "excluded") and item not in checks
         final = gold if by_people else None if state in ("conflict", "excluded") or item in checks else imported
         if state in ("conflict", "excluded") or item in checks:
-            origin = "none"
+            origin = "conflict" if state == "conflict" else "none"
         else:
             origin = gold_from or ("none" if imported is None else "imported")
         row: Row = {

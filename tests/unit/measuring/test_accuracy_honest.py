@@ -265,7 +265,7 @@ def test_label_noise_is_named_where_gold_is_peoples(tmp_path: Path) -> None:
 
     project = make_project(tmp_path, rows_of())
     say(project, "good", wrong=set())
-    assert not any("labels are wrong" in said for said in accuracy(project).notes)
+    assert not any("people's gold" in said for said in accuracy(project).notes)
     lines = [
         {"completion_id": f"c{number}", "annotator": person, "verdict": "correct" if correct else "incorrect"}
         for number, row in enumerate(rows_of())
@@ -274,11 +274,12 @@ def test_label_noise_is_named_where_gold_is_peoples(tmp_path: Path) -> None:
     file = tmp_path / "labels.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     import_labels(project, file)
-    (said,) = (said for said in accuracy(project).notes if "labels are wrong" in said)
-    # They agree on 90 %: each is right on 94.7 %, and .80 % of labels stay wrong.
-    assert said.startswith("By people's agreement, 0.8")
-    assert "At that ceiling: good." in said
-    assert not any("labels are wrong" in said for said in accuracy(project, gold="imported").notes)
+    (said,) = (said for said in accuracy(project).notes if "people's gold" in said)
+    # They agree on 90 %: each is right on 94.7 %, and .31 % of what they agree on is wrong.
+    assert said.startswith("By their agreement one person alone is right on 94.7 %")
+    assert " 0.31 % is then wrong. " in said
+    assert "So high: good." in said
+    assert not any("people's gold" in said for said in accuracy(project, gold="imported").notes)
 
 
 def test_another_prevalence_takes_the_error_rates_along(project: Project) -> None:

@@ -18,6 +18,7 @@ from workbench.labelling.store.agreement import AgreementSubject
 from workbench.statistics.records.agreement import AnnotatorQuality, Confounded, PairAgreement, Share
 
 if TYPE_CHECKING:
+    from workbench.statistics.agreement.ceiling import GoldMade
     from workbench.statistics.agreement.ratings import Ratings
     from workbench.statistics.confusion import IntArray
 
@@ -121,6 +122,19 @@ def counted(
         checks=held.against(checks),
         repeats=held.against(repeats),
     )
+
+
+def gold_made(project: Project, found: FirstPassLabels) -> GoldMade:
+    """How the gold of these items was made."""
+    import numpy as np
+
+    from workbench.statistics.agreement.ceiling import GoldMade
+
+    origin = store.gold_origins(project.database.reader())
+    labels = np.bincount(found.ratings.item, minlength=len(found.known)).tolist()
+    origins = [origin.get(known.completion) for known in found.known]
+    agreed = Counter(many for many, one in zip(labels, origins, strict=True) if one == "agreed")
+    return GoldMade(agreed, origins.count("adjudicated"), origins.count("conflict"))
 
 
 def _names(project: Project, there: set[int]) -> dict[int, str]:

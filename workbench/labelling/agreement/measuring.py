@@ -24,6 +24,7 @@ from workbench.labelling.agreement.labels import (
     annotator_rows,
     confounded,
     counted,
+    gold_made,
     of_all,
     pair_rows,
     shared_groups,
@@ -307,7 +308,8 @@ def agreement(
     """
     import numpy as np
 
-    from workbench.statistics.agreement.figures import Rated, ceilings, figures
+    from workbench.statistics.agreement.ceiling import ceilings
+    from workbench.statistics.agreement.figures import Rated, figures
 
     if by is not None and by not in GROUPS:
         raise UsageError(f"Agreement can't be broken down by {by!r}.", f"Use one of: {', '.join(GROUPS)}.")
@@ -337,7 +339,7 @@ def agreement(
         confounded=confounded(pairs),
         per_annotator=annotator_rows(found.ratings, found.people, found.categories, found),
         by=by,
-        ceiling=ceilings(closed, of_all(found.checks)) if task == "correctness" else [],
+        ceiling=ceilings(closed, of_all(found.checks), gold_made(project, found)) if task == "correctness" else [],
         repeats=of_all(found.repeats),
         interval_by="question" if task == "correctness" else "item",
     )
@@ -398,8 +400,9 @@ def agreement_of_file(path: Path | None, level: Level, *, order: Sequence[str] =
         FormatError: It can't be read, or there is no rating in it.
         UsageError: See `read`; or too many distinct values for the ratio level.
     """
+    from workbench.statistics.agreement.ceiling import ceilings
     from workbench.statistics.agreement.coefficients import MOST_RATIOS
-    from workbench.statistics.agreement.figures import ceilings, figures
+    from workbench.statistics.agreement.figures import figures
 
     columns = read(path, DEFAULT_MAX_LINE, level, order)
     if not columns.item:

@@ -37,7 +37,7 @@ def agreement_text(report: AgreementReport) -> str:
         "\n".join(f"{name:<22}{value:>8}  {ends:<18}{words}" for name, value, ends, words in _headline(report)),
         _said(report),
     ]
-    blocks += [_sentence(ceiling) for ceiling in report.ceiling]
+    blocks += [fill(f"ceiling: {ceiling_in_words(one)}", _WIDTH) for one in report.ceiling]
     blocks += [_pairs(report), _people(report.per_annotator)]
     if report.groups:
         blocks.append(_table(f"by {report.by}", report.by, report.groups))
@@ -113,17 +113,31 @@ def _said(report: Figures) -> str:
     return "said: " + (", ".join(f"{inert(name)} {percent(share)} %" for name, share in shares) or "nothing yet")
 
 
-def _sentence(ceiling: Ceiling) -> str:
-    """What label noise allows to measure."""
-    source = "From their agreement" if ceiling.source == "agreement" else "On checks"
+def ceiling_in_words(ceiling: Ceiling) -> str:
+    """What label noise leaves of what can be measured, of which gold, and what that assumes."""
     low, high = (percent(end, 2) for end in ceiling.highest_ci)
-    text = (
-        f"ceiling: {source} one person alone is right on {percent(ceiling.annotator_accuracy)} % "
-        f"{percents(ceiling.accuracy_ci)}. Two and a third then leave {percent(ceiling.wrong, 2)} % of labels wrong "
-        f"and disagree on {ceiling.conflicts_per_1000:.0f} of 1,000 items; no verifier can be measured above "
-        f"{percent(ceiling.highest_accuracy, 2)} % [{low}, {high}], less if people err alike."
+    worst, best = (percent(end, 2) for end in ceiling.sensitivity)
+    return (
+        f"{'By their agreement' if ceiling.source == 'agreement' else 'By checks'} one person alone is right on "
+        f"{percent(ceiling.annotator_accuracy)} % {percents(ceiling.accuracy_ci)}. {_gold_in_words(ceiling)} A "
+        f"verifier that is always right would be measured at {percent(ceiling.highest_accuracy, 2)} % [{low}, {high}], "
+        f"if people err independently and on correct and incorrect completions alike; at {worst} to {best} % where "
+        "errors on an item go together (up to a correlation of .3) or all fall on one class. One that errs where "
+        "people do can be measured to have more."
     )
-    return fill(text, _WIDTH)
+
+
+def _gold_in_words(ceiling: Ceiling) -> str:
+    """How much is wrong of what."""
+    gold, wrong = ceiling.gold, percent(ceiling.wrong, 2)
+    if gold is None or not gold.agreed + gold.adjudicated:
+        differ = f"{ceiling.conflicts_per_1000:.0f} of 1,000 items"
+        return f"Two and a third would leave {wrong} % of labels wrong and disagree on {differ}."
+    conflicts = f"; {counted(gold.in_conflict, 'open conflict')} left out" if gold.in_conflict else ""
+    return (
+        f"Of people's gold ({gold.agreed:,} agreed, {gold.adjudicated:,} adjudicated{conflicts}; imported labels are "
+        f"no part of it) {wrong} % is then wrong."
+    )
 
 
 def confounding(found: Confounded) -> str:

@@ -111,6 +111,16 @@ def subjects(connection: sqlite3.Connection, task: Task, by: str | None) -> dict
     return {row[0]: AgreementSubject(*row[1:]) for row in rows}
 
 
+def gold_origins(connection: sqlite3.Connection) -> dict[int, str]:
+    """Row id of a completion -> ``agreed`` or ``adjudicated`` where people have given gold, ``conflict`` where they
+    differ."""
+    rows = connection.execute(
+        "SELECT completion_id, CASE state WHEN 'conflict' THEN state ELSE gold_from END FROM item_states "
+        "WHERE (gold IS NOT NULL AND state <> 'excluded') OR state = 'conflict'"
+    )
+    return dict(rows.fetchall())
+
+
 def overlap(connection: sqlite3.Connection, task: Task) -> dict[int, int]:
     """Row id -> how many people it was assigned to in the round under way, for subjects that were assigned."""
     rows = connection.execute(

@@ -79,7 +79,7 @@ class ValidityReport(Struct, frozen=True, kw_only=True):
     """All checks of all verifiers.
 
     Attributes:
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
         texts: Completions whose texts were read, for the checks of form.
         compared: Differences that have an interval; about one of twenty stands out by chance alone.
         notes: What a reader must know of all findings.

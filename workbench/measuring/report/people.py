@@ -12,11 +12,12 @@ from workbench.core.options import TableForm
 from workbench.core.taxonomy import type_display
 from workbench.core.text.figures import NONE, counted
 from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.labelling.agreement.text import ceiling_in_words
 from workbench.measuring.paper import paper_counts
 from workbench.measuring.records.card import DataCard, ImportedFile, NamedCount
 from workbench.measuring.report.common import best_constant, decimal, interval, share
 from workbench.measuring.report.contents import Contents, ErrorExample, ErrorKind, Errors, RunFacts
-from workbench.statistics.records.agreement import AgreementReport, Ceiling, Ends, PairAgreement
+from workbench.statistics.records.agreement import AgreementReport, Ends, PairAgreement
 from workbench.tables.document import (
     Block,
     Case,
@@ -283,17 +284,7 @@ def _noise(contents: Contents) -> str:
     ceilings = contents.agreement.ceiling if contents.agreement is not None else []
     if not ceilings:
         return "The data holds no two people's labels of an item, so the ceiling it puts on accuracy can't be told."
-    return " ".join(map(_ceiling, ceilings))
-
-
-def _ceiling(one: Ceiling) -> str:
-    source = "people’s agreement" if one.source == "agreement" else "items with a known answer"
-    low, high = (percentage(end, 2) for end in one.highest_ci)
-    return (
-        f"From {source}: one person alone is right on {percentage(one.annotator_accuracy)} %, two and a third leave "
-        f"{percentage(one.wrong, 2)} % of labels wrong, and no verifier can be measured above "
-        f"{percentage(one.highest_accuracy, 2)} % ({low}–{high})."
-    )
+    return " ".join(map(ceiling_in_words, ceilings))
 
 
 def _crossing(card: DataCard) -> Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import sqrt
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -15,59 +14,8 @@ from workbench.statistics.agreement.coefficients import alpha, fleiss, pabak, su
 from workbench.statistics.agreement.ratings import Ratings, Units, units
 from workbench.statistics.bootstrap import Interval
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, defined
-from workbench.statistics.records.agreement import Ceiling, Ends, Figures, Level, Share, Source
+from workbench.statistics.records.agreement import Figures, Level, Share
 from workbench.statistics.subgroups import wilson
-
-# -- The ceiling that label noise puts on what a verifier can be measured to reach.
-
-
-class Residue(NamedTuple):
-    """What "two agree, else a third" leaves.
-
-    Attributes:
-        wrong: The share of final labels that are wrong.
-        conflicts: The share of items the two disagree on.
-    """
-
-    wrong: float
-    conflicts: float
-
-
-def residue(accuracy: float) -> Residue:
-    """The share of wrong final labels and of conflicts, for people who are right with this chance.
-
-    wrong = (1 - a)² + 2 a (1 - a) (1 - a) = (1 - a)² (1 + 2 a), conflicts = 2 a (1 - a).
-    """
-    miss = 1 - accuracy
-    return Residue(wrong=miss * miss * (1 + 2 * accuracy), conflicts=2 * accuracy * miss)
-
-
-def accuracy_behind(agreement: float) -> float:
-    """The accuracy of two people alike who agree so often: a = (1 + sqrt(2 po - 1)) / 2.
-
-    One half for an agreement below one half, which no accuracy explains.
-    """
-    return (1 + sqrt(max(2 * agreement - 1, 0.0))) / 2
-
-
-def ceiling(source: Source, accuracy: float, ends: Ends) -> Ceiling:
-    """What people of this accuracy leave, and what a verifier without any error would then be measured to have.
-
-    Args:
-        ends: The accuracy's 95 % interval.
-    """
-    left = residue(accuracy)
-    low, high = (1 - residue(end).wrong for end in ends)
-    return Ceiling(
-        source=source,
-        annotator_accuracy=accuracy,
-        accuracy_ci=ends,
-        wrong=left.wrong,
-        conflicts_per_1000=1000 * left.conflicts,
-        highest_accuracy=1 - left.wrong,
-        highest_ci=(low, high),
-    )
-
 
 # -- Bootstrap intervals of agreement: questions are drawn again, with all that people said of them.
 
@@ -162,18 +110,6 @@ def with_intervals(rated: Rated, closed: AnyFigures, samples: int, seed: int) ->
         fleiss_ci=drawn["fleiss"].ends,
         undefined=drawn["alpha"].undefined,
     )
-
-
-def ceilings(closed: Figures, checks: Share) -> list[Ceiling]:
-    """The ceiling by each source of people's accuracy there is: their agreement, where it is at least one half, and
-    items whose answer is known."""
-    found = []
-    if closed.percent_agreement is not None and closed.percent_ci is not None and closed.percent_agreement >= 0.5:
-        low, high = (accuracy_behind(end) for end in closed.percent_ci)
-        found.append(ceiling("agreement", accuracy_behind(closed.percent_agreement), (low, high)))
-    if checks.share is not None and checks.ci is not None:
-        found.append(ceiling("checks", checks.share, checks.ci))
-    return found
 
 
 def share_of(right: float, n: int) -> Share:

@@ -130,26 +130,49 @@ class AnnotatorQuality(Struct, frozen=True, kw_only=True):
     fast: Share
 
 
+class GoldLabels(Struct, frozen=True, kw_only=True):
+    """Items with blind labels, by what became of them.
+
+    Attributes:
+        agreed: People agree.
+        adjudicated: They differed, and a third one has settled it.
+        in_conflict: They differ, and nobody has settled it: those have no gold.
+    """
+
+    agreed: int
+    adjudicated: int
+    in_conflict: int
+
+
 class Ceiling(Struct, frozen=True, kw_only=True):
-    """What label noise leaves, if people are right independently of each other and all alike.
+    """What label noise leaves, if people err independently of each other, all alike, on both classes alike.
+
+    It speaks of a verifier whose errors have nothing to do with people's: one that errs where they do may be measured
+    to have more.
 
     Attributes:
         source: Where the people's accuracy is estimated from: their agreement, or checks.
         annotator_accuracy: How often one person alone is right.
         accuracy_ci: Its 95 % interval.
-        wrong: The share of labels that "two agree, else a third" leaves wrong.
+        gold: The gold it speaks of, without labels that came with the data; None for ratings without any. Where there
+            is none yet, the figures are of "two agree, else a third" on every item.
+        wrong: The share of that gold that is wrong.
         conflicts_per_1000: Items of 1,000 the two disagree on.
         highest_accuracy: What a verifier without any error would be measured to have.
         highest_ci: The same at the ends of ``accuracy_ci``.
+        sensitivity: The least and the greatest ``highest_accuracy`` where people's errors on an item go together (an
+            intra-class correlation of 0 to 0.3) and are as frequent on both classes or all on one.
     """
 
     source: Source
     annotator_accuracy: float
     accuracy_ci: Ends
+    gold: GoldLabels | None
     wrong: float
     conflicts_per_1000: float
     highest_accuracy: float
     highest_ci: Ends
+    sensitivity: Ends
 
 
 class AgreementReport(Figures, frozen=True, kw_only=True):

@@ -61,7 +61,7 @@ class BestOfReport(Struct, frozen=True, kw_only=True):
         rows: For each verifier one row for each n.
         protocol: What becomes of undecided verdicts: they count as "incorrect", as the opposite of gold, or their
             completions are left out.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
         gold_choice: Which gold was asked for.
         selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
     """
@@ -176,7 +176,7 @@ class EnsembleReport(Struct, frozen=True, kw_only=True):
         intercept: Log-odds where nobody votes, with weights fitted on all items; None without weights.
         rows: For each rule the row of all items, then one row a group.
         protocol: How undecided rows count; a rule abstains where the votes cast don't settle it.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
         gold_choice: Which gold was asked for.
         by: What rows are grouped by; None for all items only.
         selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
@@ -272,7 +272,7 @@ class EstimateReport(Struct, frozen=True, kw_only=True):
             questions are alike in this.
         in_conflict: Items without gold because those who labelled them differ; they are hardly a random sample.
         protocol: How the verifier's undecided rows count.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
         gold_choice: Which gold was asked for.
         selection_judges: The verifier and the predictors that helped, or whose model helped, to choose the items.
         samples: Batches whose labels are no random sample, though they are taken for one.
@@ -402,7 +402,7 @@ class DownstreamReport(Struct, frozen=True, kw_only=True):
         rows: By benchmark, then over all of them, all items first, then by group.
         by: What groups are; None for all items only.
         protocol: How undecided rows count.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
         gold_choice: Which gold was asked for.
     """
 

@@ -119,7 +119,7 @@ class CompareReport(PairedFigures, frozen=True, kw_only=True):
         undecided_a: Items with gold and a verdict of both on which A abstains or fails.
         undecided_b: The same of B.
         protocol: How undecided rows count.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
         gold_choice: Which gold was asked for.
         examples: Items of each quadrant in the order of import, as many as were asked for.
         metrics: Accuracy, balanced accuracy and Matthews' correlation of both.
@@ -201,7 +201,7 @@ class FamilyReport(Struct, frozen=True, kw_only=True):
         level: What Holm's p must be below for a difference.
         common: Items that count for every verifier.
         protocol: How undecided rows count.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
         gold_choice: Which gold was asked for.
         selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
         failed: Verifiers that failed on every item they were asked about, and on how many: nothing is measured of them.
@@ -286,7 +286,7 @@ class JointErrorReport(Struct, frozen=True, kw_only=True):
         bootstrap: The draws behind the intervals; None where none were asked for.
         protocol: How undecided rows count: ``forced`` takes them as "incorrect", ``strict`` as a verdict of its own
             that is always wrong, ``decided`` leaves them out.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
         gold_choice: Which gold was asked for.
         selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
         failed: Verifiers that failed on every item they were asked about, and on how many: nothing is measured of them.

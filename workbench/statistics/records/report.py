@@ -145,7 +145,7 @@ class AccuracyReport(Struct, frozen=True, kw_only=True):
 
     Attributes:
         protocol: How undecided rows count.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
         gold_choice: Which gold was asked for.
         by: What rows are grouped by, such as ``"type"``; None for all items only.
         rows: For each verifier the row of all items, then one row a group. Baselines come last.
@@ -197,7 +197,7 @@ class CorrelationReport(Struct, frozen=True, kw_only=True):
     Attributes:
         n: Items with gold and a score.
         unscored: Items with gold and a verdict without a score; they don't count.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
         gold_choice: Which gold was asked for.
         selection_judges: The verifier, if it or its model helped to choose the items; else nobody.
     """

@@ -105,12 +105,13 @@ def _ceiling(report: AgreementReport) -> Content:
     if not report.ceiling:
         return Content()
     found = report.ceiling[-1]
-    low, high = (percent(end, 2) for end in found.highest_ci)
+    worst, best = (percent(end, 2) for end in found.sensitivity)
     on_checks = " on checks" if found.source == "checks" else ""
+    alone = f"one person is right on {percent(found.annotator_accuracy)} %{on_checks}"
     return Content.assemble(
-        "ceiling for a verifier ",
+        "a verifier always right would have ",
         (f"{percent(found.highest_accuracy, 2)} %", "bold"),
-        f" [{low}, {high}] · one person is right on {percent(found.annotator_accuracy)} %{on_checks}",
+        f" ({worst} to {best}, by how people err) · {alone}",
     )
 
 

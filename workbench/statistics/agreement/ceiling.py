@@ -1,0 +1,156 @@
+"""The ceiling that label noise puts on what a verifier can be measured to reach, and what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod, sqrt
+from typing import NamedTuple
+
+from workbench.statistics.records.agreement import Ceiling, Ends, Figures, GoldLabels, Share, Source
+
+SHARED = 0.3
+"""How far two people's errors on one item go together where hard items are hard for everybody."""
+
+
+class Residue(NamedTuple):
+    """What "two agree, else a third" leaves.
+
+    Attributes:
+        wrong: The share of final labels that are wrong.
+        conflicts: The share of items the two disagree on.
+    """
+
+    wrong: float
+    conflicts: float
+
+
+def residue(accuracy: float) -> Residue:
+    """The share of wrong final labels and of conflicts, for people who are right with this chance.
+
+    wrong = (1 - a)² + 2 a (1 - a) (1 - a) = (1 - a)² (1 + 2 a), conflicts = 2 a (1 - a).
+    """
+    miss = 1 - accuracy
+    return Residue(wrong=miss * miss * (1 + 2 * accuracy), conflicts=2 * accuracy * miss)
+
+
+def accuracy_behind(agreement: float) -> float:
+    """The accuracy of two people alike who agree so often: a = (1 + sqrt(2 po - 1)) / 2.
+
+    One half for an agreement below one half, which no accuracy explains.
+    """
+    return (1 + sqrt(max(2 * agreement - 1, 0.0))) / 2
+
+
+class GoldMade(NamedTuple):
+    """How people made the gold there is.
+
+    Attributes:
+        agreed: Items by the number of people who say the same of them.
+        adjudicated: Items two people differed on and a third settled.
+        in_conflict: Items on which they differ and nobody has settled it: those have no gold.
+    """
+
+    agreed: Mapping[int, int]
+    adjudicated: int
+    in_conflict: int
+
+    @property
+    def labels(self) -> GoldLabels:
+        """The numbers alone."""
+        return GoldLabels(agreed=sum(self.agreed.values()), adjudicated=self.adjudicated, in_conflict=self.in_conflict)
+
+
+def wrong_gold(made: GoldMade | None, error: Ends, common: float = 0.5, shared: float = 0.0) -> float:
+    """The share of gold labels that are wrong.
+
+    The chance of an error on an item follows a beta distribution with the mean e and the intra-class correlation r, so
+    that all k people err with the chance prod (e (1 - r) + i r) / (1 - r + i r) over i < k; with r = 0 it is e^k. Two
+    differ with the chance 2 e (1 - e) (1 - r), and a third errs then with (e (1 - r) + r) / (1 + r).
+
+    Args:
+        made: How it was made; None for "two agree, else a third" on every item.
+        error: The chance of an error on items of the commoner class, and of the other.
+        common: The share of the commoner class.
+        shared: r.
+    """
+    classes = [(common, error[0]), (1 - common, error[1])]
+    split = sum(weight * _split(e, shared) for weight, e in classes)
+    lost = sum(weight * _split(e, shared) * (e * (1 - shared) + shared) / (1 + shared) for weight, e in classes)
+    if made is None:
+        return sum(weight * _all(e, 2, shared) for weight, e in classes) + lost
+    wrong = made.adjudicated * (lost / split if split else 0.0)
+    for people, items in made.agreed.items():
+        missed = sum(weight * _all(e, people, shared) for weight, e in classes)
+        hit = sum(weight * _all(1 - e, people, shared) for weight, e in classes)
+        wrong += items * missed / (missed + hit)
+    return wrong / (sum(made.agreed.values()) + made.adjudicated)
+
+
+def _all(chance: float, people: int, shared: float) -> float:
+    return prod((chance * (1 - shared) + place * shared) / (1 - shared + place * shared) for place in range(people))
+
+
+def _split(error: float, shared: float) -> float:
+    return 2 * error * (1 - error) * (1 - shared)
+
+
+def ceiling(
+    source: Source, accuracy: float, ends: Ends, *, made: GoldMade | None = None, common: float | None = None
+) -> Ceiling:
+    """What people of this accuracy leave, and what a verifier without any error would then be measured to have.
+
+    Args:
+        ends: The accuracy's 95 % interval.
+        made: How the gold was made; None, or one without any gold, for "two agree, else a third".
+        common: The share of the commoner class; None where it isn't known.
+    """
+    gold = made if made is not None and (made.agreed or made.adjudicated) else None
+    wrong, *of_ends = (wrong_gold(gold, (1 - one, 1 - one)) for one in (accuracy, *ends))
+    others = [1 - wrong_gold(gold, *case) for case in _cases(source, accuracy, common)]
+    return Ceiling(
+        source=source,
+        annotator_accuracy=accuracy,
+        accuracy_ci=ends,
+        gold=made.labels if made is not None else None,
+        wrong=wrong,
+        conflicts_per_1000=1000 * residue(accuracy).conflicts,
+        highest_accuracy=1 - wrong,
+        highest_ci=(1 - of_ends[0], 1 - of_ends[1]),
+        sensitivity=(min(1 - wrong, *others), max(1 - wrong, *others)),
+    )
+
+
+def _cases(source: Source, accuracy: float, common: float | None) -> list[tuple[Ends, float, float]]:
+    """Other ways to err that explain what was seen as well: errors, the share of the commoner class, correlation."""
+    share = 0.5 if common is None else common
+    one_class = [(1 / share, 0.0), (0.0, 1 / (1 - share))] if share < 1 else []
+    found = []
+    for shared in (0.0, SHARED):
+        for weights in ((1.0, 1.0), *one_class):
+            errors = [_error(source, accuracy, weight, shared) for weight in weights]
+            if None not in errors:
+                found.append(((errors[0] or 0.0, errors[1] or 0.0), share, shared))
+    return found
+
+
+def _error(source: Source, accuracy: float, weight: float, shared: float) -> float | None:
+    """The chance of an error on items that have ``weight`` times the mean of what was seen; None above one half."""
+    if source == "checks":
+        error = weight * (1 - accuracy)
+        return error if error <= 0.5 else None
+    differ = weight * residue(accuracy).conflicts / (1 - shared)
+    return (1 - sqrt(1 - 2 * differ)) / 2 if differ <= 0.5 else None
+
+
+def ceilings(closed: Figures, checks: Share, made: GoldMade | None = None) -> list[Ceiling]:
+    """The ceiling by each source of people's accuracy there is: their agreement, where it is at least one half, and
+    items whose answer is known."""
+    common = max(closed.prevalence.values()) if closed.prevalence else None
+    found = []
+    if closed.percent_agreement is not None and closed.percent_ci is not None and closed.percent_agreement >= 0.5:
+        low, high = (accuracy_behind(end) for end in closed.percent_ci)
+        accuracy = accuracy_behind(closed.percent_agreement)
+        found.append(ceiling("agreement", accuracy, (low, high), made=made, common=common))
+    if checks.share is not None and checks.ci is not None:
+        found.append(ceiling("checks", checks.share, checks.ci, made=made, common=common))
+    return found

@@ -10,7 +10,7 @@ from msgspec import Struct
 from workbench.verifiers.judges.mcts.judge import MAJORITY_OPTIONS, MajorityVote, Mcts
 from workbench.verifiers.judges.mcts.subtasks import MCTS_NAMES, MCTS_OPTIONS
 from workbench.verifiers.judges.parsers import Parser
-from workbench.verifiers.judges.strategy import Chain, Strategy
+from workbench.verifiers.judges.strategy import ByCriteria, Chain, Strategy
 from workbench.verifiers.judges.template import Template
 from workbench.verifiers.judges.testcases.judge import TestCases
 from workbench.verifiers.judges.testcases.writing import TEST_SERVER_OPTIONS, TESTCASE_OPTIONS
@@ -20,7 +20,7 @@ Maker = Callable[[Template, Parser, Mapping[str, str]], Strategy]
 
 
 def _chain(template: Template, parser: Parser, options: Mapping[str, str]) -> Strategy:
-    return Chain(template, parser)
+    return ByCriteria(template, parser) if template.criteria else Chain(template, parser)
 
 
 class Kind(Struct, frozen=True):
@@ -51,6 +51,8 @@ def _of_mcts(description: str, make: Maker, options: dict[str, str]) -> Kind:
 
 TEMPLATE: Final = "template"
 """The strategy that only a user's template makes."""
+RUBRIC: Final = "rubric"
+"""The strategy that only a user's criteria make."""
 
 STRATEGIES: Final[dict[str, Kind]] = {
     "verifybench": Kind("VerifyBench's judge: an analysis that ends in Yes or No"),
@@ -71,6 +73,7 @@ STRATEGIES: Final[dict[str, Kind]] = {
         Mcts,
         {**MCTS_OPTIONS, **TEST_SERVER_OPTIONS},
     ),
+    RUBRIC: Kind("the weighted criteria of your own file, each met or not"),
     TEMPLATE: Kind("the calls of your own template"),
 }
 """Every strategy by the name the option ``strategy`` takes."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from msgspec import structs
+
 from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer
 from workbench.verifiers.base import Judged
-from workbench.verifiers.judges.case import JudgeCase, silent, unusable, verdict_of
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, silent, unusable, verdict_of
 from workbench.verifiers.judges.grading import by_score
 from workbench.verifiers.judges.parsers import Parser
+from workbench.verifiers.judges.parsers.rubric import PARSER, words
 from workbench.verifiers.judges.template import Template
 
 
@@ -61,5 +64,18 @@ class Chain:
             if not heard.said.strip() or unusable(heard, strict=self._parser.is_strict):
                 return Judged(verdict=silent(heard))
             replies[call.name] = heard.said
-        verdict = verdict_of(await case.ask(ask, last, replies), self._parser)
-        return Judged(verdict=verdict if last.sampling.top_logprobs is None else by_score(verdict))
+        return self._judged(await case.ask(ask, last, replies))
+
+    def _judged(self, heard: DelimitedReply) -> Judged:
+        verdict = verdict_of(heard, self._parser)
+        return Judged(verdict=verdict if self._template.calls[-1].sampling.top_logprobs is None else by_score(verdict))
+
+
+class ByCriteria(Chain):
+    """A rubric's call; what the judge says of each criterion is kept."""
+
+    def _judged(self, heard: DelimitedReply) -> Judged:
+        judged, criteria = super()._judged(heard), self._template.criteria
+        said = words(criteria, heard.reply.text, heard.fence)
+        trace = {"judge": PARSER, "criteria": [{**structs.asdict(one), "met": said[one.name]} for one in criteria]}
+        return structs.replace(judged, trace=trace)

@@ -19,7 +19,8 @@ from workbench.config.file import loads
 from workbench.core.errors import UsageError
 from workbench.core.inputs import require_input
 from workbench.llm.records import Role, Sampling
-from workbench.verifiers.judges.parsers import parser
+from workbench.verifiers.judges.parsers import parser, rubric
+from workbench.verifiers.judges.parsers.rubric import Criterion
 
 # -- Placeholders in a template's messages.
 
@@ -150,6 +151,13 @@ class _TemplateFile(Struct, frozen=True, forbid_unknown_fields=True):
     sampling: _SamplingForm = _SamplingForm()
 
 
+class _RubricFile(Struct, frozen=True, forbid_unknown_fields=True):
+    id: Name
+    version: Annotated[int, Meta(ge=1)]
+    criteria: Annotated[tuple[Criterion, ...], Meta(min_length=1, max_length=50)]
+    sampling: _SamplingForm = _SamplingForm()
+
+
 class TemplateCall(Struct, frozen=True, kw_only=True):
     """One request of a template.
 
@@ -174,6 +182,7 @@ class Template(Struct, frozen=True, kw_only=True):
         parser: Which parser reads the last reply, as `parsers.parser` takes it.
         calls: One request or several, in their order.
         sha256: Of the file's bytes, in hexadecimal.
+        criteria: What is asked of a completion, where that is what the file says.
     """
 
     id: str
@@ -181,6 +190,7 @@ class Template(Struct, frozen=True, kw_only=True):
     parser: str
     calls: tuple[TemplateCall, ...]
     sha256: str
+    criteria: tuple[Criterion, ...] = ()
 
     def call(self, name: str) -> TemplateCall:
         """The call of that name.
@@ -270,7 +280,10 @@ def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: fro
     """
     try:
         text = data.decode()
-        form = msgspec.convert(loads(text), _TemplateFile)
+        table = loads(text)
+        if "criteria" in table:
+            return _by_criteria(msgspec.convert(table, _RubricFile), where, text, chosen)
+        form = msgspec.convert(table, _TemplateFile)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(f"{where}:{line}: {error}.", "A template is UTF-8 text.") from error
@@ -283,7 +296,9 @@ def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: fro
     except msgspec.ValidationError as error:
         line = _line(text, _place(text, str(error)))
         raise UsageError(f"{where}:{line}: {error}.", "docs/judges.md shows the format.") from error
-    _check_parser(form.parser, where, text)
+    if not names:
+        # What puts words of ours into a template may bring its own parser.
+        _check_parser(form.parser, where, text)
     calls: list[TemplateCall] = []
     known = ITEM_NAMES | names
     for number, call in enumerate(form.calls):
@@ -305,6 +320,41 @@ def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: fro
         parser=form.parser,
         calls=tuple(calls),
         sha256=hashlib.sha256(data).hexdigest(),
+    )
+
+
+def _by_criteria(form: _RubricFile, where: str, text: str, chosen: Sampling) -> Template:
+    """Our own request with a file's criteria in it."""
+    for number, one in enumerate(form.criteria):
+        named = used(one.asks, ITEM_NAMES)
+        if named or one.name in (other.name for other in form.criteria[:number]):
+            field = "asks" if named else "name"
+            line = _line(text, _place(text, f"`$.criteria[{number}].{field}`"))
+            wrong = f"{{{min(named)}}} is put in by itself" if named else f"{one.name!r} is there twice"
+            raise UsageError(f"{where}:{line}:{field}: {wrong}.", "docs/judges.md shows the format.")
+    own = {name: value for name, value in structs.asdict(form.sampling).items() if getattr(chosen, name) is None}
+    kept = {name: value for name, value in own.items() if name not in chosen.left_out}
+    ours = builtin(rubric.PARSER, structs.replace(chosen, **kept), frozenset({"criteria", "lines"}))
+    told = {
+        "criteria": "\n".join(f"- {one.name}: {one.asks.strip()}" for one in form.criteria),
+        "lines": "\n".join(f"{one.name}: …" for one in form.criteria),
+    }
+    calls = [
+        structs.replace(
+            call,
+            messages=tuple((role, fill(content, told, str)) for role, content in call.messages),
+            names=call.names - told.keys(),
+            required=call.required - told.keys(),
+        )
+        for call in ours.calls
+    ]
+    return Template(
+        id=form.id,
+        version=form.version,
+        parser=f"{rubric.PARSER}@1",
+        calls=tuple(calls),
+        sha256=hashlib.sha256(f"{ours.sha256}\n{text}".encode()).hexdigest(),
+        criteria=form.criteria,
     )
 
 

@@ -19,8 +19,9 @@ from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.examples import EXAMPLE_OPTIONS, drawn_from, plan_from, shown
 from workbench.verifiers.judges.grading import WORDS, by_score
 from workbench.verifiers.judges.panel import PANEL_OPTIONS, on_panel
-from workbench.verifiers.judges.parsers import PARSERS, parser
-from workbench.verifiers.judges.strategies import STRATEGIES, TEMPLATE, Kind
+from workbench.verifiers.judges.parsers import PARSERS, Parser, parser
+from workbench.verifiers.judges.parsers.rubric import rubric
+from workbench.verifiers.judges.strategies import RUBRIC, STRATEGIES, TEMPLATE, Kind
 from workbench.verifiers.judges.template import Template, builtin, builtin_text, from_file
 from workbench.verifiers.judges.voting import vote
 from workbench.verifiers.serving import (
@@ -51,12 +52,12 @@ _OWN: dict[str, str] = {
     "strategy": f"way of judging: {', '.join(STRATEGIES)} (default: verifybench, or your template's)",
     "variant": "another wording of the strategy: "
     + "; ".join(f"{name}: {', '.join(kind.variants)}" for name, kind in STRATEGIES.items() if kind.variants),
-    "template": "your own template, a TOML file",
+    "template": "your own template or rubric, a TOML file",
     TEMPLATE_VERSION: "which version of the strategy's own template (default: the newest)",
     "reference": "whether the judge sees the reference answer: true (default) or false",
     "parser": f"how replies are read: {', '.join(one.id for one in PARSERS)} (default: the template's)",
     TOP_LOGPROBS: "grade verdicts by the probability of Yes among so many likeliest tokens, 1 to 20 (the score)",
-    "threshold": "least such probability of a correct completion (default: none, the verdict is what is said)",
+    "threshold": "least such probability, or rubric's score, of a correct completion (default: as said; rubric: 0.5)",
     "call_max_tokens": "longest replies of single calls: summary:64 for codejudge's second, which has 10; with commas",
     **EXAMPLE_OPTIONS,
     **PANEL_OPTIONS,
@@ -97,11 +98,15 @@ class LlmJudge:
         self._strategy_name = choice(options, "strategy", tuple(STRATEGIES), TEMPLATE if own else "verifybench")
         kind = STRATEGIES[self._strategy_name]
         self._template = self._drawn(options, kind)
+        if self._template.criteria and self._strategy_name == TEMPLATE:
+            self._strategy_name = RUBRIC
+        if (self._strategy_name == RUBRIC) != bool(self._template.criteria):
+            raise ValueError("template: one with [[criteria]] goes with strategy=rubric, and only that")
         if not self._with_reference and any("reference" in call.required for call in self._template.calls):
             raise ValueError(
                 f"reference: {self._template.id!r} can't do without; put it between {{?reference}} and {{/reference}}"
             )
-        self._parser = parser(options.get("parser", self._template.parser))
+        self._parser = _parser(options, self._template)
         self._plan, self._drawn_examples = plan_from(options), drawn_from(options)
         if self._plan is not None and kind.file is not None:
             raise ValueError(f"{EXAMPLES}: {self._strategy_name} takes none")
@@ -182,14 +187,14 @@ class LlmJudge:
 
     @property
     def _is_graded(self) -> bool:
-        return self._template.calls[-1].sampling.top_logprobs is not None
+        return bool(self._template.criteria) or self._template.calls[-1].sampling.top_logprobs is not None
 
     def _grading(self, options: Mapping[str, str], kind: Kind) -> Template:
         """The template; of its last call, which holds the verdict, the probabilities of tokens are asked for."""
         count = whole(options, TOP_LOGPROBS, least=1, most=_MOST_LOGPROBS)
         if count is None:
-            if self._threshold is not None:
-                raise ValueError(f"threshold: it is one of the probability that {TOP_LOGPROBS} asks for")
+            if self._threshold is not None and not self._template.criteria:
+                raise ValueError(f"threshold: it is one of a rubric's score, or of what {TOP_LOGPROBS} asks for")
             return self._template
         if kind.file is not None or self._parser.name not in WORDS:
             raise ValueError(f"{TOP_LOGPROBS}: a verdict of {self._strategy_name} ({self._parser.id}) is no word")
@@ -228,6 +233,14 @@ def sampling_from(options: Mapping[str, str]) -> Sampling:
     )
 
 
+def _parser(options: Mapping[str, str], template: Template) -> Parser:
+    if not template.criteria:
+        return parser(options.get("parser", template.parser))
+    if "parser" in options:
+        raise ValueError("parser: a rubric has its own")
+    return rubric(template.criteria)
+
+
 def _lengthened(template: Template, options: Mapping[str, str]) -> Template:
     """The template with the longest replies that single calls were given.
 
@@ -262,7 +275,7 @@ def _variant(options: Mapping[str, str], strategy: str, kind: Kind) -> str:
 
 
 def _builtin_name(strategy: str, variant: str, kind: Kind) -> str:
-    if strategy == TEMPLATE:
+    if strategy in (TEMPLATE, RUBRIC):
         raise ValueError("template: it is missing")
     return kind.file or (f"{strategy}-{variant}" if variant else strategy)
 

@@ -14,7 +14,7 @@ from tests.unit.verifiers.judges.asking import ITEM, SECRET, Scripted, judged, l
 from workbench.core.errors import UsageError
 from workbench.verifiers.base import identity
 from workbench.verifiers.judges import template
-from workbench.verifiers.judges.strategies import STRATEGIES, TEMPLATE
+from workbench.verifiers.judges.strategies import RUBRIC, STRATEGIES, TEMPLATE
 from workbench.verifiers.judges.template import fill
 
 OWN = """\
@@ -87,7 +87,7 @@ def test_our_own_templates_carry_their_name(name: str) -> None:
 def test_every_strategy_has_its_templates() -> None:
     for strategy, kind in STRATEGIES.items():
         for variant in (None, *kind.variants):
-            if strategy != TEMPLATE:
+            if strategy not in (RUBRIC, TEMPLATE):
                 options = {"strategy": strategy} | ({"variant": variant} if variant else {})
                 label = str(llm_judge(**options).config()["template"])
                 newest = 1 if kind.file else 2
@@ -235,12 +235,14 @@ def test_texts_that_look_like_placeholders_stay(own: Path) -> None:
 
 def test_the_documented_template_works(tmp_path: Path) -> None:
     document = (Path(__file__).resolve().parents[4] / "docs" / "judges.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"```toml\n(.*?)```", document, re.DOTALL)
+    shown, criteria = re.findall(r"```toml\n(.*?)```", document, re.DOTALL)
     path = tmp_path / "mine.toml"
     path.write_text(shown, encoding="utf-8")
     found, calls = judged(["It is 25.", "Final Judgment: Yes"], template=str(path))
     assert found.verdict.outcome.word == "correct"
     assert [call.step for call in calls] == ["notes", "judge"]
+    path.write_text(criteria, encoding="utf-8")
+    assert judged("result: Yes\nsteps: No\nunits: No", template=str(path))[0].verdict.score == 0.6
     for strategy, kind in STRATEGIES.items():
         assert kind.own_template is False or f"| `{strategy}`" in document
         assert all(f"`{variant}`" in document for variant in kind.variants)

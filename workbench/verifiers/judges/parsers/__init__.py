@@ -1,7 +1,7 @@
 """Judge replies in, verdicts out: pure functions, one module a family, each in two versions.
 
 base: what they share, and how a reply is read. thoughts: what in it is none. verifybench, codejudge, compassverifier,
-ice_score, xverify: one each.
+ice_score, xverify, rubric: one each.
 
 Version 1 does what the upstream project's own parser does, to reproduce published numbers, its slips included.
 Version 2 is strict: it reads the judge's own words only (see ``reply``), and where they hold no verdict in that judge's

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.coding import make_code_project
 from tests.tui.stage import add_run
-from workbench.core.code import PASS, CodeTest, Execution, Failure, Problem
+from workbench.core.code import BROKEN, PASS, CodeTest, Execution, Failure, Problem
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome, Verdict
@@ -37,6 +37,9 @@ DOUBLE = Problem(
     entry_point="double",
     suites={"base": (CodeTest(form="expression", source="assert double(4) == 8"),)},
 )
+
+UNBOUND = "NameError: name 'klip' is not defined"
+"""By what a test of `klip` is broken."""
 
 OUTCOMES = {1: "ppppp", 2: "ppfpf", 3: "ppfpf", 4: "ppppf", 5: "sssss", 6: "ppfef"}
 """Letters of the solutions of `CLIP` against `BASE`, by row id; the last solution has not been run."""
@@ -83,7 +86,7 @@ def add_outcomes(project: Project, name: str, suite: str, letters: Mapping[int, 
 
 
 def _execution(letters: str) -> Execution:
-    failed = [place for place, letter in enumerate(letters) if letter != PASS][:2]
+    failed = [place for place, letter in enumerate(letters) if letter not in (PASS, BROKEN)][:2]
     return Execution(
         outcomes=letters,
         level="L2",
@@ -102,6 +105,8 @@ def _failure(letter: str, place: int) -> Failure:
 
 
 def _verdict(letters: str) -> Verdict:
+    if set(letters) == {BROKEN}:
+        return Verdict(outcome=Outcome.ABSTAIN, reason="broken_tests", detail=UNBOUND, ms=0.0)
     right = set(letters) == {PASS}
     score = letters.count(PASS) / len(letters)
     return Verdict(outcome=Outcome.CORRECT if right else Outcome.INCORRECT, score=score, reason="assertion", ms=1.0)

@@ -10,6 +10,7 @@ from workbench.coding.evolution.evolving import origin_of
 from workbench.coding.store import pass_matrix
 from workbench.coding.store.pass_matrix import GridSolution
 from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest, Execution
+from workbench.core.code_tests.broken import broken_tests
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.data.records.browse import BrowseRow
@@ -56,7 +57,8 @@ def read_matrix(project: Project, question: int, *, suite: str | None = None, ru
         seen = {} if origin is None or shown is not None else origin.outcomes
         problem = tests.problems_of(project.database, [question], [suite])[question]
         every = _solutions(project, question, suite, shown, verifiers, seen)
-        own = (test for one in every for test in one.tests)
+        shared = (*problem.suites.get(suite, ()), *(test for one in every for test in one.tests))
+        wrong = broken_tests(problem, shared)
         return PassMatrix(
             question=question,
             problem=problem,
@@ -69,7 +71,8 @@ def read_matrix(project: Project, question: int, *, suite: str | None = None, ru
             rounds=() if origin is None else origin.rounds,
             verifiers=tuple(verifiers.values()),
             solutions=every,
-            where=standings(problem, (*problem.suites.get(suite, ()), *own)),
+            where=standings(problem, shared),
+            faults={shared[place]: fault.error for place, fault in wrong.items()},
         )
 
 

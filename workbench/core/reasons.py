@@ -120,7 +120,11 @@ REASONS: Final[dict[str, Reason]] = {
     ),
     "no_tests": Reason(
         "no test cases",
-        undecided="It abstains: the problem has no such tests, or none that a model wrote for it passed validation.",
+        undecided="It abstains: the problem has no test in the suite, or none that a model wrote was valid.",
+    ),
+    "broken_tests": Reason(
+        "every test is broken",
+        undecided="It abstains: every test of the problem is broken or was set apart, so that none says anything.",
     ),
     "tests_passed": Reason("passes all tests", "It passes every test."),
     "assertion": Reason("fails a test", "", "It fails a test: the result is not what the test expects."),

@@ -146,6 +146,8 @@ class RunInfo(Struct, frozen=True, kw_only=True):
         reused: At its start: how many of them had a verdict already.
         usage: What it has asked of model servers; None for a verifier that asks none.
         failures: What was said on verdicts "error", the commonest first; empty where they were not looked up.
+        untested: What keeps solutions from being tested, where problems have no test that counts; None: nothing, or it
+            was not looked up.
         recorded: Whether verdicts rest on recorded replies instead of a live model's; None where it was not looked up.
         isolations: Outcomes of programs by how these were kept in; None where they were not counted.
         provenance: What outcomes of programs depend on; more than one where a later start found something else.
@@ -181,6 +183,7 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     reused: int | None = None
     usage: RunUsage | None = None
     failures: list[str] = []
+    untested: str | None = None
     recorded: bool | None = None
     isolations: dict[Level, int] | None = None
     provenance: list[Provenance] = []

@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from workbench.core.code import ProblemRecord, Record
-from workbench.core.code_tests.broken import BrokenTest, broken_in
+from workbench.core.code_tests.broken import BrokenTest, broken_in, with_candidate
 from workbench.core.database.connection import Database
 from workbench.core.errors import UsageError
 from workbench.core.item import ItemRecord, QuarantinedRow, QuestionRecord, Refusal, TypeColumn
@@ -33,6 +33,7 @@ from workbench.data.store import import_rows
 from workbench.data.store import importing as store
 from workbench.data.store.importing import SHOWN, ImportCounts
 from workbench.data.store.problems import UNKNOWN_PROBLEM, holding
+from workbench.interchange.code_counts import CodeCounts
 from workbench.runs.verdict_files import require_names, store_verdicts
 
 __all__ = [
@@ -293,6 +294,7 @@ def _read(
     items: list[Record] = []
     refused: list[Refusal] = []
     broken: list[BrokenTest] = []
+    code = CodeCounts()
     missing = Counter[str]()
     types = TypeCounts(plan.columns)
 
@@ -314,13 +316,15 @@ def _read(
                 missing.update(_missing(row, plan.columns))
                 if isinstance(row, ItemRecord | QuestionRecord):
                     types.add(row.type_text, row.subtype_text)
-                broken += broken_in(row.problem) if isinstance(row, ProblemRecord) else []
+                if isinstance(row, ProblemRecord):
+                    code = code.with_problem(row.problem)
+                    broken += broken_in(with_candidate(row.problem))
             if len(items) + len(refused) >= batch:
                 hand_over()
         hand_over()
         if complete is not None:
             complete(digest())
-    report = of_file(plan, counts, dict(sorted(reasons.items())), shown, broken, missing)
+    report = of_file(plan, counts, dict(sorted(reasons.items())), shown, broken, missing, code)
     unknown = types_summed(types.counts.values())
     later = () if plan.format == "verifybench" else (one.column for one in unknown)
     kept = list(dict.fromkeys((*plan.kept, *later)))
@@ -406,6 +410,7 @@ class _RowCounts(Struct, frozen=True, kw_only=True):
         mended: Rows of earlier imports that left quarantine, since they were taken now.
         reasons: Code -> number of rows in quarantine.
         quarantine: The first 20 of them, by line.
+        code: What problems of code bring along; only where a file holds some.
         broken: Tests that are set apart, since they say nothing of any solution; only where a file holds some.
         broken_tests: The first 20 of them.
         verifiers: Names of a log's graders, each with the run that its verdicts stand in; like what follows only where
@@ -428,6 +433,7 @@ class _RowCounts(Struct, frozen=True, kw_only=True):
     reasons: dict[str, int]
     quarantine: list[QuarantinedRow]
     mended: int | UnsetType = UNSET
+    code: CodeCounts | UnsetType = UNSET
     broken: int | UnsetType = UNSET
     broken_tests: list[BrokenTest] | UnsetType = UNSET
     verifiers: dict[str, int] | UnsetType = UNSET
@@ -480,6 +486,7 @@ def of_file(
     quarantine: list[QuarantinedRow],
     broken: Sequence[BrokenTest] = (),
     missing: Mapping[str, int] = {},
+    code: CodeCounts | None = None,
 ) -> FileReport:
     """The report of one file."""
     return FileReport(
@@ -494,6 +501,7 @@ def of_file(
         reasons=reasons,
         quarantine=quarantine,
         mended=counts.mended or UNSET,
+        code=code if code is not None and code.problems else UNSET,
         broken=len(broken) or UNSET,
         broken_tests=list(broken[:SHOWN]) or UNSET,
         kept=list(plan.kept) or UNSET,
@@ -511,6 +519,7 @@ def together(dataset: str, reports: list[FileReport]) -> ImportReport:
     for report in reports:
         reasons.update(report.reasons)
     broken = [test for report in reports for test in report.broken_tests or []]
+    codes = [report.code for report in reports if report.code]
     missing: Counter[str] = Counter()
     for report in reports:
         missing.update(report.missing or {})
@@ -527,6 +536,7 @@ def together(dataset: str, reports: list[FileReport]) -> ImportReport:
         reasons=dict(sorted(reasons.items())),
         quarantine=[row for report in reports for row in report.quarantine][:SHOWN],
         mended=sum(report.mended or 0 for report in reports) or UNSET,
+        code=sum(codes, CodeCounts()) if codes else UNSET,
         broken=sum(report.broken or 0 for report in reports) or UNSET,
         broken_tests=broken[:SHOWN] or UNSET,
         verdict_columns=summed(columns) or UNSET,

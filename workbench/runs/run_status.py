@@ -57,6 +57,7 @@ def run_info(project: Project, run: int) -> RunInfo:
         reasons=reasons,
         timeouts=stored_verdicts.by_timeout(reader, run),
         failures=_failures(reader, run) if verdicts["error"] else [],
+        untested=_untested(reader, run) if "broken_tests" in reasons else None,
         recorded=recorded,
         isolations=stored_verdicts.levels(reader, run) or None,
         provenance=stored_runs.of_run(reader, run),
@@ -67,6 +68,12 @@ def _failures(connection: sqlite3.Connection, run: int) -> list[str]:
     """The servers' and programs' own words on a run's errors, each with how often."""
     found = stored_verdicts.failures(connection, run, _MOST_FAILURES)
     return [f"{count:,} × {reason}: {words}" if words else f"{count:,} × {reason}" for reason, words, count in found]
+
+
+def _untested(connection: sqlite3.Connection, run: int) -> str:
+    problems, error = stored_verdicts.untested(connection, run)
+    which = "every test of 1 problem" if problems == 1 else f"every test of {problems:,} problems"
+    return f"{which} is broken{f': {error}' if error else ''}"
 
 
 def runs(project: Project) -> list[RunInfo]:

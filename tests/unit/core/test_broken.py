@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from workbench.core.code import CodeTest, Form, Problem
-from workbench.core.code_tests.broken import Fault, broken_tests
+from workbench.core.code_tests.broken import Fault, broken_in, broken_tests, with_candidate
 
 ADD = Problem(
     task_id="add",
@@ -41,7 +42,49 @@ ADD = Problem(
 )
 def test_a_broken_test_is_told_by_its_text(source: str, fault: Fault | None) -> None:
     found = broken_tests(ADD, [CodeTest(form="statement", source=source)])
-    assert found == ({} if fault is None else {0: fault})
+    assert [wrong.fault for wrong in found.values()] == ([] if fault is None else [fault])
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("assert ad(1, 2) == 3", "NameError: name 'ad' is not defined"),
+        ("assert add(1, 2) == 3)", "SyntaxError: unmatched ')'"),
+        ("assert False, 'no test'", "AssertionError"),
+    ],
+)
+def test_a_broken_test_says_by_what_error_the_reference_fails(source: str, error: str) -> None:
+    assert broken_tests(ADD, [CodeTest(form="statement", source=source)])[0].error == error
+
+
+def called(source: str, **fields: str | None) -> Problem:
+    """A problem with one test; fields as in `Problem`."""
+    suites: dict[str, tuple[CodeTest, ...]] = {"base": (CodeTest(form="expression", source=source),)}
+    return structs.replace(Problem(task_id="add", entry_point="add", suites=suites), **fields)
+
+
+def test_candidate_stands_for_the_entry_point_where_nothing_else_defines_it() -> None:
+    bound = with_candidate(called("assert candidate(1, 2) == 3", setup="import math"))
+    assert bound.setup == "import math\ncandidate = add"
+    assert broken_in(called("assert candidate(1, 2) == 3")) != [] == broken_in(bound)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        called("assert add(1, 2) == 3"),
+        called("assert 'candidate' == add(1)"),
+        called("candidate = 3\nassert add(candidate)"),
+        called("assert candidate(1) == 3", setup="def candidate(x):\n    return add(x, 2)"),
+        called("assert candidate(1) == 3", prompt="Write add, and candidate beside it."),
+        called("assert candidate(1) == 3", entry_point=None),
+        called("assert candidate(1) == 3", entry_point="add; import os"),
+        called("assert candidate(1) == 3", setup="from tools import *"),
+        called("assert candidate(1) == 3", language="javascript"),
+    ],
+)
+def test_what_defines_candidate_or_never_calls_it_is_left_as_it_is(problem: Problem) -> None:
+    assert with_candidate(problem) is problem
 
 
 @pytest.mark.parametrize(
@@ -62,4 +105,5 @@ def test_other_tests_are_not_judged_by_pythons_grammar(form: Form, language: str
 
 def test_another_interpreter_has_a_grammar_of_its_own() -> None:
     tests = [CodeTest(form="statement", source=source) for source in ("assert add(", "assert ad(1)", "assert 0")]
-    assert broken_tests(ADD, tests, grammar=False) == {1: "nothing", 2: "constant"}
+    found = broken_tests(ADD, tests, grammar=False)
+    assert {place: wrong.fault for place, wrong in found.items()} == {1: "nothing", 2: "constant"}

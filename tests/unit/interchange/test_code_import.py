@@ -24,6 +24,7 @@ from workbench.core.item import Refusal
 from workbench.core.project import Project, open_project
 from workbench.data.formats.reading import read_records
 from workbench.data.store.importing import ImportKey, discard_dead_imports, import_session
+from workbench.data.store.tests import problems_of
 from workbench.interchange.exporting import ExportOptions, export
 from workbench.interchange.importing import ImportReport, import_files, plan_import, preview_import
 from workbench.measuring.counting import status
@@ -284,16 +285,31 @@ def test_the_real_problems_and_solutions(project: Project, shared_data: Path) ->
     assert gold == (800, 278)
 
 
+def test_an_import_says_what_problems_bring_and_what_candidate_stands_for(project: Project, tmp_path: Path) -> None:
+    tests = ["assert candidate() == 1", "assert candidate() != 2"]
+    file = write(tmp_path / "p.jsonl", [problem(1, tests=tests, setup=""), problem(2, canonical_solution="")])
+    report = bring(project, file)
+    assert report.broken is UNSET
+    assert report.code
+    assert (report.code.problems, report.code.references, report.code.candidates) == (2, 1, 1)
+    assert report.code.words.endswith("the tests of 1 call candidate: that is the entry point")
+    assert problems_of(project.database, [1], ["base"])[1].setup == "candidate = f1"
+    # The file itself is stored as it is, so that it is known when it is read again.
+    assert counts(bring(project, file)) == (2, 0, 2, 0)
+
+
 def test_broken_tests_are_counted_and_named_at_import(project: Project, tmp_path: Path) -> None:
     tests = ["assert f1() == 1", "assert f1() = 1", "assert g1() == 1", "assert False"]
     file = write(tmp_path / "p.jsonl", [problem(1, tests=tests), problem(2), problem(3, language="javascript")])
     assert preview_import(project, plan_import([file])).broken == 3
     report = bring(project, file)
     assert (counts(report), report.broken) == ((3, 3, 0, 0), 3)
-    assert [test.words for test in report.broken_tests or []] == [
-        "T/1 base 2: no Python",
-        "T/1 base 3: a name that neither it, the setup, the problem nor its reference solution has",
-        "T/1 base 4: false whatever a solution does",
+    words = [test.words for test in report.broken_tests or []]
+    assert words[0].startswith("T/1 base 2: no Python (SyntaxError: ")
+    assert words[1:] == [
+        "T/1 base 3: a name that neither it, the setup, the problem nor its reference solution has "
+        "(NameError: name 'g1' is not defined)",
+        "T/1 base 4: false whatever a solution does (AssertionError)",
     ]
     assert bring(project, write(tmp_path / "q.jsonl", [problem(4)])).broken is UNSET
 

@@ -178,6 +178,8 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         show("The two type fields were the wrong way round, as in the released file; taken the right way.")
     for code, number in report.reasons.items():
         show(f"  {code}: {number}")
+    if report.code:
+        show(f"  {report.code.words}")
     if report.broken:
         many = counted(report.broken, "broken test")
         show(f"  {many} set apart: they say nothing of any solution, and count for nobody")

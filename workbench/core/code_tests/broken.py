@@ -1,4 +1,7 @@
-"""Tests that can say nothing of any solution, found by parsing alone: they are set apart, and count for nobody."""
+"""Tests that can say nothing of any solution, found by parsing alone: they are set apart, and count for nobody.
+
+A name that they call what is tested by, as HumanEval's tests do, is bound before.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ import re
 import warnings
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.core.code import CodeTest, Problem
 from workbench.core.code_tests.assertion import LONGEST, constant, is_bomb, parsed
@@ -23,27 +26,67 @@ FAULTS: Final[dict[Fault, str]] = {
     "constant": "false whatever a solution does",
 }
 """What is wrong with a test, in words."""
+CANDIDATE: Final = "candidate"
+"""What HumanEval's tests call the function under test."""
 _BUILTINS: Final = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__"}
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _BINDS_UNSEEN: Final = frozenset(("exec", "eval", "globals", "locals", "vars", "setattr", "__import__"))
 _LONGEST_COMPILED: Final = 1 << 14
 
 
+class TestFault(NamedTuple):
+    """What is wrong with a test, and the error by which any solution fails it, the reference as well."""
+
+    fault: Fault
+    error: str
+
+
 class BrokenTest(Struct, frozen=True, kw_only=True):
-    """A test that is set apart; ``position`` is its place in the suite, from 1."""
+    """A test that is set apart.
+
+    Attributes:
+        position: Its place in the suite, from 1.
+        error: By what the reference fails it, and any other solution.
+    """
 
     task_id: str
     suite: str
     position: int
     fault: Fault
+    error: str
 
     @property
     def words(self) -> str:
         """Which test, and what is wrong with it."""
-        return f"{self.task_id} {self.suite} {self.position}: {FAULTS[self.fault]}"
+        return f"{self.task_id} {self.suite} {self.position}: {FAULTS[self.fault]} ({self.error})"
 
 
-def broken_tests(problem: Problem, tests: Sequence[CodeTest], *, grammar: bool = True) -> dict[int, Fault]:
+def binding(entry_point: str, name: str = CANDIDATE) -> str:
+    """Code that gives the function under test the name that tests call it by."""
+    return f"{name} = {entry_point}"
+
+
+def with_candidate(problem: Problem) -> Problem:
+    """The problem with `CANDIDATE` bound to its entry point, where a test calls that and nothing defines it."""
+    name, calls = problem.entry_point, _calls_candidate(problem)
+    if not calls or name is None or not name.isidentifier() or problem.language != "python":
+        return problem
+    there = _names(name, problem.setup, problem.prompt, problem.canonical)
+    if there is None or CANDIDATE in there:
+        return problem
+    return structs.replace(problem, setup="\n".join(filter(None, (problem.setup, binding(name)))))
+
+
+def _calls_candidate(problem: Problem) -> bool:
+    return any(
+        CANDIDATE in test.source and (tree := parsed(test.source)) is not None and CANDIDATE in _free(tree)
+        for tests in problem.suites.values()
+        for test in tests
+        if test.form in ("expression", "statement")
+    )
+
+
+def broken_tests(problem: Problem, tests: Sequence[CodeTest], *, grammar: bool = True) -> dict[int, TestFault]:
     """Faults of a problem's tests by their places; tests without one are left out.
 
     In other languages than Python a test that doesn't parse is found when it is run without a solution.
@@ -54,40 +97,41 @@ def broken_tests(problem: Problem, tests: Sequence[CodeTest], *, grammar: bool =
     if problem.language != "python":
         return {}
     there = _names(problem.entry_point, problem.setup, problem.prompt, problem.canonical)
-    found: dict[int, Fault] = {}
+    found: dict[int, TestFault] = {}
     for place, test in enumerate(tests):
         if test.form in ("expression", "statement"):
-            fault = _fault(test.source, there)
-            if fault is not None and (grammar or fault != "syntax"):
-                found[place] = fault
+            wrong = _fault(test.source, there)
+            if wrong is not None and (grammar or wrong.fault != "syntax"):
+                found[place] = wrong
     return found
 
 
 def broken_in(problem: Problem) -> list[BrokenTest]:
     """The broken tests of all suites that a problem has."""
     return [
-        BrokenTest(task_id=problem.task_id, suite=suite, position=place + 1, fault=fault)
+        BrokenTest(task_id=problem.task_id, suite=suite, position=place + 1, fault=wrong.fault, error=wrong.error)
         for suite, tests in problem.suites.items()
-        for place, fault in broken_tests(problem, tests).items()
+        for place, wrong in broken_tests(problem, tests).items()
     ]
 
 
 @lru_cache(maxsize=1 << 13)
-def _fault(source: str, there: frozenset[str] | None) -> Fault | None:
-    if _is_no_python(source):
-        return "syntax"
+def _fault(source: str, there: frozenset[str] | None) -> TestFault | None:
+    if error := _syntax_error(source):
+        return TestFault("syntax", error)
     tree = parsed(source)
     if tree is None:
         return None
     if len(tree.body) == 1 and isinstance(tree.body[0], ast.Assert) and _is_false(tree.body[0].test):
-        return "constant"
-    return "nothing" if there is not None and _unbound(tree, there) else None
+        return TestFault("constant", "AssertionError")
+    unbound = [] if there is None else _unbound(tree, there)
+    return TestFault("nothing", f"NameError: name {unbound[0]!r} is not defined") if unbound else None
 
 
-def _is_no_python(source: str) -> bool:
-    """Whether the parser says so; what is too long or deep to tell is run as it stands."""
+def _syntax_error(source: str) -> str:
+    """What the parser says; "" of what is too long or deep to tell, which is run as it stands."""
     if len(source) > LONGEST or is_bomb(source):
-        return False
+        return ""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -95,11 +139,13 @@ def _is_no_python(source: str) -> bool:
                 ast.parse(source)
             else:
                 compile(source, "<test>", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError):
-        return True
+    except SyntaxError as error:
+        return f"{type(error).__name__}: {error.msg}"
+    except ValueError as error:
+        return f"SyntaxError: {error}"
     except (RecursionError, MemoryError, OverflowError):
-        return False
-    return False
+        return ""
+    return ""
 
 
 def _is_false(test: ast.expr) -> bool:
@@ -113,9 +159,15 @@ def _is_false(test: ast.expr) -> bool:
         return False
 
 
-def _unbound(tree: ast.Module, there: frozenset[str]) -> bool:
+def _unbound(tree: ast.Module, there: frozenset[str]) -> list[str]:
+    """Names that a test needs and nobody has."""
+    return sorted(_free(tree) - there)
+
+
+def _free(tree: ast.Module) -> set[str]:
+    """Names that a test needs from outside; none where it may bind names unseen."""
     loaded, bound = _read(tree)
-    return not loaded <= there | bound | _BUILTINS and _BINDS_UNSEEN.isdisjoint(loaded)
+    return loaded - bound - _BUILTINS if _BINDS_UNSEEN.isdisjoint(loaded) else set()
 
 
 @lru_cache(maxsize=512)

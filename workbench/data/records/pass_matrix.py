@@ -9,7 +9,7 @@ from msgspec import Struct
 from workbench.core.code import CodeTest, Execution, Problem, SolutionForm, Where
 from workbench.core.run import RunState
 
-ProblemKind = Literal["all", "mixed", "none", "every", "waiting", "differs", "suites"]
+ProblemKind = Literal["all", "mixed", "none", "every", "waiting", "broken", "differs", "suites"]
 """Which problems: by what comes of their solutions in one run, or all of them."""
 
 PROBLEM_KINDS: Final[dict[ProblemKind, str]] = {
@@ -20,6 +20,7 @@ PROBLEM_KINDS: Final[dict[ProblemKind, str]] = {
     "waiting": "solutions wait to be run",
     "differs": "tests and gold differ",
     "suites": "solutions pass one suite and fail another",
+    "broken": "no test counts: every one is broken or set apart",
 }
 """The kinds in words."""
 
@@ -73,6 +74,7 @@ class ProblemRow(Struct, frozen=True, kw_only=True):
         golden: Solutions that have gold.
         passing: Solutions that pass every test of the run's suite.
         done: Solutions that have outcomes in the run.
+        judged: Those of them whose outcomes say something: a test counts.
         beside: Passing solutions of those that were run on another suite, which is held against it.
     """
 
@@ -86,6 +88,7 @@ class ProblemRow(Struct, frozen=True, kw_only=True):
     golden: int
     passing: int
     done: int
+    judged: int
     beside: float | None = None
 
     @property
@@ -95,8 +98,8 @@ class ProblemRow(Struct, frozen=True, kw_only=True):
 
     @property
     def pass_at_1(self) -> float | None:
-        """Passing solutions of those that were run (unbiased pass@k for k = 1, Chen et al. 2021)."""
-        return self.passing / self.done if self.done else None
+        """Passing solutions of those that were judged (unbiased pass@k for k = 1, Chen et al. 2021)."""
+        return self.passing / self.judged if self.judged else None
 
 
 class MatrixSolution(Struct, frozen=True, kw_only=True):
@@ -139,6 +142,7 @@ class PassMatrix(Struct, frozen=True, kw_only=True):
         verifiers: Whose verdicts the solutions carry, in order.
         solutions: In the order of import.
         where: Where each test of the suite is decided.
+        faults: The error by which a broken test is one, of those whose text tells.
     """
 
     question: int
@@ -153,6 +157,7 @@ class PassMatrix(Struct, frozen=True, kw_only=True):
     verifiers: tuple[str, ...]
     solutions: tuple[MatrixSolution, ...]
     where: dict[CodeTest, Where] = {}
+    faults: dict[CodeTest, str] = {}
 
     @property
     def shared(self) -> tuple[CodeTest, ...]:

@@ -311,13 +311,15 @@ _RAN = (
     "FROM completions AS c CROSS JOIN test_results AS t ON t.run_id = ? AND t.completion_id = c.id AND t.suite = ? "
     f"LEFT JOIN item_states AS i ON i.completion_id = c.id WHERE c.question_id = q.id AND {VISIBLE}"
 )
-_ALL_PASS = "(t.outcomes GLOB '*p*' AND t.outcomes NOT GLOB '*[^pb]*')"
+# Nothing (NULL) is said by outcomes of tests that count for nobody.
+_ALL_PASS = "iif(t.outcomes GLOB '*[^b]*', t.outcomes GLOB '*p*' AND t.outcomes NOT GLOB '*[^pb]*', NULL)"
 _SOLUTIONS = f"(SELECT count(*) {_OWN})"
 _TESTS = "(SELECT count(*) FROM tests WHERE tests.question_id = q.id)"
 _CORRECT = f"(SELECT total({GOLD}) {_OWN})"
 _GOLDEN = f"(SELECT count({GOLD}) {_OWN})"
 _PASSING = f"(SELECT coalesce(sum({_ALL_PASS}), 0) {_RAN})"
 _DONE = f"(SELECT count(*) {_RAN})"
+_JUDGED = f"(SELECT count({_ALL_PASS}) {_RAN})"
 _DIFFERING = f"(SELECT coalesce(sum({_ALL_PASS} <> {GOLD}), 0) {_RAN})"
 _ORDERS: Final[dict[str, str]] = {
     "task_id": "q.key",
@@ -335,6 +337,7 @@ _KINDS: Final[dict[ProblemKind, str]] = {
     "none": f"(SELECT max({_ALL_PASS}) {_RAN}) = 0",
     "every": f"(SELECT min({_ALL_PASS}) {_RAN}) = 1",
     "waiting": f"{_DONE} < {_SOLUTIONS}",
+    "broken": f"{_DONE} > 0 AND {_JUDGED} = 0",
     "differs": f"{_DIFFERING} > 0",
     "suites": f"EXISTS (SELECT 1 {_RAN} AND EXISTS (SELECT 1 FROM runs AS r CROSS JOIN test_results AS o "
     "ON o.run_id = r.id AND o.completion_id = c.id "
@@ -405,7 +408,7 @@ def rows(
         tuple(wanted),
     ):
         tests.setdefault(question, {})[suite] = number
-    figures = ", ".join((_SOLUTIONS, _CORRECT, _GOLDEN, _PASSING, _DONE))
+    figures = ", ".join((_SOLUTIONS, _CORRECT, _GOLDEN, _PASSING, _DONE, _JUDGED))
     found = {
         row[0]: ProblemRow(
             id=row[0],
@@ -418,7 +421,8 @@ def rows(
             golden=row[6],
             passing=row[7],
             done=row[8],
-            beside=row[9],
+            judged=row[9],
+            beside=row[10],
         )
         for row in connection.execute(
             f"SELECT q.id, q.key, d.name, coalesce(p.entry_point, ''), {figures}, {_ORDERS['beside']} "

@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from workbench.core.code import ASSERTION, BROKEN, NOT_RUN, PASS, CodeTest, Origin, Problem, SolutionForm
+from workbench.core.code_tests.broken import with_candidate
 from workbench.core.database.connection import Database
 from workbench.core.database.selection import STATE, check_names, compile_selection, items_for
 from workbench.core.database.values import now
@@ -157,7 +158,9 @@ class SolutionName(NamedTuple):
 
 
 def problems_of(database: Database, questions: Sequence[int], suites: Sequence[str]) -> dict[int, Problem]:
-    """Code problems by the question's row id, with those of these suites that they have; others are left out.
+    """Code problems as they are run, by the question's row id, with those of these suites that they have.
+
+    Others are left out. Where their tests call what HumanEval's call ``candidate``, that is bound.
 
     Args:
         suites: Names, in the order the tests are wanted.
@@ -173,16 +176,18 @@ def problems_of(database: Database, questions: Sequence[int], suites: Sequence[s
     ).fetchall()
     tests = tests_of(reader, "question", wanted, suites)
     return {
-        row[0]: Problem(
-            task_id=row[1],
-            prompt=row[2],
-            canonical=row[3],
-            entry_point=row[4],
-            setup=row[5],
-            language=row[6],
-            seconds=row[7],
-            canonical_by=row[8],
-            suites={name: tests[row[0]][name] for name in suites if name in tests[row[0]]},
+        row[0]: with_candidate(
+            Problem(
+                task_id=row[1],
+                prompt=row[2],
+                canonical=row[3],
+                entry_point=row[4],
+                setup=row[5],
+                language=row[6],
+                seconds=row[7],
+                canonical_by=row[8],
+                suites={name: tests[row[0]][name] for name in suites if name in tests[row[0]]},
+            )
         )
         for row in rows
     }

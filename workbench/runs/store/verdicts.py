@@ -224,6 +224,20 @@ def failures(connection: sqlite3.Connection, run: int, most: int) -> list[tuple[
     ).fetchall()
 
 
+def untested(connection: sqlite3.Connection, run: int) -> tuple[int, str | None]:
+    """Problems of which a run found every test to be broken, and the error that was said of most solutions."""
+    row: tuple[int, str | None] = connection.execute(
+        "WITH found AS (SELECT c.question_id, e.detail FROM verdicts AS v JOIN completions AS c "
+        "ON c.id = v.completion_id LEFT JOIN verdict_evidence AS e "
+        "ON e.run_id = v.run_id AND e.completion_id = v.completion_id AND e.sample = 0 "
+        "WHERE v.run_id = ? AND v.sample = 0 AND v.reason = 'broken_tests') "
+        "SELECT (SELECT count(DISTINCT question_id) FROM found), "
+        "(SELECT detail FROM found WHERE detail IS NOT NULL GROUP BY detail ORDER BY count(*) DESC, detail LIMIT 1)",
+        (run,),
+    ).fetchone()
+    return row
+
+
 def of_selection(connection: sqlite3.Connection, run: int, selection: Selection) -> VerdictCounts:
     """The selection's items, and their verdicts in a run (none yet: 0).
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -11,6 +12,7 @@ from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest, Execution, Fail
 from workbench.core.code_tests.broken import broken_tests
 from workbench.core.code_tests.callees import callees
 from workbench.core.errors import VerifierError
+from workbench.core.text.figures import counted
 from workbench.core.verdict import Outcome, Verdict
 from workbench.verifiers.execution.interpreter import Code
 from workbench.verifiers.execution.runners import runner_of
@@ -55,14 +57,13 @@ def verdict_on(problem: Problem, text: str, code: Code, found: Mapping[str, Exec
             detail="The process that runs solutions died over this one; its tests say nothing.",
             ms=ms,
         )
-    apart = sum(len(one.outcomes) for one in executions) - total
+    apart = _set_apart(problem, found)
     if not total:
-        return Verdict(outcome=Outcome.ABSTAIN, reason="no_tests", detail=_set_apart(apart), ms=ms)
+        return Verdict(outcome=Outcome.ABSTAIN, reason="broken_tests", detail=apart.error, ms=ms)
     score = sum(one.passed for one in executions) / total
     first = _first(found)
     if first is None:
-        detail = _set_apart(apart) if apart else None
-        return Verdict(outcome=Outcome.CORRECT, score=score, reason="tests_passed", detail=detail, ms=ms)
+        return Verdict(outcome=Outcome.CORRECT, score=score, reason="tests_passed", detail=apart.words or None, ms=ms)
     failure = first.failure
     return Verdict(
         outcome=Outcome.INCORRECT,
@@ -72,7 +73,7 @@ def verdict_on(problem: Problem, text: str, code: Code, found: Mapping[str, Exec
         reference_final=None if failure is None else failure.expected,
         candidate_final=None if failure is None else failure.got,
         candidate_span=None if failure is None else _line(text, code, failure.line),
-        detail=_detail(problem, first, len(found[first.suite].outcomes), apart),
+        detail=_detail(problem, first, len(found[first.suite].outcomes), apart.words),
         ms=ms,
     )
 
@@ -117,11 +118,31 @@ def _first(found: Mapping[str, Execution]) -> _First | None:
     return _First(suite, position, letter, failure)
 
 
-def _set_apart(count: int) -> str:
-    return f"{count} broken {'test' if count == 1 else 'tests'} set apart"
+class _Apart(NamedTuple):
+    """Tests that count for nobody: how many, and the commonest error by which they are broken."""
+
+    tests: int
+    error: str | None
+
+    @property
+    def words(self) -> str:
+        """How many are set apart, and why; "" where none is."""
+        if not self.tests:
+            return ""
+        why = f": {self.error}" if self.error else ""
+        return f"{counted(self.tests, 'broken test')} set apart{why}"
 
 
-def _detail(problem: Problem, first: _First, total: int, apart: int) -> str:
+def _set_apart(problem: Problem, found: Mapping[str, Execution]) -> _Apart:
+    errors: Counter[str] = Counter()
+    for suite, one in found.items():
+        if BROKEN in one.outcomes:
+            errors.update(wrong.error for wrong in broken_tests(problem, problem.suites.get(suite, ())).values())
+    count = sum(one.outcomes.count(BROKEN) for one in found.values())
+    return _Apart(count, errors.most_common(1)[0][0] if errors else None)
+
+
+def _detail(problem: Problem, first: _First, total: int, apart: str) -> str:
     """The first failure in a line: which test, what it asks, and what was raised; values stand beside it."""
     failure = first.failure
     test = problem.suites[first.suite][first.position]
@@ -129,7 +150,7 @@ def _detail(problem: Problem, first: _First, total: int, apart: int) -> str:
     if failure is not None:
         raised = ": ".join(filter(None, (failure.error, " ".join((failure.message or "").split()))))
         parts += [raised, "" if failure.line is None else f"line {failure.line}"]
-    parts += [_set_apart(apart)] if apart else []
+    parts.append(apart)
     return " · ".join(part for part in parts if part)
 
 

@@ -206,7 +206,18 @@ def test_broken_tests_count_for_nobody() -> None:
     assert (found.outcome, found.score, found.rule) == (Outcome.INCORRECT, 0.5, "test.base.2")
     assert (found.detail or "").endswith(" · 1 broken test set apart")
     found = verdict(ran("bb"))
-    assert (found.outcome, found.score, found.reason) == (Outcome.ABSTAIN, None, "no_tests")
+    assert (found.outcome, found.score, found.reason) == (Outcome.ABSTAIN, None, "broken_tests")
+
+
+def test_a_verdict_says_by_what_error_tests_are_broken() -> None:
+    tests = tuple(CodeTest(form="expression", source=f"assert ad({number}) == 3") for number in range(2))
+    problem = structs.replace(ADD, suites={"base": tests})
+    error = "NameError: name 'ad' is not defined"
+    found = ExecutionVerifier().verdict(problem, CODE, "program", [{"base": ran("bb")}]).verdict
+    assert (found.outcome, found.reason, found.detail) == (Outcome.ABSTAIN, "broken_tests", error)
+    mixed = structs.replace(problem, suites={"base": (*tests, *ADD.suites["base"][:1])})
+    found = ExecutionVerifier().verdict(mixed, CODE, "program", [{"base": ran("bbp")}]).verdict
+    assert found.detail == f"2 broken tests set apart: {error}"
 
 
 def test_a_test_that_was_not_run_hides_no_failure_behind_it() -> None:

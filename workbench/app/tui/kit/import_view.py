@@ -19,6 +19,7 @@ _REFUSED = 5
 def preview(found: ImportReport) -> Content:
     """What would become of a file's rows."""
     lines = [Content.styled(_counts(found, "would be taken"), "bold")]
+    lines += [Content(f"{found.code.words}.")] if found.code else []
     lines += [Content(line) for line in _first(found.first or ())]
     return Content("\n").join([*lines, *_rest(found)])
 
@@ -27,7 +28,9 @@ def imported(found: ImportReport) -> str:
     """What became of them, in a sentence."""
     runs = f"; verdicts of {', '.join(found.verifiers)}" if found.verifiers else ""
     types = "".join(f"; {column.said}" for column in found.type_columns or [])
-    return printable(f"{_counts(found, 'taken')}{runs}{types}")
+    code = f"; {found.code.words}" if found.code else ""
+    broken = f"; {counted(found.broken, 'test')} can say nothing of any solution" if found.broken else ""
+    return printable(f"{_counts(found, 'taken')}{code}{broken}{runs}{types}")
 
 
 def _counts(found: ImportReport, done: str) -> str:
@@ -59,6 +62,10 @@ def _rest(found: ImportReport) -> Iterator[Content]:
         yield Content.styled(f"! and {len(refused) - _REFUSED:,} more", "$text-warning")
     for column in found.verdict_columns or []:
         yield Content(printable(f"verdicts of {column.verifier}: {column.counted}"))
+    if found.broken:
+        first = (found.broken_tests or [])[0]
+        said = f"! {counted(found.broken, 'test')} can say nothing of any solution; {first.words}"
+        yield Content.styled(printable(said), "$text-warning")
     if found.missing:
         said = ", ".join(f"{column} {many:,}" for column, many in found.missing.items())
         yield Content(printable(f"rows without a value: {said}"))

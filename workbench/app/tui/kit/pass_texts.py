@@ -60,7 +60,10 @@ def test_lines(matrix: PassMatrix, solution: MatrixSolution, position: int, rate
 
 def place_words(matrix: PassMatrix, test: CodeTest | None) -> str:
     """Where it is decided whether a test passes."""
-    return "no such test" if test is None else PLACES[matrix.where[test]]
+    if test is None:
+        return "no such test"
+    fault = matrix.faults.get(test)
+    return PLACES[matrix.where[test]] if fault is None else f"broken: the reference fails it too: {fault}"
 
 
 def source_lines(test: CodeTest | None, language: str) -> Iterator[Line]:
@@ -100,11 +103,13 @@ def failure_of(execution: Execution | None, position: int) -> Failure | None:
     return next((one for one in failures if one.position == position), None)
 
 
-def evidence_lines(solution: MatrixSolution, position: int) -> Iterator[Line]:
+def evidence_lines(matrix: PassMatrix, solution: MatrixSolution, position: int) -> Iterator[Line]:
     """What came of a test, and why: the value found, the one wanted, the error and its line."""
     letter = letter_at(solution.outcomes, position)
     yield outcome_line(letter, position)
     failure = failure_of(solution.execution, position)
+    if letter == BROKEN and (fault := fault_of(matrix, solution, position)):
+        yield Span("error    ", "dim"), Span(fault, "error"), Span("  the reference's too", "dim")
     if failure is None:
         if letter not in (PASS, NOT_RUN, BROKEN):
             yield (Span("Why was not kept: of each solution the first few failures are.", "dim"),)
@@ -117,6 +122,12 @@ def evidence_lines(solution: MatrixSolution, position: int) -> Iterator[Line]:
         where = "" if failure.line is None else f"  line {failure.line}"
         said = ": ".join(filter(None, (failure.error, failure.message)))
         yield Span("error    ", "dim"), Span(said, "error"), Span(where, "bold")
+
+
+def fault_of(matrix: PassMatrix, solution: MatrixSolution, position: int) -> str:
+    """The error by which a test is broken; "" where it isn't, or its text doesn't tell."""
+    test = matrix.test_of(solution, position)
+    return "" if test is None else matrix.faults.get(test, "")
 
 
 def solution_lines(solution: MatrixSolution) -> Iterator[Line]:
@@ -137,7 +148,16 @@ def passed_words(outcomes: str) -> str:
     if not outcomes:
         return "not run"
     passed, total = outcomes.count(PASS), counted(outcomes)
-    return f"{passed} of {total} passed ({passed / total:.3f})" if total else "every test is broken"
+    return f"{passed} of {total} passed ({passed / total:.3f})" if total else "no test counts"
+
+
+def all_words(outcomes: str) -> str:
+    """What is said of a solution that fails no test."""
+    if not outcomes:
+        return "It has not been run."
+    return (
+        "It passes every test it was run on." if counted(outcomes) else "No test counts: all are broken or set apart."
+    )
 
 
 def kept_in(execution: Execution) -> str:

@@ -134,14 +134,16 @@ def found_by(matrix: PassMatrix) -> str:
 def caption(matrix: PassMatrix, laid: Arrangement) -> Content:
     """Suite, run, and what came of the solutions: two lines."""
     run = [one for one in matrix.solutions if one.outcomes]
-    passing = sum(set(one.outcomes) - {BROKEN} == {PASS} for one in run)
+    judged = [one for one in run if counted_tests(one.outcomes)]
+    passing = sum(set(one.outcomes) - {BROKEN} == {PASS} for one in judged)
     different = sum(bool(cluster.outcomes) for cluster in laid.clusters)
     done = (
         counted(len(run), "solution")
         if len(run) == len(matrix.solutions)
         else f"{len(run)} of {len(matrix.solutions)} solutions run"
     )
-    share = f"{passing} pass all tests (pass@1 {percent(passing / len(run))} %)" if run else "not run yet: a starts it"
+    share = f"{passing} pass all tests (pass@1 {percent(passing / len(judged))} %)" if judged else "no test counts"
+    share = share if run else "not run yet: a starts it"
     forgeable, broken = matrix.count(*INSIDE), matrix.count("broken")
     return Content.assemble(
         "suite ",

@@ -197,7 +197,9 @@ def with_counts(run: RunInfo, counted: Mapping[int, RunInfo]) -> RunInfo:
     return (
         run
         if known is None
-        else structs.replace(run, verdicts=known.verdicts, reasons=known.reasons, failures=known.failures)
+        else structs.replace(
+            run, verdicts=known.verdicts, reasons=known.reasons, failures=known.failures, untested=known.untested
+        )
     )
 
 
@@ -273,6 +275,8 @@ def _remark(run: RunInfo) -> Content:
         return Content.styled(printable(words), "$text-warning")
     if run.failures:
         return Content.styled(f"! {printable(run.failures[0])}", "$text-error")
+    if run.untested:
+        return Content.styled(f"! {printable(run.untested)}", "$text-warning")
     if run.new:
         words = f"… {counted(run.new, 'item')} came after it was complete and {waits(run.new)}: ctrl+r judges them."
         return Content.styled(words, "$text-warning")
@@ -317,6 +321,8 @@ def details(run: RunInfo, costs: RunCosts, log: str) -> Content:
     if run.failures:
         lines += [Content(""), Content.styled("Errors", "bold $text-accent")]
         lines += [Content(printable(words)) for words in run.failures]
+    if run.untested:
+        lines += [Content(""), Content.styled(f"! {printable(run.untested)}", "$text-warning")]
     lines += [Content(""), Content.styled("Reasons", "bold $text-accent")]
     reasons = sorted((run.reasons or {}).items(), key=lambda pair: (-pair[1], pair[0]))
     whole = sum((run.verdicts or {}).values())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from workbench.app.tui.kit.pass_grid import FORGEABLE
-from workbench.app.tui.kit.pass_texts import LETTER_STYLES, Line, failure_of, letter_at
+from workbench.app.tui.kit.pass_texts import LETTER_STYLES, Line, failure_of, fault_of, letter_at
 from workbench.app.tui.kit.pass_view import INSIDE, SHORT
 from workbench.app.tui.kit.wrapping import cut
-from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest, Failure
+from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest
 from workbench.core.text.code import code_lines
 from workbench.core.text.document import RenderedLine, RenderedText, Span
 from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SolutionCode
@@ -75,7 +75,7 @@ def test_columns(matrix: PassMatrix, solution: MatrixSolution) -> Columns[int]:
     return (
         word("test", number, room=5),
         column("outcome", lambda test: letter_at(solution.outcomes, test), outcome_cell, words=True, room=18),
-        word("why", lambda test: _why(failure_of(solution.execution, test)), room=(12, 40)),
+        word("why", lambda test: _why(matrix, solution, test), room=(12, 40)),
         word("source", lambda test: source_of(matrix.test_of(solution, test)), room=(12, 60), tone="dim"),
     )
 
@@ -96,9 +96,10 @@ def _style(letter: str) -> Tone:
     return "error" if LETTER_STYLES.get(letter) == "error" else "success" if letter == PASS else "warning"
 
 
-def _why(failure: Failure | None) -> str:
+def _why(matrix: PassMatrix, solution: MatrixSolution, position: int) -> str:
+    failure = failure_of(solution.execution, position)
     if failure is None:
-        return ""
+        return fault_of(matrix, solution, position)
     if failure.got is not None:
         return f"got {failure.got}"
     return ": ".join(filter(None, (failure.error, failure.message)))

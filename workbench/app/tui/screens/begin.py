@@ -51,7 +51,7 @@ class Begun(NamedTuple):
         typed: Whether some item has an answer type; None while no verifier has judged any.
         code: Whether it holds code problems: tests say what is right.
         suites: Which suites of tests can be run, singly and together.
-        passing: Of each of its verifiers how many solutions pass, in words.
+        passing: Of each of its verifiers how many solutions pass, in words, and what kept others from being judged.
     """
 
     counts: Status
@@ -326,9 +326,12 @@ class BeginScreen(LiveScreen):
 
 
 def _passing(project: Project, run: RunInfo) -> str:
-    """How many solutions pass in a run."""
-    said = verifying.run_info(project, run.run).verdicts or {"correct": 0}
-    return f"{said['correct']:,} of {counted(run.done, 'solution')} pass in {run.verifier}"
+    """How many solutions pass in a run, of those that it could judge; and why it could not judge others."""
+    info = verifying.run_info(project, run.run)
+    said = info.verdicts or {"correct": 0, "incorrect": 0}
+    judged = said["correct"] + said["incorrect"]
+    passing = f"{said['correct']:,} of {counted(judged, 'solution')} pass" if judged else "no solution could be judged"
+    return f"{passing} in {run.verifier}{f': {info.untested}' if info.untested else ''}"
 
 
 def _own_name() -> str:

@@ -204,6 +204,8 @@ def _same(one: SuiteRun | None, other: SuiteRun | None) -> bool:
 
 def _done(row: ProblemRow) -> Cell:
     """How far the run is with this problem; nothing where all of its solutions were run."""
+    if row.done and not row.judged:
+        return Cell("no test counts", "warning")
     if row.done == row.solutions:
         return Cell("")
     return Cell(f"ran {row.done}/{row.solutions}", "warning" if row.done else "dim")
@@ -236,7 +238,7 @@ def _columns(beside: SuiteRun | None) -> Columns[ProblemRow]:
             room=(5, 8),
             there=beside is not None,
         ),
-        column("run", lambda row: row, _done, words=True, key="done", room=(9, 13)),
+        column("run", lambda row: row, _done, words=True, key="done", room=(9, 14)),
         word(
             "tests",
             lambda row: " ".join(f"{suite}:{tests}" for suite, tests in row.tests.items()) or "none",

@@ -29,6 +29,7 @@ from workbench.app.tui.screens.code_diff import Comparing, compare
 from workbench.app.tui.suite_start import export_outcomes, start_suite
 from workbench.app.tui.switches import following, index_of
 from workbench.coding.matrix import Arrangement, arranged, read_matrix, solution_code
+from workbench.core.code import counted
 from workbench.core.project import Project
 from workbench.core.selection import Condition
 from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SolutionCode
@@ -187,8 +188,8 @@ class CodeProblemScreen(LiveScreen):
             test += texts.test_lines(matrix, solution, position, self.laid.rates[position])
         if solution is not None:
             about += texts.solution_lines(solution)
-            if position is not None:
-                about += texts.evidence_lines(solution, position)
+            if matrix is not None and position is not None:
+                about += texts.evidence_lines(matrix, solution, position)
             about += texts.verdict_lines(solution)
         wide = self.has_class("-wide")
         self.query_one("#code-problem-test", Reader).show(texts.text_of(*test, *(() if wide else about)))
@@ -406,8 +407,8 @@ class CodeSolutionScreen(WorkbenchScreen):
 
     @property
     def _listed(self) -> list[int]:
-        failing = kit_view.failing(self.matrix, self.solution)
-        return list(range(self.matrix.width)) if self.every else failing
+        every = self.every or (self.solution.outcomes and not counted(self.solution.outcomes))
+        return list(range(self.matrix.width)) if every else kit_view.failing(self.matrix, self.solution)
 
     # -- showing -----------------------------------------------------------------------------------
 
@@ -456,7 +457,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         position, execution = self._test, self.solution.execution
         reader = self.query_one("#code-solution-evidence", Reader)
         if position is None or position not in self._listed:
-            said = "It passes every test it was run on." if self.solution.outcomes else "It has not been run."
+            said = texts.all_words(self.solution.outcomes)
             reader.set_title("Test")
             reader.show(texts.text_of((texts.plain(f"{said} w lists all tests."),)))
             self._mark(None)
@@ -465,7 +466,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         test = self.matrix.test_of(self.solution, position)
         reader.set_title(f"Test {position + 1} · {texts.place_words(self.matrix, test)}")
         source = texts.source_lines(test, self.matrix.problem.language)
-        reader.show(texts.text_of(*texts.evidence_lines(self.solution, position), *source))
+        reader.show(texts.text_of(*texts.evidence_lines(self.matrix, self.solution, position), *source))
         self._mark(None if failure is None else failure.line)
 
     def _mark(self, line: int | None) -> None:

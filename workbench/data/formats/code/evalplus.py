@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from workbench.core.code import Problem, ProblemRecord
 from workbench.core.code_tests.assertion import Sources, is_literal, parsed
+from workbench.core.code_tests.broken import CANDIDATE, binding
 from workbench.data.formats.code import literals
 from workbench.data.formats.code.literals import DEFINITION, NAME, NameFinder, arguments, compared
 from workbench.data.formats.code.row import CodeRow, Tests, named, program, source_of, statements, tests_from
@@ -129,7 +130,6 @@ def _written(value: _Value, sources: Sources) -> str:
 
 LONGEST: Final = 4 << 20
 """Characters of test code that are taken apart: its tree takes some 300 bytes each."""
-CANDIDATE: Final = "candidate"
 _DEFINES = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
@@ -153,7 +153,7 @@ def split_check(source: str, entry_point: str) -> SplitSource:
         return SplitSource()
     parameter = checks[0].args.args[0].arg
     around = [node for node in tree if node is not checks[0] and not _unneeded(node)]
-    return _Splitter(around, sources).split(checks[0].body, f"{parameter} = {entry_point}")
+    return _Splitter(around, sources).split(checks[0].body, binding(entry_point, parameter))
 
 
 def split_module(source: str, entry_point: str | None) -> SplitSource:
@@ -162,7 +162,7 @@ def split_module(source: str, entry_point: str | None) -> SplitSource:
     splitter = _Splitter([node for node in tree if isinstance(node, _DEFINES)], sources)
     body = [node for node in tree if not isinstance(node, _DEFINES)]
     called = entry_point is not None and CANDIDATE in splitter.names.loaded(body)
-    return splitter.split(body, f"{CANDIDATE} = {entry_point}" if called else "")
+    return splitter.split(body, binding(entry_point) if entry_point and called else "")
 
 
 def _read(source: str) -> tuple[list[ast.stmt], Sources]:
@@ -379,7 +379,7 @@ def inputs(row: CodeRow) -> tuple[Tests, Tests]:
 def setup(entry_point: str, canonical: str) -> str:
     """Code that stands before the tests: the solution's function, the reference's, and the comparison."""
     return (
-        f"{CANDIDATE} = {entry_point}\n{REFERENCE} = {{}}\nexec({canonical!r}, {REFERENCE})\n"
+        f"{binding(entry_point)}\n{REFERENCE} = {{}}\nexec({canonical!r}, {REFERENCE})\n"
         f"{REFERENCE} = {REFERENCE}[{entry_point!r}]\n{DEFINITION}"
     )
 

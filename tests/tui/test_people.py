@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -17,7 +18,9 @@ from tests.tui.stage import SIZES, notices, opened, press, settle, text_of, unti
 from tests.unit.labelling.conflicting import label_all
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu, PeopleMenu
+from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.lending import LentApp, is_lent
 from workbench.app.tui.person import PersonScreen
 from workbench.core.project import Project
 from workbench.labelling import people, rulings
@@ -159,8 +162,15 @@ async def test_the_app_is_handed_to_a_person_blind_and_comes_back(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[list[str]] = []
+
+    def run(line: list[str], *, check: bool, env: dict[str, str]) -> None:
+        asked.append(line)
+        monkeypatch.setattr(os, "environ", env)
+        assert is_lent()
+
+    assert not is_lent()
     monkeypatch.setattr(WorkbenchApp, "suspend", lambda _: nullcontext())
-    monkeypatch.setattr(subprocess, "run", lambda line, check: asked.append(line))
+    monkeypatch.setattr(subprocess, "run", run)
     async with coordinator(project) as (app, pilot):
         await press(pilot, *":a", "enter", "down", "ctrl+r")
         assert asked == [
@@ -168,6 +178,21 @@ async def test_the_app_is_handed_to_a_person_blind_and_comes_back(
         ]
         assert type(app.screen).__name__ == "HomeScreen"
         assert app.working_as == {}, "what the coordinator looks at now, ben has not seen"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_lent_app_says_that_leaving_gives_it_back(project: Project, size: tuple[int, int]) -> None:
+    app = LentApp(project, "amira")
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        assert title(app).endswith("as amira · ^q gives the app back to the coordinator")
+        await press(pilot, "escape")
+        assert any("^q gives the app back" in notice for notice in notices(app))
+        footer = app.screen.query_one(Footer)
+        assert ("ctrl+q", "Give back") in [(key.key, key.label) for _, key in footer.shown]
+        assert any(command.title == "Give back" for command in app.get_system_commands(app.screen))
+        await press(pilot, "ctrl+q")
+    assert app.leaving
 
 
 async def test_a_terminal_that_cannot_be_handed_over_says_so(project: Project) -> None:

@@ -123,9 +123,9 @@ def recent() -> list[RecentProject]:
 
 
 def remember(database: Path, annotator: str | None) -> None:
-    """Put a database first; where that can't be written, nothing is lost but this."""
+    """Put a database first, for this person; where that can't be written, nothing is lost but this."""
     opened = RecentProject(str(database.resolve()), annotator)
-    others = [other for other in recent() if other.path != opened.path]
+    others = [other for other in recent() if other != opened]
     with contextlib.suppress(WorkbenchError, OSError, UnicodeError):
         _place().parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_whole(_place(), msgspec.json.encode([opened, *others][:_MOST]).decode())

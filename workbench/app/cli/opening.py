@@ -145,6 +145,7 @@ def open_command(options: OpenOptions) -> None:
         raise UsageError("Items are the coordinator's to look at.", "Leave --as out, or the item.")
     if not terminal:
         raise UsageError("The app needs a terminal.", "In scripts use the commands: workbench --help")
+    from workbench.app.tui.lending import is_lent
     from workbench.config import settings_of
     from workbench.config.settings import remember
 
@@ -160,7 +161,7 @@ def open_command(options: OpenOptions) -> None:
                 screen = begins_at(project, annotator)
         settings = settings_of(project)
         items = () if options.item is None else _meant(project, options.item)
-        if not served:
+        if not (served or is_lent()):
             remember(project.path, annotator)
         _app(project, annotator, settings, screen, items)
 
@@ -171,9 +172,10 @@ def _app(
     """The app, until the person leaves."""
     # Modules stay: to look among them for garbage is in vain. The app does so again, in its own way.
     gc.disable()
-    from workbench.app.tui.app import run
+    from workbench.app.tui.app import WorkbenchApp, run
+    from workbench.app.tui.lending import LentApp, is_lent
 
-    run(project, annotator, settings, screen, items)
+    run(project, annotator, settings, screen, items, LentApp if is_lent() else WorkbenchApp)
 
 
 def _meant(project: Project, item: str) -> Sequence[int]:

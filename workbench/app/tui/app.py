@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import subprocess
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -28,6 +26,7 @@ from textual.worker import WorkerFailed
 from workbench.app.tui.allocating import Garbage, process_of_its_own
 from workbench.app.tui.key_order import KeyOrder
 from workbench.app.tui.keymap import Action, bindings, key_names
+from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.pace import AtWork, Pace
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.themes import OWN_THEMES, legible
@@ -123,6 +122,7 @@ class WorkbenchApp(App[None]):
         Action("app.back", "escape,q", "go_back", "Back", "Go back to the screen before."),
         Action("app.quit", "ctrl+q", "quit", "Quit", "Leave the app; runs go on."),
     )
+    LEAVING = "leaves the app"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(EVERYWHERE),
         # Above dialogs and lines, too; a keymap that moves it takes this one away.
@@ -166,16 +166,27 @@ class WorkbenchApp(App[None]):
         return self.annotator or self.working_as.get(role)
 
     @property
+    def seat(self) -> str:
+        """Whose app it is."""
+        return "coordinator" if self.annotator is None else f"as {printable(self.annotator)}"
+
+    @property
+    def leaving_words(self) -> str:
+        """What leaving does, after its key."""
+        return f"{next(iter(self.shown_keys('app.quit', 'ctrl+q')))} {self.LEAVING}"
+
+    @property
     def names_worked_under(self) -> tuple[str, ...]:
         """The people as whom the coordinator has worked here: what they look at, these have seen."""
         return tuple(sorted({*self.working_as.values()}))
 
     def hand_over(self, name: str) -> None:
         """Let a person work blind, in an app of their own in this terminal; then come back to this one."""
-        command = [sys.executable, "-P", "-m", "workbench", "open", f"--as={name}", "--at", "work"]
+        from workbench.app.tui.lending import lend
+
         try:
             with self.suspend():
-                subprocess.run([*command, "--", str(self.project.path)], check=False)
+                lend(self.project, name)
         except SuspendNotSupported:
             self.notify("This terminal can't be handed over: open the project under their own name.", markup=False)
 
@@ -399,8 +410,7 @@ class WorkbenchApp(App[None]):
 
     def action_help_quit(self) -> None:
         """Say how to leave (ctrl+c)."""
-        key = next(iter(self.shown_keys("app.quit", "ctrl+q")))
-        self.notify(f"{key} leaves the app.", title="Do you want to leave?", markup=False)
+        self.notify(f"{self.leaving_words}.", title="Do you want to leave?", markup=False)
 
     def action_screenshot(self, filename: str | None = None, path: str | None = None) -> None:
         """Write the screen as SVG beside the database, and say where; what can't be written is said, too."""
@@ -502,16 +512,18 @@ def run(
     settings: Settings,
     begin_at: str = "home",
     items: Sequence[int] = (),
+    kind: type[WorkbenchApp] = WorkbenchApp,
 ) -> None:
     """Run the app until the person leaves; problems are logged beside the database.
 
     Args:
         items: Row ids of the items to begin with, on top of the screen ``begin_at``.
+        kind: Which app: the coordinator's own, or a lent one.
 
     Raises:
         UsageError: There is no screen ``begin_at``, or it is not this person's.
     """
-    app = WorkbenchApp(project, annotator, settings, begin_at, items)
+    app = kind(project, annotator, settings, begin_at, items)
     if begin_at not in app.screen_names:
         raise UsageError(f"There is no screen {begin_at!r}.", f"Screens: {', '.join(app.screen_names)}.")
     log = logging.FileHandler(app_log(project), encoding="utf-8", delay=True)

@@ -22,7 +22,7 @@ _QUESTIONS: Final[dict[Role, str]] = {
 _SIGHTED: Final = (
     "Gold and verdicts are a key away here: what is said under these names is marked unblinded, and agreement leaves "
     "it out. So that it counts, ctrl+r hands this app to the person under the cursor, blind, until they leave it; or "
-    "they open the project under their own name, or in a browser (docs/annotation.md)."
+    "they open the project under their own name, or in a browser."
 )
 
 

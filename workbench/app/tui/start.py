@@ -66,6 +66,7 @@ class StartApp(App[Beginning]):
         super().__init__()
         self._choices = sorted(choices, key=lambda one: not _is_there(one))
         self._demo = demo
+        self._there: Path | None = None  # a file that was named for the new project
         self.animation_level = "none"
 
     def compose(self) -> ComposeResult:
@@ -97,13 +98,17 @@ class StartApp(App[Beginning]):
 
     @on(Input.Submitted)
     def _named(self, event: Input.Submitted) -> None:
-        path = Path(event.value.strip()).expanduser()
-        if wrong := _wrong(path):
+        named = Path(event.value.strip()).expanduser()
+        path = named if named.suffix or not named.name else named.with_suffix(".db")
+        if path == self._there:
+            self.exit(Beginning(str(path)))
+        elif wrong := _wrong(path):
+            self._there = path if path.is_file() else None
             told = self.query_one("#start-wrong", Static)
             told.update(f"! {wrong}")
             told.display = True
         else:
-            self.exit(Beginning(str(path if path.suffix else path.with_suffix(".db")), how="new"))
+            self.exit(Beginning(str(path), how="new"))
 
     def action_help(self) -> None:
         """Say what each key does."""
@@ -124,14 +129,16 @@ def _wrong(path: Path) -> str:
     """Why no database can be made there."""
     if not path.name:
         return "Give it a name."
-    if path.exists() or path.with_suffix(path.suffix or ".db").exists():
-        return "There is a file of this name already. Take another name."
+    if path.is_file():
+        return "There is a file of this name already. Enter opens it; a new project needs another name."
+    if path.exists():
+        return "There is a folder of this name already. Take another name."
     return "" if path.absolute().parent.is_dir() else "There is no such folder."
 
 
 def here(folder: Path, known: Sequence[RecentProject]) -> list[RecentProject]:
-    """Databases of a folder, by name, that are not among those known."""
-    seen = {opened.path for opened in known}
+    """Databases of a folder, by name, that the coordinator has not opened lately."""
+    seen = {opened.path for opened in known if opened.annotator is None}
     found = sorted(str(path.resolve()) for path in folder.glob("*.db") if path.is_file())
     return [RecentProject(path) for path in found if path not in seen]
 

@@ -7,21 +7,25 @@ import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from textual.widgets import Input, OptionList, Static
 
 from tests.commands import Call, in_process
 from tests.helpers import make_project, numbered
+from workbench.app.cli import opening
+from workbench.app.tui import lending
 from workbench.app.tui.start import Beginning, StartApp, here
 from workbench.app.verbs import COMMANDS
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.config.settings import RecentProject, recent, remember
 from workbench.core.errors import UsageError
 from workbench.core.options import TableForm
-from workbench.core.project import Project, open_project
+from workbench.core.project import Project, open_project, opened_project
 from workbench.core.verdict import Outcome, Verdict
 from workbench.interchange.exporting import format_of
+from workbench.labelling.people import add_annotators
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_tables import accuracy_as
 from workbench.runs.run_status import delete
@@ -58,9 +62,24 @@ def test_what_was_opened_last_comes_first(tmp_path: Path) -> None:
         RecentProject(str(paths[0]), "amira"),
         RecentProject(str(paths[2])),
         RecentProject(str(paths[1])),
-    ]
+        RecentProject(str(paths[0])),
+    ], "the coordinator's own entry stays"
     paths[0].unlink()
     assert recent()[0] == RecentProject(str(paths[0]), "amira")
+
+
+@pytest.mark.parametrize("lent", [False, True])
+def test_who_is_lent_the_app_has_not_opened_the_project(
+    monkeypatch: pytest.MonkeyPatch, database: str, lent: bool
+) -> None:
+    with opened_project(database) as project:
+        add_annotators(project, ["amira"])
+    monkeypatch.setattr(opening, "_app", lambda *_: None)
+    monkeypatch.setattr(lending, "is_lent", lambda: lent)
+    monkeypatch.setattr("sys.stdin", Mock(isatty=lambda: True))
+    monkeypatch.setattr("sys.stdout", Mock(isatty=lambda: True))
+    opening.open_command.main([database, "--as", "amira"], standalone_mode=False)
+    assert recent() == ([] if lent else [RecentProject(database, "amira")])
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"a": 1}', '[{"path": 3}]', "\x00", "[" * 100_000])
@@ -318,7 +337,8 @@ async def test_the_start_screen_offers_what_is_here_and_says_what_is_missing(tmp
     for name in ("a.db", "b.db", "[red]c.db", "no.txt"):
         (tmp_path / name).touch()
     choices = [*known, *here(tmp_path, known)]
-    assert [Path(opened.path).name for opened in choices] == ["gone.db", "b.db", "[red]c.db", "a.db"]
+    assert [Path(opened.path).name for opened in choices] == ["gone.db", "b.db", "[red]c.db", "a.db", "b.db"]
+    assert choices[-1] == RecentProject(str(tmp_path / "b.db")), "the coordinator's, too"
     app = StartApp(choices, "demo.db")
     async with app.run_test(size=(80, 24)) as pilot:
         *_, new, demo, last = app.query_one(OptionList).options
@@ -343,6 +363,10 @@ async def test_a_new_project_gets_a_name_that_is_free(tmp_path: Path, monkeypatc
         app.query_one(Input).value = "mine"
         await pilot.press("enter")
     assert app.return_value == Beginning("mine.db", None, "new")
+    app = StartApp([], "demo.db")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("enter", "enter", "enter")
+    assert app.return_value == Beginning("project.db"), "one that is there is opened when it is asked for twice"
     app = StartApp([], "demo.db")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("end", "enter")

@@ -145,8 +145,7 @@ class HomeScreen(LiveScreen):
         self.query_one("#home-briefing").focus()
 
     def _who(self) -> str:
-        person = self.workbench.annotator
-        return f"{printable(self.project.path.name)} · {f'as {printable(person)}' if person else 'coordinator'}"
+        return f"{printable(self.project.path.name)} · {self.workbench.seat}"
 
     def _menu(self) -> list[Option]:
         found = []

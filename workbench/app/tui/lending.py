@@ -1,0 +1,53 @@
+"""The coordinator's terminal, lent to a person who works blind until they give it back."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import ClassVar, Final
+
+from textual.binding import Binding, BindingType
+
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.keymap import Action, bindings
+from workbench.core.project import Project
+
+_LENT: Final = "WORKBENCH_LENT"
+"""The variable that tells a process of the app that another one waits for it."""
+
+_GIVE_BACK: Final = "Give back"
+
+
+def lend(project: Project, name: str) -> None:
+    """Let a person work in an app of their own until they leave it."""
+    print(f"Opening the app for {name}, blind …", flush=True)  # noqa: T201 (the terminal is bare meanwhile)
+    command = [sys.executable, "-P", "-m", "workbench", "open", f"--as={name}", "--at", "work"]
+    subprocess.run([*command, "--", str(project.path)], check=False, env={**os.environ, _LENT: "1"})
+
+
+def is_lent() -> bool:
+    """Whether this process is such an app."""
+    return _LENT in os.environ
+
+
+def _returned(action: Action) -> Action:
+    if action.id != "app.quit":
+        return action
+    return action._replace(label=_GIVE_BACK, help="Give the app back to the coordinator.")
+
+
+class LentApp(WorkbenchApp):
+    """A person's app in which leaving leads back to the coordinator's, and that says so wherever leaving is named."""
+
+    EVERYWHERE: ClassVar[tuple[Action, ...]] = tuple(map(_returned, WorkbenchApp.EVERYWHERE))
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(EVERYWHERE),
+        Binding("ctrl+q", "quit", _GIVE_BACK, priority=True),
+    ]
+    LEAVING = "gives the app back to the coordinator"
+
+    @property
+    def seat(self) -> str:
+        """Whose app it is, and that it is so only until they leave."""
+        return f"{super().seat} · {self.leaving_words}"

@@ -224,8 +224,8 @@ def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
         first = f": the first of {len(found):,} suspects" if many < len(found) else ""
         yield Matter(
             kind="suspect-labels",
-            sentence=f"{counted(many, 'label')} {'is' if many == 1 else 'are'} more probably wrong than right, by what "
-            f"{listed(found.verifiers)} {says}{first}.",
+            sentence=f"{counted(many, 'label')} {'is' if many == 1 else 'are'} unlike most of items of which "
+            f"{listed(found.verifiers)} {says} the same{first}: worth a look.",
             about={"queue": found.name},
             size=many,
             screen="disagreements",

@@ -14,7 +14,7 @@ from workbench.core.taxonomy import type_display
 from workbench.core.text.emphasis import what_marks_mean, with_mark
 from workbench.core.text.figures import counted
 from workbench.core.text.inert import inert
-from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.core.verdict import GoldChoice, Outcome, Protocol3
 from workbench.measuring import notes
 from workbench.measuring.columns import columns as every_column
 from workbench.measuring.judged import judges_of
@@ -284,6 +284,8 @@ def fit(
         )
     threshold = fit_threshold(columns.score[usable], correct, method)
     counted = (columns.gold >= 0) & (columns.outcome >= 0)
+    if protocol == "decided":
+        counted &= np.isfinite(columns.score) | (columns.outcome < Outcome.ABSTAIN)
     has_rest = bool((counted & ~inside).any())
     on_questions, other_questions = (set(columns.question[counted & side].tolist()) for side in (inside, ~inside))
     return ThresholdReport(
@@ -356,7 +358,7 @@ def threshold_text(report: ThresholdReport) -> str:
     if report.shared_questions:
         notes.append(f"{counted(report.shared_questions, 'question')} have rows in both parts.")
     if report.unscored:
-        notes.append(f"{counted(report.unscored, 'row')} without a score, undecided.")
+        notes.append(f"{counted(report.unscored, 'row')} without a score: no threshold moves their verdicts.")
     notes += map(inert, what_marks_mean(report.selection_judges))
     return (
         f"{inert(with_mark(report.verifier, report.selection_judges))}, run {report.run}: "

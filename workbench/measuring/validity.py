@@ -14,6 +14,7 @@ from workbench.core.database.selection import check_names
 from workbench.core.final_answer import completion_answer
 from workbench.core.project import Project
 from workbench.core.reasons import title
+from workbench.core.run import IMPORTED
 from workbench.core.selection import Selection
 from workbench.core.text.figures import counted, points_interval
 from workbench.core.text.inert import inert
@@ -295,7 +296,11 @@ def _of_judge(
         for check, chosen, exposed in _exposures(project, rows, seen, judge, outcome)
         if _varies(said := _said(check, outcome[chosen]))
     ]
-    others = [_undecided(everything, rows, judge, outcome), *_flips(project, everything, rows, judge, outcome)]
+    others = [
+        _unknown_model(project, rows, judge),
+        _undecided(everything, rows, judge, outcome),
+        *_flips(project, everything, rows, judge, outcome),
+    ]
     return [*comparing, *(finding for finding in others if finding is not None)]
 
 
@@ -340,15 +345,33 @@ def _longer(rows: _ChosenItems, measured: IntArray) -> BoolArray:
 
 
 def _own_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> BoolArray | None:
-    """Completions by the model that judges; None for a verifier without one."""
+    """Completions by the model that judges; None for a verifier without one, or one that isn't known."""
     import numpy as np
 
     verifier = runs.verifier_named(project.database.reader(), judge.name)
     model = None if verifier is None else model_of(verifier)
-    if model is None:
+    if model is None or _has_no_known_model(project, rows, judge):
         return None
     same = [place for place, name in enumerate(rows.models) if plain_name(name) == plain_name(model)]
     return np.isin(rows.model, same)
+
+
+def _has_no_known_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> bool:
+    """Whether verdicts came in a file that names no model, under a name that no completion's model has."""
+    verifier = runs.verifier_named(project.database.reader(), judge.name)
+    if verifier is None or verifier.kind != IMPORTED or verifier.config.get("model"):
+        return False
+    return plain_name(judge.name) not in map(plain_name, rows.models)
+
+
+def _unknown_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> ValidityFinding | None:
+    if not _has_no_known_model(project, rows, judge):
+        return None
+    sentence = (
+        f"Its verdicts came in a file, and no model that wrote completions is called {judge.name}: whether it judged "
+        "completions of its own can't be known."
+    )
+    return ValidityFinding(check="own-model", verifier=judge.name, n=0, sentence=sentence, stands_out=False)
 
 
 def _said(check: Check, outcome: IntArray) -> BoolArray:

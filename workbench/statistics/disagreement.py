@@ -75,17 +75,23 @@ def quantiles(values: FloatArray, parts: int) -> Feature:
 
 
 FOLDS = 5
+_ALIKE = 10.0
+"""Items whose weight the model has beside the items of the very same levels."""
 _RIDGE, _HARDLY = 1.0, 1e-6
 _ROUNDS = 100
 _CLOSE = 1e-6
 
 
 def improbable(features: Sequence[Feature], gold: IntArray, question: IntArray) -> FloatArray:
-    """How probably each label is wrong, by a model fitted on other questions' labels.
+    """How often items like each have the other label, by a model fitted on other questions' labels.
+
+    That is how surprising the label is. How probably it is wrong does not follow: where verifiers err together, right
+    labels surprise as wrong ones do.
 
     Confident learning's self-confidence, 1 - P(label | features), where P is out of fold: a ridge-penalised logistic
-    regression on the features' levels, fitted on four fifths of the questions and applied to the others. Two
-    completions of one question are never on both sides.
+    regression on the features' levels, fitted on four fifths of the questions and applied to the others. Items of the
+    very same levels in those four fifths have their say beside it, so that the share holds for verifiers whose errors
+    go together, which a sum of their weights does not see. Two completions of one question are never on both sides.
 
     Source: Northcutt, Jiang and Chuang, "Confident learning: estimating uncertainty in dataset labels", Journal of
     Artificial Intelligence Research 70, 2021.
@@ -104,7 +110,9 @@ def improbable(features: Sequence[Feature], gold: IntArray, question: IntArray) 
     indicators, everything = known.indicators(), counts.sum(axis=0)
     correct = np.empty((FOLDS, count))
     for held in np.unique(fold).tolist():
-        correct[held] = expit(indicators @ _fitted(indicators, everything - counts[held]))
+        others = everything - counts[held]
+        expected = expit(indicators @ _fitted(indicators, others))
+        correct[held] = (others[:, 1] + _ALIKE * expected) / (others.sum(axis=1) + _ALIKE)
     probability = correct[fold, known.of]
     wrong: FloatArray = np.where(gold == 1, 1 - probability, probability)
     return wrong

@@ -193,7 +193,7 @@ def test_labels_that_verifiers_make_improbable_are_counted(tmp_path: Path) -> No
         connection.execute("UPDATE completions SET imported_gold = 1 - imported_gold WHERE id IN (3, 8)")
         connection.execute("INSERT INTO changes (first_id, last_id) VALUES (3, 8)")
     matter = of_kind(project, "suspect-labels")
-    assert matter.sentence == "2 labels are more probably wrong than right, by what rules and exact say."
+    assert matter.sentence == "2 labels are unlike most of items of which rules and exact say the same: worth a look."
     assert (matter.screen, matter.about) == ("disagreements", {"queue": "suspect-gold"})
     assert len(queue(project, "suspect-gold", hide_reviewed=True)) == matter.size
 
@@ -215,12 +215,12 @@ def test_of_more_suspects_than_are_counted_the_count_says_which(tmp_path: Path) 
     for name, wrong in (("rules", {}), ("exact", others)):
         judge(project, name, rightly(project, wrong))
     with project.database.write() as connection:
-        connection.execute("UPDATE completions SET imported_gold = 1 - imported_gold WHERE id IN (40, 51)")
-        connection.execute("INSERT INTO changes (first_id, last_id) VALUES (40, 51)")
+        connection.execute("UPDATE completions SET imported_gold = 1 - imported_gold WHERE id IN (1, 3, 40, 51)")
+        connection.execute("INSERT INTO changes (first_id, last_id) VALUES (1, 51)")
     matter = of_kind(project, "suspect-labels")
     every = len(queue(project, "suspect-gold", hide_reviewed=True))
     assert every > matter.size
-    assert matter.sentence.endswith(f": the first of {every} suspects.")
+    assert matter.sentence.endswith(f": the first of {every} suspects: worth a look.")
 
 
 @pytest.mark.parametrize(

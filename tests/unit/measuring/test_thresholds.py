@@ -13,6 +13,7 @@ from tests.unit.measuring.scored_runs import add_complete_run, scores
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
+from workbench.core.verdict import Outcome, Verdict
 from workbench.measuring.scores import fit, threshold_text
 
 ITEMS = 200
@@ -82,6 +83,17 @@ def test_failed_calls_count_as_undecided(project: Project) -> None:
     report = fit(project, "flaky", protocol="strict")
     assert (report.unscored, report.fitted.error, report.fitted.n) == (ITEMS // 10, ITEMS // 10, ITEMS)
     assert fit(project, "flaky", protocol="decided").fitted.n == ITEMS * 9 // 10
+
+
+def test_rows_without_a_score_keep_their_verdicts_and_only_what_counts_is_counted(project: Project) -> None:
+    """Of 20 rows without a score 10 are decided all the same."""
+    given = scores({item: None if item % 10 == 0 else SCORES[item] for item in SCORES})
+    said = [(item, Verdict(outcome=Outcome.CORRECT)) if item % 20 == 0 else (item, verdict) for item, verdict in given]
+    add_complete_run(project, "half", said)
+    forced, decided = (fit(project, "half", protocol=protocol) for protocol in ("forced", "decided"))
+    assert (forced.unscored, forced.fitted.error, forced.fitted.n) == (20, 10, ITEMS)
+    assert (decided.unscored, decided.fitted.n) == (10, ITEMS - 10)
+    assert "20 rows without a score: no threshold moves their verdicts." in threshold_text(forced)
 
 
 def test_one_class_is_refused(project: Project) -> None:

@@ -101,6 +101,16 @@ def test_a_judge_whose_own_completions_are_few_is_told_so(project: Project) -> N
     assert found.sentence.startswith("Too few to tell: 0 completions by its own model")
 
 
+def test_whose_verdicts_came_in_a_file_is_known_by_name_or_not_at_all(project: Project) -> None:
+    said = [(n + 1, Verdict(outcome=Outcome(n % 2))) for n in range(120)]
+    add_complete_run(project, "answers-of-someone", said, kind="imported")
+    add_complete_run(project, "m-1", said, kind="imported")
+    found = of(project, "answers-of-someone")["own-model"]
+    assert (found.n, found.estimate, found.stands_out) == (0, None, False)
+    assert "can't be known" in found.sentence
+    assert of(project, "m-1")["own-model"].counts["of_the_kind"] == 30
+
+
 def test_undecided_items_are_counted_with_their_reasons_and_by_gold(project: Project) -> None:
     found = [
         (

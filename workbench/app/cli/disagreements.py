@@ -55,7 +55,7 @@ def disagreements_command(project: Project, options: DisagreementsOptions) -> Ou
     verifiers      verdicts differ from each other
     split          K verifiers against all the others
     exact-label    the final answers are equal, but gold says incorrect
-    suspect-gold   the verifiers together make the label improbable
+    suspect-gold   items that the verifiers judge alike have the other label
     flips          a verifier contradicts itself
     annotators     people disagree
 

@@ -16,7 +16,7 @@ QUEUES: Final[dict[Queue, str]] = {
     "verifiers": "Verifiers differ from each other, the most evenly split first.",
     "split": "k verifiers against the others, as VerifyBench-Hard was chosen: 2 against 3.",
     "exact-label": "The final answers are exactly equal, but the label says incorrect.",
-    "suspect-gold": "The verifiers together make the label improbable.",
+    "suspect-gold": "Items that the verifiers judge alike have the other label.",
     "flips": "One verifier's verdict differs between its samples or runs.",
     "annotators": "Two annotators disagree.",
 }

@@ -24,7 +24,7 @@ Check = Literal[
 ]
 
 CHECKS: Final[dict[Check, str]] = {
-    "length": "longer completions against shorter ones of equal gold and type",
+    "length": "completions longer than the median of those of equal gold and type against the others",
     "own-model": "completions by the judge's own model against others of equal gold and type",
     "first-option": "completions that choose the first option against those that choose another, of equal gold",
     "boxed": "completions with a boxed answer against those without, of equal gold and type",

@@ -44,11 +44,11 @@ _EQUAL: Final[dict[str | None, tuple[float, str]]] = {
 _OTHER_LETTER: Final = (1.0, "They choose different options")
 _SHOWN = 60
 _SUSPECT = 0.1
-"""How probably wrong a label must be to be in the queue."""
+"""How often gold must say otherwise of items judged alike for a label to be in the queue."""
 _LEAST_QUESTIONS: Final = 20
 """Of fewer, a model fitted on the other questions says nothing: four of each of its five parts."""
 EVEN: Final = 0.5
-"""A label above is more probably wrong than right."""
+"""Above it, most items judged alike have the other label. Whether this one is wrong is another matter."""
 
 
 class _Sure(NamedTuple):
@@ -126,7 +126,11 @@ def _shown(text: str | None) -> str:
 
 
 def suspect_gold(asked: QueueQuery) -> QueueContents:
-    """The verifiers together make the label improbable, and one of them at least says otherwise."""
+    """Most items judged alike have the other label, or many, and one verifier at least says otherwise.
+
+    How many labels are wrong is not told: that verifiers err together on some items, and that gold is wrong there, look
+    the same in such data, and gold without any error has rare true labels, too.
+    """
     import numpy as np
 
     from workbench.statistics.disagreement import contradicted, falling, improbable, outvoted
@@ -148,17 +152,19 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
 
     def why(cases: Sequence[QueueItem]) -> list[str]:
         return [
-            f"{who_says(case.votes)}; {gold_says(case)}: wrong with probability {case.score:.2f}, "
-            f"by Dawid–Skene {outvotes[case.place]:.2f}."
+            f"{who_says(case.votes)}; {gold_says(case)}, but the other of {100 * case.score:.0f} % of items judged "
+            "alike. Were verifiers to err independently, it would be wrong with probability "
+            f"{outvotes[case.place]:.2f} (Dawid–Skene)."
             for case in cases
         ]
 
     return QueueContents(
         ranking=falling(rows[suspect], wrong[suspect]),
-        text=f"Labels ({asked.gold}) that {runs_of(asked)} together make wrong with a probability of at least "
-        f"{_SUSPECT}, where one of them at least says otherwise; {np.count_nonzero(suspect & (wrong > EVEN)):,} are "
-        "more probably wrong than right. Score: the probability, 1 - P(label), by a model of verdicts, scores, type "
-        "and length that was fitted on other questions (confident learning).",
+        text=f"Labels ({asked.gold}) other than those of at least {100 * _SUSPECT:.0f} % of the items that "
+        f"{runs_of(asked)} judge alike, where one of them at least says otherwise; "
+        f"{np.count_nonzero(suspect & (wrong > EVEN)):,} are other than most. Score: that share, 1 - P(label), by a "
+        "model of verdicts, scores, type and length that was fitted on other questions (confident learning). It is an "
+        "order to look in, no probability of a wrong label: where verifiers err together a right one scores high, too.",
         why=why,
     )
 

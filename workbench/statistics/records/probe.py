@@ -223,7 +223,7 @@ class ThresholdReport(Struct, frozen=True, kw_only=True):
         rest: Figures on all other rows; None if there are none.
         in_sample: Whether there are no other rows, so that all figures are of the rows it was fitted on.
         shared_questions: Questions with rows on both sides, which makes ``rest`` less of a test.
-        unscored: Rows with gold and a verdict without a score, on both sides; they count as undecided.
+        unscored: Rows among those counted, on both sides, without a score: they keep their verdicts, decided or not.
         protocol: How undecided rows count.
         saved_as: The verifier that has this threshold, if one was made.
         selection_judges: The verifier, if it or its model helped to choose the items; else nobody.

@@ -132,7 +132,26 @@ def test_a_label_that_the_verifiers_make_improbable_is_suspect(tmp_path: Path) -
     found = rows(voted(tmp_path, *items, gold=flipped), "suspect-gold")
     assert next(iter(found)) == "c7"
     assert found["c7"].score > 0.5
-    assert "by Dawid–Skene 1.00" in found["c7"].why
+    assert "wrong with probability 1.00 (Dawid–Skene)" in found["c7"].why
+
+
+def test_of_gold_without_errors_and_verifiers_that_err_together_no_label_is_called_wrong(tmp_path: Path) -> None:
+    """All labels are right; one time in twelve all three verifiers are mistaken at once."""
+    chance = random.Random(2)
+    gold = "".join(chance.choice("+-") for _ in range(240))
+    other = {"+": "-", "-": "+"}
+    items = [(other[sign] if number % 12 == 5 else sign) * 3 for number, sign in enumerate(gold)]
+    project = voted(tmp_path, *items, gold=gold)
+    shown = queue(project, "suspect-gold")
+    found = rows(project, "suspect-gold")
+    assert len(found) == 20
+    assert min(row.score for row in found.values()) > 0.85
+    assert "no probability of a wrong label" in shown.text
+    for row in found.values():
+        share = f"but the other of {100 * row.score:.0f} % of items judged alike. "
+        said, _, model = row.why.partition(share)
+        assert "wrong" not in said
+        assert model.startswith("Were verifiers to err independently, it would be wrong with probability")
 
 
 def test_verifiers_that_agree_with_a_label_never_make_it_suspect(tmp_path: Path) -> None:

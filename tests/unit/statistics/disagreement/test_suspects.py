@@ -48,13 +48,29 @@ def test_ten_flipped_labels_are_found_again_among_the_first_twenty() -> None:
     assert np.mean(random) < 0.3
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.05], ids=["gold without errors", "gold with errors"])
+def test_the_share_of_items_judged_alike_holds_for_verifiers_that_err_together(noise: float) -> None:
+    chance = np.random.default_rng(6)
+    items = 40_000
+    truth = (chance.random(items) < 0.3).astype(np.int64)
+    together = chance.random(items) < 0.08
+    votes = [np.where(together | (chance.random(items) > accuracy), 1 - truth, truth) for accuracy in (0.95, 0.9, 0.85)]
+    gold = np.where(chance.random(items) < noise, 1 - truth, truth)
+    wrong = improbable(features(votes), gold, np.arange(items) // 2)
+    correct = np.where(gold == 1, 1 - wrong, wrong)
+    alike = votes[0] * 4 + votes[1] * 2 + votes[2]
+    for kind in range(8):
+        assert correct[alike == kind].mean() == pytest.approx(gold[alike == kind].mean(), abs=0.01)
+
+
 def test_a_model_is_fitted_on_other_questions_only() -> None:
     """A level that names the question says nothing of it out of fold; a model that saw it would believe the labels."""
     question = np.repeat(np.arange(40), 4)
     assert (improbable([Feature(question, 40)], question % 2, question) > 0.4).all()
 
 
-def test_probabilities_equal_scikit_learns() -> None:
+def test_the_model_alone_equals_scikit_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.statistics.disagreement._ALIKE", 1e12)
     linear_model = pytest.importorskip("sklearn.linear_model")
     gold, votes, question = world(3)
     indicators = np.column_stack([vote == level for vote in votes for level in range(-1, 4)]).astype(float)

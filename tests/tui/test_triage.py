@@ -322,6 +322,16 @@ async def test_like_cases_are_counted_shown_marked_and_taken_back_as_one(project
         assert title(screen).startswith("case 2 of 8 · 0 with a cause · 8 left")
 
 
+async def test_like_cases_are_taken_back_as_one_after_a_new_start(project: Project) -> None:
+    async with triaging(project) as (screen, pilot):
+        await press(pilot, "1", "space", "4")
+        assert len(stored(project)) == 3
+    async with triaging(project) as (screen, pilot):
+        await press(pilot, "z")
+        assert "2 cases" in shown(screen)
+        assert title(screen).startswith("case 2 of 8 · 1 with a cause · 7 left")
+
+
 async def test_picked_is_of_one_card_only(project: Project) -> None:
     async with triaging(project) as (screen, pilot):
         await press(pilot, "space", "]", "1")

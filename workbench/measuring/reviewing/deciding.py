@@ -110,22 +110,7 @@ def mark_error(
         UsageError: There is no such item, category or verdict, the verdict is what gold says, ``other`` has no note,
             the note is too long, or ``by`` is no name.
     """
-    if category not in ERROR_CATEGORIES:
-        raise UsageError(f"{category!r} is no kind of error.", f"Kinds: {', '.join(ERROR_CATEGORIES)}.")
-    if category == "other" and not note.strip():
-        raise UsageError("Another kind of error needs a note that says which.", "Write: --note TEXT")
-    with _at_desk(project, completion, by, note) as desk:
-        said = reviews.verdict_of(desk.connection, run, completion)
-        if said is None:
-            raise UndecidableError(f"Run {run} has no verdict on this item.", "See: workbench runs DB")
-        verifier, verdict = said
-        if verdict == desk.gold:
-            raise UndecidableError(
-                f"{verifier} says {verdict}, and so does gold: there is no error to mark.",
-                "If gold is wrong, send the item back to be labelled anew.",
-            )
-        mark = desk.review("error", queue=queue, run=run, verifier=verifier, category=category)
-        return desk.same_as(mark) or desk.append(mark)
+    return mark_errors(project, [(completion, run)], category, by=by, queue=queue, note=note)[0]
 
 
 def mark_errors(
@@ -137,7 +122,7 @@ def mark_errors(
     queue: Queue | None = None,
     note: str = "",
 ) -> tuple[Review, ...]:
-    """Mark several verdicts as errors of one kind, all of them or none.
+    """Mark several verdicts as errors of one kind, all of them or none, and all at one moment.
 
     Args:
         verdicts: An item and a run each.
@@ -145,8 +130,31 @@ def mark_errors(
     Raises:
         UsageError: See `mark_error`.
     """
+    if category not in ERROR_CATEGORIES:
+        raise UsageError(f"{category!r} is no kind of error.", f"Kinds: {', '.join(ERROR_CATEGORIES)}.")
+    if category == "other" and not note.strip():
+        raise UsageError("Another kind of error needs a note that says which.", "Write: --note TEXT")
+    moment = people.now()
     with project.database.write("full"):
-        return tuple(mark_error(project, item, run, category, by=by, queue=queue, note=note) for item, run in verdicts)
+        marked = []
+        for item, run in verdicts:
+            with _at_desk(project, item, by, note, moment) as desk:
+                marked.append(_mark(desk, run, category, queue))
+    return tuple(marked)
+
+
+def _mark(desk: _ReviewerItem, run: int, category: ErrorCategory, queue: Queue | None) -> Review:
+    said = reviews.verdict_of(desk.connection, run, desk.completion)
+    if said is None:
+        raise UndecidableError(f"Run {run} has no verdict on this item.", "See: workbench runs DB")
+    verifier, verdict = said
+    if verdict == desk.gold:
+        raise UndecidableError(
+            f"{verifier} says {verdict}, and so does gold: there is no error to mark.",
+            "If gold is wrong, send the item back to be labelled anew.",
+        )
+    mark = desk.review("error", queue=queue, run=run, verifier=verifier, category=category)
+    return desk.same_as(mark) or desk.append(mark)
 
 
 def take_back_each(project: Project, decided: Sequence[Review], *, by: str) -> None:
@@ -180,6 +188,7 @@ class _ReviewerItem(Struct, frozen=True, kw_only=True):
     person: int
     name: str
     note: str
+    moment: str
     gold: GoldWord
     standing: list[Review]
 
@@ -206,7 +215,7 @@ class _ReviewerItem(Struct, frozen=True, kw_only=True):
             note=self.note or None,
             reviewer=self.name,
             supersedes=supersedes,
-            created_at=people.now(),
+            created_at=self.moment,
         )
 
     def same_as(self, said: Review) -> Review | None:
@@ -223,7 +232,9 @@ class _ReviewerItem(Struct, frozen=True, kw_only=True):
 
 
 @contextmanager
-def _at_desk(project: Project, completion: int, by: str, note: str) -> Iterator[_ReviewerItem]:
+def _at_desk(
+    project: Project, completion: int, by: str, note: str, moment: str | None = None
+) -> Iterator[_ReviewerItem]:
     """One transaction in which a reviewer decides of an item."""
     note = note.strip()
     if len(note) > LONGEST_NOTE:
@@ -245,6 +256,7 @@ def _at_desk(project: Project, completion: int, by: str, note: str) -> Iterator[
             person=person,
             name=people.tidy(by),
             note=note,
+            moment=moment or people.now(),
             gold=gold.word,
             standing=reviews.standing(connection, [completion]).get(completion, []),
         )

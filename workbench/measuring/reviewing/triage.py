@@ -9,7 +9,6 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
 from typing import Final
 
 from workbench.core.errors import UsageError
@@ -190,7 +189,7 @@ def give_cause(
 
 
 def last_given(project: Project, scope: TriageScope, *, by: str) -> tuple[Review, ...]:
-    """The marks that a reviewer has set last on an item of a scope; empty where none stands."""
+    """The marks that a reviewer has set last in a scope, with those set at the same moment; empty where none stands."""
     own = [
         review
         for review in reviews.every(project.database.reader(), only_standing=True)
@@ -198,8 +197,7 @@ def last_given(project: Project, scope: TriageScope, *, by: str) -> tuple[Review
     ]
     items = _in_scope(scope, (review.completion for review in own))
     own = [review for review in own if review.completion in items]
-    newest = own[-1:]
-    return tuple(takewhile(lambda one: one.completion == newest[0].completion, reversed(own)))[::-1]
+    return tuple(one for one in own if one.created_at == own[-1].created_at)
 
 
 def tally(project: Project, scope: TriageScope) -> TriageTally:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from textual import events
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, OptionList
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
@@ -127,6 +127,55 @@ async def test_a_decision_is_one_key_to_the_last_of_them(project: Project) -> No
         ]
         assert screen.closing
         assert "equivalence 4 (50.0 %)" in shown(screen)
+
+
+async def test_where_the_weakest_cell_is_done_all_of_its_verifier_comes_next(project: Project) -> None:
+    add_run(project, "beta", dict.fromkeys([*range(1, 5), 9, 10, 12], NO) | dict.fromkeys([*range(5, 9), 11], YES))
+    async with triaging(project) as (screen, pilot):
+        assert screen.scope is not None
+        cell = screen.scope
+        await press(pilot, *"1" * len(cell.items))
+    async with triaging(project) as (screen, pilot):
+        assert screen.scope is not None
+        assert (screen.scope.words, screen.scope.verifiers) == ("all items", cell.verifiers)
+        assert len(screen.scope.items) > len(cell.items)
+
+
+async def test_another_verifiers_errors_are_two_keys_away(project: Project) -> None:
+    add_run(project, "beta", dict.fromkeys(range(1, 13), YES))
+    async with triaging(project) as (screen, pilot):
+        await press(pilot, "v")
+        menu = screen.app.screen.query_one("OptionList", OptionList)
+        lines = [str(menu.get_option_at_index(place).prompt) for place in range(menu.option_count)]
+        assert [line.split(":")[0].split()[-1] for line in lines] == ["beta", "alpha"]
+        await press(pilot, "1" if "alpha" in title(screen) else "2")
+        changed = screen.app.screen
+        assert isinstance(changed, TriageScreen)
+        assert changed is not screen
+        assert changed.scope is not None
+        assert (changed.scope.words, len(changed.scope.verifiers)) == ("all items", 1)
+        assert changed.scope.verifiers != (screen.scope and screen.scope.verifiers)
+        assert changed.scope.verifiers[0] in title(changed)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_question_shows_what_there_is_room_for_and_says_that_it_is_not_all(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    words = " ".join(f"word{number}" for number in range(900))
+    questions = [f"{words} What follows?", "Which one?"]
+    rows = [{"question_id": f"q{n}", "question": asked, "gold": True} for n, asked in enumerate(questions)]
+    project = make_project(tmp_path, rows)
+    add_run(project, "alpha", {1: NO, 2: NO})
+    async with triaging(project, size) as (screen, pilot):
+        lines = shown(screen).splitlines()
+        assert lines[0].startswith(" … word")
+        assert len(lines) <= screen.query_one("#triage-card").content_size.height
+        asked = next(place for place, line in enumerate(lines) if line.startswith(" reference"))
+        assert asked >= 4, "lines that nothing else needs are the question's"
+        assert "What follows?" in " ".join(lines[:asked])
+        await press(pilot, "]")
+        assert shown(screen).startswith(" Which one?")
 
 
 async def test_annotators_have_no_way_there(project: Project) -> None:

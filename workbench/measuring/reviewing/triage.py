@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from workbench.core.errors import UsageError
 from workbench.core.final_answer import FinalAnswer
@@ -30,7 +30,11 @@ from workbench.measuring.store import reviews
 from workbench.tables.document import Table
 from workbench.tables.table import Column, Columns, count, table, text, word
 
-_QUESTION = 600
+if TYPE_CHECKING:
+    from workbench.measuring.briefing import ProjectFacts
+    from workbench.statistics.records.report import AccuracyRow
+
+_QUESTION = 4_000
 """Characters of a question's end on a card: it asks there."""
 _BEFORE, _AFTER = 240, 120
 """Characters round the final answer on a card."""
@@ -80,25 +84,48 @@ def _searched(project: Project, asked: BrowseQuery, ids: array[int]) -> array[in
     return _among(ids, browsing.ItemTable(project, asked).ids()) if asked.search else ids
 
 
+def of_verifier(project: Project, verifier: str) -> TriageScope:
+    """All wrong verdicts of a verifier.
+
+    Raises:
+        UsageError: See `judged_items`.
+    """
+    return of_cell(project, AccuracyCell(verifier=verifier), "all items")
+
+
+def verifiers(project: Project) -> list[AccuracyRow]:
+    """The verifiers that have errors to be read, the most accurate first, each on all items."""
+    return [row for row in _facts(project).measured if row.accuracy != 1]
+
+
 def weakest_cell(project: Project) -> TriageScope:
-    """The wrong verdicts of the most accurate verifier that errs, where it is weakest; of all items where no group is.
+    """The wrong verdicts of the most accurate verifier that errs, where it is weakest.
+
+    Where no group is weak, or each case of that cell has its cause, they are those of all items.
 
     Raises:
         UsageError: Nothing is measured of any verifier.
     """
-    from workbench.measuring.briefing import KINDS, ProjectFacts
-    from workbench.measuring.counting import status
-    from workbench.runs.run_status import runs
+    from workbench.measuring.briefing import KINDS
 
-    facts = ProjectFacts(project, status(project), runs(project))
+    facts = _facts(project)
     if facts.best is None:
         raise UsageError("Nothing is measured of any verifier yet.", "Run one on items with gold.")
     about = next((matter.about for matter in KINDS["weakest-cell"].find(facts)), None)
     if about is None:
-        return of_cell(project, AccuracyCell(verifier=facts.best.verifier), "all items")
+        return of_verifier(project, facts.best.verifier)
     by, group = str(about["by"]), str(about["group"])
     cell = AccuracyCell(verifier=str(about["verifier"]), by=by, group=group)
-    return of_cell(project, cell, type_display(group))
+    scope = of_cell(project, cell, type_display(group))
+    return scope if tally(project, scope).left else of_verifier(project, cell.verifier)
+
+
+def _facts(project: Project) -> ProjectFacts:
+    from workbench.measuring.briefing import ProjectFacts
+    from workbench.measuring.counting import status
+    from workbench.runs.run_status import runs
+
+    return ProjectFacts(project, status(project), runs(project))
 
 
 # -- One case.
@@ -122,7 +149,7 @@ def case(project: Project, scope: TriageScope, completion: int) -> TriageCase | 
         id=item.id,
         completion_id=item.completion_id,
         subtype=item.subtype,
-        question=item.question[-_QUESTION:],
+        question=_end_of(item.question),
         reference=reference.text[:LONGEST],
         reference_found=browsing.origin(reference),
         reference_end="" if reference.found else item.reference[-_BEFORE:],
@@ -138,6 +165,12 @@ def case(project: Project, scope: TriageScope, completion: int) -> TriageCase | 
         reason=erring[0].reason or "",
         reviews=tuple(deciding.reviews_of(project, completion)),
     )
+
+
+def _end_of(question: str) -> str:
+    if len(question) <= _QUESTION:
+        return question
+    return f"… {question[-_QUESTION:].partition(' ')[2]}"
 
 
 def _erring(item: ItemDetail, verifiers: Sequence[str]) -> list[ItemVerdict]:

@@ -60,7 +60,7 @@ def card(case: TriageCase, state: CardState, width: int, height: int) -> Content
     """The card in so many cells and lines."""
     tall = height >= _TALL
     places = case.differences.places
-    question = list(_question(case, width, 3 if tall else 2))
+    question = _question(case, width)
     facts = [
         _line("differs", Content.styled(case.differences.words, "bold $text-warning")),
         *_group(case, state, width),
@@ -70,14 +70,17 @@ def card(case: TriageCase, state: CardState, width: int, height: int) -> Content
         *_decided(case, width),
     ]
     causes = [_rule(state.said, width), *_causes(state.tally, width, told=tall)]
-    room = max(height - len(question) - len(facts) - len(causes) - 2, 4)
+    asked = min(len(question), 3 if tall else 2)
+    room = max(height - asked - len(facts) - len(causes) - 2, 4)
     first = list(_answer(case.reference, [place.reference for place in places], width)) or list(_end(case, width))
     second = list(_answer(case.answer, [place.completion for place in places], width)) or [Content(f"{_BAR}–")]
     least = max(room - len(second), room // 2)
     reference = [_named("reference", case.reference_found), *_cut(first, least)]
     answer = [_named("completion", case.answer_found), *_cut(second, max(room - len(first), room - least))]
-    parts = [question, reference, answer, facts, causes]
-    apart = sum(map(len, parts)) + len(parts) - 1 <= height
+    others = [reference, answer, facts, causes]
+    apart = asked + sum(map(len, others)) + len(others) <= height
+    spare = height - sum(map(len, others)) - len(others) * apart
+    parts = [_question_end(question, max(asked, spare)), *others]
     return Content("\n\n" if apart else "\n").join(Content("\n").join(part) for part in parts)
 
 
@@ -89,11 +92,16 @@ def _line(name: str, said: Content) -> Content:
     return Content.assemble((f" {name:<{_NAME - 1}}", "bold"), said)
 
 
-def _question(case: TriageCase, width: int, most: int) -> Iterator[Content]:
-    """The question's end: what is asked stands there."""
+def _question(case: TriageCase, width: int) -> list[str]:
+    """The question in lines."""
     shown = printable(" ".join(case.question.split()))
-    pieces = list(wrap_line(shown, width - 2))[-most:]
-    return (Content.styled(f" {shown[start:end]}", "$text-muted") for start, end in pieces)
+    return [shown[start:end] for start, end in wrap_line(shown, width - 4)]
+
+
+def _question_end(lines: Sequence[str], most: int) -> list[Content]:
+    """The question's last lines: what is asked stands there."""
+    leads = ["… " if len(lines) > most else "", *("" for _ in range(most))]
+    return [Content.styled(f" {lead}{line}", "$text-muted") for lead, line in zip(leads, lines[-most:], strict=False)]
 
 
 # -- The answers.

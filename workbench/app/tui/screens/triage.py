@@ -21,12 +21,13 @@ from workbench.app.tui.kit.triage_view import CardState, card, other_cause, summ
 from workbench.app.tui.live import InSight
 from workbench.app.tui.sharing import share
 from workbench.core.project import Project
-from workbench.core.text.figures import counted
+from workbench.core.text.figures import counted, percent
 from workbench.measuring import browsing
 from workbench.measuring.records.review import ERROR_CATEGORIES, Review
 from workbench.measuring.records.triage import Cause, TriageCase, TriageScope, TriageTally
 from workbench.measuring.reviewing import deciding, triage
 from workbench.measuring.reviewing.triage import KEYED, UNKEYED
+from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.files import written
 
 _AHEAD = 12
@@ -110,6 +111,7 @@ class TriageScreen(InSight):
             "triage.undo", "z", "take_back", "Undo", "Take back the cause that was given last, with all it was for."
         ),
         Action("triage.open", "enter", "open_item", "Open", "Open the item with all its texts and evidence."),
+        Action("triage.verifiers", "v", "choose_verifier", "Verifier", "Choose whose errors to read.", False),
         Action("triage.what-if", "ctrl+t", "what_if", "What if", "Try other options of the verifier that errs.", False),
         Action("triage.summary", "d", "summary", "Summary", "Show the paragraph and the table so far, or the card."),
         Action("triage.export", "e", "export", "Export", "Save or copy the table: CSV, Markdown, LaTeX."),
@@ -266,6 +268,22 @@ class TriageScreen(InSight):
             self._show(place)
         else:
             self.notify("There is no case further on." if step > 0 else "This is the first case.", markup=False)
+
+    def action_choose_verifier(self) -> None:
+        """Choose another verifier, whose errors on all items are read."""
+        self.in_background(partial(triage.verifiers, self.project), self._ask_verifier, group="verifiers")
+
+    def _ask_verifier(self, found: Sequence[AccuracyRow]) -> None:
+        choices = [
+            Choice(row.verifier, f"{printable(row.verifier)}: right on {percent(row.accuracy)} % of {row.n:,}")
+            for row in found
+        ]
+        menu = ChoiceMenu("Whose errors?", choices, chosen=() if self.scope is None else self.scope.verifiers)
+        self.app.push_screen(menu, self._change_to)
+
+    def _change_to(self, verifier: str | None) -> None:
+        if verifier is not None:
+            self.app.switch_screen(TriageScreen(partial(triage.of_verifier, verifier=verifier)))
 
     # -- giving a cause ----------------------------------------------------------------------------
 
@@ -488,9 +506,9 @@ class TriageScreen(InSight):
         place = "" if self.closing or self._place < 0 else f"case {self._place + 1:,} of {len(scope.items):,}"
         parts = [
             RemarkPiece(place),
-            RemarkPiece(f"{len(tally.done):,} with a cause"),
+            RemarkPiece(f"{len(tally.done):,} with a cause", 2),
             RemarkPiece(f"{tally.left:,} left"),
-            RemarkPiece(f"{names} × {printable(scope.words)}", 2),
+            RemarkPiece(f"{names} × {printable(scope.words)}", 1),
         ]
         self.query_one(TitleBar).say_parts(parts)
 

@@ -104,6 +104,7 @@ SERVED: dict[str, str] = {
     "code select": "verify CODE execution ; code select CODE --k 2 --write FILE.jsonl",
     "demo": "demo NEW",
     "duel": "duel JUDGED one two -o base_url=URL -o model=duel",
+    "pairwise": "pairwise JUDGED -o base_url=URL -o model=duel",
     "probe": "probe DB rules --limit 3",
     "runs resume": "runs DB pause 4 ; runs DB resume 4",
     "sweep": "sweep JUDGED llm-judge --vary temperature=0,1 -o base_url=URL -o model=judge",

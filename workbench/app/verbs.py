@@ -53,6 +53,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "parse": ("judges", "Read recorded judge outputs again, under any parser."),
         "threshold": ("judges", "Fit the threshold that makes verdicts of a verifier's scores."),
         "sweep": ("judges", "Run a judge under many settings: accuracy and tokens."),
+        "pairwise": ("judges", "Ask which of two completions is better, in both orders."),
         "duel": ("judges", "Compare the reasoning of two judges, blind and in both orders."),
         "probe": ("judges", "Try to hack a verifier: what does it accept wrongly?"),
     },

@@ -115,6 +115,10 @@ REASONS: Final[dict[str, Reason]] = {
     "refused": Reason("judge refuses", undecided="It abstains: the judge declines to judge, or its server says so."),
     "invalid": Reason("judged invalid", undecided="It abstains: the judge calls the completion no valid answer."),
     "duel": Reason("compared in both orders", undecided="It compares two judges, and says nothing of the completion."),
+    "pairwise": Reason("compared in both orders", undecided="It says which of two is better, not which is correct."),
+    "no_rival": Reason(
+        "nothing to compare with", undecided="It abstains: its question has no other completion to compare it with."
+    ),
     "no_reasoning": Reason(
         "no reasoning to compare", undecided="It abstains: one of the two judges has no transcript for this item."
     ),

@@ -46,6 +46,13 @@ GoldChoice = Literal["final", "people", "imported"]
 """Which gold: adjudicated, else agreed, else imported; people's only; the imported one only."""
 
 
+class Rival(Struct, frozen=True, kw_only=True):
+    """Another completion of the same question, by its row id."""
+
+    item: int
+    completion: str
+
+
 class VerifierInput(Struct, frozen=True, kw_only=True):
     """One question, its reference answer and one completion, as a verifier sees them.
 
@@ -54,6 +61,7 @@ class VerifierInput(Struct, frozen=True, kw_only=True):
         subtype: The answer subtype's code (``"A1"``) or None.
         example: Public examples of the question, where its rows have such a field; for judges of code.
         is_code: Whether the completion is a program, a solution of a problem with tests.
+        rivals: What it is compared with, for verifiers that compare completions.
     """
 
     item: int
@@ -63,6 +71,7 @@ class VerifierInput(Struct, frozen=True, kw_only=True):
     subtype: str | None = None
     example: str | None = None
     is_code: bool = False
+    rivals: tuple[Rival, ...] = ()
 
     @property
     def characters(self) -> int:

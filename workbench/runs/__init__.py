@@ -1,7 +1,7 @@
 """Background work: runs, the one process that does them, and what verifiers were asked and said.
 
 verifying: start, pause, cancel, resume. choosing, configuring, trust: which verifier, how, and who allowed it.
-examples: what a judge is shown.
+examples: what a judge is shown. pairing: what a completion is compared with.
 run_status: what runs have done; deleting one. verdict_files: verdicts out and in. store: the SQL.
 runner: the process. liveness, lease: its launch and life. first_stage, local: verifiers on this machine.
 session, journal: calls to model servers. serving: verifiers that make them. executing: verifiers that run programs.

@@ -25,6 +25,7 @@ from workbench.llm.check import ServerFinding, check
 from workbench.llm.records import CallFailed, Chat, Reply, Request, ending
 from workbench.llm.server import ModelServer
 from workbench.runs.choosing import choose, make
+from workbench.runs.pairing import with_rivals
 from workbench.runs.store import verdicts
 from workbench.runs.trust import require_trust
 from workbench.verifiers.base import ServedVerifier
@@ -77,7 +78,8 @@ def preview_calls(
     verifier = make(choice)
     if verifier.isolation != "served":
         raise UsageError(f"{choice.name!r} asks no model server; there is nothing to preview.")
-    return calls_about(project, cast("ServedVerifier", verifier), _item(project, completion))
+    (item,) = with_rivals(project.database, verifier, [_item(project, completion)])
+    return calls_about(project, cast("ServedVerifier", verifier), item)
 
 
 def calls_about(project: Project, verifier: ServedVerifier, item: VerifierInput) -> list[PreviewedCall]:

@@ -275,6 +275,7 @@ def estimate(
         VerifierError: The verifier can't be used.
     """
     from workbench.runs.choosing import choose, make
+    from workbench.runs.pairing import with_rivals
 
     chosen = choose(project, kind, options, name)
     verifier = make(chosen)
@@ -286,7 +287,8 @@ def estimate(
     counts = verdicts.of_selection(reader, 0 if run is None else run.id, selection)
     items = counts.items - counts.stored
     some = verdicts.spread(project.database, selection, counts.items, _SAMPLE) if items else []
-    return structs.replace(estimate_of(project, served, items, some), stored=counts.stored)
+    compared = with_rivals(project.database, verifier, some)
+    return structs.replace(estimate_of(project, served, items, compared), stored=counts.stored)
 
 
 def estimate_of(project: Project, verifier: ServedVerifier, items: int, some: Sequence[VerifierInput]) -> Estimate:

@@ -27,10 +27,12 @@ from workbench.llm.records import Halt
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.liveness import log_path
 from workbench.runs.local import judge_locally
+from workbench.runs.pairing import paired
 from workbench.runs.store import runs, verdicts
 from workbench.runs.store.runs import RunRow
 from workbench.runs.store.verdicts import TestResult
 from workbench.verifiers.base import AnyVerifier, Judged, SandboxedVerifier, ServedVerifier, is_identity
+from workbench.verifiers.duel.pairwise import Pairwise
 from workbench.verifiers.duel.verifier import JudgeDuel
 from workbench.verifiers.registry import Registry
 
@@ -249,6 +251,8 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
             from workbench.runs.probing import duels
 
             chunks = duels(database, verifier, chunks)
+        elif isinstance(verifier, Pairwise):
+            chunks = paired(database, verifier, chunks)
         sink.serve(cast("ServedVerifier", verifier), chunks)
     elif verifier.isolation == "sandbox":
         # The sandbox is for those runs alone that need one.

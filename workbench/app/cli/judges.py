@@ -1,4 +1,4 @@
-"""``workbench models``, ``preview``, ``parse``, ``threshold``, ``sweep``, ``duel`` and ``probe``."""
+"""``workbench models``, ``preview``, ``parse``, ``threshold``, ``sweep``, ``pairwise``, ``duel`` and ``probe``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 import click
 
@@ -57,6 +57,7 @@ from workbench.runs.previewing import (
 from workbench.statistics.records.probe import AcceptedProbe
 
 if TYPE_CHECKING:
+    from workbench.core.run import RunInfo
     from workbench.runs.probes import ProbingPlan
 
 
@@ -252,6 +253,34 @@ def _varied(texts: tuple[str, ...]) -> dict[str, list[str]]:
     return found
 
 
+# -- ``workbench pairwise DB``
+
+
+class PairwiseOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    settings: VerifierSettings = NONE_GIVEN
+    name: Annotated[str, option("The name of this comparison.")] = "pairwise"
+    where: Where = ()
+    limit: FirstItems = None
+    gold: Gold = "final"
+    trust: Trust = False
+
+
+@verb
+def pairwise_command(project: Project, options: PairwiseOptions) -> Output:
+    """Have a model say which of two completions of a question is better, in both orders (-o base_url=… -o model=…).
+
+    A win counts only in both. Each completion's score is its share of wins. Run it again to go on.
+    """
+    from workbench.measuring.pairwise import pairwise_report, pairwise_text, start_pairwise
+
+    chosen, selection = options.settings, selection_of(options.where, options.limit)
+    info = trusting(lambda yes: start_pairwise(project, chosen, options.name, selection, yes), options.trust)
+    ended = follow(project, info, options.database)
+    report = pairwise_report(project, info.run, options.gold)
+    return Output(report, pairwise_text, **_unended(ended, options.database))
+
+
 # -- ``workbench duel DB A B``
 
 
@@ -279,14 +308,20 @@ def duel_command(project: Project, options: DuelOptions) -> Output:
         lambda yes: start_duel(project, options.a, options.b, chosen, options.name, selection, yes), options.trust
     )
     ended = follow(project, info, options.database)
-    report = duel_report(project, info.run)
+    return Output(duel_report(project, info.run), duel_text, **_unended(ended, options.database))
+
+
+class _Unended(TypedDict, total=False):
+    after: list[str]
+    code: int
+
+
+def _unended(ended: RunInfo, database: str) -> _Unended:
+    """What is said of a run that didn't come to its end."""
     if ended.state == "complete":
-        return Output(report, duel_text)
-    after = [
-        ended.message or f"Run {ended.run} is {ended.state}.",
-        f"  Go on with it: workbench runs {shlex.quote(options.database)} resume {ended.run}",
-    ]
-    return Output(report, duel_text, after=after, code=1)
+        return {}
+    why = ended.message or f"Run {ended.run} is {ended.state}."
+    return {"after": [why, f"  Go on with it: workbench runs {shlex.quote(database)} resume {ended.run}"], "code": 1}
 
 
 # -- ``workbench probe DB VERIFIER``

@@ -14,7 +14,15 @@ from msgspec import Struct
 from workbench.core.code import Execution, Failure, Level
 from workbench.core.database import generation
 from workbench.core.database.connection import Database
-from workbench.core.database.selection import FROM_ITEMS, SUBTYPE, compile_selection
+from workbench.core.database.selection import (
+    FROM_ITEMS,
+    IS_CHECK,
+    STATE,
+    SUBTYPE,
+    VISIBLE,
+    compile_selection,
+    items_for,
+)
 from workbench.core.database.values import stored
 from workbench.core.run import VerdictEvidence, VerdictLine
 from workbench.core.selection import Selection
@@ -324,6 +332,25 @@ def _chosen(database: Database, run: int, selection: Selection, after: int, last
         )
         .fetchall()
     )
+
+
+def beside(connection: sqlite3.Connection, item: int) -> list[int]:
+    """The suitable completions of an item's question, itself among them if it is one, in the order of import."""
+    where = f"{VISIBLE} AND {STATE} <> 'excluded' AND NOT {IS_CHECK}"
+    rows = connection.execute(
+        f"SELECT c.id FROM {items_for(where)} WHERE {where} "
+        "AND c.question_id = (SELECT question_id FROM completions WHERE id = ?) ORDER BY c.id",
+        (item,),
+    )
+    return [one for (one,) in rows]
+
+
+def texts(connection: sqlite3.Connection, items: Sequence[int]) -> list[tuple[int, str]]:
+    """Completions by row id with their texts, in this order."""
+    return connection.execute(
+        "SELECT t.id, t.text FROM json_each(?) AS wanted CROSS JOIN completion_text AS t ON t.id = wanted.value",
+        (msgspec.json.encode(list(items)).decode(),),
+    ).fetchall()
 
 
 def inputs(database: Database, items: list[int]) -> list[VerifierInput]:

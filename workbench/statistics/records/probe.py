@@ -308,7 +308,9 @@ class PairReport(Struct, frozen=True, kw_only=True):
 
 DUEL: Final = "judge-duel"
 """The kind of verifier that judges no completion but compares what two judges reasoned about it."""
-JUDGES_NOTHING: Final = (ANSWER_TYPE, DUEL, GENERATION)
+PAIRWISE: Final = "pairwise"
+"""The kind that says which of two completions is better, and of none whether it is correct."""
+JUDGES_NOTHING: Final = (ANSWER_TYPE, DUEL, GENERATION, PAIRWISE)
 """The kinds whose verdicts say nothing of a completion: they have no accuracy."""
 Part = Literal["judging", "execution", "tests"]
 """What calls are for: the judge's own reasoning, executing test cases, writing them."""
@@ -383,6 +385,48 @@ class DuelRow(Struct, frozen=True, kw_only=True):
     flipped: int
     win_rate: float | None
     ci: tuple[float, float] | None
+
+
+class PairwiseRow(Struct, frozen=True, kw_only=True):
+    """One share of a comparison of completions.
+
+    Attributes:
+        figure: What it is the share of.
+        share: None where there is nothing to count.
+        ci: Its 95 % interval, clustered by question.
+    """
+
+    figure: str
+    n: int
+    share: float | None
+    ci: tuple[float, float] | None
+
+
+class PairwiseReport(Struct, frozen=True, kw_only=True):
+    """Completions of the same questions, compared in both orders.
+
+    Attributes:
+        items: Items of the run with a verdict.
+        none: Items without a comparison, by reason.
+        pairs: Pairs that were compared.
+        read: Those of which both orders were read.
+        ties: Those that are ties in both orders.
+        inconsistent: Those whose orders don't say the same; they count as ties.
+        gold_ties: Pairs of which gold calls one correct and one incorrect, and which are ties by either way.
+    """
+
+    verifier: str
+    run: int
+    state: RunState
+    items: int
+    none: dict[str, int]
+    pairs: int
+    read: int
+    ties: int
+    inconsistent: int
+    gold_choice: GoldChoice
+    gold_ties: int
+    rows: list[PairwiseRow]
 
 
 class DuelReport(Struct, frozen=True, kw_only=True):

@@ -1,1 +1,4 @@
-"""A model compares what two judges reasoned about the same item, without knowing who they are."""
+"""Models that say which of two is better, asked in both orders.
+
+verifier: the reasoning of two judges. pairwise: two completions of a question.
+"""

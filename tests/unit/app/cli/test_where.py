@@ -48,6 +48,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "export": ("DB", "FILE", "--format", "verifybench"),
     "calibrate": ("DB", "often"),
     "pairs": ("DB", "often"),
+    "pairwise": ("DB",),
     "plan": ("DB",),
     "probe": ("DB", "exact"),
     "reopen": ("DB", "--reason", "x"),

@@ -1,0 +1,149 @@
+"""Which of two completions a model prefers, asked in both orders: how steady it is, and how often gold agrees."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from workbench.core import reasons
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.run import RunInfo
+from workbench.core.selection import Selection
+from workbench.core.text.figures import counted
+from workbench.core.text.inert import inert
+from workbench.core.verdict import GoldChoice
+from workbench.measuring.columns import columns
+from workbench.runs.run_status import run_info, run_row
+from workbench.runs.store import probes as stored
+from workbench.runs.verifying import EVERYTHING, start
+from workbench.statistics.records.probe import PAIRWISE, PairwiseReport, PairwiseRow
+from workbench.tables.table import Columns, count, ends, figure, listed, word
+
+if TYPE_CHECKING:
+    from workbench.verifiers.duel.pairwise import PairOutcome
+
+
+def start_pairwise(
+    project: Project,
+    options: dict[str, str],
+    name: str | None = None,
+    selection: Selection = EVERYTHING,
+    trust: bool = False,
+) -> RunInfo:
+    """Start comparing completions, or go on with it; arguments and errors as with `verifying.start`."""
+    return start(project, PAIRWISE, options, name, selection, trust=trust)
+
+
+def pairwise_report(project: Project, run: int, gold: GoldChoice = "final") -> PairwiseReport:
+    """What comparing completions has come to so far.
+
+    Raises:
+        UsageError: There is no such run, or it compares no completions.
+    """
+    info, row = run_info(project, run), run_row(project.database.reader(), run)
+    if row.verifier.kind != PAIRWISE:
+        raise UsageError(f"Run {run} is of {row.verifier.name!r}, which compares no completions.")
+    found = list(stored.comparisons(project.database.reader(), run))
+    pairs = list(_pairs(found))
+    read = [one for one in pairs if one.outcome.winner is not None]
+    steady = [_is_steady(one.outcome) for one in read]
+    said = [place for one in read for place in one.outcome.orders]
+    judged = [one for one in _graded(project, read, gold) if one.right is not None]
+    return PairwiseReport(
+        verifier=row.verifier.name,
+        run=run,
+        state=info.state,
+        items=len(found),
+        none=dict(Counter(reason or "" for _, _, reason, _ in found if reason != PAIRWISE)),
+        pairs=len(pairs),
+        read=len(read),
+        ties=sum(one.outcome.orders == ("tie", "tie") for one in read),
+        inconsistent=len(steady) - sum(steady),
+        gold_choice=gold,
+        gold_ties=sum(one.outcome.winner == "tie" for one in judged),
+        rows=[
+            _row("consistent in both orders", steady, [one.question for one in read]),
+            _row(
+                "first place preferred",
+                [place == "first" for place in said if place != "tie"],
+                [one.question for one in read for place in one.outcome.orders if place != "tie"],
+            ),
+            _row("pairwise accuracy", [bool(one.right) for one in judged], [one.question for one in judged]),
+        ],
+    )
+
+
+class _Pair(Struct, frozen=True, kw_only=True):
+    """Two completions.
+
+    Attributes:
+        right: Whether the one that gold calls correct won; a tie is wrong. None where gold tells them not apart.
+    """
+
+    question: int
+    item: int
+    outcome: PairOutcome
+    right: bool | None = None
+
+
+def _pairs(found: Sequence[tuple[int, int, str | None, str | None]]) -> Iterator[_Pair]:
+    """Every pair once, although it is stored with both of its completions."""
+    from workbench.verifiers.duel.pairwise import PairOutcome
+
+    seen: set[frozenset[int]] = set()
+    for item, question, _, trace in found:
+        for one in msgspec.json.decode(trace)["pairs"] if trace is not None else ():
+            outcome = msgspec.convert(one, PairOutcome)
+            if (both := frozenset((item, outcome.rival))) not in seen:
+                seen.add(both)
+                yield _Pair(question=question, item=item, outcome=outcome)
+
+
+def _graded(project: Project, pairs: Sequence[_Pair], gold: GoldChoice) -> Iterator[_Pair]:
+    """The pairs beside gold."""
+    everything = columns(project)
+    labels = dict(zip(everything.item.tolist(), everything.gold(gold).tolist(), strict=True))
+    for one in pairs:
+        own, other = labels.get(one.item, -1), labels.get(one.outcome.rival, -1)
+        right = one.outcome.winner == ("a" if own else "b") if {own, other} == {0, 1} else None
+        yield msgspec.structs.replace(one, right=right)
+
+
+def _is_steady(outcome: PairOutcome) -> bool:
+    return outcome.winner != "tie" or outcome.orders == ("tie", "tie")
+
+
+def _row(name: str, values: Sequence[bool], questions: Sequence[int]) -> PairwiseRow:
+    import numpy as np
+
+    from workbench.statistics.subgroups import clustered_wilson
+
+    true = np.array(values, dtype=bool)
+    interval = clustered_wilson(true, np.array(questions, dtype=np.int64)) if len(true) else None
+    return PairwiseRow(figure=name, n=len(true), share=float(true.mean()) if len(true) else None, ci=interval)
+
+
+_ROWS: Columns[PairwiseRow] = (
+    word("", lambda row: row.figure),
+    count("n", lambda row: row.n),
+    figure("share", lambda row: row.share),
+    ends(lambda row: row.ci),
+)
+
+
+def pairwise_text(report: PairwiseReport) -> str:
+    """The figures, and what they are of."""
+    lines = [
+        f"{inert(report.verifier)}, run {report.run} ({report.state}): {counted(report.items, 'item')}",
+        f"{counted(report.pairs, 'pair')}, {report.read:,} read in both orders; {report.ties:,} ties; "
+        f"{report.inconsistent:,} with another preference in the other order, counted as ties",
+        f"n: pairs; orders with a preference; pairs of which gold ({report.gold_choice}) calls one correct, "
+        f"{report.gold_ties:,} of them ties, which are wrong",
+    ]
+    lines += [f"  no comparison: {n:,} {inert(reasons.named(reason))}" for reason, n in sorted(report.none.items())]
+    return "\n".join([*lines, "", listed(_ROWS, report.rows)]) + "\n"

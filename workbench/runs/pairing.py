@@ -1,0 +1,41 @@
+"""The other completions of an item's question, for a verifier that compares them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import structs
+
+from workbench.core.database.connection import Database
+from workbench.core.verdict import Rival, VerifierInput
+from workbench.runs.store import verdicts
+from workbench.verifiers.base import Identified
+from workbench.verifiers.duel.pairwise import Pairwise
+
+
+def with_rivals(database: Database, verifier: Identified, items: Iterable[VerifierInput]) -> list[VerifierInput]:
+    """The items, each with those it is compared with; as they are for any other verifier."""
+    if not isinstance(verifier, Pairwise):
+        return list(items)
+    return [structs.replace(item, rivals=_rivals(database, item.item, verifier.opponents)) for item in items]
+
+
+def paired(
+    database: Database, verifier: Pairwise, chunks: Iterable[list[VerifierInput]]
+) -> Iterator[list[VerifierInput]]:
+    """The same for all items of a run, one at a time: the runner has other things to do between two."""
+    for chunk in chunks:
+        for item in chunk:
+            yield with_rivals(database, verifier, [item])
+
+
+def _rivals(database: Database, item: int, count: int) -> tuple[Rival, ...]:
+    """Those next to it in the order of import, the last one beside the first: whoever is one's rival has it as one."""
+    reader = database.reader()
+    circle = verdicts.beside(reader, item)
+    if item not in circle:
+        return ()
+    here = circle.index(item)
+    steps = [step for distance in range(1, count // 2 + 1) for step in (distance, -distance)]
+    near = dict.fromkeys(circle[(here + step) % len(circle)] for step in steps)
+    return tuple(Rival(item=one, completion=text) for one, text in verdicts.texts(reader, [*near]) if one != item)

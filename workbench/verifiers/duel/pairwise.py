@@ -1,0 +1,131 @@
+"""The kind ``pairwise``: which of two completions of a question is better, asked in both orders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar, Final
+
+from msgspec import Struct, structs
+
+from workbench.core.verdict import Outcome, Rival, Verdict, VerifierInput
+from workbench.llm.records import Ask
+from workbench.statistics.records.probe import PAIRWISE, Winner
+from workbench.verifiers.base import Isolation, Judged
+from workbench.verifiers.duel.verifier import Place, preferences, winner
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, silent
+from workbench.verifiers.judges.template import prompt
+from workbench.verifiers.judges.voting import together
+from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, OneServer, switch, whole
+
+READING: Final = "pairwise@1"
+"""The way replies are read; it goes up when the same reply would be read differently."""
+_PROMPT: Final = Path(__file__).with_name("pairwise.txt")
+_TEXTS: Final = frozenset({"question", "reference", "first", "second"})
+_WORTH: Final[dict[Winner, float]] = {"a": 1.0, "tie": 0.5, "b": 0.0}
+_MOST: Final = 100
+
+
+class PairOutcome(Struct, frozen=True, kw_only=True):
+    """What was said of an item and another completion.
+
+    Attributes:
+        rival: The other completion's row id.
+        orders: The preferred place with the item first, and with the other first; None where a reply says none.
+        winner: "a" for the item, "b" for the other; None where an order wasn't read.
+    """
+
+    rival: int
+    orders: tuple[Place | None, Place | None]
+    winner: Winner | None
+
+
+class Pairwise(OneServer):
+    """Asks a model, in both orders, which of two completions is better; a win counts only in both.
+
+    The verdict is always an abstention. Its score is the item's share of wins, with ties as halves.
+    """
+
+    description: ClassVar[str] = "Which of two completions is better, asked in both orders: workbench pairwise"
+    options: ClassVar[dict[str, str]] = {
+        **SERVER_OPTIONS,
+        "opponents": "completions of the question that each is compared with, as many before as behind it (default 2)",
+        "reference": "whether the judge sees the reference answer: true (default) or false",
+        **LIMIT_OPTIONS,
+    }
+    preload: ClassVar[tuple[str, ...]] = ()
+    name: str = PAIRWISE
+    version: str = "1"
+    isolation: Isolation = "served"
+
+    def __init__(self, **options: str) -> None:
+        super().__init__(options)
+        self.opponents = whole(options, "opponents", least=2, most=_MOST) or 2
+        if self.opponents % 2:
+            raise ValueError("opponents: it is an even number: as many before an item as behind it")
+        self._with_reference = switch(options, "reference", True)
+        self._prompt = prompt(_PROMPT, "compare", _TEXTS)
+
+    def config(self) -> dict[str, object]:
+        """What a comparison depends on."""
+        return {
+            **self._prompt.config(),
+            "opponents": self.opponents,
+            "reference": self._with_reference,
+            "parser": READING,
+            **self.asked(),
+        }
+
+    def calls_per_item(self) -> float:
+        """Two a pair, and each pair is two items'."""
+        return float(self.opponents)
+
+    async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
+        """Compare with each rival; a completion that is alone has none."""
+        if not item.rivals:
+            return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="no_rival"))
+        heard = [await self._both(item, rival, ask, secret) for rival in item.rivals]
+        found = [_outcome(rival, *orders) for rival, orders in zip(item.rivals, heard, strict=True)]
+        unread = next((reply for orders in heard for reply in orders if _place(reply) is None), None)
+        read = [one.winner for one in found if one.winner is not None]
+        reason = silent(unread).reason if unread is not None and not read else PAIRWISE
+        return Judged(
+            verdict=Verdict(
+                outcome=Outcome.ABSTAIN,
+                reason=reason,
+                score=sum(_WORTH[one] for one in read) / len(read) if read else None,
+                detail=_words(read, len(found)),
+            ),
+            trace={"judge": PAIRWISE, "pairs": [structs.asdict(one) for one in found]},
+        )
+
+    async def _both(self, item: VerifierInput, rival: Rival, ask: Ask, secret: bytes) -> list[DelimitedReply]:
+        """The replies with the item first, and with the other first."""
+        reference = {"reference": item.reference} if self._with_reference else {}
+        return await together(
+            JudgeCase(
+                item=item.item,
+                texts={"question": item.question, "first": first, "second": second, **reference},
+                secret=secret,
+                neutralise=True,
+            ).ask(ask, self._prompt.call, step=step)
+            for step, first, second in (
+                ("item first", item.completion, rival.completion),
+                ("other first", rival.completion, item.completion),
+            )
+        )
+
+
+def _place(heard: DelimitedReply) -> Place | None:
+    """The preferred place; a reply that was cut, or is none, prefers nothing."""
+    return preferences(heard.reply.text, heard.fence)["overall"] if heard.ended == "whole" else None
+
+
+def _outcome(rival: Rival, first: DelimitedReply, second: DelimitedReply) -> PairOutcome:
+    orders = (_place(first), _place(second))
+    return PairOutcome(rival=rival.item, orders=orders, winner=winner(*orders))
+
+
+def _words(read: Sequence[Winner], pairs: int) -> str:
+    won, tied, lost = (read.count(one) for one in ("a", "tie", "b"))
+    return f"won {won}, tied {tied}, lost {lost}, unread {pairs - len(read)} of {pairs} pairs"

@@ -101,9 +101,29 @@ async def test_a_file_is_picked_from_a_tree_that_begins_beside_the_project(tmp_p
         picker: object = app.screen
         assert isinstance(picker, FilePicker)
         await until(pilot, lambda: path.name in names(picker))
-        await pilot.press(*["down"] * (1 + names(picker).index(path.name)), "enter")
+        await pilot.press(*["down"] * names(picker).index(path.name), "enter")
         await until(pilot, lambda: screen.look is not None)
         assert screen.query_one("#option-file", OptionField).value == str(path)
+
+
+async def test_the_picker_begins_at_a_folders_first_entry(tmp_path: Path) -> None:
+    path = odd(tmp_path)
+    (tmp_path / "a folder").mkdir()
+    async with opened(make_project(tmp_path)) as (app, pilot):
+        app.open_verb("import")
+        await settle(pilot)
+        screen_of(app, ImportScreen)
+        await pilot.press("f2")
+        await until(pilot, lambda: isinstance(app.screen, FilePicker))
+        picker: object = app.screen
+        assert isinstance(picker, FilePicker)
+        tree = picker.query_one(DirectoryTree)
+        await until(pilot, lambda: path.name in names(picker))
+        assert tree.cursor_node is not None
+        assert str(tree.cursor_node.label) == names(picker)[0]
+        await pilot.press("left")
+        await until(pilot, lambda: tmp_path.name in names(picker))
+        await until(pilot, lambda: tree.cursor_node is not None and str(tree.cursor_node.label) == tmp_path.name)
 
 
 def names(picker: FilePicker) -> list[str]:

@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
+from itertools import chain, count
 from pathlib import Path
 from typing import IO, Final
 
@@ -88,6 +89,12 @@ def append_own(path: Path, most: int) -> IO[bytes]:
     except BaseException:
         os.close(descriptor)
         raise
+
+
+def free_name(path: Path) -> Path:
+    """The path, or with a number behind its stem the first one where nothing stands yet."""
+    numbered = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
+    return next(one for one in chain([path], numbered) if not os.path.lexists(one))
 
 
 def require_own_folder(path: Path) -> None:

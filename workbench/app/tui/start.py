@@ -8,8 +8,9 @@ from typing import ClassVar, Literal, NamedTuple
 
 from textual import on
 from textual.app import App, ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -18,9 +19,12 @@ from workbench.app.tui.kit.path_suggester import PathSuggester
 from workbench.app.tui.kit.title_bar import Line
 from workbench.app.tui.themes import OWN_THEMES
 from workbench.config.settings import RecentProject
+from workbench.core.files import free_name
 
 _NEW_NAME = "project.db"
 _NEW = "New project            your own data, from a file to a first figure"
+_KEY_NAMES = {"question_mark": "?", "escape": "esc"}
+_LISTED = [("↑ ↓", "Go to the line above or below."), ("enter", "Open the line under the cursor.")]
 _KEYS = "enter open   ? keys   q quit"
 _NAMING = "enter make it   esc back"
 _DEMO = "The demo               sample data with verdicts and figures"
@@ -36,6 +40,26 @@ class Beginning(NamedTuple):
     path: str
     annotator: str | None = None
     how: Literal["open", "new", "demo"] = "open"
+
+
+class StartKeys(ModalScreen[None]):
+    """What each key does; any of those that lead back closes it."""
+
+    DEFAULT_CSS = """
+    StartKeys { align: center middle; }
+    StartKeys Static { width: auto; height: auto; border: round $primary; background: $surface; padding: 0 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,enter,question_mark,f1", "dismiss", "Close")]
+
+    def __init__(self, actions: Sequence[Action]) -> None:
+        super().__init__()
+        own = [(" ".join(_KEY_NAMES.get(key, key) for key in one.keys.split(",")), one.help) for one in actions]
+        self._lines = [*_LISTED, *own]
+
+    def compose(self) -> ComposeResult:
+        keys = Static("\n".join(f"{keys:<9}  {text}" for keys, text in self._lines), markup=False)
+        keys.border_title, keys.border_subtitle = "Keys", "esc close"
+        yield keys
 
 
 class StartApp(App[Beginning]):
@@ -78,7 +102,7 @@ class StartApp(App[Beginning]):
         there = sum(map(_is_there, self._choices))
         new = Option(_NEW, id="new"), Option(_DEMO, id="demo")
         yield OptionList(*listed[:there], *new, *listed[there:], markup=False)
-        line = Line(value=_NEW_NAME, id="start-name", suggester=PathSuggester())
+        line = Line(value=free_name(Path(_NEW_NAME)).name, id="start-name", suggester=PathSuggester())
         line.border_title = "Where to keep the project (a new file)"
         yield line
         yield Static(id="start-wrong", markup=False)
@@ -112,7 +136,7 @@ class StartApp(App[Beginning]):
 
     def action_help(self) -> None:
         """Say what each key does."""
-        self.notify("\n".join(f"{one.keys}  {one.help}" for one in self.ACTIONS), title="Keys", markup=False)
+        self.push_screen(StartKeys(self.ACTIONS))
 
     def action_close(self) -> None:
         """Close the line, else leave."""

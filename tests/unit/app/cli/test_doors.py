@@ -16,7 +16,7 @@ from tests.commands import Call, in_process
 from tests.helpers import make_project, numbered
 from workbench.app.cli import opening
 from workbench.app.tui import lending
-from workbench.app.tui.start import Beginning, StartApp, here
+from workbench.app.tui.start import Beginning, StartApp, StartKeys, here
 from workbench.app.verbs import COMMANDS
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.config.settings import RecentProject, recent, remember
@@ -347,7 +347,14 @@ async def test_the_start_screen_offers_what_is_here_and_says_what_is_missing(tmp
         assert last.disabled
         await pilot.press("question_mark")
         assert "enter open" in str(app.query_one("#start-keys", Static).content)
-        assert any("Leave." in one.message for one in app._notifications)
+        shown = app.screen
+        assert isinstance(shown, StartKeys)
+        told = str(shown.query_one(Static).content)
+        assert "Leave." in told
+        assert "enter" in told
+        assert "question_mark" not in told
+        await pilot.press("escape")
+        assert app.screen is not shown
         await pilot.press("enter")
     assert app.return_value == Beginning(choices[1].path, "amira")
 
@@ -357,7 +364,10 @@ async def test_a_new_project_gets_a_name_that_is_free(tmp_path: Path, monkeypatc
     (tmp_path / "project.db").touch()
     app = StartApp([], "demo.db")
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("enter", "enter")
+        await pilot.press("enter")
+        assert app.query_one(Input).value == "project-2.db"
+        app.query_one(Input).value = "project.db"
+        await pilot.press("enter")
         assert str(app.query_one("#start-keys", Static).content) == "enter make it   esc back"
         assert "already" in str(app.query_one("#start-wrong", Static).content)
         app.query_one(Input).value = "mine"

@@ -17,9 +17,17 @@ from workbench.app.tui.kit.matrix import printable
 
 
 class _Files(DirectoryTree):
+    below: Path | None = None
+
     def filter_paths(self, paths: Iterable[Path]) -> Iterable[Path]:
         """Hidden ones are left out, and what a database keeps beside itself."""
         return [path for path in paths if not path.name.startswith(".") and not path.name.endswith(("-wal", "-shm"))]
+
+    async def watch_path(self) -> None:
+        """Begin at the folder that was shown before, else at the first entry."""
+        await super().watch_path()
+        listed = [node.data.path for node in self.root.children if node.data is not None]
+        self.cursor_line = listed.index(self.below) if self.below in listed else 0
 
 
 class FilePicker(ModalScreen[Path | None]):
@@ -53,9 +61,15 @@ class FilePicker(ModalScreen[Path | None]):
         event.stop()
         self.dismiss(event.path)
 
+    async def on_mount(self) -> None:
+        """Begin at the first entry."""
+        tree = self.query_one(_Files)
+        tree.show_root = False
+        await tree.watch_path()
+
     def action_up(self) -> None:
-        """Show the folder above."""
-        tree = self.query_one(DirectoryTree)
-        self._folder = self._folder.parent
+        """Show the folder above, at the one that was shown."""
+        tree = self.query_one(_Files)
+        tree.below, self._folder = self._folder, self._folder.parent
         tree.path = self._folder
         tree.border_title = Content(printable(str(self._folder)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection, group_name
 from workbench.core.text import figures
 from workbench.core.text.emphasis import what_marks_mean, with_mark
-from workbench.core.text.figures import NONE, counted, p_value, whole
+from workbench.core.text.figures import NONE, counted, listed, p_value, whole
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Outcome, Protocol3
 from workbench.labelling.store import check_items
@@ -23,7 +23,7 @@ from workbench.measuring import notes
 from workbench.measuring.columns import Columns, Groups, columns, gold_counts
 from workbench.measuring.judged import BASELINE, JudgedSelection, counting, judged, judges_of, nothing_measured
 from workbench.measuring.planning import sample_sentences, uneven_samples
-from workbench.statistics.records.combined import EstimateReport, EstimateRow, MixRow, Quantity
+from workbench.statistics.records.combined import EstimateReport, EstimateRow, MixRow, Quantity, SampleCheck
 from workbench.statistics.records.comparison import LEVEL
 from workbench.tables.document import Table
 from workbench.tables.table import Columns as TableColumns
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 
 
-_MIX_BY = "type"
-"""What the mix of labelled items is looked at by, unless items are grouped otherwise."""
+_MIXES = "type", "model", "length"
+"""What the mix of labelled items is looked at by, beside what items are grouped by; the first one is shown."""
 
 
 class _EstimatedShare(Struct, frozen=True, kw_only=True, eq=False):
@@ -45,6 +45,7 @@ class _EstimatedShare(Struct, frozen=True, kw_only=True, eq=False):
         truth: 1 or 0 where there is gold, -1 where there is none.
         predicted: What the predictors expect it to be, from 0 to 1.
         group: Positions in ``names``.
+        place: Where the item stands among all that are chosen.
     """
 
     quantity: Quantity
@@ -53,13 +54,14 @@ class _EstimatedShare(Struct, frozen=True, kw_only=True, eq=False):
     question: IntArray
     group: IntArray
     names: tuple[str, ...]
+    place: IntArray
 
     def of(self, chosen: BoolArray) -> _EstimatedShare:
         """The same of some of the items."""
         if chosen.all():
             return self
-        arrays = {name: getattr(self, name)[chosen] for name in ("truth", "predicted", "question", "group")}
-        return structs.replace(self, **arrays)
+        names = ("truth", "predicted", "question", "group", "place")
+        return structs.replace(self, **{name: getattr(self, name)[chosen] for name in names})
 
 
 def estimate(
@@ -94,23 +96,29 @@ def estimate(
     if verifier in found.failed:
         raise UsageError(*nothing_measured({verifier: found.failed[verifier]}))
     outcomes = {judge.name: outcome for judge, outcome in zip(found.judges, found.outcomes, strict=True)}
-    mix_by = by or _MIX_BY
-    groups = _groups(everything, wanted, mix_by)
+    groups = _groups(everything, wanted, by or _MIXES[0])
     kept = _kept(project, found, outcomes[verifier])
     shares = _shares(found, outcomes, verifier, groups, protocol, kept)
     _check_labels(shares[0], f"No item that {verifier} has judged has gold ({gold}, protocol {protocol}).")
-    mix, mix_p = _mix(shares[-1])
+    kinds = dict.fromkeys((*_MIXES, *([by] if by else [])))
+    checks = [_check(everything, wanted, shares[0], kind) for kind in kinds]
+    uneven = [one.by for one in checks if one.p is not None and one.p < LEVEL / len(checks)]
     with step("estimating"):
-        rows = [row for share in shares for row in _rows(share, grouped=by is not None)]
+        rows = [row for share in shares for row in _rows(share, by)]
+        if uneven and uneven != [by]:
+            rows += [_weighed(share, _groups(everything, wanted, ",".join(uneven)), uneven) for share in shares]
+    mix_by = by or (*uneven, _MIXES[0])[0]
     return EstimateReport(
         verifier=verifier,
         run=next(judge.run for judge in found.judges if judge.name == verifier),
         predictors=[judge.name for judge in found.judges if judge.name in names],
         rows=rows,
+        headline=_headline(rows, uneven),
         by=by,
+        checks=checks,
+        uneven=uneven,
         mix_by=mix_by,
-        mix=mix,
-        mix_p=mix_p,
+        mix=_mix(_regrouped(shares[-1], _groups(everything, wanted, mix_by))),
         in_conflict=_in_conflict(everything, found, kept),
         protocol=protocol,
         gold=gold_counts(project, asked, gold),
@@ -187,6 +195,7 @@ def _shares(
         question=compact(found.question)[0].astype(np.int32),
         group=groups.code,
         names=groups.names,
+        place=np.arange(len(own)),
     )
     correct = structs.replace(
         accuracy, quantity="prevalence", truth=found.gold, predicted=_votes(list(outcomes.values()))
@@ -204,7 +213,39 @@ def _votes(outcomes: list[IntArray]) -> FloatArray:
     return np.asarray(halves / (2 * len(outcomes)), dtype=np.float64)
 
 
-def _rows(share: _EstimatedShare, *, grouped: bool) -> Iterator[EstimateRow]:
+def _regrouped(share: _EstimatedShare, groups: Groups) -> _EstimatedShare:
+    """The same in other groups."""
+    return structs.replace(share, group=groups.code[share.place], names=groups.names)
+
+
+def _check(everything: Columns, wanted: Selection, share: _EstimatedShare, by: str) -> SampleCheck:
+    """Whether labelled items are as mixed as the others."""
+    import numpy as np
+
+    from workbench.statistics.prediction_powered import mix_p
+
+    group = _groups(everything, wanted, by).code[share.place]
+    return SampleCheck(by=by, p=mix_p(np.greater_equal(share.truth, 0), group, share.question))
+
+
+def _weighed(share: _EstimatedShare, groups: Groups, by: Sequence[str]) -> EstimateRow:
+    """All items, stratified by several properties at once."""
+    from workbench.statistics.subgroups import compact
+
+    regrouped = _regrouped(share, groups)
+    return structs.replace(_row(regrouped, None, compact(regrouped.group)[0]), strata=",".join(by))
+
+
+def _headline(rows: Sequence[EstimateRow], uneven: Sequence[str]) -> int | None:
+    """The row of accuracy on all items that may be quoted."""
+    wanted = ",".join(uneven) or None
+    for place, one in enumerate(rows):
+        if (one.quantity, one.group, one.strata) == ("accuracy", None, wanted) and one.estimate is not None:
+            return place
+    return None
+
+
+def _rows(share: _EstimatedShare, by: str | None) -> Iterator[EstimateRow]:
     """All items, the same stratified, then each group."""
     import numpy as np
 
@@ -212,10 +253,10 @@ def _rows(share: _EstimatedShare, *, grouped: bool) -> Iterator[EstimateRow]:
     from workbench.statistics.subgroups import compact
 
     yield _row(share, None)
-    if not grouped:
+    if by is None:
         return
     stratum, present = compact(share.group)
-    yield _row(share, None, stratum)
+    yield structs.replace(_row(share, None, stratum), strata=by)
     ordered = sorted(present.tolist(), key=lambda place: group_order(share.names[place]))
     for place in stepping(ordered, "estimating", "groups"):
         yield _row(share.of(np.equal(share.group, place)), share.names[place])
@@ -275,12 +316,11 @@ def _reason(row: EstimateRow, share: _EstimatedShare, power: float) -> str | Non
     return "The predictions don't go with the labels."
 
 
-def _mix(share: _EstimatedShare) -> tuple[list[MixRow], float | None]:
-    """How many questions with labels and without each group has, and the chance of such a difference."""
+def _mix(share: _EstimatedShare) -> list[MixRow]:
+    """How many questions with labels and without each group has."""
     import numpy as np
 
     from workbench.statistics.accuracy import group_order
-    from workbench.statistics.prediction_powered import mix_p
     from workbench.statistics.subgroups import clusters
 
     with_label = np.isin(share.question, share.question[share.truth >= 0])
@@ -294,7 +334,7 @@ def _mix(share: _EstimatedShare) -> tuple[list[MixRow], float | None]:
         for name, labelled, others in zip(share.names, *(count.tolist() for count in counts), strict=True)
         if labelled + others
     ]
-    return sorted(rows, key=lambda row: group_order(row.group)), mix_p(*counts)
+    return sorted(rows, key=lambda row: group_order(row.group))
 
 
 def _in_conflict(everything: Columns, found: JudgedSelection, kept: BoolArray) -> int:
@@ -317,33 +357,52 @@ _QUANTITIES = {"accuracy": "accuracy", "prevalence": "share correct"}
 def estimate_text(report: EstimateReport) -> str:
     """The whole report for a terminal."""
     blocks = [estimate_head(report), fill(verdict(report), _WIDTH), plain_table(estimate_table(report)).rstrip("\n")]
-    if _differs(report):
+    if report.uneven:
         blocks.append(plain_table(mix_table(report)).rstrip("\n"))
     return "\n\n".join(blocks) + "\n"
 
 
 def verdict(report: EstimateReport) -> str:
     """What the estimate over all items says, in a sentence or two."""
-    one = report.rows[0]
-    if one.estimate is None or one.ci is None or one.saved is None or one.effective is None:
-        return f"No estimate. {one.reason or ''}".rstrip()
+    if report.headline is None:
+        return f"No estimate. {_why_none(report)}".rstrip()
+    one = report.rows[report.headline]
+    assert one.estimate is not None
+    assert one.ci is not None
+    weighed = f", weighed by {_in_words(one.strata)}" if one.strata else ""
     said = (
         f"{inert(report.verifier)} is right on {100 * one.estimate:.1f} % of all {counted(_items(one), 'item')}, 95 % "
-        f"interval {100 * one.ci[0]:.1f} to {100 * one.ci[1]:.1f}"
+        f"interval {100 * one.ci[0]:.1f} to {100 * one.ci[1]:.1f}{weighed}"
     )
     if one.reason is not None:
         return f"{said}. {one.reason}"
     return (
-        f"{said}. The {counted(one.labelled, 'label')} there are tell as much as {one.effective:,.0f} would without "
-        f"predictions: {one.saved:,.0f} saved."
+        f"{said}. The {counted(one.labelled, 'label')} there are tell as much as {one.effective or 0:,.0f} would "
+        f"without predictions: {one.saved or 0:,.0f} saved."
     )
+
+
+def _why_none(report: EstimateReport) -> str:
+    """Why nothing may be quoted for all items."""
+    if not report.uneven:
+        return report.rows[0].reason or ""
+    strata = ",".join(report.uneven)
+    weighed = next(one for one in report.rows if (one.quantity, one.strata) == ("accuracy", strata))
+    return (
+        f"Labelled items are another mix by {_in_words(strata)} than the others, so that their share, corrected by "
+        f"predictions or not, is none of all; and groups can't be weighed. {weighed.reason or ''}"
+    )
+
+
+def _in_words(strata: str) -> str:
+    return listed(strata.split(","))
 
 
 def estimate_table(report: EstimateReport) -> Table:
     """Estimates with predictions beside those from labels alone."""
     columns: TableColumns[EstimateRow] = (
         word("", lambda one: _QUANTITIES[one.quantity]),
-        word("items", lambda one: _group(one, report.by), there=report.by is not None),
+        word("items", lambda one: _group(one, report.by), there=any(one.strata for one in report.rows)),
         count("labelled", lambda one: one.labelled),
         count("others", lambda one: one.unlabelled),
         figure("estimate", lambda one: one.estimate),
@@ -359,7 +418,7 @@ def estimate_table(report: EstimateReport) -> Table:
 
 
 def _group(one: EstimateRow, by: str | None) -> str:
-    every = f"all, by {by}" if one.stratified else "all"
+    every = f"all, by {one.strata}" if one.strata else "all"
     return every if one.group is None else group_name(one.group, by)
 
 
@@ -379,14 +438,14 @@ def _notes(report: EstimateReport) -> Iterator[str]:
         "Labelled items are taken for a random sample of all. trust: how far predictions count, 0 to 1; worth: labels "
         "that would tell as much without them. Intervals by question."
     )
-    if any(one.stratified for one in report.rows):
-        yield f"by {report.by}: labels speak for their own group only, and groups are weighed by their items."
-    if _differs(report):
-        advice = "" if report.by else f" Broken down by {report.mix_by}, groups are weighed by their items."
-        yield (
-            f"Labelled questions are another mix by {report.mix_by} than the others (p {p_value(report.mix_p or 0)}): "
-            f"they are hardly a random sample.{advice}"
-        )
+    for strata in dict.fromkeys(one.strata for one in report.rows if one.strata):
+        yield f"by {strata}: labels speak for their own group only, and groups are weighed by their items."
+    for check in report.checks:
+        if check.by in report.uneven:
+            yield (
+                f"Labelled items are another mix by {check.by} than the others (p {p_value(check.p or 0)}): they are "
+                "hardly a random sample, and only groups weighed by their items tell of all."
+            )
     yield from sample_sentences(report.samples, report.by)
     if report.in_conflict:
         yield f"{counted(report.in_conflict, 'item')} in conflict, without gold: hardly a random sample. Settle them."
@@ -398,10 +457,6 @@ def _notes(report: EstimateReport) -> Iterator[str]:
         names = [one.group or "all" for one in report.rows if one.reason == reason]
         yield f"{', '.join(dict.fromkeys(names))}: {reason}"
     yield from what_marks_mean(report.selection_judges)
-
-
-def _differs(report: EstimateReport) -> bool:
-    return report.mix_p is not None and report.mix_p < LEVEL
 
 
 def _items(one: EstimateRow) -> int:

@@ -182,24 +182,52 @@ def _deff(labels: FloatArray, share: float, n: int, questions: int) -> float:
     return max(1.0, questions / (questions - 1) * float(labels @ labels) / (share * (1 - share) / n))
 
 
-def mix_p(labelled: IntArray, others: IntArray) -> float | None:
-    """Chance of mixes as different as these, were both kinds of questions drawn from the same: Pearson's chi-squared.
+_FEWEST_OF_GROUP = 10
+"""Groups of fewer questions are taken together."""
 
-    None where there is nothing to compare. Source: Pearson, "On the criterion that a given system of deviations ...",
-    Philosophical Magazine 50, 1900; with few questions a group it is rough.
+
+def mix_p(labelled: BoolArray, group: IntArray, question: IntArray) -> float | None:
+    """Chance of mixes as different as these, were labels given to items, or to whole questions, at random.
+
+    The groups' shares among labelled items less those among the others, in a Wald test whose covariance is summed by
+    question, so that completions of one question, labelled or not, may go together; degrees of freedom are those of the
+    side with fewer questions. None where there is nothing to
+    compare. Source: Rao and Scott, "The analysis of categorical data from complex sample surveys", Journal of the
+    American Statistical Association 76, 1981.
 
     Args:
-        labelled: Questions of one kind by group.
-        others: Those of the other kind.
+        labelled: Whether each item has a label.
+        group: Each item's group, from 0.
+        question: Each item's question.
     """
-    from scipy.special import chdtrc
+    from scipy.stats import f
 
-    observed = np.stack([labelled, others]).astype(np.float64)
-    observed = observed[:, observed.sum(axis=0) > 0]
-    if observed.shape[1] < 2 or not observed.sum(axis=1).all():
+    place, known = compact(question)
+    group = _with_questions(group, place)
+    groups, questions, some = int(group.max(initial=0)) + 1, len(known), int(np.count_nonzero(labelled))
+    if groups < 2 or not 0 < some < len(labelled):
         return None
-    expected = np.outer(observed.sum(axis=1), observed.sum(axis=0)) / observed.sum()
-    return float(chdtrc(observed.shape[1] - 1, ((observed - expected) ** 2 / expected).sum()))
+    share = np.bincount(group, minlength=groups) / len(group)
+    weight = np.where(labelled, 1 / some, -1 / (len(labelled) - some))
+    weights = np.bincount(place, weights=weight, minlength=questions)
+    of_cells = np.bincount(place * groups + group, weights=weight, minlength=questions * groups)
+    parts = of_cells.reshape(questions, groups)[:, 1:] - weights[:, None] * share[1:]
+    off, covariance = parts.sum(axis=0), parts.T @ parts
+    rank = int(np.linalg.matrix_rank(covariance, hermitian=True))
+    side = min(len(np.unique(place[labelled])), len(np.unique(place[~labelled])))
+    if not 0 < rank < side:
+        return None
+    wald = float(off @ np.linalg.pinv(covariance, hermitian=True) @ off)
+    return float(f.sf(wald * (side - rank) / (rank * side), rank, side - rank))
+
+
+def _with_questions(group: IntArray, question: IntArray) -> IntArray:
+    """Groups from 0, those of few questions as one."""
+    code, present = compact(group)
+    pairs = np.unique(question.astype(np.int64) * len(present) + code)
+    few = np.bincount(pairs % len(present), minlength=len(present)) < _FEWEST_OF_GROUP
+    together, _ = compact(np.where(few, len(present), np.arange(len(present)))[code])
+    return together
 
 
 # -- How many items with gold it takes for an accuracy to be known with a given precision.

@@ -164,7 +164,7 @@ def test_picks_among_completions_of_one_class_say_why(tmp_path: Path) -> None:
 def test_an_estimate_says_what_it_is_worth(tmp_path: Path) -> None:
     project = project_of(tmp_path, dict.fromkeys(range(60, ITEMS)))
     estimates, mix = parts(estimate(project, "good", ("poor",), by="type"))
-    assert estimates.said[0].words[0].startswith("good is right on")
+    assert estimates.said[0].words[0].startswith("No estimate. Labelled items are another mix by type")
     assert "No labelled item." in [
         said.words[0] for said, row in zip(estimates.said, texts(estimates), strict=True) if row[1].startswith("B")
     ]

@@ -147,17 +147,66 @@ def test_another_mix_of_types_is_said(tmp_path: Path, said: dict[str, dict[int, 
     project = filled(tmp_path, said, set(range(1, 61)) | {301, 321, 341})
     report = estimate(project, "judge")
     assert [(one.group, one.labelled, one.unlabelled) for one in report.mix] == [("A", 30, 70), ("B", 3, 97)]
-    assert report.mix_p is not None
-    assert report.mix_p < 0.001
-    text = estimate_text(report)
+    assert report.uneven == ["type"]
+    assert {check.by for check in report.checks} == {"type", "model", "length"}
+    assert report.checks[0].p is not None
+    assert report.checks[0].p < 0.001
+    text = " ".join(estimate_text(report).split())
     assert "another mix by type" in text
-    assert "Broken down by type" in " ".join(text.split())
-    assert "Broken down" not in estimate_text(estimate(project, "judge", by="type"))
+    assert report.headline is not None
+    quoted = report.rows[report.headline]
+    assert (quoted.strata, quoted.stratified) == ("type", True)
+    assert f"{100 * (quoted.estimate or 0):.1f} % of all" in text
+    assert "weighed by type" in text
+    by_type = estimate(project, "judge", by="type")
+    assert by_type.headline is not None
+    assert by_type.rows[by_type.headline].estimate == quoted.estimate
+    assert len(by_type.rows) == 8
+
+
+def mixed(folder: Path, share: dict[str, float], *, whole: bool) -> Project:
+    """200 questions with a completion by each of two models, of which one is judged better; labels not at random."""
+    chance = random.Random(3)
+    rows = [
+        {
+            "question_id": f"q{number // 2}",
+            "completion_id": f"c{number}",
+            "model": (model := "mn"[number // 100 % 2 if whole else number % 2]),
+            "gold": number % 3 == 0 if chance.random() < share[model] else None,
+        }
+        for number in range(400)
+    ]
+    project = make_project(folder, rows)
+    for name, right in (("judge", {"m": 0.95, "n": 0.6}), ("rules", {"m": 0.9, "n": 0.9})):
+        said = [row["model"] for row in rows]
+        add_run(
+            project,
+            name,
+            {n + 1: Outcome(int((n % 3 == 0) == (chance.random() < right[said[n]]))) for n in range(400)},
+        )
+    return project
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["items", "questions"])
+def test_labels_mostly_of_one_model_are_weighed_or_there_is_no_headline(tmp_path: Path, *, whole: bool) -> None:
+    """A mean of labels is off by 12 points here; every question has labelled items of either model where items are
+    drawn, so that counting questions would not tell."""
+    report = estimate(mixed(tmp_path, {"m": 0.5, "n": 0.1}, whole=whole), "judge")
+    assert report.uneven == ["model"]
+    assert report.headline is not None
+    assert abs((report.rows[report.headline].estimate or 0) - 0.775) < 0.06
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    none = estimate(mixed(bare, {"m": 0.5, "n": 0.0}, whole=whole), "judge")
+    assert none.headline is None
+    text = " ".join(estimate_text(none).split())
+    assert "No estimate. Labelled items are another mix by model than the others" in text
+    assert "No labelled item in: n." in text
 
 
 def test_an_even_mix_is_not_spoken_of(project: Project) -> None:
     report = estimate(project, "judge")
-    assert (report.mix_p or 0) > 0.05
+    assert (report.uneven, report.headline) == ([], 0)
     assert "another mix" not in estimate_text(report)
     assert "hardly" not in estimate_text(report)
 
@@ -187,7 +236,7 @@ def test_where_everything_is_labelled_nothing_is_saved(tmp_path: Path, said: dic
     assert (found.unlabelled, found.saved) == (0, 0)
     assert (found.estimate, found.ci) == (found.classical, found.classical_ci)
     assert "nothing to predict" in (found.reason or "")
-    assert report.mix_p is None
+    assert {check.p for check in report.checks} == {None}
 
 
 def test_items_excluded_in_conflict_and_checks(tmp_path: Path, said: dict[str, dict[int, Outcome]]) -> None:

@@ -254,9 +254,26 @@ def test_an_estimate_needs_labels_in_every_stratum() -> None:
         powered(np.full(3, -1), predicted, np.arange(3))
 
 
-def test_the_mix_is_tested_as_scipy_does() -> None:
-    labelled, others = np.array([12, 0, 30, 8]), np.array([40, 0, 31, 29])
-    expected = chi2_contingency(np.stack([labelled, others])[:, [0, 2, 3]], correction=False).pvalue
-    assert mix_p(labelled, others) == pytest.approx(expected)
-    assert mix_p(np.array([5]), np.array([9])) is None
-    assert mix_p(np.array([5, 2]), np.array([0, 0])) is None
+def test_of_items_alone_the_mix_is_tested_as_scipy_does() -> None:
+    """To first order: Pearson's covariance is of both sides together, and there are many questions."""
+    labelled, others = np.array([1200, 3000, 800]), np.array([1400, 3100, 890])
+    group = np.repeat([0, 1, 2] * 2, [*labelled, *others])
+    known = np.arange(len(group)) < labelled.sum()
+    expected = chi2_contingency(np.stack([labelled, others]), correction=False).pvalue
+    assert mix_p(known, group, np.arange(len(group))) == pytest.approx(expected, rel=0.05)
+    assert mix_p(known, np.zeros_like(group), np.arange(len(group))) is None
+    assert mix_p(known | True, group, np.arange(len(group))) is None
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["questions", "items"])
+def test_labels_at_random_are_seldom_called_uneven(*, whole: bool) -> None:
+    """Completions of a question are all of its type; Pearson's test of items calls a third of these uneven."""
+    chance = np.random.default_rng(0)
+    question = np.repeat(np.arange(150), 4)
+    found = []
+    for _ in range(400):
+        group = chance.choice(4, 150, p=[0.4, 0.3, 0.2, 0.1])[question]
+        drawn = chance.permutation(150 if whole else 600)[: 40 if whole else 160]
+        known = np.isin(question if whole else np.arange(600), drawn)
+        found.append((mix_p(known, group, question) or 1) < 0.05)
+    assert np.mean(found) <= 0.06

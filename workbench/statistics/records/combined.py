@@ -226,6 +226,7 @@ class EstimateRow(Struct, frozen=True, kw_only=True):
         effective: Labels that would give the classical estimate an interval as narrow.
         saved: ``effective`` less ``labelled``.
         reason: Why there is no estimate, or why it is no better than the classical one; None where neither is so.
+        strata: What the groups of a stratified row are.
     """
 
     quantity: Quantity
@@ -242,6 +243,20 @@ class EstimateRow(Struct, frozen=True, kw_only=True):
     effective: float | None
     saved: float | None
     reason: str | None = None
+    strata: str | None = None
+
+
+class SampleCheck(Struct, frozen=True, kw_only=True):
+    """Whether the labelled items are as random a sample as they are taken for.
+
+    Attributes:
+        by: What their mix is looked at by.
+        p: Chance of mixes of labelled and other items as different, with items of one question as one; None where all
+            are alike in this.
+    """
+
+    by: str
+    p: float | None
 
 
 class MixRow(Struct, frozen=True, kw_only=True):
@@ -264,12 +279,16 @@ class EstimateReport(Struct, frozen=True, kw_only=True):
     Attributes:
         run: The verifier's run; None for a baseline that needs none.
         predictors: The verifiers whose verdicts predict gold.
-        rows: For each quantity all items, the same stratified where there are groups, then each group.
+        rows: For each quantity all items, the same stratified where there are groups, then each group; last come those
+            stratified by what checks found uneven.
+        headline: Which of ``rows`` may be quoted for all items: the stratified one where a check found the labels
+            uneven; None where that can't be had.
         by: What groups are; None for all items only.
-        mix_by: What the mix of labelled and other questions was compared by.
+        checks: Whether the labelled items are a random sample, looked at by type, model and length and by what items
+            are grouped by.
+        uneven: Those of ``checks`` that find it unlikely: p below .05, shared out evenly among them.
+        mix_by: What ``mix`` counts questions by.
         mix: The mix.
-        mix_p: Chance of mixes as different, were the labelled questions a random sample of all; None where all
-            questions are alike in this.
         in_conflict: Items without gold because those who labelled them differ; they are hardly a random sample.
         protocol: How the verifier's undecided rows count.
         gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
@@ -282,10 +301,12 @@ class EstimateReport(Struct, frozen=True, kw_only=True):
     run: int | None
     predictors: list[str]
     rows: list[EstimateRow]
+    headline: int | None
     by: str | None
+    checks: list[SampleCheck]
+    uneven: list[str]
     mix_by: str
     mix: list[MixRow]
-    mix_p: float | None
     in_conflict: int
     protocol: Protocol3
     gold: dict[str, int]

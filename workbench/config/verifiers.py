@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from workbench.config.file import loads, read_settings, read_text, require_table, table_in, write_whole
@@ -26,6 +27,10 @@ EXAMPLES = "examples"
 """The option that says how many settled items a judge is shown."""
 EXAMPLES_DRAWN = "examples_drawn"
 """The option that holds which these are, from when a name is bound; nobody gives it by hand."""
+MEMBERS = "members"
+"""The option that names the verifiers on a panel."""
+MEMBERS_MADE = "members_made"
+"""The option that holds their kinds and options, as they were when a run was started; nobody gives it by hand."""
 _OPTION = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _SAMPLING = "sampling"
@@ -47,6 +52,26 @@ class NamedVerifier(Struct, frozen=True, kw_only=True):
     kind: str
     options: dict[str, str]
     place: str
+
+
+class PanelMember(Struct, frozen=True, kw_only=True):
+    """A verifier on a panel."""
+
+    name: str
+    kind: str
+    options: dict[str, str]
+
+
+def members_in(options: Mapping[str, str]) -> tuple[PanelMember, ...]:
+    """The members that stand in a panel's options; none in those of another verifier.
+
+    Raises:
+        ValueError: They can't be read.
+    """
+    try:
+        return msgspec.json.decode(options.get(MEMBERS_MADE, "[]"), type=tuple[PanelMember, ...])
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"{MEMBERS_MADE}: {error}") from None
 
 
 def verifiers(database: Path) -> dict[str, NamedVerifier | UsageError]:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from workbench.config.verifiers import (
     EXAMPLES,
     EXAMPLES_DRAWN,
+    MEMBERS,
+    MEMBERS_MADE,
     NAME,
     TEMPLATE,
     TEMPLATE_VERSION,
     NamedVerifier,
+    PanelMember,
     named_verifier,
     verifiers,
 )
@@ -21,8 +26,12 @@ from workbench.core.errors import OptionError, UsageError
 from workbench.core.project import Project
 from workbench.core.run import GENERATION, IMPORTED, ConfiguredVerifier
 from workbench.runs.store import runs as stored_runs
+from workbench.statistics.records.probe import JUDGES_NOTHING
 from workbench.verifiers.base import AnyVerifier
 from workbench.verifiers.registry import Registry, VerifierKind
+
+PANEL: Final = "judge-panel"
+"""The kind whose members are other verifiers of the project."""
 
 
 class VerifierChoice(Struct, frozen=True, kw_only=True):
@@ -74,31 +83,55 @@ def choose(project: Project, kind: str, options: Mapping[str, str], name: str | 
     require_runnable(stored)
     if stored is not None and stored.kind != kind:
         asked = {**stored.options, **given}
-        options = _with_examples(project, stored.kind, asked, bound={})
+        options = _filled_in(project, stored.kind, asked, bound={})
         return VerifierChoice(kind=stored.kind, options=options, name=name or kind, own=False)
     options = _as_bound(project, kind, given, name or kind)
-    return VerifierChoice(kind=kind, options=options, name=name or kind, own=True)
+    return VerifierChoice(kind=kind, options=options, name=name or kind, own=MEMBERS_MADE not in options)
 
 
 def _as_bound(project: Project, kind: str, given: dict[str, str], name: str) -> dict[str, str]:
     """The options, with what the name is bound to beside them: what was begun goes on as it is."""
     stored = stored_runs.verifier_named(project.database.reader(), name)
     bound = {} if stored is None or stored.kind != kind else stored.options
-    asked = _with_examples(project, kind, given, bound)
+    asked = _filled_in(project, kind, given, bound)
     if TEMPLATE in given or TEMPLATE_VERSION not in bound:
         return asked
     return {TEMPLATE_VERSION: bound[TEMPLATE_VERSION], **asked}
 
 
-def _with_examples(project: Project, kind: str, options: dict[str, str], bound: Mapping[str, str]) -> dict[str, str]:
-    """The options with the examples that a judge's ask for; see `workbench.runs.examples`."""
-    if EXAMPLES not in options:
-        return {name: value for name, value in options.items() if name != EXAMPLES_DRAWN}
+def _filled_in(project: Project, kind: str, options: dict[str, str], bound: Mapping[str, str]) -> dict[str, str]:
+    """The options with what the project has of what they name: a judge's examples, a panel's members."""
+    asked = {name: value for name, value in options.items() if name != MEMBERS_MADE}
+    if kind == PANEL and MEMBERS in asked:
+        return {**asked, MEMBERS_MADE: _members(project, asked[MEMBERS])}
+    if EXAMPLES not in asked:
+        return {name: value for name, value in asked.items() if name != EXAMPLES_DRAWN}
     if kind != "llm-judge":
-        return options
+        return asked
     from workbench.runs.examples import with_examples
 
-    return with_examples(project, options, bound)
+    return with_examples(project, asked, bound)
+
+
+def _members(project: Project, names: str) -> str:
+    """A panel's members, each a verifier that the settings file or the database configures under its name."""
+    found = []
+    for name in dict.fromkeys(part.strip() for part in names.split(",") if part.strip()):
+        kind = _configured_kind(project, name)
+        if kind is None or kind in (PANEL, *JUDGES_NOTHING):
+            wrong = f"{name!r} is no verifier of this project that a panel can have"
+            raise OptionError(f"{MEMBERS}: {wrong}.", option=MEMBERS, wrong=wrong)
+        member = choose(project, name, {})
+        make(member)
+        found.append(PanelMember(name=name, kind=member.kind, options=member.options))
+    return msgspec.json.encode(found).decode()
+
+
+def _configured_kind(project: Project, name: str) -> str | None:
+    """The kind of what the settings file or the database has under a name."""
+    written = named_verifier(project.path, name)
+    stored = stored_runs.verifier_named(project.database.reader(), name)
+    return written.kind if written is not None else stored.kind if stored is not None else None
 
 
 def require_name(name: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask, Reply, Request
@@ -46,8 +46,56 @@ def on_panel(strategy: Strategy, options: Mapping[str, str], *, graded: bool) ->
         return strategy
     if len({*models, options["model"]}) <= len(models):
         raise ValueError("panel: the same model judges twice; samples= asks one several times")
-    reducer = choice(options, "reducer", REDUCERS, REDUCERS[0])
-    return Panel(strategy, models, reducer, _weights(options, reducer, 1 + len(models)), graded=graded)
+    return Panel(strategy, models, reducer_from(options, 1 + len(models), graded=graded))
+
+
+class Reducer(Struct, frozen=True, kw_only=True):
+    """What makes one verdict of several judges'.
+
+    Attributes:
+        name: One of `REDUCERS`.
+        weights: One a judge.
+        graded: Whether verdicts have a probability.
+    """
+
+    name: str
+    weights: tuple[float, ...]
+    graded: bool
+
+    def config(self) -> dict[str, object]:
+        """What a verdict depends on, as plain data that JSON can hold."""
+        return {"reducer": self.name, **({"weights": list(self.weights)} if self.name == "weighted" else {})}
+
+    def reduced(self, votes: Sequence[Verdict]) -> Verdict:
+        """One verdict of several; without a decided vote why there is none."""
+        said = majority(votes)
+        decided = [
+            (self._value(vote), weight)
+            for vote, weight in zip(votes, self.weights, strict=True)
+            if vote.outcome in _DECIDED
+        ]
+        if self.name == "majority" or not decided:
+            return said
+        if self.name == "min":
+            return _least([value for value, _ in decided], votes, said)
+        score = sum(value * weight for value, weight in decided) / sum(weight for _, weight in decided)
+        outcome = Outcome.ABSTAIN if score == 0.5 else Outcome.CORRECT if score > 0.5 else Outcome.INCORRECT
+        return structs.replace(said, outcome=outcome, score=score, reason="tie" if score == 0.5 else None)
+
+    def _value(self, vote: Verdict) -> float:
+        """How far a vote says "correct", from 0 to 1."""
+        graded = self.graded and self.name != "weighted"
+        return vote.score if graded and vote.score is not None else float(vote.outcome)
+
+
+def reducer_from(options: Mapping[str, str], judges: int, *, graded: bool) -> Reducer:
+    """The reducer that the options ask for.
+
+    Raises:
+        ValueError: An option is wrong.
+    """
+    name = choice(options, "reducer", REDUCERS, REDUCERS[0])
+    return Reducer(name=name, weights=_weights(options, name, judges), graded=graded)
 
 
 def _weights(options: Mapping[str, str], reducer: str, judges: int) -> tuple[float, ...]:
@@ -65,16 +113,12 @@ def _weights(options: Mapping[str, str], reducer: str, judges: int) -> tuple[flo
 class Panel:
     """A strategy as several models follow it."""
 
-    def __init__(
-        self, strategy: Strategy, models: Sequence[str], reducer: str, weights: Sequence[float], *, graded: bool
-    ) -> None:
-        self._strategy, self._models, self._graded = strategy, models, graded
-        self._reducer, self._weights = reducer, weights
+    def __init__(self, strategy: Strategy, models: Sequence[str], reducer: Reducer) -> None:
+        self._strategy, self._models, self._reducer = strategy, models, reducer
 
     def config(self) -> dict[str, object]:
         """The strategy's, and who is on the panel."""
-        weights = {"weights": list(self._weights)} if self._reducer == "weighted" else {}
-        return {**self._strategy.config(), "panel": list(self._models), "reducer": self._reducer, **weights}
+        return {**self._strategy.config(), "panel": list(self._models), **self._reducer.config()}
 
     def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
         """The judge's, once for each model."""
@@ -90,28 +134,7 @@ class Panel:
         members = [ask, *(_asking(ask, _role(place)) for place in range(1, 1 + len(self._models)))]
         judged = await together(self._strategy.judge(case, member) for member in members)
         votes = tuple(one.verdict for one in judged)
-        return Judged(verdict=self._reduced(votes), votes=votes)
-
-    def _reduced(self, votes: Sequence[Verdict]) -> Verdict:
-        """One verdict of several; without a decided vote why there is none."""
-        said = majority(votes)
-        decided = [
-            (self._value(vote), weight)
-            for vote, weight in zip(votes, self._weights, strict=True)
-            if vote.outcome in _DECIDED
-        ]
-        if self._reducer == "majority" or not decided:
-            return said
-        if self._reducer == "min":
-            return _least([value for value, _ in decided], votes, said)
-        score = sum(value * weight for value, weight in decided) / sum(weight for _, weight in decided)
-        outcome = Outcome.ABSTAIN if score == 0.5 else Outcome.CORRECT if score > 0.5 else Outcome.INCORRECT
-        return structs.replace(said, outcome=outcome, score=score, reason="tie" if score == 0.5 else None)
-
-    def _value(self, vote: Verdict) -> float:
-        """How far a vote says "correct", from 0 to 1."""
-        graded = self._graded and self._reducer != "weighted"
-        return vote.score if graded and vote.score is not None else float(vote.outcome)
+        return Judged(verdict=self._reducer.reduced(votes), votes=votes)
 
 
 def _least(values: Sequence[float], votes: Sequence[Verdict], said: Verdict) -> Verdict:

@@ -115,7 +115,7 @@ class LlmJudge:
         strategy = kind.make(self._template, self._parser, _strategy_options(options, self._strategy_name, kind))
         if kind.file is not None and "panel" in options:
             raise ValueError(f"panel: {self._strategy_name} takes no panel")
-        self._strategy = on_panel(strategy, options, graded=self._is_graded)
+        self._strategy = on_panel(strategy, options, graded=self.is_graded)
         # A search draws by its seed itself.
         asked = (options.keys() & {*SAMPLING_OPTIONS, TOP_LOGPROBS}) - kind.options.keys()
         for server in self.servers().values():
@@ -186,7 +186,8 @@ class LlmJudge:
         return shown(about, secret, reference=self._with_reference, neutralise=self._neutralise)
 
     @property
-    def _is_graded(self) -> bool:
+    def is_graded(self) -> bool:
+        """Whether its verdicts have a score that is a chance, or like one."""
         return bool(self._template.criteria) or self._template.calls[-1].sampling.top_logprobs is not None
 
     def _grading(self, options: Mapping[str, str], kind: Kind) -> Template:

@@ -1,0 +1,119 @@
+"""The kind ``judge-panel``: verifiers that ask model servers, whichever these are, judge as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, cast
+
+from msgspec import Struct
+
+from workbench.config.verifiers import MEMBERS, MEMBERS_MADE, members_in
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.llm.records import Ask, CallFailed, Reply, Request
+from workbench.llm.server import Limits, ModelServer
+from workbench.verifiers.base import Isolation, Judged, ServedVerifier, identity
+from workbench.verifiers.judges.panel import PANEL_OPTIONS, reducer_from
+from workbench.verifiers.judges.verifier import LlmJudge
+from workbench.verifiers.judges.voting import together
+from workbench.verifiers.serving import LIMIT_OPTIONS, limits_from, required
+
+_REDUCING = ("reducer", "weights")
+_PACES = ("concurrency", "rpm", "tpm")
+
+
+class _Member(Struct, frozen=True):
+    name: str
+    verifier: ServedVerifier
+
+
+class JudgePanel:
+    """A panel of verifiers that a project has under names; what each of them is stands in the options of its start."""
+
+    description: ClassVar[str] = "Judges of this project as one, on whichever servers they are: a panel by their names"
+    options: ClassVar[dict[str, str]] = {
+        MEMBERS: "names of judges that workbench.toml or the database has, such as qwen,mistral,gpt",
+        **{name: PANEL_OPTIONS[name] for name in _REDUCING},
+        **LIMIT_OPTIONS,
+    }
+    filled_in: ClassVar[frozenset[str]] = frozenset({MEMBERS_MADE})
+    preload: ClassVar[tuple[str, ...]] = ()
+    name: str = "judge-panel"
+    isolation: Isolation = "served"
+
+    def __init__(self, **options: str) -> None:
+        # Its entry point would be looked up while the package is imported.
+        from workbench.verifiers.registry import Registry
+
+        names = list(dict.fromkeys(part.strip() for part in required(options, MEMBERS).split(",") if part.strip()))
+        if len(names) < 2:
+            raise ValueError(f"{MEMBERS}: a panel has two or more")
+        registry = Registry()
+        loaded = [_Member(one.name, _served(registry.load(one.kind, one.options))) for one in members_in(options)]
+        self._members = loaded
+        graded = all(isinstance(one.verifier, LlmJudge) and one.verifier.is_graded for one in loaded)
+        self._reducer = reducer_from(options, len(names), graded=graded and bool(loaded))
+        self._limits = _together([one.verifier.limits() for one in loaded], limits_from(options), options)
+        self.version = "-".join(("1", *(one.verifier.version for one in loaded)))
+
+    def config(self) -> dict[str, object]:
+        """Who is on the panel: each member's name and identity."""
+        members = {one.name: identity(one.verifier) for one in self._members}
+        return {MEMBERS: members, **self._reducer.config()}
+
+    def servers(self) -> dict[str, ModelServer]:
+        """All members', by the member's name and the role there."""
+        return {
+            _role(one.name, role): server for one in self._members for role, server in one.verifier.servers().items()
+        }
+
+    def limits(self) -> Limits:
+        """Members' budgets together, where the panel has none of its own, and the strictest of their paces."""
+        return self._limits
+
+    def calls_per_item(self) -> float:
+        """All members'."""
+        return sum(one.verifier.calls_per_item() for one in self._members)
+
+    async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
+        """What the panel says; the votes are its members' in their order, "error" for one whose call failed."""
+        if not self._members:
+            raise ValueError(f"{MEMBERS}: nobody has looked them up; a run does")
+        judged = await together(_vote(one, item, ask, secret) for one in self._members)
+        votes = tuple(one.verdict for one in judged)
+        if all(vote.outcome is Outcome.ERROR for vote in votes):
+            return Judged(verdict=votes[0], votes=votes)
+        traces = {one.name: vote.trace for one, vote in zip(self._members, judged, strict=True) if vote.trace}
+        verdict = self._reducer.reduced(votes)
+        return Judged(verdict=verdict, votes=votes, trace={"judge": self.name, "members": traces} if traces else None)
+
+
+async def _vote(member: _Member, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
+    async def asked(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
+        return await ask(request, step=step, role=_role(member.name, role), sample=sample)
+
+    try:
+        return await member.verifier.judge(item, asked, secret)
+    except CallFailed as failed:
+        return Judged(verdict=Verdict(outcome=Outcome.ERROR, reason=failed.code, detail=failed.detail))
+
+
+def _role(name: str, role: str) -> str:
+    return name if role == "judge" else f"{name}/{role}"
+
+
+def _served(verifier: object) -> ServedVerifier:
+    if getattr(verifier, "isolation", None) != "served":
+        raise ValueError(f"{MEMBERS}: {getattr(verifier, 'name', '')} asks no model server")
+    return cast("ServedVerifier", verifier)
+
+
+def _together(members: Sequence[Limits], own: Limits, options: dict[str, str]) -> Limits:
+    """The panel's own limits, and members' where it has none: the strictest pace, and their budgets' sum."""
+    if not members:
+        return own
+    found: dict[str, Any] = {}
+    for name in Limits.__struct_fields__:
+        given = [value for one in members if (value := getattr(one, name)) is not None]
+        found[name] = (min if name in _PACES else sum)(given) if given else None
+    said = {"max_tokens" if name == "max_tokens_total" else name for name in options.keys() & LIMIT_OPTIONS.keys()}
+    return Limits(**{**found, **{name: getattr(own, name) for name in said}})

@@ -6,5 +6,6 @@ line says, without flags. sharing: a text for elsewhere. copying: what an item h
 item_flow, judging, pace: a person at work. review_desk: a reviewer. item_decisions: what a coordinator decides.
 set_forms: what is asked before a set is built. verb_forms: before any verb is run. server_test: a model
 server, before it judges. switches: steps to what stands beside. start: no database yet.
-lending: the terminal, to somebody blind. suite_start: a suite that was not run. trusting: what a verifier may use. allocating: memory.
+lending: the terminal, to somebody blind. suite_start: a suite that was not run. trusting: what a verifier may use.
+allocating: memory.
 """

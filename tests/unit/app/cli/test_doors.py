@@ -375,7 +375,9 @@ async def test_a_new_project_gets_a_name_that_is_free(tmp_path: Path, monkeypatc
     assert app.return_value == Beginning("mine.db", None, "new")
     app = StartApp([], "demo.db")
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("enter", "enter", "enter")
+        await pilot.press("enter")
+        app.query_one(Input).value = "project.db"
+        await pilot.press("enter", "enter")
     assert app.return_value == Beginning("project.db"), "one that is there is opened when it is asked for twice"
     app = StartApp([], "demo.db")
     async with app.run_test(size=(80, 24)) as pilot:

@@ -22,7 +22,8 @@ from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.code import CodeScreen
-from workbench.app.tui.screens.code_problem import CodeProblemScreen, CodeSolutionScreen
+from workbench.app.tui.screens.code_problem import CodeProblemScreen
+from workbench.app.tui.screens.code_solution import CodeSolutionScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.screens.start_run import SetUpRunScreen
 from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen

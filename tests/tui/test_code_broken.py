@@ -15,7 +15,8 @@ from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.code import CodeScreen
-from workbench.app.tui.screens.code_problem import CodeProblemScreen, CodeSolutionScreen
+from workbench.app.tui.screens.code_problem import CodeProblemScreen
+from workbench.app.tui.screens.code_solution import CodeSolutionScreen
 from workbench.coding import problems
 from workbench.coding.ranking.passing import pass_by_tests
 from workbench.coding.ranking.truth import truth_of

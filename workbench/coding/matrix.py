@@ -114,6 +114,7 @@ def _solution(
 ) -> MatrixSolution:
     return MatrixSolution(
         id=one.id,
+        key=named.completion_id,
         solution_id=named.completion_id.removeprefix(f"{named.question_id}/"),
         model=named.model,
         ground_truth=one.ground_truth,

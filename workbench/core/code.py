@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -39,7 +39,7 @@ OUTCOMES: Final[dict[str, str]] = {
     "s": "no Python: a syntax error",
     "x": "killed, or never reported",
     "n": "not run",
-    "b": "broken test: it counts for nobody",
+    "b": "set apart: it counts for nobody",
 }
 """Outcome letters of a test and what they mean."""
 PASS: Final = "p"
@@ -68,6 +68,18 @@ class CodeTest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     expected: str | None = None
 
 
+class SetApart(NamedTuple):
+    """Why a test counts for nobody, and who has decided it."""
+
+    reason: str
+    person: str
+
+    @property
+    def words(self) -> str:
+        """Both."""
+        return f"{self.reason} ({self.person})"
+
+
 class Problem(Struct, frozen=True, kw_only=True):
     """What is run around a solution.
 
@@ -81,6 +93,7 @@ class Problem(Struct, frozen=True, kw_only=True):
         language: ``"python"`` or the name of a runner (``"javascript"``).
         seconds: The source's own time limit for a test, if it has one.
         suites: Tests by the suite's name, in order.
+        apart: Why people have set tests apart, by suite and place; they count for nobody.
     """
 
     task_id: str
@@ -92,6 +105,7 @@ class Problem(Struct, frozen=True, kw_only=True):
     language: str = "python"
     seconds: float | None = None
     suites: dict[str, tuple[CodeTest, ...]] = {}
+    apart: dict[str, dict[int, SetApart]] = {}
 
     @property
     def oracle(self) -> str:

@@ -122,8 +122,9 @@ def start(
         allow_unsafe: Whether the user lets solutions be run with limits alone, where nothing better holds or it is
             asked for.
         retry_timeouts: Take the run's verdicts back on items that had no more time, and judge these again.
-        ask_again: Take its verdicts on the selection back, and ask its servers anew for everything: no reply that is
-            stored by now is used. The earlier replies stay with the other verdicts that rest on them.
+        ask_again: Take its verdicts on the selection back, and run the solutions again, or ask its servers anew for
+            everything: no reply that is stored by now is used. The earlier replies stay with the other verdicts that
+            rest on them.
 
     Returns:
         The run, with ``selected`` and ``reused`` filled in.
@@ -248,11 +249,14 @@ def _take_back(project: Project, run: int, take_back: Callable[[sqlite3.Connecti
 
 
 def _ask_again(project: Project, run: int, verifier: AnyVerifier, selection: Selection) -> None:
-    if verifier.isolation != "served":
-        raise UsageError("Only a verifier that asks model servers can ask again.", "Leave --ask-again out.")
+    if verifier.isolation not in ("served", "sandbox"):
+        raise UsageError(
+            "Only a verifier that asks model servers or runs solutions can do so again.", "Leave --ask-again out."
+        )
 
     def take_back(connection: sqlite3.Connection, run: int) -> int:
-        calls.ask_again(connection, run)
+        if verifier.isolation == "served":
+            calls.ask_again(connection, run)
         return stored_verdicts.take_back_chosen(connection, run, selection)
 
     _take_back(project, run, take_back, "verdicts")

@@ -45,6 +45,7 @@ _WORDS: dict[Any, Any] = {
     ("reviews", "kind"): "confirmed",
     ("reviews", "gold"): "none",
     ("curation", "kind"): "exclude",
+    ("test_exclusions", "kind"): "exclude",
     ("batches", "sample"): "drawn",
     ("code_problems", "reference_by"): "model",
     ("sets", "kind"): "hard",

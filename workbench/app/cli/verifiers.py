@@ -89,7 +89,7 @@ class VerifyOptions(Options, frozen=True, kw_only=True):
     retry_timeouts: Annotated[bool, option("Judge the items again that had no more time.")] = False
     ask_again: Annotated[
         bool,
-        option("Take the verdicts on these items back and ask the model servers anew, whatever replies are stored."),
+        option("Take the verdicts on these items back, and ask the model servers anew or run the solutions again."),
     ] = False
     detach: Annotated[bool, option("Start it and return; `workbench runs DB` shows it.")] = False
     trust: Trust = False

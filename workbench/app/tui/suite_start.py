@@ -12,7 +12,11 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.coding import problems
 from workbench.coding.problems import SuitesToRun
-from workbench.core.selection import Condition
+from workbench.core.run import RunInfo
+from workbench.core.selection import Condition, Selection
+from workbench.core.text.figures import counted
+from workbench.data.records.pass_matrix import PassMatrix
+from workbench.runs import verifying
 
 if TYPE_CHECKING:
     from workbench.app.tui.app import WorkbenchApp
@@ -35,6 +39,24 @@ def export_outcomes(app: WorkbenchApp, *conditions: Condition) -> None:
     file = str(path.with_name(f"{path.stem}-outcomes.jsonl"))
     where = " ".join(shlex.quote(str(one)) for one in conditions)
     app.open_verb("export", file=file, format="jsonl", table="outcomes", where=where)
+
+
+def run_again(screen: WorkbenchScreen, matrix: PassMatrix, which: Condition) -> None:
+    """Take the verdicts of the run that is shown back on some of a problem's solutions, and run these again."""
+    if matrix.run is None:
+        screen.notify("Nothing has been run yet: a starts the suite.", markup=False)
+        return
+    name = matrix.run.verifier
+    chosen = Selection((Condition("dataset", "=", matrix.dataset), which))
+    work = partial(verifying.start, screen.project, name, selection=chosen, ask_again=True)
+
+    def started(info: RunInfo) -> None:
+        said = (
+            f"{counted(info.selected or 0, 'solution')} run again by {printable(name)}; tests set apart are left out."
+        )
+        screen.notify(said, markup=False)
+
+    screen.in_background(work, started, group="run-again")
 
 
 def _ask(screen: WorkbenchScreen, found: Sequence[SuitesToRun]) -> None:

@@ -107,7 +107,15 @@ def _filled(value: Value, number: int) -> Value:
 
 
 Connection = sqlite3.Connection
-_FIRST: Final = ("annotators", "label_events", "reviews", "curation", "guidelines", "guideline_readings")
+_FIRST: Final = (
+    "annotators",
+    "label_events",
+    "reviews",
+    "curation",
+    "test_exclusions",
+    "guidelines",
+    "guideline_readings",
+)
 _LEFT: Final = frozenset(
     {"runner", "changes", "task_states", "item_states", "generation", "_sqlite_migrations", "sqlite_sequence"}
 )

@@ -178,7 +178,7 @@ def _indexes(connection: Connection, table: str) -> list[IndexShape]:
     return found
 
 
-PEOPLES: Final = ("annotators", "label_events", "reviews", "curation")
+PEOPLES: Final = ("annotators", "label_events", "reviews", "curation", "test_exclusions")
 """What people said: nothing of it is ever deleted, so that a cell that nothing points to is still theirs."""
 _DEEPEST: Final = 20
 _TRIED: Final = 4

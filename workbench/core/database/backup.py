@@ -29,6 +29,7 @@ _COUNTED = {
     "replies": "responses",
     "reviews": "reviews",
     "decisions on questions": "curation",
+    "decisions on tests": "test_exclusions",
     "sets": "sets",
 }
 """What a person would miss -> its table; older versions have fewer."""

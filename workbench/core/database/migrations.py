@@ -39,6 +39,7 @@ MIGRATIONS: tuple[str, ...] = (
     "_m008_amended",
     "_m009_guarded",
     "_m010_digests",
+    "_m011_tests_apart",
 )
 """By what names the table of applied migrations lists the versions; a name's position (from 1) is the version."""
 OLDEST: Final = 7

@@ -620,6 +620,36 @@ CREATE TABLE solution_tests (
     PRIMARY KEY (completion_id, suite_id, position)
 ) STRICT, WITHOUT ROWID;
 
+-- Tests that people set apart or let count again, with who and why; a test's newest row is in force.
+-- since 11
+CREATE TABLE test_exclusions (
+    id INTEGER PRIMARY KEY,
+    question_id INTEGER NOT NULL REFERENCES questions (id),
+    suite_id INTEGER NOT NULL REFERENCES suites (id),
+    position INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('exclude', 'restore')),
+    reason TEXT,
+    annotator_id INTEGER NOT NULL REFERENCES annotators (id),
+    created_at TEXT NOT NULL
+) STRICT;
+-- since 11
+CREATE INDEX test_exclusions_test ON test_exclusions (question_id, suite_id, position);
+-- since 11
+CREATE TRIGGER test_exclusions_no_update BEFORE UPDATE ON test_exclusions
+    BEGIN SELECT raise(ABORT, 'test_exclusions is append-only'); END;
+-- since 11
+CREATE TRIGGER test_exclusions_no_delete BEFORE DELETE ON test_exclusions
+    BEGIN SELECT raise(ABORT, 'test_exclusions is append-only'); END;
+
+-- The tests that are set apart.
+-- since 11
+CREATE VIEW tests_apart AS
+    SELECT x.question_id, s.name AS suite, x.position, x.reason, a.name AS person, x.created_at
+    FROM test_exclusions AS x JOIN suites AS s ON s.id = x.suite_id JOIN annotators AS a ON a.id = x.annotator_id
+    WHERE x.kind = 'exclude' AND x.id = (
+        SELECT max(o.id) FROM test_exclusions AS o
+        WHERE o.question_id = x.question_id AND o.suite_id = x.suite_id AND o.position = x.position);
+
 -- One letter a test (`core/code.py`: OUTCOMES); ``ms`` is the mean time of a test, ``failures`` JSON.
 CREATE TABLE test_results (
     run_id INTEGER NOT NULL REFERENCES runs (id),
@@ -632,6 +662,26 @@ CREATE TABLE test_results (
     failures TEXT,
     PRIMARY KEY (run_id, completion_id, suite)
 ) STRICT, WITHOUT ROWID;
+
+-- The same with the letter of a test that counts for nobody in the place of each that was set apart since.
+-- since 11
+CREATE VIEW counted_results AS
+    SELECT t.run_id, t.completion_id, t.suite,
+           CASE WHEN EXISTS (SELECT 1 FROM test_exclusions) THEN (
+               WITH RECURSIVE places AS (
+                   SELECT row_number() OVER (ORDER BY x.position) AS n, x.position AS place
+                   FROM completions AS c JOIN tests_apart AS x ON x.question_id = c.question_id
+                   WHERE c.id = t.completion_id AND x.suite = t.suite AND x.position < length(t.outcomes)
+               ), counted AS (
+                   SELECT 0 AS n, t.outcomes AS letters
+                   UNION ALL
+                   SELECT p.n, substr(f.letters, 1, p.place) || 'b' || substr(f.letters, p.place + 2)
+                   FROM counted AS f JOIN places AS p ON p.n = f.n + 1
+               )
+               SELECT letters FROM counted ORDER BY n DESC LIMIT 1
+           ) ELSE t.outcomes END AS outcomes,
+           t.isolation, t.forgeable, t.ms, t.failures
+    FROM test_results AS t;
 
 -- What a run's outcomes depend on besides the texts (`core/code.py`: Provenance), as JSON.
 CREATE TABLE provenance (

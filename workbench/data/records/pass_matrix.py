@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from workbench.core.code import CodeTest, Execution, Problem, SolutionForm, Where
+from workbench.core.code import CodeTest, Execution, Problem, SetApart, SolutionForm, Where
 from workbench.core.run import RunState
 
 ProblemKind = Literal["all", "mixed", "none", "every", "waiting", "broken", "differs", "suites"]
@@ -107,6 +107,7 @@ class MatrixSolution(Struct, frozen=True, kw_only=True):
 
     Attributes:
         id: Row id of the completion.
+        key: The completion's id.
         solution_id: The source's own id.
         ground_truth: It stands in for the reference in rankings.
         gold: ``correct``, ``incorrect`` or ``none``.
@@ -117,6 +118,7 @@ class MatrixSolution(Struct, frozen=True, kw_only=True):
     """
 
     id: int
+    key: str
     solution_id: str
     model: str
     ground_truth: bool
@@ -163,6 +165,11 @@ class PassMatrix(Struct, frozen=True, kw_only=True):
     def shared(self) -> tuple[CodeTest, ...]:
         """The suite's tests in order, which all solutions have in common; empty where each has tests of its own."""
         return self.problem.suites.get(self.suite, ())
+
+    @property
+    def apart(self) -> dict[int, SetApart]:
+        """Why people have set tests of the suite apart, by position."""
+        return self.problem.apart.get(self.suite, {})
 
     def count(self, *places: Where) -> int:
         """How many of the tests that all solutions share are decided at these places."""

@@ -308,7 +308,7 @@ _OWN = (
 )
 # The order of the tables is given: a run has outcomes of millions of solutions, a problem has few.
 _RAN = (
-    "FROM completions AS c CROSS JOIN test_results AS t ON t.run_id = ? AND t.completion_id = c.id AND t.suite = ? "
+    "FROM completions AS c CROSS JOIN counted_results AS t ON t.run_id = ? AND t.completion_id = c.id AND t.suite = ? "
     f"LEFT JOIN item_states AS i ON i.completion_id = c.id WHERE c.question_id = q.id AND {VISIBLE}"
 )
 # Nothing (NULL) is said by outcomes of tests that count for nobody.
@@ -339,7 +339,7 @@ _KINDS: Final[dict[ProblemKind, str]] = {
     "waiting": f"{_DONE} < {_SOLUTIONS}",
     "broken": f"{_DONE} > 0 AND {_JUDGED} = 0",
     "differs": f"{_DIFFERING} > 0",
-    "suites": f"EXISTS (SELECT 1 {_RAN} AND EXISTS (SELECT 1 FROM runs AS r CROSS JOIN test_results AS o "
+    "suites": f"EXISTS (SELECT 1 {_RAN} AND EXISTS (SELECT 1 FROM runs AS r CROSS JOIN counted_results AS o "
     "ON o.run_id = r.id AND o.completion_id = c.id "
     f"WHERE o.suite <> t.suite AND {_ALL_PASS} <> {_ALL_PASS.replace('t.', 'o.')}))",
 }

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from workbench.core.code import ASSERTION, BROKEN, NOT_RUN, PASS, CodeTest, Origin, Problem, SolutionForm
+from workbench.core.code import ASSERTION, BROKEN, NOT_RUN, PASS, CodeTest, Origin, Problem, SetApart, SolutionForm
 from workbench.core.code_tests.broken import with_candidate
 from workbench.core.database.connection import Database
 from workbench.core.database.selection import STATE, check_names, compile_selection, items_for
@@ -174,7 +174,7 @@ def problems_of(database: Database, questions: Sequence[int], suites: Sequence[s
         "CROSS JOIN questions AS q ON q.id = p.question_id CROSS JOIN question_text AS qt ON qt.id = q.id",
         (_json(wanted),),
     ).fetchall()
-    tests = tests_of(reader, "question", wanted, suites)
+    tests, apart = tests_of(reader, "question", wanted, suites), tests_apart(reader, wanted)
     return {
         row[0]: with_candidate(
             Problem(
@@ -187,10 +187,23 @@ def problems_of(database: Database, questions: Sequence[int], suites: Sequence[s
                 seconds=row[7],
                 canonical_by=row[8],
                 suites={name: tests[row[0]][name] for name in suites if name in tests[row[0]]},
+                apart=apart.get(row[0], {}),
             )
         )
         for row in rows
     }
+
+
+def tests_apart(connection: sqlite3.Connection, questions: Sequence[int]) -> dict[int, dict[str, dict[int, SetApart]]]:
+    """Why people have set tests of problems apart, by row id, suite and place; only where some are."""
+    found: dict[int, dict[str, dict[int, SetApart]]] = {}
+    for question, suite, place, reason, person in connection.execute(
+        "SELECT x.question_id, x.suite, x.position, x.reason, x.person FROM json_each(?) AS wanted "
+        "CROSS JOIN tests_apart AS x ON x.question_id = wanted.value",
+        (_json(questions),),
+    ):
+        found.setdefault(question, {}).setdefault(suite, {})[place] = SetApart(reason, person)
+    return found
 
 
 def suite_names(connection: sqlite3.Connection) -> list[str]:
@@ -349,7 +362,7 @@ def outcome_counts(connection: sqlite3.Connection, selection: Selection) -> list
         f"total({_count(PASS)}), "
         f"total({_count(ASSERTION)}) FROM (SELECT c.id, d.name AS dataset FROM {items_for('d.', condition)} "
         f"WHERE {condition} ORDER BY c.id LIMIT ?) AS d "
-        "JOIN test_results AS t ON t.completion_id = d.id JOIN runs AS r ON r.id = t.run_id "
+        "JOIN counted_results AS t ON t.completion_id = d.id JOIN runs AS r ON r.id = t.run_id "
         "JOIN verifiers AS v ON v.id = r.verifier_id LEFT JOIN code_solutions AS cs ON cs.completion_id = d.id "
         "WHERE r.completed_at IS NOT NULL GROUP BY r.id, t.suite, 4, 5 ORDER BY r.id, t.suite, 4, 5",
         (*parameters, limit),

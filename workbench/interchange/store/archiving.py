@@ -78,6 +78,7 @@ PARTS: Final[tuple[ArchiveTable, ...]] = (
     ArchiveTable("suites", "suites"),
     ArchiveTable("tests", "tests"),
     ArchiveTable("solution_tests", "solution_tests"),
+    ArchiveTable("test_exclusions", "test_exclusions"),
     ArchiveTable("test_results", "test_results"),
     ArchiveTable("evolutions", "evolutions"),
     ArchiveTable("evolution_steps", "evolution_steps"),

@@ -556,7 +556,8 @@ def of_run(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> di
     """A run's outcomes of some completions, by row id and suite."""
     rows = connection.execute(
         "SELECT r.completion_id, r.suite, r.outcomes, r.isolation, r.forgeable, r.ms, r.failures "
-        "FROM json_each(?) AS wanted CROSS JOIN test_results AS r ON r.run_id = ? AND r.completion_id = wanted.value",
+        "FROM json_each(?) AS wanted CROSS JOIN counted_results AS r "
+        "ON r.run_id = ? AND r.completion_id = wanted.value",
         (msgspec.json.encode(list(items)).decode(), run),
     )
     found: dict[int, dict[str, Execution]] = {}

@@ -119,7 +119,7 @@ def _first(found: Mapping[str, Execution]) -> _First | None:
 
 
 class _Apart(NamedTuple):
-    """Tests that count for nobody: how many, and the commonest error by which they are broken."""
+    """Tests that count for nobody: how many, and why most do: by what they are broken, or people's reason."""
 
     tests: int
     error: str | None
@@ -130,7 +130,7 @@ class _Apart(NamedTuple):
         if not self.tests:
             return ""
         why = f": {self.error}" if self.error else ""
-        return f"{counted(self.tests, 'broken test')} set apart{why}"
+        return f"{counted(self.tests, 'test')} set apart{why}"
 
 
 def _set_apart(problem: Problem, found: Mapping[str, Execution]) -> _Apart:
@@ -138,6 +138,7 @@ def _set_apart(problem: Problem, found: Mapping[str, Execution]) -> _Apart:
     for suite, one in found.items():
         if BROKEN in one.outcomes:
             errors.update(wrong.error for wrong in broken_tests(problem, problem.suites.get(suite, ())).values())
+            errors.update(one.words for one in problem.apart.get(suite, {}).values())
     count = sum(one.outcomes.count(BROKEN) for one in found.values())
     return _Apart(count, errors.most_common(1)[0][0] if errors else None)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.core.code import CodeTest, Problem, Program, SolutionForm
 from workbench.core.code_tests.assertion import parsed
@@ -177,7 +177,9 @@ def program_of(
         grammar: As with `broken.broken_tests`.
     """
     source = code_of(problem, text, form, extractor).source
-    return program_with(problem, source, problem.suites.get(suite, ()), seconds=seconds, grammar=grammar)
+    made = program_with(problem, source, problem.suites.get(suite, ()), seconds=seconds, grammar=grammar)
+    apart = problem.apart.get(suite, {}).keys()
+    return structs.replace(made, broken=tuple(sorted({*made.broken, *apart}))) if apart else made
 
 
 def program_with(

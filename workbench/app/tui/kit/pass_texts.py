@@ -52,16 +52,22 @@ def test_lines(matrix: PassMatrix, solution: MatrixSolution, position: int, rate
     """A test: its number, how it is judged, how many pass it, its source."""
     test = matrix.test_of(solution, position)
     share = "run on none" if rate is None else f"{percent(rate, 0)} % of solutions pass"
-    share = "this solution's own" if matrix.own else share
+    share = "" if position in matrix.apart else f"{share} · "
+    share = "this solution's own · " if matrix.own else share
     came = f" · from round {matrix.rounds[position]}" if matrix.rounds else ""
-    yield Span(f"Test {position + 1}", "heading"), Span(f"  {share} · {place_words(matrix, test)}{came}", "dim")
+    yield (
+        Span(f"Test {position + 1}", "heading"),
+        Span(f"  {share}{place_words(matrix, test, position)}{came}", "dim"),
+    )
     yield from source_lines(test, matrix.problem.language)
 
 
-def place_words(matrix: PassMatrix, test: CodeTest | None) -> str:
-    """Where it is decided whether a test passes."""
+def place_words(matrix: PassMatrix, test: CodeTest | None, position: int) -> str:
+    """Where it is decided whether a test passes, or why it is set apart."""
     if test is None:
         return "no such test"
+    if (reason := matrix.apart.get(position)) is not None:
+        return f"set apart: {reason.words}"
     fault = matrix.faults.get(test)
     return PLACES[matrix.where[test]] if fault is None else f"broken: the reference fails it too: {fault}"
 
@@ -108,7 +114,9 @@ def evidence_lines(matrix: PassMatrix, solution: MatrixSolution, position: int) 
     letter = letter_at(solution.outcomes, position)
     yield outcome_line(letter, position)
     failure = failure_of(solution.execution, position)
-    if letter == BROKEN and (fault := fault_of(matrix, solution, position)):
+    if letter == BROKEN and (reason := matrix.apart.get(position)) is not None:
+        yield Span("because  ", "dim"), Span(reason.words)
+    elif letter == BROKEN and (fault := fault_of(matrix, solution, position)):
         yield Span("error    ", "dim"), Span(fault, "error"), Span("  the reference's too", "dim")
     if failure is None:
         if letter not in (PASS, NOT_RUN, BROKEN):

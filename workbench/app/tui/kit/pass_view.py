@@ -35,7 +35,7 @@ SHORT: Final[dict[str, str]] = {
     "s": "syntax error",
     "x": "killed",
     "n": "not run",
-    "b": "broken test",
+    "b": "set apart",
 }
 """The letters in a word or two; `OUTCOMES` says more."""
 
@@ -151,7 +151,8 @@ def caption(matrix: PassMatrix, laid: Arrangement) -> Content:
         f" · {counted(matrix.width, 'test')}",
         " of each solution's own" if matrix.own else "",
         f" ({FORGEABLE} {forgeable} forgeable)" if forgeable else "",
-        f" ({broken} broken, set apart)" if broken else "",
+        f" ({broken} broken)" if broken else "",
+        f" ({len(matrix.apart)} set apart)" if matrix.apart else "",
         " · by ",
         (found_by(matrix), "bold"),
         f"\n{done} · {share}",
@@ -182,7 +183,7 @@ _WORDS: Final[dict[str, str]] = {
     "s": "syntax",
     "x": "killed",
     "n": "not run",
-    "b": "broken",
+    "b": "set apart",
 }
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Final, Literal
 
+from msgspec import Struct
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container
@@ -14,26 +15,43 @@ from textual.widgets import Static
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import pass_texts as texts
 from workbench.app.tui.kit import pass_view as view
-from workbench.app.tui.kit import solution_view as kit_view
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_grid import PassGrid
-from workbench.app.tui.kit.pass_view import found_by
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
-from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen
-from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
+from workbench.app.tui.screen import BREAKPOINTS
 from workbench.app.tui.screens.code_diff import Comparing, compare
-from workbench.app.tui.suite_start import export_outcomes, start_suite
+from workbench.app.tui.suite_start import export_outcomes, run_again, start_suite
 from workbench.app.tui.switches import following, index_of
-from workbench.coding.matrix import Arrangement, arranged, read_matrix, solution_code
-from workbench.core.code import counted
-from workbench.core.project import Project
+from workbench.coding.apart import count_again, set_apart
+from workbench.coding.matrix import Arrangement, arranged, read_matrix
 from workbench.core.selection import Condition
-from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SolutionCode
-from workbench.measuring.browsing import reveal, reveal_each
+from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix
+from workbench.measuring.browsing import coordinator_name, reveal_each
+
+_WHY_APART: Final = "Why is the test set apart?"
+
+
+class TestDecision(Struct, frozen=True):
+    """A decision on one test.
+
+    Attributes:
+        before: Why it was set apart before; "" where it was not.
+    """
+
+    __test__ = False
+
+    question: int
+    suite: str
+    position: int
+    before: str = ""
+
+    @property
+    def was_apart(self) -> bool:
+        """Whether it was set apart before."""
+        return bool(self.before)
 
 
 class CodeProblemScreen(LiveScreen):
@@ -66,6 +84,9 @@ class CodeProblemScreen(LiveScreen):
         Action("code-problem.start", "a", "start", "Start", "Run the solutions against this suite of tests."),
         Action("code-problem.columns", "s", "columns", "Columns", "Order tests by pass rate, or as in the suite."),
         Action("code-problem.export", "e", "export", "Export", "Write the outcomes to a file.", footer=False),
+        Action("code-problem.exclude", "x", "exclude", "Set apart", "Have the test count for nobody; asks why."),
+        Action("code-problem.retry", "l", "retry", "Again", "Run the problem's solutions again.", footer=False),
+        Action("code-problem.undo", "z", "undo", "Undo", "Take the last decision on a test back.", footer=False),
         Action("code-problem.fold", "space", "fold", "Fold", "Fold solutions that fail alike, or open them."),
         Action("code-problem.fold-all", "h", "fold_all", "Fold all", "Fold all clusters, or open them all."),
         Action("code-problem.verdicts", "v", "verdicts", "Verdicts", "Show what other verifiers say, beside gold."),
@@ -101,6 +122,7 @@ class CodeProblemScreen(LiveScreen):
         self._neighbours = neighbours
         self._begin_at = solution
         self._revealed: set[int] = set()
+        self._decided: list[TestDecision] = []
 
     def compose(self) -> ComposeResult:
         """The frame; the matrix comes later."""
@@ -226,11 +248,66 @@ class CodeProblemScreen(LiveScreen):
         if self.matrix is not None and self.matrix.suite:
             start_suite(self, self.matrix.suite)
 
+    def action_retry(self) -> None:
+        """Run the problem's solutions again."""
+        if self.matrix is not None:
+            run_again(self, self.matrix, Condition("question_id", "=", self.matrix.problem.task_id))
+
     def action_export(self) -> None:
         """Fill in the export for this problem's outcomes."""
         if self.matrix is not None:
             named = Condition("question_id", "=", self.matrix.problem.task_id)
             export_outcomes(self.workbench, Condition("dataset", "=", self.matrix.dataset), named)
+
+    # -- tests that count for nobody -----------------------------------------------------------------
+
+    def action_exclude(self) -> None:
+        """Ask why, then set the test under the cursor apart; one that is set apart counts again."""
+        matrix, position = self.matrix, self.query_one(PassGrid).column_key
+        if matrix is None or position is None:
+            return
+        test = TestDecision(
+            self.question, matrix.suite, position, matrix.apart[position].reason if position in matrix.apart else ""
+        )
+        if matrix.own or matrix.test_of(matrix.solutions[0], position) is None:
+            self.notify("Tests of one solution's own can't be set apart.", markup=False)
+        elif test.was_apart:
+            self._decide(test, None)
+        else:
+            self.ask_line(_WHY_APART, test, partial(self._set_apart, test))
+
+    def _set_apart(self, test: TestDecision, reason: str | None) -> None:
+        if reason:
+            self._decide(test, reason)
+
+    def _decide(self, test: TestDecision, reason: str | None) -> None:
+        self._decided.append(test)
+        self._store(test, reason)
+
+    def action_undo(self) -> None:
+        """Take the last decision on a test back that was made here."""
+        if not self._decided:
+            self.notify("No test was set apart here.", markup=False)
+            return
+        last = self._decided.pop()
+        self._store(last, last.before if last.was_apart else None)
+
+    def _store(self, test: TestDecision, reason: str | None) -> None:
+        """Write the decision; a reason sets the test apart, None lets it count again."""
+        args = self.project, test.question, test.suite, test.position
+        work: Callable[[], bool] = (
+            partial(count_again, *args, by=coordinator_name())
+            if reason is None
+            else partial(set_apart, *args, reason=reason, by=coordinator_name())
+        )
+        self.in_background(work, partial(self._stored, test, reason), group="test-decision", exclusive=False)
+
+    def _stored(self, test: TestDecision, reason: str | None, done: bool) -> None:
+        self.line_stored(_WHY_APART, test)
+        counts = "counts again" if reason is None else "is set apart: no figure counts it"
+        verdicts = ". Verdicts follow when the solutions are run again (l)." if done else "."
+        self.notify(f"Test {test.position + 1} {counts}{verdicts}", markup=False)
+        self.read_again()
 
     def action_columns(self) -> None:
         """Order the tests in the other way."""
@@ -288,6 +365,8 @@ class CodeProblemScreen(LiveScreen):
     @on(PassGrid.Opened)
     def action_open_solution(self) -> None:
         """Open the solution under the cursor, at the test under the cursor."""
+        from workbench.app.tui.screens.code_solution import CodeSolutionScreen
+
         if self.matrix is not None and (solution := self.chosen) is not None:
             test = self.query_one(PassGrid).column_key
             self.app.push_screen(CodeSolutionScreen(self.matrix, solution.id, self.order, test, self.comparing))
@@ -316,222 +395,3 @@ class CodeProblemScreen(LiveScreen):
         if self.matrix is not None and (solution := self.chosen) is not None:
             compare(self, self.matrix, self.comparing, solution.id)
             self._lay_out()
-
-
-# -- One solution of a code problem: its code, the tests it fails, and why it fails the one under the cursor.
-
-
-class ReadCode(NamedTuple):
-    """A solution's code, read and highlighted."""
-
-    completion: int
-    code: SolutionCode
-    lines: kit_view.NumberedCode
-
-
-class CodeSolutionScreen(WorkbenchScreen):
-    """Code above the failing tests and the evidence of one of them; on a wide terminal beside them.
-
-    Args:
-        matrix: The problem with its outcomes.
-        completion: Row id of the solution.
-        order: Row ids of the solutions ``[`` and ``]`` go to, in order.
-        test: Position of the test to begin at.
-        comparing: Which solution is marked.
-
-    Attributes:
-        completion: Row id of the solution now shown.
-        every: List every test, not only those it fails.
-    """
-
-    CSS_PATH = "code_solution.tcss"
-    TITLE_TEXT = "Solution"
-    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
-    ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("code-solution.next-test", "n", "go_test(1)", "Next test", "Go to the next test in the list."),
-        Action("code-solution.test-before", "N", "go_test(-1)", "Test before", "Go to the test before.", False),
-        Action("code-solution.every", "w", "every", "All tests", "List all tests, or only those it fails."),
-        Action("code-solution.next", "right_square_bracket", "go(1)", "Next", "Open the next solution."),
-        Action("code-solution.previous", "left_square_bracket", "go(-1)", "Previous", "Open the one before.", False),
-        Action("code-solution.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
-        Action(
-            "code-solution.diff",
-            "vertical_line",
-            "diff",
-            "Diff",
-            "Mark the solution; on a second one: compare the two.",
-        ),
-        Action("code-solution.item", "i", "item", "Item", "Open the item: labels, verdicts, decisions."),
-    )
-
-    def __init__(
-        self,
-        matrix: PassMatrix,
-        completion: int,
-        order: Sequence[int] = (),
-        test: int | None = None,
-        comparing: Comparing | None = None,
-    ) -> None:
-        super().__init__()
-        self.matrix, self.completion = matrix, completion
-        self.every = False
-        self._order, self._test = order, test
-        self._comparing = comparing or Comparing()
-        self._code: ReadCode | None = None
-        self._line: int | None = None
-
-    def compose(self) -> ComposeResult:
-        """The frame; the code comes later."""
-        yield TitleBar(self.TITLE_TEXT, "…")
-        yield Static("", id="code-solution-facts", markup=False)
-        with Container(id="code-solution-panes"):
-            yield Reader(title="Code", id="code-solution-code")
-            yield VirtualTable(id="code-solution-tests")
-            yield Reader(title="Test", id="code-solution-evidence")
-        yield Footer(show_command_palette=False)
-
-    def on_mount(self) -> None:
-        """Read; the cursor belongs to the tests."""
-        self.query_one(VirtualTable).focus()
-        self._open()
-
-    @property
-    def solution(self) -> MatrixSolution:
-        """The solution that is shown."""
-        return next(one for one in self.matrix.solutions if one.id == self.completion)
-
-    @property
-    def chosen(self) -> int | None:
-        """Position of the test under the cursor."""
-        return self.query_one(VirtualTable).selected_id if self._listed else None
-
-    @property
-    def _listed(self) -> list[int]:
-        every = self.every or (self.solution.outcomes and not counted(self.solution.outcomes))
-        return list(range(self.matrix.width)) if every else kit_view.failing(self.matrix, self.solution)
-
-    # -- showing -----------------------------------------------------------------------------------
-
-    def _open(self) -> None:
-        self._code = self._line = None
-        self._tell()
-        self._list()
-        work = partial(_read, self.project, self.matrix, self.completion, self.workbench.names_worked_under)
-        self.in_background(work, self._show_code, group="code-solution")
-
-    def _tell(self) -> None:
-        solution, place = self.solution, index_of(self._order, self.completion)
-        at = "" if place is None else f"{place + 1:,} of {len(self._order):,}"
-        names = (f"{self.matrix.problem.task_id}/{solution.solution_id}", at, solution.model)
-        parts = [RemarkPiece(printable(name), rank) for name, rank in zip(names, (0, 2, 3), strict=True)]
-        self.query_one(TitleBar).say_parts(parts)
-        words = [texts.passed_words(solution.outcomes), f"suite {self.matrix.suite}", f"gold {solution.gold}"]
-        kept = "" if solution.execution is None else texts.kept_in(solution.execution)
-        about = f"{' · '.join(words)} · {found_by(self.matrix)}\n{kept}"
-        self.query_one("#code-solution-facts", Static).update("\n".join(map(printable, about.split("\n"))))
-
-    def _list(self) -> None:
-        """List the tests; the cursor stays with its test, else goes to the first."""
-        table, tests = self.query_one(VirtualTable), self._listed
-        columns = kit_view.test_columns(self.matrix, self.solution)
-        table.show_records(columns, zip(tests, tests, strict=True))
-        if tests:
-            wanted = self._test if self._test in tests else tests[0]
-            table.jump_to_id(wanted)
-        self._show_test()
-
-    def _show_code(self, found: ReadCode) -> None:
-        if found.completion == self.completion:
-            self._code = found
-            reader = self.query_one("#code-solution-code", Reader)
-            reader.set_title(kit_view.code_title(found.code))
-            self._draw_code()
-
-    @on(RowHighlighted)
-    def _highlighted(self, event: RowHighlighted) -> None:
-        self._test = event.row_id
-        self._show_test()
-
-    def _show_test(self) -> None:
-        """The test under the cursor: what came of it, its source, and the line of the code that raised."""
-        position, execution = self._test, self.solution.execution
-        reader = self.query_one("#code-solution-evidence", Reader)
-        if position is None or position not in self._listed:
-            said = texts.all_words(self.solution.outcomes)
-            reader.set_title("Test")
-            reader.show(texts.text_of((texts.plain(f"{said} w lists all tests."),)))
-            self._mark(None)
-            return
-        failure = texts.failure_of(execution, position)
-        test = self.matrix.test_of(self.solution, position)
-        reader.set_title(f"Test {position + 1} · {texts.place_words(self.matrix, test)}")
-        source = texts.source_lines(test, self.matrix.problem.language)
-        reader.show(texts.text_of(*texts.evidence_lines(self.matrix, self.solution, position), *source))
-        self._mark(None if failure is None else failure.line)
-
-    def _mark(self, line: int | None) -> None:
-        """Mark a line of the code."""
-        if line == self._line:
-            return
-        self._line = line
-        top = self.query_one("#code-solution-code", Reader).scroll_offset.y
-        self._draw_code(top)
-
-    def _draw_code(self, top: int = 0) -> None:
-        """The code for the width there is, the marked line in sight."""
-        reader = self.query_one("#code-solution-code", Reader)
-        if self._code is None or not reader.wrap_width:
-            return
-        reader.show(self._code.lines.text(reader.wrap_width, self._line))
-        if self._line is not None:
-            self.call_after_refresh(reader.jump, kit_view.RAISED)
-        else:
-            reader.scroll_to(y=top, animate=False, force=True)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Cut the code to another width."""
-        if self.is_attached:
-            self.call_after_refresh(self._draw_code)
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Where panes are stacked, evidence is tall while it has the focus."""
-        self.set_class(event.widget.id == "code-solution-evidence", "evidence")
-
-    # -- actions -----------------------------------------------------------------------------------
-
-    def action_go_test(self, step: int) -> None:
-        """Move the cursor among the tests, wherever the focus is."""
-        self.query_one(VirtualTable).action_move(step)
-
-    @on(RowSelected)
-    def _selected(self) -> None:
-        self.query_one("#code-solution-evidence", Reader).focus()
-
-    def action_every(self) -> None:
-        """List all tests, or only those it fails."""
-        self.every = not self.every
-        self._list()
-
-    def action_go(self, step: int) -> None:
-        """Open a neighbour; the test stays where it fails there too."""
-        beside = self.neighbour(self._order, self.completion, step, "solution")
-        if beside is not None:
-            self.completion = beside
-            self._open()
-
-    def action_item(self) -> None:
-        """Open the solution as an item."""
-        from workbench.app.tui.screens.item import ItemScreen
-
-        self.app.push_screen(ItemScreen(self.completion, self._order))
-
-    def action_diff(self) -> None:
-        """Mark the solution, or compare the marked one with it."""
-        compare(self, self.matrix, self._comparing, self.completion)
-
-
-def _read(project: Project, matrix: PassMatrix, completion: int, also: Collection[str]) -> ReadCode:
-    """Runs in a thread; the look is recorded."""
-    reveal(project, completion, also)
-    code = solution_code(project, matrix, completion)
-    return ReadCode(completion, code, kit_view.numbered(code, matrix.problem.language))

@@ -1,0 +1,80 @@
+"""Single tests that people set apart: in no figure from then on, and back in all when that is taken back."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tui.solved import solved_project
+from workbench.coding import problems
+from workbench.coding.apart import count_again, set_apart
+from workbench.coding.matrix import read_matrix
+from workbench.coding.ranking.passing import outcome_shares, pass_by_tests
+from workbench.coding.ranking.truth import truth_of
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.data.records.pass_matrix import ProblemQuery, ProblemRow
+from workbench.data.store.tests import problems_of
+from workbench.verifiers.execution.verifier import ExecutionVerifier
+
+WHY = "it wants 0 of a negative number, which the problem doesn't say"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    found = solved_project(tmp_path)
+    yield found
+    found.close()
+
+
+def clip(project: Project) -> ProblemRow:
+    run = problems.suite_runs(project)[0]
+    return problems.ProblemTable(project, ProblemQuery(run=run)).rows([1])[0]
+
+
+def outcomes(project: Project) -> list[str]:
+    return [one.outcomes for one in problems.results(project, suite="base")][:6]
+
+
+def test_a_test_that_is_set_apart_counts_in_no_figure(project: Project) -> None:
+    before = outcomes(project)
+    assert (before[:4], clip(project).passing) == (["ppppp", "ppfpf", "ppfpf", "ppppf"], 1)
+    assert set_apart(project, 1, "base", 4, reason=WHY, by="ines")
+    assert outcomes(project) == [f"{letters[:4]}b" for letters in before]
+    assert (clip(project).passing, clip(project).judged) == (2, 6)
+    set_apart(project, 1, "base", 2, reason=WHY, by="ines")
+    assert outcomes(project)[:4] == ["ppbpb"] * 4
+    assert clip(project).passing == 4
+    assert pass_by_tests(project, truth_of(project, suites=["base"]), [1]).rows[0].value == pytest.approx(5 / 6)
+    shares = next(one for one in outcome_shares(project) if one.suite == "base")
+    assert shares.every.tests == 6 * 3 + 1
+    assert [one.score for one in problems.results(project, suite="base")][:2] == [1, 1]
+
+
+def test_it_says_who_and_why_and_is_undone(project: Project) -> None:
+    before = outcomes(project)
+    set_apart(project, 1, "base", 4, reason=WHY, by="ines")
+    assert not set_apart(project, 1, "base", 4, reason="once more", by="ines")
+    assert read_matrix(project, 1, suite="base").problem.apart == {"base": {4: (WHY, "ines")}}
+    assert count_again(project, 1, "base", 4, by="ines")
+    assert not count_again(project, 1, "base", 4, by="ines")
+    assert outcomes(project) == before
+    rows = project.database.reader().execute("SELECT kind, reason FROM test_exclusions ORDER BY id").fetchall()
+    assert rows == [("exclude", WHY), ("restore", None)]
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"), project.database.write() as connection:
+        connection.execute("DELETE FROM test_exclusions")
+
+
+def test_a_new_run_does_not_run_it(project: Project) -> None:
+    set_apart(project, 1, "base", 4, reason=WHY, by="ines")
+    found = problems_of(project.database, [1], ["base"])[1]
+    assert ExecutionVerifier().programs(found, "def clip(x): ...", "program")["base"].broken == (4,)
+
+
+@pytest.mark.parametrize(("suite", "position", "reason"), [("base", 9, WHY), ("none", 0, WHY), ("base", 0, "  ")])
+def test_what_is_no_test_or_has_no_reason_is_refused(project: Project, suite: str, position: int, reason: str) -> None:
+    with pytest.raises(UsageError):
+        set_apart(project, 1, suite, position, reason=reason, by="ines")

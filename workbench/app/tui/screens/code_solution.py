@@ -1,0 +1,254 @@
+"""One solution of a code problem: its code, the tests it fails, and why it fails the one under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import ClassVar, NamedTuple
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.widgets import Static
+
+from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit import pass_texts as texts
+from workbench.app.tui.kit import solution_view as kit_view
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.pass_view import found_by
+from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
+from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
+from workbench.app.tui.screens.code_diff import Comparing, compare
+from workbench.app.tui.suite_start import run_again
+from workbench.app.tui.switches import index_of
+from workbench.coding.matrix import solution_code
+from workbench.core.code import counted
+from workbench.core.project import Project
+from workbench.core.selection import Condition
+from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix, SolutionCode
+from workbench.measuring.browsing import reveal
+
+
+class ReadCode(NamedTuple):
+    """A solution's code, read and highlighted."""
+
+    completion: int
+    code: SolutionCode
+    lines: kit_view.NumberedCode
+
+
+class CodeSolutionScreen(WorkbenchScreen):
+    """Code above the failing tests and the evidence of one of them; on a wide terminal beside them.
+
+    Args:
+        matrix: The problem with its outcomes.
+        completion: Row id of the solution.
+        order: Row ids of the solutions ``[`` and ``]`` go to, in order.
+        test: Position of the test to begin at.
+        comparing: Which solution is marked.
+
+    Attributes:
+        completion: Row id of the solution now shown.
+        every: List every test, not only those it fails.
+    """
+
+    CSS_PATH = "code_solution.tcss"
+    TITLE_TEXT = "Solution"
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("code-solution.next-test", "n", "go_test(1)", "Next test", "Go to the next test in the list."),
+        Action("code-solution.test-before", "N", "go_test(-1)", "Test before", "Go to the test before.", False),
+        Action("code-solution.every", "w", "every", "All tests", "List all tests, or only those it fails."),
+        Action("code-solution.next", "right_square_bracket", "go(1)", "Next", "Open the next solution."),
+        Action("code-solution.previous", "left_square_bracket", "go(-1)", "Previous", "Open the one before.", False),
+        Action("code-solution.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
+        Action(
+            "code-solution.diff",
+            "vertical_line",
+            "diff",
+            "Diff",
+            "Mark the solution; on a second one: compare the two.",
+        ),
+        Action("code-solution.retry", "l", "retry", "Again", "Run this solution again.", footer=False),
+        Action("code-solution.item", "i", "item", "Item", "Open the item: labels, verdicts, decisions."),
+    )
+
+    def __init__(
+        self,
+        matrix: PassMatrix,
+        completion: int,
+        order: Sequence[int] = (),
+        test: int | None = None,
+        comparing: Comparing | None = None,
+    ) -> None:
+        super().__init__()
+        self.matrix, self.completion = matrix, completion
+        self.every = False
+        self._order, self._test = order, test
+        self._comparing = comparing or Comparing()
+        self._code: ReadCode | None = None
+        self._line: int | None = None
+
+    def compose(self) -> ComposeResult:
+        """The frame; the code comes later."""
+        yield TitleBar(self.TITLE_TEXT, "…")
+        yield Static("", id="code-solution-facts", markup=False)
+        with Container(id="code-solution-panes"):
+            yield Reader(title="Code", id="code-solution-code")
+            yield VirtualTable(id="code-solution-tests")
+            yield Reader(title="Test", id="code-solution-evidence")
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Read; the cursor belongs to the tests."""
+        self.query_one(VirtualTable).focus()
+        self._open()
+
+    @property
+    def solution(self) -> MatrixSolution:
+        """The solution that is shown."""
+        return next(one for one in self.matrix.solutions if one.id == self.completion)
+
+    @property
+    def chosen(self) -> int | None:
+        """Position of the test under the cursor."""
+        return self.query_one(VirtualTable).selected_id if self._listed else None
+
+    @property
+    def _listed(self) -> list[int]:
+        every = self.every or (self.solution.outcomes and not counted(self.solution.outcomes))
+        return list(range(self.matrix.width)) if every else kit_view.failing(self.matrix, self.solution)
+
+    # -- showing -----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        self._code = self._line = None
+        self._tell()
+        self._list()
+        work = partial(_read, self.project, self.matrix, self.completion, self.workbench.names_worked_under)
+        self.in_background(work, self._show_code, group="code-solution")
+
+    def _tell(self) -> None:
+        solution, place = self.solution, index_of(self._order, self.completion)
+        at = "" if place is None else f"{place + 1:,} of {len(self._order):,}"
+        names = (f"{self.matrix.problem.task_id}/{solution.solution_id}", at, solution.model)
+        parts = [RemarkPiece(printable(name), rank) for name, rank in zip(names, (0, 2, 3), strict=True)]
+        self.query_one(TitleBar).say_parts(parts)
+        words = [texts.passed_words(solution.outcomes), f"suite {self.matrix.suite}", f"gold {solution.gold}"]
+        kept = "" if solution.execution is None else texts.kept_in(solution.execution)
+        about = f"{' · '.join(words)} · {found_by(self.matrix)}\n{kept}"
+        self.query_one("#code-solution-facts", Static).update("\n".join(map(printable, about.split("\n"))))
+
+    def _list(self) -> None:
+        """List the tests; the cursor stays with its test, else goes to the first."""
+        table, tests = self.query_one(VirtualTable), self._listed
+        columns = kit_view.test_columns(self.matrix, self.solution)
+        table.show_records(columns, zip(tests, tests, strict=True))
+        if tests:
+            wanted = self._test if self._test in tests else tests[0]
+            table.jump_to_id(wanted)
+        self._show_test()
+
+    def _show_code(self, found: ReadCode) -> None:
+        if found.completion == self.completion:
+            self._code = found
+            reader = self.query_one("#code-solution-code", Reader)
+            reader.set_title(kit_view.code_title(found.code))
+            self._draw_code()
+
+    @on(RowHighlighted)
+    def _highlighted(self, event: RowHighlighted) -> None:
+        self._test = event.row_id
+        self._show_test()
+
+    def _show_test(self) -> None:
+        """The test under the cursor: what came of it, its source, and the line of the code that raised."""
+        position, execution = self._test, self.solution.execution
+        reader = self.query_one("#code-solution-evidence", Reader)
+        if position is None or position not in self._listed:
+            said = texts.all_words(self.solution.outcomes)
+            reader.set_title("Test")
+            reader.show(texts.text_of((texts.plain(f"{said} w lists all tests."),)))
+            self._mark(None)
+            return
+        failure = texts.failure_of(execution, position)
+        test = self.matrix.test_of(self.solution, position)
+        reader.set_title(f"Test {position + 1} · {texts.place_words(self.matrix, test, position)}")
+        source = texts.source_lines(test, self.matrix.problem.language)
+        reader.show(texts.text_of(*texts.evidence_lines(self.matrix, self.solution, position), *source))
+        self._mark(None if failure is None else failure.line)
+
+    def _mark(self, line: int | None) -> None:
+        """Mark a line of the code."""
+        if line == self._line:
+            return
+        self._line = line
+        top = self.query_one("#code-solution-code", Reader).scroll_offset.y
+        self._draw_code(top)
+
+    def _draw_code(self, top: int = 0) -> None:
+        """The code for the width there is, the marked line in sight."""
+        reader = self.query_one("#code-solution-code", Reader)
+        if self._code is None or not reader.wrap_width:
+            return
+        reader.show(self._code.lines.text(reader.wrap_width, self._line))
+        if self._line is not None:
+            self.call_after_refresh(reader.jump, kit_view.RAISED)
+        else:
+            reader.scroll_to(y=top, animate=False, force=True)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Cut the code to another width."""
+        if self.is_attached:
+            self.call_after_refresh(self._draw_code)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Where panes are stacked, evidence is tall while it has the focus."""
+        self.set_class(event.widget.id == "code-solution-evidence", "evidence")
+
+    # -- actions -----------------------------------------------------------------------------------
+
+    def action_go_test(self, step: int) -> None:
+        """Move the cursor among the tests, wherever the focus is."""
+        self.query_one(VirtualTable).action_move(step)
+
+    @on(RowSelected)
+    def _selected(self) -> None:
+        self.query_one("#code-solution-evidence", Reader).focus()
+
+    def action_every(self) -> None:
+        """List all tests, or only those it fails."""
+        self.every = not self.every
+        self._list()
+
+    def action_go(self, step: int) -> None:
+        """Open a neighbour; the test stays where it fails there too."""
+        beside = self.neighbour(self._order, self.completion, step, "solution")
+        if beside is not None:
+            self.completion = beside
+            self._open()
+
+    def action_item(self) -> None:
+        """Open the solution as an item."""
+        from workbench.app.tui.screens.item import ItemScreen
+
+        self.app.push_screen(ItemScreen(self.completion, self._order))
+
+    def action_retry(self) -> None:
+        """Run the solution again."""
+        run_again(self, self.matrix, Condition("completion_id", "=", self.solution.key))
+
+    def action_diff(self) -> None:
+        """Mark the solution, or compare the marked one with it."""
+        compare(self, self.matrix, self._comparing, self.completion)
+
+
+def _read(project: Project, matrix: PassMatrix, completion: int, also: Collection[str]) -> ReadCode:
+    """Runs in a thread; the look is recorded."""
+    reveal(project, completion, also)
+    code = solution_code(project, matrix, completion)
+    return ReadCode(completion, code, kit_view.numbered(code, matrix.problem.language))

@@ -1,0 +1,48 @@
+"""Setting single tests apart: they count for nobody from then on, in stored outcomes as in those to come."""
+
+from __future__ import annotations
+
+from workbench.coding.store import exclusions
+from workbench.core.database import people
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+
+_LONGEST = 500
+
+
+def set_apart(project: Project, question: int, suite: str, position: int, *, reason: str, by: str) -> bool:
+    """Have a test count for nobody. Returns whether it counted so far.
+
+    Figures of stored outcomes follow at once; stored verdicts do when the solutions are run again.
+
+    Args:
+        question: Row id of the problem.
+        position: The test's place in the suite, from 0.
+        by: The person who decides it.
+
+    Raises:
+        UsageError: There is no such test, or no reason.
+    """
+    said = " ".join(reason.split())
+    if not said or len(said) > _LONGEST:
+        raise UsageError("A test is set apart for a reason.", f"Write why, in at most {_LONGEST} characters.")
+    return _decide(project, question, suite, position, said, by)
+
+
+def count_again(project: Project, question: int, suite: str, position: int, *, by: str) -> bool:
+    """Let a test count again that was set apart. Returns whether it was; arguments and errors as with `set_apart`."""
+    return _decide(project, question, suite, position, None, by)
+
+
+def _decide(project: Project, question: int, suite: str, position: int, reason: str | None, by: str) -> bool:
+    with project.database.write("full") as connection:
+        number = exclusions.suite_with(connection, question, suite, position)
+        if number is None:
+            raise UsageError(
+                f"The problem has no test {position + 1} in its suite {suite!r}.",
+                "Tests that were written for one solution alone can't be set apart.",
+            )
+        if exclusions.is_apart(connection, question, suite, position) == (reason is not None):
+            return False
+        exclusions.put(connection, question, number, position, reason, people.add(connection, by, "coordinator"))
+        return True

@@ -1,0 +1,41 @@
+"""Decisions on single tests: which are set apart, or count again."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from workbench.core.database.values import now
+
+
+def suite_with(connection: sqlite3.Connection, question: int, suite: str, position: int) -> int | None:
+    """Row id of the suite in which a problem has a test of its own at this place; None where it has none."""
+    row: tuple[int] | None = connection.execute(
+        "SELECT t.suite_id FROM tests AS t JOIN suites AS s ON s.id = t.suite_id "
+        "WHERE t.question_id = ? AND s.name = ? AND t.position = ?",
+        (question, suite, position),
+    ).fetchone()
+    return None if row is None else row[0]
+
+
+def is_apart(connection: sqlite3.Connection, question: int, suite: str, position: int) -> bool:
+    """Whether people have set the test apart."""
+    row = connection.execute(
+        "SELECT 1 FROM tests_apart WHERE question_id = ? AND suite = ? AND position = ?", (question, suite, position)
+    ).fetchone()
+    return row is not None
+
+
+def put(
+    connection: sqlite3.Connection, question: int, suite: int, position: int, reason: str | None, person: int
+) -> None:
+    """Write a decision, in force from now on, in the caller's transaction.
+
+    Args:
+        suite: Its row id.
+        reason: Why the test is set apart; None lets it count again.
+    """
+    connection.execute(
+        "INSERT INTO test_exclusions (question_id, suite_id, position, kind, reason, annotator_id, created_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (question, suite, position, "restore" if reason is None else "exclude", reason, person, now()),
+    )

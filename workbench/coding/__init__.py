@@ -3,7 +3,8 @@
 A problem is a question and a solution a completion: what is said of items elsewhere holds of them too.
 
 problems: their list, outcomes of every solution, and where programs run. matrix: solutions against tests.
-ranking: how well verifiers rank and score. synthesis: tests and solutions written by models.
+apart: tests that count for nobody. ranking: how well verifiers rank and score.
+synthesis: tests and solutions written by models.
 evolution: suites that grow harder by rounds. duplicates: problems that say the same. formats: files of figures.
 options: what several verbs are asked for. records, store: nouns and SQL.
 """

@@ -12,7 +12,7 @@ from workbench.runs.store import runs, verdicts
 
 TABLES = {
     "provenance": "(run_id, document)",
-    "test_results": "(run_id, completion_id, suite, outcomes, isolation, forgeable, ms, failures)",
+    "counted_results": "(run_id, completion_id, suite, outcomes, isolation, forgeable, ms, failures)",
     "datasets": "(id, name)",
     "evolutions": "(id, dataset_id, name, config)",
     "evolution_steps": "(evolution_id, question_id, position, document)",
@@ -27,7 +27,7 @@ def test_one_that_makes_no_sense_is_told_of(document: str) -> None:
     for name, columns in TABLES.items():
         connection.execute(f"CREATE TABLE {name} {columns}")
     connection.execute("INSERT INTO provenance VALUES (1, ?)", (document,))
-    connection.execute("INSERT INTO test_results VALUES (1, 1, 'base', 'p', 3, 0, 1.0, ?)", (document,))
+    connection.execute("INSERT INTO counted_results VALUES (1, 1, 'base', 'p', 3, 0, 1.0, ?)", (document,))
     connection.execute("INSERT INTO datasets VALUES (1, 'd')")
     connection.execute("INSERT INTO evolutions VALUES (1, 1, 'e', ?)", (document,))
     connection.execute("INSERT INTO questions VALUES (1, 'q', NULL)")

@@ -223,6 +223,30 @@ async def test_another_kind_keeps_what_was_typed(project: Project) -> None:
     assert saved(project)["scores"] == expected
 
 
+async def test_looking_at_examples_in_a_request_is_recorded_as_a_reveal(tmp_path: Path) -> None:
+    rows = [{**row, "question": f"Question {row['question_id']}?"} for row in numbered(12)]
+    revealed = "SELECT count(*) FROM label_events WHERE kind = 'reveal' AND task = 'correctness'"
+    async with opened(make_project(tmp_path, rows)) as (app, pilot):
+        reader = app.project.database.reader()
+        await press(pilot, *":n", "enter")
+        await fill(pilot, base_url=URL, model="qwen")
+        await press(pilot, "f3", "escape")
+        assert reader.execute(revealed).fetchone() == (0,)
+        await fill(pilot, examples="2")
+        await press(pilot, "f3")
+        assert isinstance(app.screen, PreviewScreen)
+        assert "Verdict: incorrect" in shown(app)
+        assert reader.execute(revealed).fetchone() == (4,)
+
+
+async def test_too_few_settled_items_stand_at_their_field(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":n", "enter")
+        await fill(pilot, base_url=URL, model="qwen", examples="8")
+        await press(pilot, "f3")
+        assert "4 correct ones of as many questions are wanted" in trouble(app, "examples")
+
+
 async def test_the_preview_shows_the_exact_request_and_sends_nothing(tmp_path: Path) -> None:
     rows = [{"question": f"{text} {number}", "completion": text} for number, text in enumerate(HOSTILE)]
     async with opened(make_project(tmp_path, rows)) as (app, pilot):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import re
 from array import array
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -213,6 +213,28 @@ def reveal_each(project: Project, completions: Sequence[int], also: Collection[s
         subjects += [("type", question) for question in questions]
         for person, (task, subject) in product(looking, subjects):
             ledger.reveal(connection, person, task, subject, "detail")
+
+
+def reveal_examples(project: Project, kind: str, options: Mapping[str, str], also: Collection[str] = ()) -> None:
+    """The same of the settled items that a verifier's requests show with their verdicts, where somebody reads these.
+
+    Args:
+        kind: A kind, or the name of a verifier.
+        options: Option values, over those of the name.
+    """
+    from workbench.runs.choosing import choose
+    from workbench.runs.store.settled import shown_by
+
+    if items := shown_by(project.database.reader(), choose(project, kind, options).options):
+        reveal_each(project, items, also)
+
+
+def reveal_shown_to(project: Project, verifier: str, also: Collection[str] = ()) -> None:
+    """The same where its stored requests are read, by the verifier's name."""
+    from workbench.runs.store.settled import shown_items
+
+    if items := shown_items(project.database.reader()).get(verifier):
+        reveal_each(project, items, also)
 
 
 # -- The items behind a cell of the pair matrix: what two people said of each.

@@ -250,10 +250,13 @@ def _choices(strategies: Mapping[str, Kind]) -> dict[str, dict[str, str]]:
     from workbench.llm.profiles import PROFILES
     from workbench.llm.records import Task
     from workbench.verifiers.judges.mcts import subtasks as mcts
+    from workbench.verifiers.judges.panel import REDUCERS
     from workbench.verifiers.judges.parsers import PARSERS
 
     words: dict[str, tuple[str, ...]] = {
         "reference": ("true", "false"),
+        "examples_type": ("true", "false"),
+        "reducer": REDUCERS,
         "fence": ("on", "off"),
         "neutralise": ("on", "off"),
         "early_stop": ("true", "false"),

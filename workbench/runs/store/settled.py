@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from heapq import heappush, heappushpop
 from itertools import chain
@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from workbench.config.verifiers import EXAMPLES_DRAWN
+from workbench.config.verifiers import EXAMPLES_DRAWN, members_in
 from workbench.core.database.selection import GOLD, TYPE, VISIBLE, items_for
 from workbench.core.database.values import stored
 from workbench.runs.store.runs import verifiers
@@ -84,11 +84,16 @@ _DECODER = msgspec.json.Decoder(_Drawn)
 
 def shown_items(connection: sqlite3.Connection) -> dict[str, list[int]]:
     """Verifier -> row ids of the items that it is shown as examples; only verifiers that are shown any."""
-    found = {one.name: one.options[EXAMPLES_DRAWN] for one in verifiers(connection) if EXAMPLES_DRAWN in one.options}
-    return {
-        name: _named(connection, [one.item for one in stored(_DECODER, text, f"What {name!r} is shown").examples])
-        for name, text in found.items()
-    }
+    found = {one.name: shown_by(connection, one.options) for one in verifiers(connection)}
+    return {name: items for name, items in found.items() if items}
+
+
+def shown_by(connection: sqlite3.Connection, options: Mapping[str, str]) -> list[int]:
+    """Row ids of the items that a verifier with these options is shown as examples, or a member of a panel is."""
+    everyone = (options, *(one.options for one in members_in(options)))
+    drawn = [one[EXAMPLES_DRAWN] for one in everyone if EXAMPLES_DRAWN in one]
+    named = [one.item for text in drawn for one in stored(_DECODER, text, "What a judge is shown").examples]
+    return _named(connection, named) if named else []
 
 
 def _named(connection: sqlite3.Connection, named: Sequence[tuple[str, str]]) -> list[int]:

@@ -30,6 +30,7 @@ from workbench.app.tui.screens.confirm import ConfirmScreen
 from workbench.app.tui.server_test import ServerTestScreen
 from workbench.core.errors import OptionError
 from workbench.core.text.figures import counted
+from workbench.measuring import browsing
 from workbench.runs import configuring
 from workbench.runs.configuring import FormOption, FormSection, VerifierForm
 from workbench.runs.previewing import PreviewedCall
@@ -341,8 +342,15 @@ class AddJudgeScreen(ServerTestScreen):
     def action_preview(self) -> None:
         """Show what would be sent about the first item; the preview goes on to others."""
         if (kind := self.chosen_kind) is not None:
-            look = partial(configuring.preview, self.project, kind, self._given())
+            look = partial(self._preview, kind, self._given(), self.workbench.names_worked_under)
             self.in_background(partial(look, None), partial(self._show_preview, look), group="judge")
+
+    def _preview(
+        self, kind: str, given: dict[str, str], names: tuple[str, ...], item: str | None
+    ) -> list[PreviewedCall]:
+        found = configuring.preview(self.project, kind, given, item)
+        browsing.reveal_examples(self.project, kind, given, names)
+        return found
 
     def _show_preview(self, look: Callable[[str | None], list[PreviewedCall]], calls: list[PreviewedCall]) -> None:
         if self.is_current:

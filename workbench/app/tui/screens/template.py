@@ -23,6 +23,7 @@ from workbench.app.tui.screens.confirm import ConfirmScreen
 from workbench.core.errors import WorkbenchError
 from workbench.core.text.figures import counted
 from workbench.data.records.browse import ItemDetail
+from workbench.measuring import browsing
 from workbench.runs import own_templates
 from workbench.runs.own_templates import MAX_BYTES, TemplateDraft, TemplateShape
 from workbench.runs.previewing import PreviewedCall
@@ -129,9 +130,14 @@ class TemplateScreen(FormScreen):
     def action_preview(self) -> None:
         """Show the requests about the item."""
         if (draft := self.draft) is not None:
-            look = partial(own_templates.preview, self.project, self._kind, self._options, draft)
+            look = partial(self._preview, draft, self.workbench.names_worked_under)
             work = partial(look, None if self._item is None else self._item.id)
             self.in_background(work, partial(self._show_preview, look), group="template-preview")
+
+    def _preview(self, draft: TemplateDraft, names: tuple[str, ...], item: str | int | None) -> list[PreviewedCall]:
+        found = own_templates.preview(self.project, self._kind, self._options, draft, item)
+        browsing.reveal_examples(self.project, self._kind, self._options, names)
+        return found
 
     def _show_preview(self, look: Callable[[str | None], list[PreviewedCall]], calls: list[PreviewedCall]) -> None:
         if self.is_current:

@@ -28,6 +28,7 @@ from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.core.run import CallShown, Transcript
 from workbench.core.text.document import RenderedText
 from workbench.core.text.figures import NONE, counted
+from workbench.measuring import browsing
 from workbench.runs import transcripts
 from workbench.runs.transcripts import Search, SearchNode, SearchRollout, search_of, transcript
 from workbench.tables.document import Cell, Tone
@@ -77,8 +78,13 @@ class TranscriptScreen(FindingScreen):
 
     def on_mount(self) -> None:
         self.query_one(VirtualTable).focus()
-        work = partial(transcripts.transcript, self.project, self.run_number, self.item)
+        work = partial(self._read, self.run_number, self.item, self.workbench.names_worked_under)
         self.in_background(work, self._fill, group="transcript")
+
+    def _read(self, run: int, item: int, names: tuple[str, ...]) -> Transcript:
+        found = transcripts.transcript(self.project, run, item)
+        browsing.reveal_shown_to(self.project, found.verifier, names)
+        return found
 
     def _fill(self, found: Transcript) -> None:
         self._transcript = found

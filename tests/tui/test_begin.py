@@ -26,6 +26,7 @@ from workbench.app.tui.screens.verb import VerbOutputScreen
 from workbench.benchmarks.curating.type_forms import subtype_by_form
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
+from workbench.interchange.importing import import_files, plan_import
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_data"
 ROWS = """\
@@ -184,6 +185,26 @@ async def test_types_are_accepted_one_by_one(tmp_path: Path) -> None:
         await until(pilot, lambda: app.screen is not screen)
     settled = "SELECT kind, unblinded, count(*) FROM label_events WHERE task = 'type' GROUP BY 1, 2"
     assert [row[:2] for row in rows(project, settled)] == [("adjudication", 1)]
+
+
+async def test_a_column_of_the_file_goes_before_the_form_of_references(tmp_path: Path) -> None:
+    kinds = ["C4 - Finite state selection", "B4 - Set", *["Integer"] * 9, ""]
+    rows = [f"{n}?,42,It is 42,{kind}" for n, kind in enumerate(kinds)]
+    (tmp_path / "own.csv").write_text("\n".join(["question,reference,completion,kind", *rows]))
+    project = make_project(tmp_path, [])
+    import_files(project, plan_import([tmp_path / "own.csv"]))
+    async with opened(project) as (app, pilot):
+        app.open_screen("begin")
+        await settle(pilot)
+        await press(pilot, "t")
+        screen = screen_of(app, TypeProposalsScreen)
+        await until(pilot, lambda: len(screen.offered) == 12)
+        assert [one.subtype for one in screen.offered] == ["C4", "B4", *["A1"] * 10]
+        assert [one.column for one in screen.offered] == [*["kind"] * 11, None]
+        await press(pilot, "space")
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: app.screen is not screen)
+        assert any("11 types settled" in said and "1 question stays untyped" in said for said in notices(app))
 
 
 FORMS = {

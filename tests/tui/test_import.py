@@ -13,7 +13,7 @@ from tests.helpers import make_project
 from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.file_picker import FilePicker
-from workbench.app.tui.kit.option_field import OptionField, PickMany
+from workbench.app.tui.kit.option_field import OptionField, Pick, PickMany
 from workbench.app.tui.screens.import_data import ImportScreen
 
 ODD = """\
@@ -151,13 +151,37 @@ async def test_own_columns_are_guessed_and_what_is_a_field_is_no_verifier(
         assert request.graders == {"grader_v1": "grader_v1"}
         verdicts = screen.query_one("#option-verdicts", OptionField).line
         assert isinstance(verdicts, PickMany)
-        assert str(verdicts.render()) == "1 of 3  grader_v1  (human_ok is gold)"
+        assert str(verdicts.render()) == "1 taken of 2  grader_v1  (human_ok is gold)"
         named = screen.query_one("#option-data-set", OptionField).line
         assert isinstance(named, Input)
         assert named.placeholder == "not set: it will be called own"
         await choose(screen, gold="", subtype="topic")
         await until(pilot, lambda: "2 of 2 values of topic are no answer type (arithmetic, fractions)" in preview(app))
-        assert str(verdicts.render()) == "2 of 3  human_ok, grader_v1"
+        assert str(verdicts.render()) == "2 taken of 3  human_ok, grader_v1"
+
+
+async def test_columns_are_guessed_by_their_values_and_shown_with_them(tmp_path: Path) -> None:
+    path = tmp_path / "evals.csv"
+    kinds = ("C4 - Finite state selection", "B4 - Set", "Integer")
+    rows = [f"e{n},Q{n}?,{n},It is {n},m-{n % 2},the {n % 2} domain,{kinds[n % 3]},{n % 4}" for n in range(12)]
+    path.write_text("\n".join(["id,Prompt,Expected,Response,llm,domain of task,kind,option", *rows]))
+    async with opened(make_project(tmp_path)) as (app, pilot):
+        screen = await look_at(app, pilot, path)
+        await until(pilot, lambda: screen.report is not None)
+        asked = {
+            name: screen.query_one(f"#option-{name}", OptionField).value for name in ("subtype", "domain", "model")
+        }
+        assert asked == {"subtype": "kind", "domain": "domain of task", "model": "llm"}
+        shown = screen.query_one("#option-subtype", OptionField).line
+        assert isinstance(shown, Pick)
+        assert "kind: C4 - Finite state select · B4 - Set" in str(shown.render())
+        await press(pilot, "ctrl+r")
+    read = app.project.database.reader()
+    assert read.execute("SELECT subtype, count(*) FROM questions GROUP BY 1").fetchall() == [
+        ("A1", 4),
+        ("B4", 4),
+        ("C4", 4),
+    ]
 
 
 async def test_the_arrows_go_from_field_to_field(tmp_path: Path) -> None:

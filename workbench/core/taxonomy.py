@@ -8,6 +8,7 @@ An unknown code is kept as it stands under its letter's type.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -105,6 +106,19 @@ def parse_type(text: str) -> TypeCode | None:
         return None
     code = match[1].upper() + match[2]
     return TypeCode(code, type_name(code) if code in SUBTYPES or code in TYPES else (match[3] or code))
+
+
+def known_type(text: str) -> str | None:
+    """The code of the type or subtype that a text names. A letter alone may be an answer: it names none."""
+    code = parse_type(text) if len(text.strip()) > 1 else None
+    return code.code if code is not None and (code.code in SUBTYPES or code.code in TYPES) else None
+
+
+def type_values(values: Iterable[str]) -> list[str]:
+    """The codes that values name; none unless nine in ten do, and blank ones aside."""
+    said = [value for value in values if value.strip()]
+    codes = [code for code in map(known_type, said) if code is not None]
+    return codes if len(codes) >= 0.9 * len(said) else []
 
 
 def type_name(code: str) -> str:

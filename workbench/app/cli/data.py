@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from workbench.labelling.excluded import CandidateItem
 
 
+_ANEW = " Stored rows stay as they are: a new database or --dataset takes them anew."
 _SHOWN = 60
 """Characters of a text in a preview."""
 
@@ -168,10 +169,8 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         show(column.said)
     if report.kept:
         show(f"Other columns, kept with the items: {', '.join(report.kept)}")
-    for plan in plans if "gold" not in report.mapping else ():
-        if meant := first_look(plan.path).words_for(plan.graders.values()):
-            anew = "" if dry_run else " Stored rows stay as they are: a new database or --dataset takes them anew."
-            say(f"{plan.path}: no column was taken for gold. Did you mean {meant}?{anew}")
+    for plan in plans:
+        _say_guesses(plan, "" if dry_run else _ANEW)
     for line in column_lines(report.verdict_columns or []):
         show(line)
     if report.swapped_types:
@@ -213,6 +212,14 @@ def _print_verdicts(report: ImportReport) -> None:
     )
     for name, run in (report.verifiers or {}).items():
         show(f"  {name}: run {run}")
+
+
+def _say_guesses(plan: FilePlan, anew: str) -> None:
+    """Name the options that take columns which may have been meant for fields."""
+    look, graders = first_look(plan.path), plan.graders.values()
+    if meant := look.words_for(plan.columns, graders):
+        fields = ", ".join(look.guesses(plan.columns, graders)) or "gold"
+        say(f"{plan.path}: no column was taken for {fields}. Did you mean {meant}?{anew}")
 
 
 def _say_broken(file: str, tests: Sequence[BrokenTest]) -> None:

@@ -1,10 +1,11 @@
-"""Answer types told from references, without a model: what form an answer has, as the rules read it."""
+"""Answer types told without a model: by a further column of the file that names them, else by the reference's form."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
 from workbench.benchmarks.curating.pool import inside
@@ -12,6 +13,7 @@ from workbench.benchmarks.curating.types import type_in_force
 from workbench.core.final_answer import reference_answer
 from workbench.core.progress import stepping
 from workbench.core.project import Project, some_at_a_time
+from workbench.core.taxonomy import known_type, type_values
 from workbench.measuring.records.curation import PoolQuestion, Scope
 from workbench.measuring.store import curation
 from workbench.verifiers.rules.figures import Measure
@@ -34,22 +36,26 @@ from workbench.verifiers.rules.records import (
 _SPECIFIC: Final = 40
 """Characters up to which a phrase is a name rather than a meaning."""
 _SHOWN: Final = 200
+_SAMPLED: Final = 1_000
+"""Questions whose further columns tell whether one of these names types."""
 
 
 class ProposedType(Struct, frozen=True, kw_only=True):
-    """A question without an answer type, and the one that its reference has the form of.
+    """A question without an answer type, and the one that its file says in a further column, or its reference's form.
 
     Attributes:
-        subtype: None where the form tells none.
+        subtype: None where neither tells one.
+        column: Which column says it; None where the form tells it.
     """
 
     of: PoolQuestion
     question: str
     reference: str
     subtype: str | None
+    column: str | None = None
 
 
-def types_by_form(project: Project) -> list[ProposedType]:
+def proposed_types(project: Project) -> list[ProposedType]:
     """Every question whose type neither people nor its file say, in the order of import.
 
     Raises:
@@ -61,13 +67,43 @@ def types_by_form(project: Project) -> list[ProposedType]:
 
 def _proposed(project: Project, untyped: list[PoolQuestion]) -> Iterator[ProposedType]:
     reader = project.database.reader()
+    column = _column_of_types(
+        map(_cells, curation.kept_columns(reader, [one.id for one in untyped[:_SAMPLED]]).values())
+    )
     for some in some_at_a_time(untyped):
         texts = curation.texts(reader, [one.id for one in some])
+        kept = curation.kept_columns(reader, [one.id for one in some]) if column is not None else {}
         for one in some:
             said = texts[one.id]
-            subtype = subtype_by_form(said.question, said.reference)
-            shown = (said.question[:_SHOWN], said.reference[:_SHOWN])
-            yield ProposedType(of=one, question=shown[0], reference=shown[1], subtype=subtype)
+            own = _subtype_in(kept.get(one.id), column)
+            yield ProposedType(
+                of=one,
+                question=said.question[:_SHOWN],
+                reference=said.reference[:_SHOWN],
+                subtype=own or subtype_by_form(said.question, said.reference),
+                column=column if own else None,
+            )
+
+
+def _column_of_types(rows: Iterable[dict[str, Any]]) -> str | None:
+    """The further column whose values are answer types, of most questions."""
+    values: dict[str, list[str]] = {}
+    for cells in rows:
+        for name, cell in cells.items():
+            if isinstance(cell, str):
+                values.setdefault(name, []).append(cell)
+    codes = {name: sum(len(code) > 1 for code in type_values(said)) for name, said in values.items()}
+    return max((name for name in codes if codes[name]), key=lambda name: codes[name], default=None)
+
+
+def _subtype_in(kept: str | None, column: str | None) -> str | None:
+    cell = None if kept is None or column is None else _cells(kept).get(column)
+    code = known_type(cell) if isinstance(cell, str) else None
+    return code if code is not None and len(code) > 1 else None
+
+
+def _cells(kept: str) -> dict[str, Any]:
+    return msgspec.json.decode(kept, type=dict[str, Any])
 
 
 def subtype_by_form(question: str, reference: str) -> str | None:

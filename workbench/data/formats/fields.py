@@ -63,8 +63,12 @@ _TOLD_BY_WORDS = {
     "reference": (*FIELDS["reference"], "expected", "label_answer", "target", "solution"),
     "completion": (*FIELDS["completion"], "reply", "prediction"),
     "gold": ("human", "annotator", *FIELDS["gold"]),
+    "model": (*FIELDS["model"], "llm"),
+    "domain": ("domain", "topic", "subject", "discipline"),
 }
 """Our field -> names whose words tell it, the surest first; a column of gold must hold words for verdicts as well."""
+_JUDGING = frozenset(("judge", "grader", "verifier", "reward"))
+"""Words of columns that speak of who judges."""
 _WORD = re.compile(r"[^\W_]+")
 _NO_LICENCE = frozenset(("", "/", "-", "–", "?", "none", "null", "n/a", "na", "unknown", "unspecified"))
 _ALSO_CALLED = {key: field for field, key in RELEASED.items() if key not in FIELDS}
@@ -190,21 +194,30 @@ def _require(columns: Mapping[str, str], found: Sequence[str], place: str, requi
         raise FormatError(f"{place}: no column holds the {missing[0]}.", f"{columns_there(found)} {meant}")
 
 
-def told_by_words(columns: Sequence[str], fields: Collection[str], verdicts: Collection[str] = ()) -> dict[str, str]:
+def told_by_words(
+    columns: Sequence[str], fields: Collection[str], verdicts: Collection[str] = (), names: Collection[str] = ()
+) -> dict[str, str]:
     """Our field -> a column whose name has the words of one that would be it.
 
     Args:
         fields: Ours that have a column already.
         verdicts: Those of the columns that hold verdicts: gold is one of them, and nothing else is.
+        names: Those that hold a few names: model and domain are among them.
     """
     found: dict[str, str] = {}
     for field, aliases in _TOLD_BY_WORDS.items():
         fit = [one for one in columns if one not in found.values() and (one in verdicts) is (field == "gold")]
-        told = (one for alias in aliases for one in fit if {*alias.split("_")} <= {*_WORD.findall(fold(one))})
+        if field in ("model", "domain"):
+            fit = [one for one in fit if one in names and not _JUDGING & {*_words(one)}]
+        told = (one for alias in aliases for one in fit if {*alias.split("_")} <= {*_words(one)})
         column = next(told, None)
         if column is not None and field not in fields:
             found[field] = column
     return found
+
+
+def _words(column: str) -> list[str]:
+    return _WORD.findall(fold(column))
 
 
 def columns_there(found: Sequence[str]) -> str:

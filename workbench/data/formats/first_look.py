@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import Any, Final
 
-import msgspec
 from msgspec import Struct
 
+from workbench.core.taxonomy import type_values
 from workbench.data.formats.fields import FIELDS, fold, told_by_words
 from workbench.data.formats.places import ColumnPath, value_at
 from workbench.data.formats.reading import sampled
-from workbench.data.formats.verdict_words import speaks_of_verdicts
+from workbench.data.formats.verdict_words import may_be_verdicts, speaks_of_verdicts
 
+_GUESSED: Final = ("gold", "type", "subtype", "domain", "model")
+_LONGEST_NAME: Final = 80
+"""Characters of a model's or a domain's name."""
+_VALUES, _LONGEST_VALUE, _LOOKED_AT = 3, 24, 200
 _NO_NAME = re.compile(r"[^\w.+@/-]+", re.ASCII)
 
 
@@ -24,21 +31,36 @@ class FirstLook(Struct, frozen=True, kw_only=True):
     Attributes:
         columns: Its columns, in their order; none where its fields have names of their own.
         fields: Our field -> the column that is recognised for it.
-        like: Our field -> another column whose name has the words of one that would be.
+        like: Our field -> another column whose name has the words of one that would be, or whose values are types.
         verdicts: Other columns that hold verdicts -> what their verifier could be called.
+        judging: Columns that may hold verdicts or scores: they, and others with a word for one or a number.
+        values: The first values of each column, shortened.
     """
 
     columns: tuple[str, ...] = ()
     fields: dict[str, str] = {}
     like: dict[str, str] = {}
     verdicts: dict[str, str] = {}
+    judging: tuple[str, ...] = ()
+    values: dict[str, tuple[str, ...]] = {}
 
-    def words_for(self, taken: Collection[str]) -> str:
-        """The options of a command that take what may be gold, and other verdicts than those taken already."""
-        gold = [column for field, column in self.like.items() if field == "gold" and column not in taken]
-        others = [column for column in self.verdicts if column not in gold and column not in taken]
-        words = [f"--map {shlex.quote(f'gold={column}')}" for column in gold]
-        words += [f"--verdict {shlex.quote(f'{self.verdicts[column]}={column}')}" for column in others]
+    def guesses(self, columns: Mapping[str, str], graders: Collection[str] = ()) -> dict[str, str]:
+        """Our field -> a column that may be meant for it, of the fields that need none.
+
+        Args:
+            columns: Our field -> the column that is taken for it.
+            graders: Columns that are taken for verdicts.
+        """
+        free = {field: column for field, column in self.like.items() if field in _GUESSED and field not in columns}
+        return {field: column for field, column in free.items() if column not in (*columns.values(), *graders)}
+
+    def words_for(self, columns: Mapping[str, str], graders: Collection[str] = ()) -> str:
+        """The options of a command that take the guesses and, where gold isn't taken, what else holds verdicts."""
+        guesses = self.guesses(columns, graders)
+        words = [f"--map {shlex.quote(f'{field}={column}')}" for field, column in guesses.items()]
+        others = () if "gold" in columns else self.verdicts
+        taken = {*guesses.values(), *columns.values(), *graders}
+        words += [f"--verdict {shlex.quote(f'{self.verdicts[one]}={one}')}" for one in others if one not in taken]
         return " ".join(words)
 
 
@@ -51,19 +73,48 @@ def first_look(path: Path) -> FirstLook:
     keys, sample = sampled(path)
     fields = _recognised(keys)
     others = [key for key in keys if key not in fields.values()]
-    verdicts = {key: verifier_name(key) for key in others if _holds_verdicts(sample, key)}
-    like = told_by_words(others, fields, verdicts)
-    return FirstLook(columns=tuple(keys), fields=fields, like=like, verdicts=verdicts)
+    cells = {key: [value_at(row, ColumnPath(key)) for row in sample] for key in keys}
+    verdicts = {key: verifier_name(key) for key in others if speaks_of_verdicts(cells[key])}
+    texts = {key: [one for one in cells[key] if isinstance(one, str) and one.strip()] for key in keys}
+    types = _told_by_types({key: texts[key] for key in others if key not in verdicts}, fields)
+    names = [key for key in others if key not in types.values() and _are_names(texts[key])]
+    known = {*fields, "domain"} if "source" in fields else fields
+    like = told_by_words([key for key in others if key not in types.values()], known, verdicts, names)
+    return FirstLook(
+        columns=tuple(keys),
+        fields=fields,
+        like={**like, **types},
+        verdicts=verdicts,
+        judging=tuple(key for key in others if may_be_verdicts(cells[key])),
+        values={key: _first_values(cells[key]) for key in keys},
+    )
+
+
+def _told_by_types(texts: Mapping[str, Sequence[str]], fields: Collection[str]) -> dict[str, str]:
+    """The columns whose values are answer types, and those whose values are subtypes."""
+    found: dict[str, str] = {}
+    for column, values in texts.items():
+        if codes := type_values(values):
+            field = "subtype" if sum(len(code) > 1 for code in codes) * 2 > len(codes) else "type"
+            found.setdefault(field, column)
+    return {field: column for field, column in found.items() if field not in fields}
+
+
+def _are_names(texts: Sequence[str]) -> bool:
+    """Whether they are short and come again and again."""
+    return 0 < len({*texts}) * 2 <= len(texts) and all(len(text) <= _LONGEST_NAME for text in texts)
+
+
+def _first_values(cells: Sequence[Any]) -> tuple[str, ...]:
+    said = ("" if cell is None else cell if isinstance(cell, str) else json.dumps(cell) for cell in cells)
+    lines = (" ".join(text[:_LOOKED_AT].split())[:_LONGEST_VALUE] for text in said)
+    return tuple(islice(dict.fromkeys(line for line in lines if line), _VALUES))
 
 
 def _recognised(keys: Sequence[str]) -> dict[str, str]:
     named = {fold(key): key for key in reversed(keys)}
     found = {field: next((named[one] for one in aliases if one in named), "") for field, aliases in FIELDS.items()}
     return {field: column for field, column in found.items() if column}
-
-
-def _holds_verdicts(sample: Sequence[Mapping[str, msgspec.Raw]], column: str) -> bool:
-    return speaks_of_verdicts([value_at(cells, ColumnPath(column)) for cells in sample])
 
 
 def verifier_name(column: str) -> str:

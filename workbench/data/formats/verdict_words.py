@@ -66,6 +66,11 @@ def speaks_of_verdicts(values: Iterable[Any]) -> bool:
     return words <= WORDS.keys() and not words <= MISSING
 
 
+def may_be_verdicts(values: Iterable[Any]) -> bool:
+    """Whether one of these values says a verdict or a score."""
+    return any(number_of(one) is not None or WORDS.get(_word(one)) is not None for one in values)
+
+
 class GraderColumns:
     """Reads columns of a file as what verifiers said, and counts what stands in them.
 

@@ -43,6 +43,11 @@ _DECIDE: Final = (
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
+_KEPT_COLUMNS = (
+    "SELECT c.question_id, ct.extra, min(c.id) FROM completions AS c JOIN completion_text AS ct ON ct.id = c.id "
+    "WHERE c.question_id IN (SELECT value FROM json_each(?)) AND ct.extra IS NOT NULL GROUP BY c.question_id"
+)
+
 
 class Texts(Struct, frozen=True):
     """A question's texts."""
@@ -165,6 +170,12 @@ def texts(connection: sqlite3.Connection, questions: Sequence[int]) -> dict[int,
     """Texts by row id; ask for some hundred at a time."""
     rows = connection.execute(_TEXTS, (str(list(questions)),))
     return {number: Texts(text, reference) for number, text, reference in rows}
+
+
+def kept_columns(connection: sqlite3.Connection, questions: Sequence[int]) -> dict[int, str]:
+    """The further columns of a question's file, as a JSON object, by row id: of its first item that has some."""
+    rows = connection.execute(_KEPT_COLUMNS, (str(list(questions)),))
+    return {number: extra for number, extra, _ in rows}
 
 
 def decide(connection: sqlite3.Connection, decisions: Iterable[CurationDecision], person: int) -> None:

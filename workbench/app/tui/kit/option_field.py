@@ -57,7 +57,8 @@ class PickMany(Static, can_focus=True):
             f"{name} is {why}" for name, why in self.withheld.items() if name in shlex.split(self.value)
         )
         told = f"  {which}" + (f"  ({printable(left_out)})" if left_out else "")
-        return Content.assemble((f"{len(taken)} of {len(self._free)}", "bold"), (told, "$text-muted"))
+        many = f"{len(taken)} taken of {len(self._free)}"
+        return Content.assemble((many, "bold"), (told, "$text-muted"))
 
     @property
     def _free(self) -> list[str]:

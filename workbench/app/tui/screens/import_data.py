@@ -48,6 +48,7 @@ _VERDICTS: Final = "verdicts"
 _IMPORT: Final = "import"
 _SETTLE_S: Final = 0.3
 _FIRST: Final = ("question", "reference", "completion", "gold", "type", "subtype", "domain", "model", "source")
+_OF_VERDICTS: Final = "of the columns with verdicts or scores; each that is taken is a verifier's"
 _ABOUT: Final = "rows of CSV, TSV, XLSX, JSON, Parquet or logs"
 
 
@@ -183,11 +184,11 @@ class ImportScreen(FormScreen):
         if not look.columns:
             return fields
         asked = (*_FIRST, *(name for name in ITEM_FIELDS if name in look.fields and name not in _FIRST))
-        columns = [Choice("", "–"), *(Choice(column, column) for column in look.columns)]
+        columns = [Choice("", "–"), *(Choice(column, _with_values(look, column)) for column in look.columns)]
         found = {**look.like, **look.fields}
         fields += [OptionField(name, "", columns, found.get(name, "")) for name in asked]
-        names = [Choice(column, column) for column in look.columns]
-        fields.append(OptionField(_VERDICTS, "", names, shlex.join(look.verdicts), several=True))
+        names = [Choice(column, _with_values(look, column)) for column in look.judging]
+        fields.append(OptionField(_VERDICTS, _OF_VERDICTS, names, shlex.join(look.verdicts), several=True))
         return fields
 
     # -- what would become of it -------------------------------------------------------------------
@@ -336,6 +337,11 @@ class ImportScreen(FormScreen):
             return
         work = partial(_command, request, self.project.path)
         self.in_background(work, partial(show_command, self), group="import-command")
+
+
+def _with_values(look: FirstLook, column: str) -> str:
+    """A column and its first values."""
+    return ": ".join(filter(None, (column, " · ".join(look.values.get(column, ())))))
 
 
 def _command(request: ImportRequest, database: Path) -> str:

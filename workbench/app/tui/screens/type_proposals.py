@@ -1,4 +1,4 @@
-"""Answer types that references have the form of, for questions without one: accepted one by one, or all at once."""
+"""Answer types told without a model, for questions that have none: accepted one by one, or all at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.table_screen import TableScreen
-from workbench.benchmarks.curating.type_forms import ProposedType, types_by_form
+from workbench.benchmarks.curating.type_forms import ProposedType, proposed_types
 from workbench.benchmarks.curating.types import settle_types
 from workbench.core.taxonomy import SUBTYPES, type_display
 from workbench.core.text.figures import counted
@@ -33,6 +33,7 @@ _COLUMNS: Columns[_Offered] = (
     column(
         "type", lambda one: one.subtype, lambda code: type_display(code) if code else "–", words=True, room=(14, 26)
     ),
+    word("told by", lambda one: one.column or ("form" if one.subtype else "–"), room=(7, 14)),
     word("reference", lambda one: one.reference, room=(16, 40)),
     word("question", lambda one: one.question, room=(20, 60)),
 )
@@ -60,9 +61,9 @@ class TypeProposalsScreen(TableScreen):
         self.offered: list[_Offered] = []
 
     def on_mount(self) -> None:
-        """Read what references look like."""
-        self.put("said", "Told from the references' form, without a model; nothing is stored yet.")
-        self.in_background(partial(types_by_form, self.project), self._arrived, group="types", stops=True)
+        """Read what is told."""
+        self.put("said", "Nothing is stored yet.")
+        self.in_background(partial(proposed_types, self.project), self._arrived, group="types", stops=True)
 
     def _arrived(self, found: list[ProposedType]) -> None:
         self.offered = [
@@ -71,17 +72,21 @@ class TypeProposalsScreen(TableScreen):
                 question=one.question,
                 reference=one.reference,
                 subtype=one.subtype,
+                column=one.column,
                 taken=one.subtype is not None,
             )
             for one in found
         ]
         self.set_class(not found, "empty")
+        self.put("said", _told_by(found))
         self.fill()
 
     def fill(self) -> None:
         """List them."""
         taken = sum(one.taken for one in self.offered)
-        self.say(f"{counted(len(self.offered), 'question')} without a type, {taken:,} taken")
+        left = len(self.offered) - taken
+        stay = f", {left:,} {'stays' if left == 1 else 'stay'} untyped" if left else ""
+        self.say(f"{counted(len(self.offered), 'question')} without a type, {taken:,} taken{stay}")
         self.table.show_records(_COLUMNS, enumerate(self.offered))
 
     def _change(self, row: int, subtype: str | None, *, taken: bool) -> None:
@@ -122,5 +127,17 @@ class TypeProposalsScreen(TableScreen):
         self.in_background(work, self._settled, group="types-accept")
 
     def _settled(self, done: LabelsImported) -> None:
-        self.notify(f"{counted(done.imported, 'type')} settled; figures by type have them now.", markup=False)
+        left = len(self.offered) - sum(one.taken for one in self.offered)
+        stay = f" {counted(left, 'question')} {'stays' if left == 1 else 'stay'} untyped." if left else ""
+        self.notify(f"{counted(done.imported, 'type')} settled; figures by type have them now.{stay}", markup=False)
         self.workbench.action_go_back()
+
+
+def _told_by(found: list[ProposedType]) -> str:
+    """Where the types come from, in words."""
+    column = next((one.column for one in found if one.column is not None), None)
+    if column is None:
+        return "Told from the references' form, without a model; nothing is stored yet."
+    many = sum(one.column is not None for one in found)
+    rest = "the rest by the references' form; nothing is stored yet."
+    return f"{many:,} told by the file's column {printable(column)}, {rest}"

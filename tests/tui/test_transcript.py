@@ -16,8 +16,11 @@ from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.screens.transcript import TranscriptScreen
+from workbench.config.verifiers import EXAMPLES_DRAWN
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, Verdict
+from workbench.runs.store import runs as stored_runs
+from workbench.verifiers.judges.examples import DrawnExamples, Example, ExamplePlan, encoded
 
 ANALYSE = Told("analyse", asked="Look [at] it.", reply="It is wrong.\nReally.", reasoning="Hm [/]")
 SUMMARISE = Told("summarise", asked="So?", reply="No", finish="length", reused=True)
@@ -64,6 +67,21 @@ async def test_calls_stand_in_order_with_what_was_asked_and_said(project: Projec
         assert "m-1 · openai-compatible · finish stop · 812→37 tokens · $0.0021 · 1,234 ms" in text
         await press(pilot, "right_square_bracket")
         assert call_shown(app).endswith("Reply\nNo")
+
+
+async def test_reading_what_shows_examples_is_a_reveal_of_their_items(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(8))
+    run = add_judged(project, "judge", 1, [ANALYSE])
+    plan = ExamplePlan(count=1, seed=0, by_type=False)
+    example = Example(item=("sample", "c6"), question="?", reference="", completion="!", correct=True)
+    options = {EXAMPLES_DRAWN: encoded(DrawnExamples(plan=plan, examples=(example,)))}
+    with project.database.write() as connection:
+        stored_runs.put_options(connection, stored_runs.verifiers(connection)[0], options)
+    async with opened(project) as (app, pilot):
+        app.push_screen(TranscriptScreen(run, 1))
+        await settle(pilot)
+        revealed = "SELECT subject FROM label_events WHERE kind = 'reveal' AND task = 'correctness'"
+        assert app.project.database.reader().execute(revealed).fetchall() == [(7,)]
 
 
 async def test_raw_shows_both_bodies_to_the_byte(project: Project) -> None:

@@ -2,6 +2,6 @@
 
 verifier: ``llm-judge``. template: what a judge is told. case: one item before it, examples: others before that.
 strategies, strategy: how it goes about.
-voting: several replies. panel: several models, members: several judges. parsers: what a reply says. grading: how sure it is.
-mcts, testcases: MCTS-Judge.
+voting: several replies. panel: several models, members: several judges. parsers: what a reply says.
+grading: how sure it is. mcts, testcases: MCTS-Judge.
 """

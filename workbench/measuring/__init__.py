@@ -5,6 +5,8 @@ What everything is counted from
 Accuracy
     accuracy: the one entry. entries: whose rows there are. notes: what to know before quoting.
     accuracy_items: the items behind a cell. accuracy_tables: the report in every format.
+Code
+    testing: pass@1, solutions in order, tests that all or none pass.
 Verifiers against each other, and together
     comparing, comparing_tables: two. family: several. combining: votes. selecting: the best of n.
     estimating: from few labels. downstream: models trained with them. combined: these four as tables and sentences.

@@ -29,6 +29,8 @@ TENTATIVE: Final = 0.667
 SOUND: Final = 0.8
 """Alphas from which on conclusions may rest on labels: tentatively, and without reserve (Krippendorff, Content
 Analysis, 2004, page 241)."""
+_MOST_TESTED: Final = 50_000
+"""Solutions whose tests are counted for a sentence."""
 _LONGEST = 160
 """Characters of what somebody else wrote (a run's message, a question) that stand in a sentence."""
 
@@ -400,8 +402,33 @@ def _verify(facts: ProjectFacts) -> Iterator[Matter]:
         )
 
 
+def _tests(facts: ProjectFacts) -> Iterator[Matter]:
+    ran = _executions(facts)
+    if ran and ran[-1].items <= _MOST_TESTED:
+        from workbench.measuring.report.testing import testing_sentence
+        from workbench.measuring.testing import suite_figures
+
+        for figures in suite_figures(facts.project)[:1]:
+            yield Matter(
+                kind="tests",
+                sentence=testing_sentence(figures),
+                size=len(figures.tests),
+                screen="code",
+                command="workbench code passk DB",
+            )
+
+
+def _executions(facts: ProjectFacts) -> list[RunInfo]:
+    """Runs of solutions against their tests that have been complete."""
+    return [run for run in facts.runs if run.kind == "execution" and run.completed_at]
+
+
 def _label(facts: ProjectFacts) -> Iterator[Matter]:
-    if facts.standing.verifiers and not any(n for source, n in facts.report.gold.items() if source != "none"):
+    if (
+        facts.standing.verifiers
+        and not _executions(facts)
+        and not any(n for source, n in facts.report.gold.items() if source != "none")
+    ):
         yield Matter(
             kind="label",
             sentence="No item has gold, so that nothing can be measured: let people label some.",
@@ -438,6 +465,7 @@ KINDS: Final = {
     "weak-agreement": MatterKind(_weak_agreement, late=True),
     "weakest-cell": MatterKind(_weakest_cell, late=True),
     "unknown-types": MatterKind(_unknown_types, late=True),
+    "tests": MatterKind(_tests, late=True),
     "agreement": MatterKind(_agreement, late=True),
     "running": MatterKind(_running),
     "progress": MatterKind(_progress),

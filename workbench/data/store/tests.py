@@ -328,6 +328,43 @@ def run_sizes(connection: sqlite3.Connection) -> list[tuple[int, int, str]]:
     ).fetchall()
 
 
+class OutcomeRow(NamedTuple):
+    """What came of a solution's tests in a suite of a run."""
+
+    verifier: str
+    run: int
+    suite: str
+    question: int
+    dataset: str
+    solution: str
+    outcomes: str
+
+
+def outcome_rows(connection: sqlite3.Connection, selection: Selection, run: int | None) -> list[OutcomeRow]:
+    """Outcomes by run, suite and problem, in the order of import; no excluded solutions.
+
+    Args:
+        run: Only this one; None for those that count, each verifier's newest that has been complete.
+
+    Raises:
+        UsageError: The selection names something unknown.
+    """
+    where, parameters = compile_selection(check_names(connection, selection))
+    condition = f"{where} AND {STATE} <> 'excluded'"
+    limit = -1 if selection.limit is None else selection.limit
+    runs = "r.id IN (SELECT run FROM counted_runs)" if run is None else "r.id = ?"
+    rows = connection.execute(
+        "SELECT v.name, r.id, t.suite, q.id, d.name, substr(c.key, length(q.key) + 2), t.outcomes "
+        f"FROM (SELECT c.id FROM {items_for(condition)} WHERE {condition} ORDER BY c.id LIMIT ?) AS chosen "
+        "JOIN counted_results AS t ON t.completion_id = chosen.id JOIN runs AS r ON r.id = t.run_id "
+        "JOIN verifiers AS v ON v.id = r.verifier_id JOIN completions AS c ON c.id = chosen.id "
+        "JOIN questions AS q ON q.id = c.question_id JOIN datasets AS d ON d.id = q.dataset_id "
+        f"WHERE {runs} ORDER BY r.id, t.suite, q.id, c.id",
+        (*parameters, limit, *([] if run is None else [run])),
+    )
+    return list(map(OutcomeRow._make, rows))
+
+
 class OutcomeCounts(NamedTuple):
     """What came of the tests of a suite in a run on one data set.
 

@@ -1,4 +1,5 @@
-"""What figures are reported in, where they are no statistics: paper tables, reviews, validity, data cards, curation.
+"""What figures are reported in, where they are no statistics: paper tables, reviews, validity, data cards, curation,
+tests.
 
-paper, review, triage, validity, card, curation: one each.
+paper, review, triage, validity, card, curation, testing: one each.
 """

@@ -142,7 +142,9 @@ def summary_section(contents: Contents) -> Section:
     rows = ranked(contents)
     found = own(contents)
     if not found:
-        return Section("summary", "Summary", (Paragraph("No verifier has a complete run on these items yet."),))
+        said = "No item has gold, so that nothing is measured of verifiers; what came of the tests stands below."
+        none = said if contents.tests else "No verifier has a complete run on these items yet."
+        return Section("summary", "Summary", (Paragraph(none),))
     blocks: list[Block] = [Paragraph(_headline(found[0], contents.overall.notes)), _table(contents, rows)]
     errors = rates_plot(contents)
     drawn: list[Plot] = [accuracy_of_all_plot(contents), *([errors] if errors else [])]

@@ -59,7 +59,9 @@ from workbench.measuring.report.people import (
     provenance_section,
 )
 from workbench.measuring.report.pictures import make_folder, pictures, write_pictures
+from workbench.measuring.report.testing import testing_section
 from workbench.measuring.store import overview
+from workbench.measuring.testing import suite_figures
 from workbench.measuring.validity import validity
 from workbench.runs.store import runs
 from workbench.statistics.records.agreement import AgreementReport
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
 
 SECTIONS: Final[tuple[Callable[[Contents], Section | None], ...]] = (
     summary_section,
+    testing_section,
     data_section,
     breakdown_section,
     confusion_section,
@@ -97,7 +100,8 @@ SECTIONS: Final[tuple[Callable[[Contents], Section | None], ...]] = (
 def report_document(contents: Contents) -> Document:
     """All sections there is something to say in."""
     made = (make(contents) for make in SECTIONS)
-    verifiers = len({row.verifier for row in contents.overall.rows if row.kind == "verifier"})
+    ran = {figures.verifier for figures in contents.tests}
+    verifiers = len(ran | {row.verifier for row in contents.overall.rows if row.kind == "verifier"})
     datasets = ", ".join(contents.card.counts.datasets) or "no data"
     return Document(
         title=f"Verifiers on {datasets}",
@@ -109,6 +113,12 @@ def report_document(contents: Contents) -> Document:
 
 
 def _items(contents: Contents) -> str:
+    if contents.tests and not any(
+        contents.overall.gold[source] for source in contents.overall.gold if source != "none"
+    ):
+        return (
+            counted(sum(one.solutions for one in contents.tests[0].problems), "solution") + " run against their tests"
+        )
     counts = {row.of: sum(row.counts.values()) for row in contents.card.counts.rows if row.group is None}
     return (
         f"{counted(counts.get('completions', 0), 'completion')} with gold of "
@@ -326,6 +336,7 @@ def gather(
         agreement=_agreement(project),
         errors=errors_of(project, found, examples) if found is not None and examples else [],
         examples=examples,
+        tests=suite_figures(project, wanted),
         runs=[run_facts(project, judge.run) for judge in judges if judge.run is not None],
         software=software(project, found, texts),
     )

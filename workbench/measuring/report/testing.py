@@ -1,0 +1,85 @@
+"""The section on code: pass@1 by problem, tests that say nothing, solutions in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.core.text.figures import counted
+from workbench.measuring.records.testing import FATES, Fate, ProblemFigures, SuiteFigures, TestFigures
+from workbench.measuring.report.common import share
+from workbench.measuring.report.contents import Contents
+from workbench.tables.document import Block, Group, Paragraph, Section, percentage
+from workbench.tables.table import Columns, count, table, word
+
+_TOLD: tuple[Fate, ...] = ("none", "all", "broken", "apart")
+"""What is told of tests, one by one."""
+_MOST = 200
+_SHOWN = 10
+_LONGEST = 120
+
+
+def testing_section(contents: Contents) -> Section | None:
+    """What came of the tests; None where no solution was run."""
+    blocks = [block for figures in contents.tests for block in _suite(figures)]
+    return Section("tests", "Solutions against their tests", tuple(blocks)) if blocks else None
+
+
+def testing_sentence(figures: SuiteFigures) -> str:
+    """What a run found of a suite, in a sentence."""
+    tests = figures.tests
+    solutions = sum(problem.solutions for problem in figures.problems)
+    parts = [f"{counted(sum(test.fate == fate for test in tests), 'test')} {FATES[fate]}" for fate in _TOLD]
+    there = [part for part in parts if not part.startswith("0 ")]
+    mean = "–" if figures.pass_at_1 is None else f"{percentage(figures.pass_at_1)} %"
+    return (
+        f"{figures.verifier} (run {figures.run}) ran {counted(solutions, 'solution')} of "
+        f"{counted(len(figures.problems), 'problem')} against {counted(len(tests), 'test')} of suite {figures.suite}: "
+        f"pass@1 {mean} (mean over problems){'; ' if there else ''}{', '.join(there)}."
+    )
+
+
+def _suite(figures: SuiteFigures) -> Iterator[Block]:
+    yield Paragraph(testing_sentence(figures))
+    several = len({problem.dataset for problem in figures.problems}) > 1
+    yield table(f"Problems, suite {figures.suite}.", _problem_columns(several=several), figures.problems)
+    told = [test for fate in _TOLD for test in figures.tests if test.fate == fate]
+    if told:
+        left = len(told) - _MOST
+        notes = (f"{left:,} more are left out here: export the table tests for all.",) if left > 0 else ()
+        blocks = (table("Tests that tell no solution from another.", _TESTS, told[:_MOST], notes=notes),)
+        yield Group(title=f"Tests of {figures.suite} that all or no solutions pass", blocks=blocks, folded=left > 0)
+
+
+def _order(problem: ProblemFigures) -> str:
+    shown = [f"{name} ({passed})" for name, passed in problem.order[:_SHOWN]]
+    more = len(problem.order) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _problem_columns(*, several: bool) -> Columns[ProblemFigures]:
+    return (
+        word("Problem", lambda row: row.task_id),
+        word("Data set", lambda row: row.dataset, there=several),
+        count("Solutions", lambda row: row.solutions),
+        share("pass@1", lambda row: row.pass_at_1),
+        count("Tests", lambda row: len(row.tests)),
+        count("by all", lambda row: row.count("all"), over="passed"),
+        count("by none", lambda row: row.count("none"), over="passed"),
+        count("broken", lambda row: row.count("broken"), over="not counted"),
+        count("set apart", lambda row: row.count("apart"), over="not counted"),
+        word("Solutions in order (tests passed)", _order),
+    )
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+_TESTS: Columns[TestFigures] = (
+    word("Problem", lambda row: row.task_id),
+    word("Test", lambda row: str(row.position + 1)),
+    word("What came of it", lambda row: FATES[row.fate]),
+    word("Why", lambda row: row.why),
+    word("Source", lambda row: _line(row.source)),
+)

@@ -1,0 +1,74 @@
+"""What the outcomes of tests say: pass@1 of problems, their solutions in order, tests that all or none pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
+
+from workbench.core.code import BROKEN, NOT_RUN, PASS, Problem, counted
+from workbench.core.code_tests.broken import TestFault, broken_tests
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.data.store.tests import OutcomeRow, outcome_rows, problems_of
+from workbench.measuring.records.testing import Fate, ProblemFigures, SuiteFigures, TestFigures
+
+
+def suite_figures(project: Project, selection: Selection | None = None, run: int | None = None) -> list[SuiteFigures]:
+    """What came of tests in each verifier's newest complete run, suite by suite, problems in the order of import.
+
+    Args:
+        selection: Only these solutions; excluded ones are in none.
+        run: Only this run, complete or not.
+
+    Raises:
+        UsageError: The selection names something unknown.
+    """
+    found: list[SuiteFigures] = []
+    rows = outcome_rows(project.database.reader(), selection or Selection(), run)
+    for (verifier, number, suite), part in groupby(rows, key=attrgetter("verifier", "run", "suite")):
+        by_problem = [list(group) for _, group in groupby(part, key=attrgetter("question"))]
+        texts = problems_of(project.database, [group[0].question for group in by_problem], [suite])
+        problems = [_problem(group, texts[group[0].question], suite) for group in by_problem]
+        found.append(SuiteFigures(verifier=verifier, run=number, suite=suite, problems=problems))
+    return found
+
+
+def _problem(rows: Sequence[OutcomeRow], problem: Problem, suite: str) -> ProblemFigures:
+    judged = [row for row in rows if counted(row.outcomes)]
+    return ProblemFigures(
+        dataset=rows[0].dataset,
+        task_id=problem.task_id,
+        solutions=len(rows),
+        judged=len(judged),
+        passing=sum(set(row.outcomes) - {BROKEN} == {PASS} for row in judged),
+        tests=list(_tests(rows, problem, suite)),
+        order=sorted(((row.solution, row.outcomes.count(PASS)) for row in rows), key=lambda one: -one[1]),
+    )
+
+
+def _tests(rows: Sequence[OutcomeRow], problem: Problem, suite: str) -> Iterator[TestFigures]:
+    tests = problem.suites.get(suite, ())
+    faults, apart = broken_tests(problem, tests), problem.apart.get(suite, {})
+    for place, test in enumerate(tests):
+        letters = [row.outcomes[place] for row in rows if place < len(row.outcomes)]
+        ran = sum(letter not in (NOT_RUN, BROKEN) for letter in letters)
+        passed, reason, fault = letters.count(PASS), apart.get(place), faults.get(place)
+        yield TestFigures(
+            question=rows[0].question,
+            dataset=rows[0].dataset,
+            task_id=problem.task_id,
+            suite=suite,
+            position=place,
+            source=test.source,
+            ran=ran,
+            passed=passed,
+            why=reason.words if reason else fault.error if fault else "",
+            fate="apart" if reason else _fate(fault, letters, ran, passed),
+        )
+
+
+def _fate(fault: TestFault | None, letters: Sequence[str], ran: int, passed: int) -> Fate:
+    if fault is not None or (BROKEN in letters and not ran):
+        return "broken"
+    return "mixed" if not ran or 0 < passed < ran else "all" if passed else "none"

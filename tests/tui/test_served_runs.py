@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import OptionList
 
 from tests.background import runner_ends
 from tests.helpers import make_project, numbered
@@ -46,6 +47,11 @@ async def ask_to_start(app: WorkbenchApp, pilot: Pilot[None]) -> None:
 
 def question(app: WorkbenchApp) -> str:
     return text_of(app, "#confirm-box VerticalScroll Static")
+
+
+def home_says(app: WorkbenchApp) -> str:
+    found = app.screen.query("#home-briefing").results(OptionList)
+    return " ".join(" ".join(str(one.prompt) for briefing in found for one in briefing.options).split())
 
 
 def state(app: WorkbenchApp) -> str | None:
@@ -139,9 +145,16 @@ async def test_a_run_that_pauses_by_itself_says_why_and_goes_on_by_key(
             await until(pilot, lambda: state(app) == "paused")
             await until(pilot, lambda: "MY_KEY" in text_of(app, "#runs-run"))
             told = text_of(app, "#runs-run")
+            assert "[/] no" in told, "the server's own words"
             assert "Check the key" in told
             assert "r goes on" in told
             assert "not-shown-anywhere" not in told
+            await press(pilot, *":h", "enter")
+            await until(pilot, lambda: "[/] no" in home_says(app))
+            assert "my-judge (run 1) stopped by itself after 0 of 6" in home_says(app)
+            assert "my-judge" not in text_of(app, "#home-standing Static"), "nothing is measured"
+            await press(pilot, *":v", "enter")
+            await until(pilot, lambda: state(app) == "paused")
             moody.refuses = "nothing at all"
             await press(pilot, "ctrl+r")
             await until(pilot, lambda: state(app) == "complete")

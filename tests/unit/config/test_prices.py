@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,18 @@ def test_list_prices_stand_behind_the_projects_own(tmp_path: Path, monkeypatch: 
     assert found["gpt-5.1"].input == 1.0
     # The same name at two sellers has two prices: neither is taken for the other's.
     assert prices_of(database, [at("gpt-5.2", "openai"), at("gpt-5.2")]) == {}
+
+
+def test_a_newer_table_in_the_configuration_folder_prices_newer_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBENCH_CONFIG_DIR", str(tmp_path))
+    newer = at("a-model-of-tomorrow", "openai")
+    assert prices_of(tmp_path / "p.db", [newer]) == {}
+    rates = {"input_cost_per_token": 2e-06, "output_cost_per_token": 3e-06}
+    (tmp_path / "prices.json").write_text(json.dumps({newer.model: rates}), encoding="utf-8")
+    found = prices_of(tmp_path / "p.db", [newer])[newer.model]
+    assert (found.input, found.output) == (2.0, 3.0)
 
 
 def test_prices_are_read_by_model(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 
 import pytest
@@ -12,10 +13,11 @@ from tests.servers.memory import HeldClock, MemoryJournal
 from tests.servers.providers import CASES, Provider, providers
 from tests.servers.providers.document import document
 from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
+from tests.unit.llm.calling import asked
 from workbench.core.verdict import Verdict, VerifierInput
-from workbench.llm.caller import Caller
+from workbench.llm.caller import Caller, StoredReply
 from workbench.llm.records import Halt, Reply, Request
-from workbench.llm.server import Limits
+from workbench.llm.server import Limits, ModelServer, Price
 from workbench.verifiers.judges.verifier import LlmJudge
 from workbench.verifiers.serving import judged_by_server
 
@@ -122,6 +124,45 @@ def test_every_cell(name: str, case: str) -> None:
 
 def _plain(said: str) -> str:
     return "correct" if said.startswith("correct") else said
+
+
+PRICE = Price(input=10.0, output=100.0, date="2026-11-01")
+UNCOUNTED = {"gemini": 600, "xai": 220}
+"""Tokens that are paid for a reply with thoughts, where its completion tokens are others."""
+
+
+def billed(provider: Provider, case: str) -> float:
+    """What the server itself takes for a reply, in dollars."""
+    usage = json.loads(provider.answer(case).content()[len(provider.reply.prefix) :])["usage"]
+    if "cost" in usage:
+        return float(usage["cost"])
+    said: int = usage["output_tokens"] if "output_tokens" in usage else usage["completion_tokens"]
+    tokens = UNCOUNTED.get(provider.server, said) if case == "thinking" else said
+    return (300 * PRICE.input + tokens * PRICE.output) / 1e6
+
+
+@pytest.mark.parametrize("case", ["plain", "thinking"])
+@pytest.mark.parametrize("name", providers())
+async def test_what_a_run_may_cost_is_kept_by_the_servers_own_count(name: str, case: str) -> None:
+    provider = providers()[name]
+    one = billed(provider, case)
+    limits = Limits(max_cost=60 * one, concurrency=4)
+    prices = {} if provider.server == "openrouter" else {provider.model: PRICE}
+    with scripted(lambda _: provider.answer(case)) as server:
+        address = server.url.removesuffix("/v1") + provider.path
+        place = ModelServer(
+            profile=provider.server, base_urls=(address,), model=provider.model, key_variable="JUDGE_KEY"
+        )
+        environment = {"JUDGE_KEY": "sk-0123456789abcdef"}
+        servers = {"judge": place}
+        async with Caller(servers, limits, MemoryJournal(), prices, environment, clock=HeldClock()) as caller:
+            calls = [caller.call(item, "judge", asked(f"q{item}", 300)) for item in range(100)]
+            results = await asyncio.gather(*calls, return_exceptions=True)
+        spent = len(server.received) * one
+    assert {type(result) for result in results} == {StoredReply, Halt}
+    assert caller.usage.cost == pytest.approx(spent, rel=0.01)
+    # Thoughts longer than any reply may be, and costs that only a reply tells, are known after others are on their way.
+    assert 30 * one < spent <= (60 + 4) * one * 1.0001
 
 
 def test_every_behaviour_has_its_source() -> None:

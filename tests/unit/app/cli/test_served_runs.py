@@ -115,6 +115,9 @@ def test_a_wrong_key_ends_the_command_with_3_and_the_servers_words_and_is_not_me
         assert words in told
     assert "0 correct, 0 incorrect, 0 abstain, 0 error" in out
     assert VERIFIER not in call(project, "accuracy")[0]
+    with scripted(lambda received: "Yes") as server:
+        again = document(project, "verify", *asking(server, api_key_env="MY_KEY"))
+        assert (again["state"], again["items"], len(server.received)) == ("complete", ITEMS, ITEMS)
 
 
 def test_control_c_leaves_the_run_going_on_its_server(project: Project) -> None:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from workbench.config.verifiers import EXAMPLES_DRAWN, members_in
 from workbench.core.database.selection import GOLD, TYPE, VISIBLE, items_for
 from workbench.core.database.values import stored
-from workbench.runs.store.runs import verifiers
+from workbench.runs.store.runs import verifier_named
 
 _MOST: Final = 200
 """So many of each gold and answer type are drawn: some turn out too long, or to be of one question."""
@@ -84,8 +84,10 @@ _DECODER = msgspec.json.Decoder(_Drawn)
 
 def shown_items(connection: sqlite3.Connection) -> dict[str, list[int]]:
     """Verifier -> row ids of the items that it is shown as examples; only verifiers that are shown any."""
-    found = {one.name: shown_by(connection, one.options) for one in verifiers(connection)}
-    return {name: items for name, items in found.items() if items}
+    # The configurations of all others need not be read.
+    names = connection.execute("SELECT name FROM verifiers WHERE instr(config, ?)", (EXAMPLES_DRAWN,)).fetchall()
+    known = {name: one for (name,) in names if (one := verifier_named(connection, name)) is not None}
+    return {name: items for name, one in known.items() if (items := shown_by(connection, one.options))}
 
 
 def shown_by(connection: sqlite3.Connection, options: Mapping[str, str]) -> list[int]:

@@ -126,6 +126,9 @@ def prepare(folder: Path) -> Given:
     (key,) = project.database.reader().execute("SELECT key FROM completions WHERE id = ?", (items[0],)).fetchone()
     write_archive(project, folder / "archive.zip", force=False, checks=True, calls=True)
     project.close()
+    with closing(sqlite3.connect(folder / "p.db")) as connection:
+        # A session lets go of its connections when its threads have ended: copies are made of the file alone.
+        assert connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
     rows = [
         {"question_id": f"n{n}", "completion_id": f"n{n}", "question": f"{n}?", "answer": "1", "completion": "x" * 900}
         for n in range(1_000)

@@ -91,11 +91,11 @@ ACTS = {
     "give a cause": Act("triage", "TriageScreen", ("1",)),
     "save causes": Act("triage", "TriageScreen", ("e", "2"), file="p-"),
     "save accuracy": Act("accuracy", "AccuracyScreen", ("y", "e", "2"), file="p-"),
-    "save agreement": Act("agreement", "AgreementScreen", ("e",), file="p-"),
+    "save agreement": Act("agreement", "AgreementScreen", ("e", "2"), file="p-"),
     "save a comparison": Act("compare", "CompareScreen", ("e", "2"), file="p-"),
     "save a family": Act("compare", "FamilyScreen", ("vertical_line", "e", "2"), again=("e",), file="p-"),
-    "save what verdicts follow": Act("validity", "ValidityScreen", ("e",), file="p-"),
-    "save marked errors": Act("disagreements", "ErrorCountsScreen", ("o", "e"), again=(), file="p-"),
+    "save what verdicts follow": Act("validity", "ValidityScreen", ("e", "2"), file="p-"),
+    "save marked errors": Act("disagreements", "ErrorCountsScreen", ("o", "e", "2"), again=(), file="p-"),
     "save combinations": Act("combine", "CombineScreen", ("e", "2"), file="p-"),
 }
 

@@ -172,7 +172,7 @@ async def test_a_judge_is_filled_in_tested_tried_and_started_without_a_second_ca
             field(form, "base_url").value, field(form, "model").value = server.url, "qwen"
             field(form, "name").value = "my-judge"
             await pilot.press("f5")
-            await until(pilot, lambda: any("qwen" in said for said in notices(app)))
+            await until(pilot, lambda: "qwen" in text_of(app, ".form-tested"))
             await pilot.press("ctrl+t")
             await until(pilot, lambda: isinstance(app.screen, TrialScreen))
             asked = len(server.received)

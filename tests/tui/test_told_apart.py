@@ -10,7 +10,7 @@ import pytest
 from tests.helpers import make_project, numbered
 from tests.tui.labelling import desk
 from tests.tui.stage import notices
-from workbench.app.tui import person
+from workbench.app.tui import pace
 from workbench.app.tui.screens import annotate
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
@@ -55,7 +55,7 @@ async def shown(project: Project) -> list[tuple[str, list[str], list[str]]]:
 
 
 async def test_a_check_shows_what_any_item_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(person, "about", lambda seconds: "some time")
+    monkeypatch.setattr(pace, "about", lambda seconds: "some time")
     # Whether a decision was fast, and so what there is room for beside it, is up to the machine.
     monkeypatch.setattr(annotate, "FAST_MS", 0)
     projects = [of_alike(tmp_path / str(a_check), a_check=a_check) for a_check in (False, True)]

@@ -226,14 +226,15 @@ def people_in(text: str) -> tuple[str, ...]:
     """Names of people with commas or blanks between them; a name with a blank stands between commas, or in quotes.
 
     Raises:
-        UsageError: A quote is not closed.
+        UsageError: A quote is not closed, or nobody is named.
     """
-    if "," in text:
-        return tuple(name.strip("\"'") for name in _names(text))
     try:
-        return tuple(shlex.split(text))
+        names = (name.strip("\"'") for name in _names(text)) if "," in text else shlex.split(text)
     except ValueError:
         raise UsageError("A quote is not closed.", "Put commas between the names.") from None
+    if found := tuple(filter(None, names)):
+        return found
+    raise UsageError(f"There is no name in {text!r}.", "Put commas or blanks between names.")
 
 
 def people_of(words: Sequence[str]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, Protocol
 
+import msgspec
 from msgspec import Struct
 
 Role = Literal["system", "user", "assistant"]
@@ -53,6 +54,12 @@ class Sampling(Struct, frozen=True, kw_only=True, omit_defaults=True):
     seed: int | None = None
     left_out: tuple[str, ...] = ()
     top_logprobs: int | None = None
+
+
+def as_stored(sampling: Sampling) -> dict[str, object]:
+    """How a generation keeps it: what was added to `Sampling` later stands there only where it is set."""
+    told: dict[str, object] = msgspec.json.decode(msgspec.json.encode(sampling))
+    return dict.fromkeys(("temperature", "top_p", "top_k", "max_tokens", "seed")) | told
 
 
 class Chat(Struct, frozen=True, kw_only=True, tag="chat"):

@@ -17,7 +17,7 @@ from workbench.core.code import Execution, Program
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project
 from workbench.core.run import GENERATION
-from workbench.llm.records import CallFailed, Chat, PromptMessage, Sampling, Scoring
+from workbench.llm.records import CallFailed, Chat, PromptMessage, Sampling, Scoring, as_stored
 from workbench.llm.server import Limits, ModelServer
 from workbench.runs.choosing import require_name
 from workbench.runs.configuring import bound_run
@@ -121,7 +121,7 @@ class Models(Struct, frozen=True, kw_only=True):
         Where a server is isn't: replies are stored by server, and another one is asked for all of them.
         """
         return {
-            name: {"server": one.server.profile, "model": one.server.model, "sampling": structs.asdict(one.sampling)}
+            name: {"server": one.server.profile, "model": one.server.model, "sampling": as_stored(one.sampling)}
             for name, one in self.models.items()
         }
 

@@ -368,7 +368,7 @@ def test_labels_and_verdicts_are_tables(project: Project, tmp_path: Path) -> Non
     (row,) = _table(verdicts)
     assert (row["completion_id"], row["verdict"], row["reason"]) == ("c1", "abstain", "no_answer")
     with pytest.raises(UsageError):
-        export(project, ExportOptions(file=tmp_path / "l.jsonl", format="jsonl", table="labels"))
+        export(project, ExportOptions(file=tmp_path / "l.jsonl", format="verifybench", table="labels"))
 
 
 @pytest.mark.parametrize("name", ["  ", "a\x1b[31m", "a\nb", "x" * 201])

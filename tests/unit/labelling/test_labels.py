@@ -241,7 +241,7 @@ def test_an_ambiguous_id_is_refused_until_the_data_set_is_named(tmp_path: Path) 
 
 def test_labels_from_a_file_fill_slots_opened_before_or_after(project: Project, tmp_path: Path) -> None:
     import_labels(project, write(tmp_path, label("c0", "ann"), label("c0", "bob")))
-    assert assign(project, ["ann", "bob", "cy"], per_item=2).assigned == 12
+    assert assign(project, ["ann", "bob", "cy"], per_item=2, final_too=True).assigned == 12
     import_labels(project, write(tmp_path, label("c1", "ann")))
     rows = project.database.reader().execute(
         "SELECT subject, count(*) FROM assignments WHERE task = 'correctness' AND state = 'done' GROUP BY subject"

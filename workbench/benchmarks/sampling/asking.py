@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-from msgspec import Struct, field, structs
+from msgspec import Struct, field
 
 from workbench.core.database import sets
 from workbench.core.errors import UsageError
@@ -18,7 +18,7 @@ from workbench.llm.clock import Clock
 from workbench.llm.failures import REPEATED
 from workbench.llm.lane import Lane, PreparedRequest
 from workbench.llm.pace import FEWEST_ATTEMPTS
-from workbench.llm.records import Chat, FailureCode, PromptMessage, Reply, Sampling, ending
+from workbench.llm.records import Chat, FailureCode, PromptMessage, Reply, Sampling, as_stored, ending
 from workbench.llm.server import Limits, ModelServer, Price
 from workbench.runs.generating import CompletionRequest
 from workbench.runs.store import completing as stored
@@ -81,7 +81,7 @@ class PlannedModel(Struct, frozen=True, kw_only=True):
             "server": self.server.profile,
             "model": self.server.model,
             SERVER_AT: list(self.server.places),
-            "sampling": structs.asdict(self.sampling),
+            "sampling": as_stored(self.sampling),
             "prompt_sha256": prompt.sha256,
         }
 
@@ -284,7 +284,7 @@ class Asking:
     def _completion(self, model: PlannedModel, wanted: CompletionRequest, reply: Reply) -> WrittenCompletion:
         about = {
             "sample": wanted.sample + 1,
-            "sampling": {name: value for name, value in structs.asdict(model.sampling).items() if value is not None},
+            "sampling": {name: value for name, value in as_stored(model.sampling).items() if value is not None},
             "finish_reason": reply.finish_reason,
         }
         return WrittenCompletion(

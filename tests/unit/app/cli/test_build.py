@@ -186,7 +186,7 @@ def test_a_set_is_a_condition_wherever_there_are_conditions(
     assert gold["agreed"] + gold["adjudicated"] == 4
     held = {row["completion_id"] for row in said("disagreements", "--queue", "verifiers")}
     assert len({row["completion_id"] for row in said("disagreements", "--queue", "verifier-gold")} | held) <= 4
-    assert said("assign", "--annotators", "x,y")["assigned"] == 8
+    assert said("assign", "--annotators", "x,y", "--final-too")["assigned"] == 8
     assert said("verify", "exact", "--detach")["items"] == 4
     code, _, error = call("export", database, tmp_path / "set.csv", "--format", "csv", "--where", "set=balanced")
     assert code == 0, error

@@ -212,7 +212,7 @@ def test_a_name_keeps_its_configuration_but_not_its_limits(judged: Desk) -> None
     options = {"strategy": "verifybench", "server": "vllm"}
     refused = judged.judge("verifybench/true", "hostile", **options, parser="verifybench@1", temperature="0.5")
     assert (refused.code, refused.out) == (2, "")
-    assert "parser is 'verifybench@2', not 'verifybench@1'" in refused.err
+    assert "parser is verifybench@2, not verifybench@1" in refused.err
     assert "sampling is" in refused.err
     assert "--name" in refused.err
     limits = {"concurrency": "2", "rpm": "9", "tpm": "9", "max_calls": "1", "max_tokens_total": "1", "max_cost": "0"}

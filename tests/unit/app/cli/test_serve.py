@@ -83,7 +83,6 @@ def test_other_machines_are_warned_of(project: Project) -> None:
     ("options", "said"),
     [
         (["--annotators", "eve"], "no annotator 'eve'"),
-        (["--annotators", " , "], "nobody to serve"),
         (["--link", "eve"], "no annotator 'eve'"),
         (["--revoke", "eve"], "no annotator 'eve'"),
         (["--link", "ann", "--revoke", "ann"], "not both"),
@@ -95,6 +94,12 @@ def test_what_cant_be_served(project: Project, options: list[str], said: str) ->
     done = run(project.path, *options)
     assert isinstance(done.exception, UsageError)
     assert said in str(done.exception)
+
+
+def test_a_list_without_a_name_serves_nobody(project: Project) -> None:
+    done = run(project.path, "--annotators", " , ")
+    assert done.exit_code == 2
+    assert "no name" in done.output
 
 
 def test_nobody_is_there(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ ELSEWHERE = {"code duplicates", "code evolve", "code refine", "code select"}
 
 NO_STREAM: dict[str, tuple[str, ...]] = {
     "backup": ("DB", "FILE"),
+    "calibrate": ("DB", "often", "--figures", "FILE"),
     "bundle": ("DB", "FILE", "--for", "a"),
     "publish": ("DB", "x", "FILE"),
 }

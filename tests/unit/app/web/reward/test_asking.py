@@ -285,7 +285,7 @@ async def test_there_is_one_runner(project: Project, judge: Serving, monkeypatch
 async def test_a_name_stands_for_one_configuration(judge: Serving) -> None:
     async with judge("http://127.0.0.1:9/v1"):
         pass
-    with pytest.raises(UsageError, match="model is 'm', not 'other'"):
+    with pytest.raises(UsageError, match="model is m, not other"):
         async with judge("http://127.0.0.1:9/v1", model="other"):
             pass
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import csv
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -213,29 +213,32 @@ async def test_every_list_says_when_nothing_matches(project: Project, name: str)
 
 async def test_outcomes_are_written_from_the_list_and_from_a_problem(tmp_path: Path) -> None:
     project = solved_project(tmp_path)
-    path = project.path.with_name(f"{project.path.stem}-outcomes.jsonl")
+    path = project.path.with_name(f"{project.path.stem}-outcomes.csv")
+
+    def lines() -> list[dict[str, str]]:
+        return list(csv.DictReader(path.read_text().splitlines()))
+
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter", "e")
         menu = app.screen.query_one(OptionList)
-        place = next(n for n, one in enumerate(menu.options) if "outcomes" in str(one.prompt))
+        place = next(n for n, one in enumerate(menu.options) if "came of the tests" in str(one.prompt))
         menu.highlighted = place
-        await press(pilot, "enter")
+        await press(pilot, "enter", "2")
         form = screen_of(app, VerbScreen)
         await until(pilot, lambda: form.query("#option-table"))
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
-        lines = [json.loads(line) for line in path.read_text().splitlines()]
-        assert [(one["solution_id"], one["outcomes"]) for one in lines if one["verifier"] == "execution"][:2] == [
+        assert [(one["solution_id"], one["outcomes"]) for one in lines() if one["verifier"] == "execution"][:2] == [
             ("0", "ppppp"),
             ("1", "ppfpf"),
         ]
         path.unlink()
-        await press(pilot, "escape", "escape", "down", "enter", "e")
+        await press(pilot, "escape", "escape", "down", "enter", "e", "2")
         form = screen_of(app, VerbScreen)
         await until(pilot, lambda: form.query("#option-where"))
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
-        assert {json.loads(line)["task_id"] for line in path.read_text().splitlines()} == {"own/double"}
+        assert {one["task_id"] for one in lines()} == {"own/double"}
         assert "Left out: 1 solution without tests in the suite." in screen_of(app, VerbOutputScreen).text
     project.close()
 

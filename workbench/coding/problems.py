@@ -175,8 +175,8 @@ def results(
         UsageError: There is no such verifier, run, suite or field, or the run is of another verifier.
     """
     reader = project.database.reader()
-    rows = _runs(project, verifier, run)
-    known = {row.id: _suites(reader, row) for row in rows}
+    rows = runs_meant(project, verifier, run)
+    known = {row.id: suites_of(reader, row) for row in rows}
     if suite is not None and not any(suite in names for names in known.values()):
         there = ", ".join(dict.fromkeys(name for names in known.values() for name in names))
         raise UsageError(f"There are no outcomes of a suite {suite!r}.", f"Suites: {there or 'none'}.")
@@ -185,7 +185,7 @@ def results(
     return SolutionResults(line for row in rows for line in _lines(project, row, asked[row.id], wanted))
 
 
-def _runs(project: Project, verifier: str | None, run: int | None) -> list[RunRow]:
+def runs_meant(project: Project, verifier: str | None, run: int | None) -> list[RunRow]:
     """The runs that are meant, the verifiers in the order they came."""
     reader = project.database.reader()
     if run is None and verifier is None:
@@ -201,7 +201,7 @@ def _runs(project: Project, verifier: str | None, run: int | None) -> list[RunRo
     return rows
 
 
-def _suites(connection: sqlite3.Connection, row: RunRow) -> tuple[str, ...]:
+def suites_of(connection: sqlite3.Connection, row: RunRow) -> tuple[str, ...]:
     """What a run is about: as it was configured, else as it is stored."""
     configured = row.verifier.config.get("suites") if row.verifier.kind == KIND else None
     # A file of somebody else's may hold anything there.

@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 from msgspec.structs import asdict
 
 from workbench.coding import problems
+from workbench.coding.outcome_lines import TestOutcome, lines_by_test
 from workbench.core.code import SolutionResult
 from workbench.core.database import events
 from workbench.core.database.selection import check_names, dataset_names
@@ -51,7 +52,7 @@ __all__ = ["FORMATS", "TABLES", "ExportFormat", "ExportOptions", "ExportReport",
 # -- What an export is asked for.
 
 
-Table = Literal["items", "labels", "verdicts", "outcomes"]
+Table = Literal["items", "labels", "verdicts", "outcomes", "tests"]
 
 
 ExportFormat = Literal[
@@ -363,10 +364,11 @@ _VERDICT_COLUMNS: dict[str, Kind] = {
     "ms": "float",
 }
 _OUTCOME_COLUMNS: dict[str, Kind] = {
-    **dict.fromkeys((field.name for field in structs.fields(SolutionResult)), "text"),
+    **dict.fromkeys(SolutionResult.__struct_fields__, "text"),
     **dict.fromkeys(("passed", "total", "forgeable"), "int"),
     **dict.fromkeys(("score", "ms"), "float"),
 }
+_TEST_COLUMNS: dict[str, Kind] = {**dict.fromkeys(TestOutcome.__struct_fields__, "text"), "test": "int", "run": "int"}
 
 
 def labels(request: Request) -> ExportReport:
@@ -385,6 +387,12 @@ def outcomes(request: Request) -> ExportReport:
     found = problems.results(request.project, selection=request.selection)
     written = write_table(request, _OUTCOME_COLUMNS, map(structs.astuple, found))
     return request.report(written, without_tests=found.without_tests)
+
+
+def tests(request: Request) -> ExportReport:
+    """A row a test of a solution."""
+    found = lines_by_test(request.project, request.selection)
+    return request.report(write_table(request, _TEST_COLUMNS, map(structs.astuple, found)))
 
 
 def write_table(request: Request, columns: dict[str, Kind], rows: Iterable[tuple[object, ...]]) -> int:
@@ -545,7 +553,7 @@ class _Format(Struct, frozen=True):
 
     Attributes:
         items: Writes items.
-        others: Writes labels, verdicts and outcomes, where the format can.
+        others: Writes labels, verdicts, outcomes and tests, where the format can.
         options: Options that mean something to this format, and are refused elsewhere.
     """
 
@@ -554,7 +562,7 @@ class _Format(Struct, frozen=True):
     options: tuple[str, ...] = ()
 
 
-_TABLES: Final[dict[Table, Writer]] = {"labels": labels, "verdicts": verdicts, "outcomes": outcomes}
+_TABLES: Final[dict[Table, Writer]] = {"labels": labels, "verdicts": verdicts, "outcomes": outcomes, "tests": tests}
 _WRITERS: Final[dict[ExportFormat, _Format]] = {
     "verifybench": _Format(released),
     "verifybench-fixed": _Format(fixed),

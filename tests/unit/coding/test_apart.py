@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.data.records.pass_matrix import ProblemQuery, ProblemRow
 from workbench.data.store.tests import problems_of
+from workbench.interchange.exporting import ExportOptions, export
 from workbench.verifiers.execution.verifier import ExecutionVerifier
 
 WHY = "it wants 0 of a negative number, which the problem doesn't say"
@@ -66,6 +68,16 @@ def test_it_says_who_and_why_and_is_undone(project: Project) -> None:
     assert rows == [("exclude", WHY), ("restore", None)]
     with pytest.raises(sqlite3.IntegrityError, match="append-only"), project.database.write() as connection:
         connection.execute("DELETE FROM test_exclusions")
+
+
+def test_a_line_a_test_says_what_it_asks_and_why_it_did_not_pass(project: Project, tmp_path: Path) -> None:
+    set_apart(project, 1, "base", 4, reason=WHY, by="ines")
+    export(project, ExportOptions(file=tmp_path / "t.csv", table="tests"))
+    lines = list(csv.DictReader((tmp_path / "t.csv").read_text().splitlines()))
+    second = [one for one in lines if (one["completion_id"], one["suite"]) == ("own/clip/1", "base")]
+    assert [(one["test"], one["outcome"]) for one in second] == [*zip("12345", "ppfpb", strict=True)]
+    assert (second[2]["source"], second[2]["got"], second[2]["expected"]) == ("assert clip(-1) == 0", "'got 2'", "0")
+    assert second[4]["set_apart"] == f"{WHY} (ines)"
 
 
 def test_a_new_run_does_not_run_it(project: Project) -> None:

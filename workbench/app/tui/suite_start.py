@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.matrix import printable
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from workbench.app.tui.app import WorkbenchApp
 
 
+_TABLES: Final = {
+    "tests": "a line a test of each solution, with its text and why",
+    "outcomes": "a line a solution, with a letter a test",
+}
+"""Tables of the export, and what stands in them."""
+
+
 def start_suite(screen: WorkbenchScreen, suite: str) -> None:
     """Open the form that starts one suite."""
     work = partial(problems.to_run, screen.project, (suite,))
@@ -33,12 +40,25 @@ def choose_suite(screen: WorkbenchScreen) -> None:
     screen.in_background(partial(problems.runnable, screen.project), partial(_ask, screen), group="suite-start")
 
 
-def export_outcomes(app: WorkbenchApp, *conditions: Condition) -> None:
-    """Open the form of the export, filled for outcomes of tests: those of items that meet the conditions."""
-    path = app.project.path
-    file = str(path.with_name(f"{path.stem}-outcomes.jsonl"))
+def choose_export(screen: WorkbenchScreen, *conditions: Condition) -> None:
+    """Ask which lines are to be written, of the items that meet the conditions or of all; then open the form."""
     where = " ".join(shlex.quote(str(one)) for one in conditions)
-    app.open_verb("export", file=file, format="jsonl", table="outcomes", where=where)
+    there = [("this problem", where)] if conditions else []
+    offered = [(table, which, where) for which, where in (*there, ("all problems", "")) for table in _TABLES]
+    choices = [Choice(str(place), f"{which}: {_TABLES[table]}") for place, (table, which, _) in enumerate(offered)]
+
+    def chosen(place: str | None) -> None:
+        if place is not None:
+            table, _, where = offered[int(place)]
+            export_outcomes(screen.workbench, table, where)
+
+    screen.app.push_screen(ChoiceMenu("Write what came of the tests of", choices), chosen)
+
+
+def export_outcomes(app: WorkbenchApp, table: str = "outcomes", where: str = "") -> None:
+    """Open the form of the export, filled for outcomes of tests; the format is what the file's name says."""
+    path = app.project.path
+    app.open_verb("export", file=str(path.with_name(f"{path.stem}-{table}.csv")), table=table, where=where)
 
 
 def run_again(screen: WorkbenchScreen, matrix: PassMatrix, which: Condition) -> None:

@@ -14,7 +14,7 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_view import run_words
 from workbench.app.tui.kit.sources import PagedSource
 from workbench.app.tui.live import LiveScreen
-from workbench.app.tui.suite_start import choose_suite, export_outcomes
+from workbench.app.tui.suite_start import choose_export, choose_suite
 from workbench.app.tui.table_screen import CatalogScreen
 from workbench.coding import problems
 from workbench.core.text.figures import NONE, percent
@@ -161,7 +161,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
 
     def further_exports(self) -> Mapping[str, Callable[[], None]]:
         """Outcomes of all tests, as the export writes them."""
-        return {"Save outcomes, a line a solution: fill in the export …": partial(export_outcomes, self.workbench)}
+        return {"Save what came of the tests: fill in the export …": partial(choose_export, self)}
 
     # -- opening -----------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.screen import BREAKPOINTS
 from workbench.app.tui.screens.code_diff import Comparing, compare
-from workbench.app.tui.suite_start import export_outcomes, run_again, start_suite
+from workbench.app.tui.suite_start import choose_export, run_again, start_suite
 from workbench.app.tui.switches import following, index_of
 from workbench.coding.apart import count_again, set_apart
 from workbench.coding.matrix import Arrangement, arranged, read_matrix
@@ -257,7 +257,7 @@ class CodeProblemScreen(LiveScreen):
         """Fill in the export for this problem's outcomes."""
         if self.matrix is not None:
             named = Condition("question_id", "=", self.matrix.problem.task_id)
-            export_outcomes(self.workbench, Condition("dataset", "=", self.matrix.dataset), named)
+            choose_export(self, Condition("dataset", "=", self.matrix.dataset), named)
 
     # -- tests that count for nobody -----------------------------------------------------------------
 

@@ -1,0 +1,111 @@
+"""What came of every test of every solution: a line each, with the test's text and why it did not pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.coding.problems import runs_meant, suites_of
+from workbench.core.code import BROKEN, NOT_RUN, OUTCOMES, Execution, Failure, Problem
+from workbench.core.code_tests.broken import broken_tests
+from workbench.core.database.selection import chosen_ids
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.data.store.tests import SolutionName, named_solutions, problems_of, solutions_of, tests_of
+from workbench.runs.store import verdicts
+from workbench.runs.store.runs import RunRow
+
+_AT_ONCE: Final = 500
+"""Solutions that are read at once."""
+
+
+class TestOutcome(Struct, frozen=True, kw_only=True):
+    """What came of one test of one solution.
+
+    Attributes:
+        test: The test's place in the suite, from 1.
+        source: The test's text; of a program that reads, what it is given.
+        outcome: A letter (see `OUTCOMES`).
+        meaning: The same in words.
+        error: What was raised, where that was kept: of each solution the first few failures are.
+        set_apart: Why the test counts for nobody; None where it counts.
+    """
+
+    __test__ = False
+
+    task_id: str
+    solution_id: str
+    completion_id: str
+    suite: str
+    test: int
+    source: str
+    outcome: str
+    meaning: str
+    error: str | None
+    got: str | None
+    expected: str | None
+    set_apart: str | None
+    verifier: str
+    run: int
+    dataset: str
+
+
+def lines_by_test(project: Project, selection: Selection | None = None) -> Iterator[TestOutcome]:
+    """The tests of all solutions that were run, by verifier, in the order of import.
+
+    Raises:
+        UsageError: Nothing was run, or the selection names something unknown.
+    """
+    reader = project.database.reader()
+    rows = runs_meant(project, None, None)
+    items = chosen_ids(reader, selection or Selection())
+    for row in rows:
+        suites = suites_of(reader, row)
+        for start in range(0, len(items), _AT_ONCE):
+            yield from _lines(project, row, suites, items[start : start + _AT_ONCE])
+
+
+def _lines(project: Project, row: RunRow, suites: Sequence[str], items: Sequence[int]) -> Iterator[TestOutcome]:
+    reader = project.database.reader()
+    found = verdicts.of_run(reader, row.id, items)
+    of = solutions_of(project.database, items)
+    problems = problems_of(project.database, [one.question for one in of.values()], suites)
+    own = tests_of(reader, "completion", items, suites)
+    for solution in named_solutions(project.database, items, suites):
+        problem = problems[of[solution.item].question]
+        for suite, execution in found.get(solution.item, {}).items():
+            yield from _solution(row, solution, problem, suite, execution, own=suite in own[solution.item])
+
+
+def _solution(
+    row: RunRow, solution: SolutionName, problem: Problem, suite: str, execution: Execution, *, own: bool
+) -> Iterator[TestOutcome]:
+    tests = () if own else problem.suites.get(suite, ())
+    faults, apart = broken_tests(problem, tests), problem.apart.get(suite, {})
+    failures = {failure.position: failure for failure in execution.failures}
+    for place, letter in enumerate(execution.outcomes):
+        failure = failures.get(place)
+        why = apart[place].words if place in apart else faults[place].error if place in faults else None
+        yield TestOutcome(
+            task_id=solution.question_id,
+            solution_id=solution.completion_id.removeprefix(f"{solution.question_id}/"),
+            completion_id=solution.completion_id,
+            suite=suite,
+            test=place + 1,
+            source=tests[place].source if place < len(tests) else "",
+            outcome=letter,
+            meaning=OUTCOMES.get(letter, OUTCOMES[NOT_RUN]),
+            error=_error(failure),
+            got=None if failure is None else failure.got,
+            expected=None if failure is None else failure.expected,
+            set_apart=why if letter == BROKEN else None,
+            verifier=row.verifier.name,
+            run=row.id,
+            dataset=solution.dataset,
+        )
+
+
+def _error(failure: Failure | None) -> str | None:
+    return None if failure is None else ": ".join(filter(None, (failure.error, failure.message))) or None

@@ -223,6 +223,22 @@ async def test_another_kind_keeps_what_was_typed(project: Project) -> None:
     assert saved(project)["scores"] == expected
 
 
+async def test_a_panel_of_judges_is_kept_by_their_names(project: Project) -> None:
+    lines = [f'[verifiers.{name}]\nkind = "llm-judge"\nbase_url = "{URL}"\nmodel = "{name}"' for name in "ab"]
+    project.path.with_name("workbench.toml").write_text("\n".join(lines))
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":n", "enter")
+        await fill(pilot, kind="judge-panel")
+        await fill(pilot, name="jury", members="a,nobody")
+        await press(pilot, "f3")
+        assert "'nobody' is no verifier of this project" in trouble(app, "members")
+        await fill(pilot, members="a,b", reducer="min")
+        await press(pilot, "f3")
+        assert isinstance(app.screen, PreviewScreen)
+        await press(pilot, "escape", "f4")
+        assert saved(project)["jury"] == {"kind": "judge-panel", "members": "a,b", "reducer": "min"}
+
+
 async def test_looking_at_examples_in_a_request_is_recorded_as_a_reveal(tmp_path: Path) -> None:
     rows = [{**row, "question": f"Question {row['question_id']}?"} for row in numbered(12)]
     revealed = "SELECT count(*) FROM label_events WHERE kind = 'reveal' AND task = 'correctness'"

@@ -453,10 +453,25 @@ class Estimate(Struct, frozen=True, kw_only=True):
     cost: float | None
 
 
+class CallBatch(Struct, frozen=True, kw_only=True):
+    """A batch of calls that a provider is to answer.
+
+    Attributes:
+        name: What it is called there; None while nobody knows.
+        status: How it stood there lately, in the provider's word.
+    """
+
+    name: str | None
+    calls: int
+    status: str | None
+    sent_at: str | None
+
+
 class RunCosts(Struct, frozen=True, kw_only=True):
     """What a run has used, may have used and still needs.
 
     Attributes:
+        batches: Those that its provider has still to answer.
         attempts: Calls by state: ``unsent``, ``sent`` (no outcome: in flight, or possibly paid), ``failed``, ``done``.
         ambiguous: Calls that may have been paid for although no reply came.
         spent: Calls with a reply.
@@ -469,3 +484,4 @@ class RunCosts(Struct, frozen=True, kw_only=True):
     spent: Amount
     possibly_spent: Amount
     to_finish: Amount | None
+    batches: list[CallBatch] = []

@@ -75,6 +75,9 @@ class Caller:
         shared: A budget that other callers draw on as well.
 
     Attributes:
+        lanes: The servers by role.
+        transport: What carries calls.
+        clock: Its time.
         in_flight: Calls that wait for a server now.
         errors: Failed attempts by code.
         reused: Calls that were answered without asking a server.
@@ -97,17 +100,17 @@ class Caller:
         clock: Clock | None = None,
         shared: Budget | None = None,
     ) -> None:
-        self._transport = Transport()
-        self._clock = clock or Clock(self.awake.now)
-        self._lanes = {
-            role: Lane(server, (prices or {}).get(server.model), self._clock) for role, server in servers.items()
+        self.transport = Transport()
+        self.clock = clock or Clock(self.awake.now)
+        self.lanes = {
+            role: Lane(server, (prices or {}).get(server.model), self.clock) for role, server in servers.items()
         }
         self._limits = limits
         self._journal = journal
         self._environment = environment
-        sells = any(lane.profile.sells for lane in self._lanes.values())
-        self._gate = ConcurrencyLimiter(START if sells else limits.concurrency, limits.concurrency, self._clock)
-        self._pace = RateLimiter(limits, self._clock)
+        sells = any(lane.profile.sells for lane in self.lanes.values())
+        self._gate = ConcurrencyLimiter(START if sells else limits.concurrency, limits.concurrency, self.clock)
+        self._pace = RateLimiter(limits, self.clock)
         self._budget = Budgets(Budget(limits, journal.spent()), *([] if shared is None else [shared]))
         self._flights: dict[bytes, asyncio.Future[_Led]] = {}
         self.in_flight = 0
@@ -119,16 +122,16 @@ class Caller:
         self.warnings: list[str] = []
 
     async def __aenter__(self) -> Caller:
-        await self._transport.__aenter__()
+        await self.transport.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._transport.__aexit__()
+        await self.transport.__aexit__()
 
     @property
     def awake(self) -> Awake:
         """The time in which calls were attended to: what their limits are reckoned by."""
-        return self._transport.awake
+        return self.transport.awake
 
     @property
     def limit(self) -> int:
@@ -147,7 +150,7 @@ class Caller:
             CallFailed: There will be no reply to this request.
             Halt: No call of the run can succeed now.
         """
-        lane = self._lanes[role]
+        lane = self.lanes[role]
         try:
             prepared = lane.prepare(request, sample)
         except CallFailed as failure:
@@ -156,13 +159,10 @@ class Caller:
             lane.trial.end()
             raise
         for note in prepared.built.notes:
-            self._warn(note)
+            self.warn(note)
         while True:
-            for key in prepared.keys.values():
-                stored = self._journal.recall(key)
-                if stored is not None:
-                    self._note_origin(stored.origin)
-                    return self._reuse(key, wanted(key, reread(stored)))
+            if (stored := self.stored(prepared)) is not None:
+                return stored
             flight = self._flights.get(prepared.key)
             if flight is None:
                 key, reply = await self._lead(lane, item, prepared)
@@ -172,13 +172,25 @@ class Caller:
                 key, reply = flight.result()
                 return self._reuse(key, wanted(key, reply))
 
+    def stored(self, prepared: PreparedRequest) -> StoredReply | None:
+        """The reply to a request if it is stored, and may be used.
+
+        Raises:
+            Filtered: The server's filter has taken its words.
+        """
+        for key in prepared.keys.values():
+            if (found := self._journal.recall(key)) is not None:
+                self._note_origin(found.origin)
+                return self._reuse(key, wanted(key, reread(found)))
+        return None
+
     def recall(self, role: str, request: Request, sample: int = 0) -> Reply | None:
         """The reply to a request if it is stored; no server is asked.
 
         Raises:
             CallFailed: The server's filter has taken its words, or it has no such call.
         """
-        for key in self._lanes[role].prepare(request, sample).keys.values():
+        for key in self.lanes[role].prepare(request, sample).keys.values():
             if (stored := self._journal.recall(key)) is not None:
                 return wanted(key, reread(stored))
         return None
@@ -186,7 +198,7 @@ class Caller:
     @property
     def in_doubt(self) -> bool:
         """Whether a server has answered nothing since it last made a call fail for good."""
-        return any(lane.trial.in_doubt for lane in self._lanes.values())
+        return any(lane.trial.in_doubt for lane in self.lanes.values())
 
     def halt_unless_answered(self) -> None:
         """At the end of the work: make sure that a server whose calls all failed did answer something.
@@ -194,7 +206,7 @@ class Caller:
         Raises:
             Halt: It didn't.
         """
-        for lane in self._lanes.values():
+        for lane in self.lanes.values():
             if lane.trial.in_doubt and not lane.trial.answered:
                 raise lane.trial.halt()
 
@@ -222,7 +234,7 @@ class Caller:
 
     async def _persist(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
         """Ask until there is a reply or no hope."""
-        patience = Patience(self._clock)
+        patience = Patience(self.clock)
         await lane.trial.begin()
         try:
             while True:
@@ -236,16 +248,16 @@ class Caller:
                         lane.trial.gave_up(failure)
                         raise CallFailed(failure.code, failure.detail) from None
                     if failure.busy:
-                        self._warn(f"{lane.title} was not ready ({failure.detail}); it was waited for.")
-                await self._clock.sleep(wait)
+                        self.warn(f"{lane.title} was not ready ({failure.detail}); it was waited for.")
+                await self.clock.sleep(wait)
         finally:
             lane.trial.end()
 
     async def _attempt(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
         secrets = await lane.secrets(self._environment)
-        self._require_price(lane)
+        self.require_price(lane)
         if secrets != Secrets(None) and lane.sends_key_in_clear:
-            self._warn(
+            self.warn(
                 f"The key in {lane.key_place or 'a header'} goes to {lane.server.base_urls[0]} without encryption."
             )
         estimate = prepared.estimate
@@ -278,7 +290,7 @@ class Caller:
         self.in_flight += 1
         try:
             attempt = await self._journal.begin(item, call)
-            began = self._clock.now()
+            began = self.clock.now()
             try:
                 response, reply = await self._exchange(lane, call, prepared, secrets)
             except AttemptFailed as failure:
@@ -297,30 +309,19 @@ class Caller:
     async def _exchange(
         self, lane: Lane, call: JournaledCall, prepared: PreparedRequest, secrets: Secrets
     ) -> tuple[Response, Reply]:
-        began = self._clock.now()
+        began = self.clock.now()
         server = lane.server
         headers, stream = lane.headers(secrets), server.extras.stream
-        sent = self._transport.send(call.url, headers, call.body, server.timeout_s, route=server.route, stream=stream)
+        sent = self.transport.send(call.url, headers, call.body, server.timeout_s, route=server.route, stream=stream)
         received = without_secrets(secrets, await sent)
-        ms = (self._clock.now() - began) * 1000
+        ms = (self.clock.now() - began) * 1000
         body = received.body
         self._pace.seed(received.headers)
         if not 200 <= received.status < 300:
-            raise of_response(received.status, received.headers, body, self._clock.date())
-        reply = read(body, prepared.built.task, lane.profile.name, prepared.count)
-        told = dollars(received.headers.get(COST_HEADER))
-        used = reply.usage if told is None else structs.replace(reply.usage, cost=told)
-        usage = structs.replace(used, cost=cost_of(used, lane.price))
-        response = Response(
-            profile=lane.profile.name,
-            task=prepared.built.task,
-            body=body,
-            usage=usage,
-            ms=ms,
-            origin=origin_of(received),
-        )
+            raise of_response(received.status, received.headers, body, self.clock.date())
+        response, reply = understood(lane, received, ms, prepared.built.task, prepared.count)
         self._note_origin(response.origin)
-        return response, structs.replace(reply, usage=usage)
+        return response, reply
 
     def _note_failure(self, lane: Lane, address: ServerAddress, failure: AttemptFailed) -> None:
         self.errors[failure.code] += 1
@@ -340,12 +341,17 @@ class Caller:
         self.unpriced += reply.usage.cost is None
         tokens = reply.usage.prompt_tokens
         if lane.profile.cuts_silently and tokens and prepared.characters > tokens * _FEWEST_CHARACTERS_A_TOKEN:
-            self._warn(
+            self.warn(
                 f"{lane.profile.title} seems to cut prompts silently: it read {tokens} tokens of "
                 f"{prepared.characters} characters. Give the model a longer context there."
             )
 
-    def _require_price(self, lane: Lane) -> None:
+    def require_price(self, lane: Lane) -> None:
+        """Make sure that what calls cost is known where a limit holds on it.
+
+        Raises:
+            Halt: It isn't.
+        """
         told = lane.profile.tells_cost and not self.unpriced
         if self._limits.max_cost is not None and lane.price is None and not told:
             raise Halt(
@@ -356,17 +362,10 @@ class Caller:
 
     def _halt_if_hopeless(self, lane: Lane, failure: AttemptFailed, since: float) -> None:
         """Don't use up the items of a run on calls that can only fail; ``since`` is when this one was sent."""
-        if failure.code == "quota" or (failure.wait or 0.0) > LONGEST_ASKED_S:
-            halt = Halt("quota", f"{lane.title} says that a quota is used up ({failure.detail}). Resume the run later.")
-            raise lane.trial.halted(halt)
+        spent = failure.code == "quota" or (failure.wait or 0.0) > LONGEST_ASKED_S
         revoked = failure.of_key and lane.silent_since(since)
-        if revoked or (failure.everywhere and lane.last_success is None):
-            key = f" with the key in {lane.key_place}" if lane.key_place else ""
-            advice = "Check the key" if failure.code == "auth" else "Check base_url and model"
-            halt = Halt(
-                failure.code, f"{lane.title} refuses calls{key} ({failure.detail}). {advice}, then resume the run."
-            )
-            raise lane.trial.halted(halt)
+        if spent or revoked or (failure.everywhere and lane.last_success is None):
+            raise lane.trial.halted(lane.refusal(failure))
 
     def _halt_if_down(self, lane: Lane, failure: AttemptFailed, since: float) -> None:
         """Don't use up the items of a run on a server that nobody has reached since a call first failed to."""
@@ -378,11 +377,29 @@ class Caller:
 
     def _note_origin(self, origin: str | None) -> None:
         if origin is not None:
-            self._warn(f"Replies are recorded ones from {origin}, not a live model's.")
+            self.warn(f"Replies are recorded ones from {origin}, not a live model's.")
 
-    def _warn(self, warning: str) -> None:
+    def warn(self, warning: str) -> None:
+        """Tell the run's user something, once."""
         if warning not in self.warnings and len(self.warnings) < _MOST_WARNINGS:
             self.warnings.append(warning)
+
+
+def understood(
+    lane: Lane, received: Received, ms: float, task: str = "chat", count: int | None = None
+) -> tuple[Response, Reply]:
+    """A success as it is stored, and what it says, both with what it costs.
+
+    Raises:
+        CallFailed: It is no reply, or one that says that it is an error.
+    """
+    reply = read(received.body, task, lane.profile.name, count)
+    told = dollars(received.headers.get(COST_HEADER))
+    used = reply.usage if told is None else structs.replace(reply.usage, cost=told)
+    usage = structs.replace(used, cost=cost_of(used, lane.price))
+    origin = origin_of(received)
+    response = Response(profile=lane.profile.name, task=task, body=received.body, usage=usage, ms=ms, origin=origin)
+    return response, structs.replace(reply, usage=usage)
 
 
 def _with_cause(halt: Halt, failure: AttemptFailed | None) -> Halt:

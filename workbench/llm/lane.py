@@ -17,7 +17,7 @@ from workbench.llm.clock import Clock
 from workbench.llm.dialects import Built, build
 from workbench.llm.failures import AttemptFailed
 from workbench.llm.keys import KeySource
-from workbench.llm.pace import ASSUMED_REPLY, CHARACTERS_A_TOKEN, Breaker, CallEstimate, cost_of
+from workbench.llm.pace import ASSUMED_REPLY, CHARACTERS_A_TOKEN, LONGEST_ASKED_S, Breaker, CallEstimate, cost_of
 from workbench.llm.profiles import profile_named
 from workbench.llm.records import CallFailed, Chat, FailureCode, Halt, JournaledCall, Request, Usage
 from workbench.llm.server import ModelServer, Price
@@ -298,6 +298,14 @@ class Lane:
     def title(self) -> str:
         """The server in words."""
         return f"The server at {self.addresses[0].base} (profile {self.profile.name})"
+
+    def refusal(self, failure: AttemptFailed) -> Halt:
+        """Why no call can succeed after a failure that others would meet too."""
+        if failure.code == "quota" or (failure.wait or 0.0) > LONGEST_ASKED_S:
+            return Halt("quota", f"{self.title} says that a quota is used up ({failure.detail}). Resume the run later.")
+        key = f" with the key in {self.key_place}" if self.key_place else ""
+        advice = "Check the key" if failure.code == "auth" else "Check base_url and model"
+        return Halt(failure.code, f"{self.title} refuses calls{key} ({failure.detail}). {advice}, then resume the run.")
 
     @property
     def sends_key_in_clear(self) -> bool:

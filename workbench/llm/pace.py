@@ -77,15 +77,20 @@ class Budget:
         Raises:
             Halt: It can't be paid for.
         """
-        while (limit := self._exceeded(estimate)) is not None:
+        while (limit := self.hold(estimate)) is not None:
             if not self._in_flight or self._exceeded_for_good():
-                raise Halt("budget", f"The budget is used up: {limit}. Raise it and resume the run.")
+                raise used_up(limit)
             self._freed.clear()
             await self._freed.wait()
-        self._calls += 1
-        self._in_flight += 1
-        self._held_tokens += estimate.tokens
-        self._held_cost += estimate.cost
+
+    def hold(self, estimate: CallEstimate) -> str | None:
+        """Count a call and hold what it may take, if there is so much; else which limit it might go over, in words."""
+        if (limit := self._exceeded(estimate)) is None:
+            self._calls += 1
+            self._in_flight += 1
+            self._held_tokens += estimate.tokens
+            self._held_cost += estimate.cost
+        return limit
 
     def settle(self, estimate: CallEstimate, usage: Usage | None, *, sent: bool) -> None:
         """Give back what a call held, and count what it used; one that was never sent is no call.
@@ -127,6 +132,11 @@ class Budget:
             or (limits.max_tokens is not None and self._tokens >= limits.max_tokens)
             or (limits.max_cost is not None and self._cost >= limits.max_cost)
         )
+
+
+def used_up(limit: str) -> Halt:
+    """Why a run pauses that can't pay for another call."""
+    return Halt("budget", f"The budget is used up: {limit}. Raise it and resume the run.")
 
 
 class Budgets:

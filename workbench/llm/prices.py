@@ -16,7 +16,7 @@ import msgspec
 
 from workbench.core.errors import UsageError
 from workbench.llm.profiles import profile_named
-from workbench.llm.server import ModelServer, Price, Rates
+from workbench.llm.server import BATCH, ModelServer, Price, Rates
 
 FILE_NAME: Final = "prices.json"
 """The table here, and the user's own in their configuration folder."""
@@ -29,7 +29,7 @@ _FIELDS: Final = {
     "cache_creation_input_token_cost": "cache_write",
 }
 _FIELD = re.compile(rf"({'|'.join(_FIELDS)})(?:_above_(\d{{1,6}})k_tokens)?(?:_(batches|flex|priority))?")
-_TIERS: Final = {"batches": "batch"}
+_TIERS: Final = {"batches": BATCH}
 
 
 def listed_price(server: ModelServer, own: Path | None = None) -> Price | None:

@@ -179,6 +179,13 @@ class Halt(Exception):
         self.message = message
 
 
+class Deferred(Halt):
+    """The reply to a call comes later, with a batch: its item waits, and may ask what else it knows already."""
+
+    def __init__(self) -> None:
+        super().__init__("cancelled", "The reply comes with a batch.")
+
+
 class Ask(Protocol):
     """How a verifier asks a server about one item: cached, journalled, limited and retried by whoever gives it."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from typing import Any
+from typing import Any, Final
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 # -- Addresses of servers: what is taken, where a call goes, what may be shown.
 
@@ -161,6 +161,10 @@ class ModelServer(Struct, frozen=True, kw_only=True):
         return (self.name,) if self.name else tuple(sorted({place_of(url) for url in self.base_urls}))
 
 
+BATCH: Final = "batch"
+"""The tier of calls that are asked in batches."""
+
+
 class Rates(Struct, frozen=True, kw_only=True):
     """US dollars a million tokens.
 
@@ -173,6 +177,15 @@ class Rates(Struct, frozen=True, kw_only=True):
     output: float
     cached_input: float | None = None
     cache_write: float | None = None
+
+    def halved(self) -> Rates:
+        """Half of each."""
+        return Rates(
+            input=self.input / 2,
+            output=self.output / 2,
+            cached_input=None if self.cached_input is None else self.cached_input / 2,
+            cache_write=None if self.cache_write is None else self.cache_write / 2,
+        )
 
 
 class Price(Rates, frozen=True, kw_only=True):
@@ -192,6 +205,17 @@ class Price(Rates, frozen=True, kw_only=True):
         asked = tier if tier in tiers else ""
         fitting = [(above, rates) for above, name, rates in self.others if name == asked and prompt > above]
         return max(fitting, key=lambda one: one[0])[1] if fitting else self
+
+    def in_batches(self) -> Price:
+        """What calls in batches cost: as the table lists it, else half, which is what all providers of batches take."""
+        usual = {0: Rates(**{name: getattr(self, name) for name in Rates.__struct_fields__})}
+        usual |= {above: rates for above, tier, rates in self.others if tier == ""}
+        listed = {above: rates for above, tier, rates in self.others if tier == BATCH}
+        found = {above: rates.halved() for above, rates in usual.items()} | listed
+        rates = found.pop(0)
+        return Price(
+            **structs.asdict(rates), date=self.date, others=tuple((above, "", one) for above, one in found.items())
+        )
 
 
 class Limits(Struct, frozen=True, kw_only=True):

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import lru_cache, partial
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -104,20 +105,22 @@ class Transport:
         self,
         url: str,
         headers: Mapping[str, str],
-        body: bytes | None,
+        body: bytes | AsyncIterable[bytes] | None,
         timeout_s: float,
         longest: int = LONGEST_REPLY,
         route: Route = DIRECT,
         *,
         stream: bool = False,
+        sink: BinaryIO | None = None,
     ) -> Received:
         """A response, whatever its status; the body of a stream is what the server would send at once.
 
         Args:
-            body: What to post; None gets.
+            body: What to post; None gets. Of what is posted in pieces the headers say the length.
             timeout_s: For all of it, in seconds in which this process was at work.
             route: How to get there.
             stream: The time is for each piece of a stream, which may be longer.
+            sink: Takes the body of a success in the place of the response.
 
         Raises:
             AttemptFailed: There is none, or not a whole one (``timeout``, ``transport``, ``malformed``).
@@ -139,6 +142,9 @@ class Transport:
             async with self._within(timeout_s, "no whole reply"):
                 response = await self._routed(route, url).handle_async_request(request)
                 try:
+                    if sink is not None and response.is_success:
+                        await _take(response, longest, sink)
+                        return _received(response, b"")
                     return _received(response, await _content(response, longest))
                 finally:
                     await response.aclose()
@@ -190,10 +196,21 @@ async def _content(
     longest: int,
     within: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> bytes:
+    """The body in memory."""
+    taken = BytesIO()
+    await _take(response, longest, taken, within)
+    return taken.getvalue()
+
+
+async def _take(
+    response: httpx.Response,
+    longest: int,
+    sink: BinaryIO,
+    within: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
+) -> None:
     """The body, unpacked where a gateway has packed it although the request asked it not to."""
     unpack = _unpacking(response.headers.get("content-encoding", "identity").strip().lower())
-    chunks: list[bytes] = []
-    size = 0
+    size = came = 0
     pieces = aiter(cast("httpx.AsyncByteStream", response.stream))
     while True:
         async with within():
@@ -205,13 +222,13 @@ async def _content(
             chunk = packed if unpack is None else unpack.decompress(packed, longest - size + 1)
         except zlib.error as error:
             raise malformed(f"the reply can't be unpacked: {error}") from None
+        came += len(packed)
         size += len(chunk)
         if size > longest:
             raise malformed(f"the reply is longer than {longest} bytes")
-        chunks.append(chunk)
-    if unpack is not None and chunks and not unpack.eof:
+        sink.write(chunk)
+    if unpack is not None and came and not unpack.eof:
         raise AttemptFailed("transport", "the reply was cut off")
-    return b"".join(chunks)
 
 
 def _unpacking(encoding: str) -> zlib._Decompress | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -207,6 +207,30 @@ class RunJournal:
         number = next(self._numbers)
         await self._commit_with(Attempt(number, item, call))
         return number
+
+    async def begin_together(
+        self, found: Sequence[tuple[int, JournaledCall]], put: Callable[[sqlite3.Connection, Sequence[int]], None]
+    ) -> None:
+        """Commit attempts that are to be sent in a batch, together with what is stored of it.
+
+        Args:
+            found: Each call with the item that it is about.
+            put: Stores it, for the attempts' numbers.
+
+        Raises:
+            Halt: The run is to stop, so nothing more is sent.
+        """
+        self.require_open()
+        await self.flush()
+        attempts = [Attempt(next(self._numbers), item, call) for item, call in found]
+        self.usage.calls += len(attempts)
+
+        def store(connection: sqlite3.Connection) -> None:
+            calls.put_attempts(connection, self._run, attempts, now())
+            put(connection, [attempt.id for attempt in attempts])
+            calls.put(connection, self._run, self.usage)
+
+        self._lease.store(store)
 
     def fail(self, attempt: int, code: FailureCode, status: int | None, detail: str, *, sent: bool = True) -> None:
         """Note how an attempt failed."""

@@ -37,6 +37,10 @@ class LeaseLost(Exception):
     """Another process has become the runner."""
 
 
+class Postponed(Exception):
+    """The run waits for something that comes by itself, and another run doesn't."""
+
+
 class Lease:
     """This process's claim to be the runner of a database.
 

@@ -22,7 +22,7 @@ from workbench.core.run import ACTIVE, GENERATION, IMPORTED, Amount, Estimate, R
 from workbench.core.selection import Selection
 from workbench.core.verdict import VerifierInput
 from workbench.runs.liveness import ensure_runner, is_alive, living_runner, log_path, silence, waiting
-from workbench.runs.store import calls, verdicts
+from workbench.runs.store import batches, calls, verdicts
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts as stored_verdicts
 from workbench.runs.store.calls import has_recorded
@@ -198,7 +198,7 @@ def _summary(project: Project, row: RunRow, lease: LeaseRow | None) -> RunInfo:
         pid=lease.pid if lease and worked_on else None,
         heartbeat=_timestamp(lease.heartbeat) if lease and worked_on else None,
         alive=is_alive(lease, project.path),
-        waiting=_waiting(lease, project.path) if row.state in ACTIVE else None,
+        waiting=_waiting(connection, lease, project.path, row) if row.state in ACTIVE else None,
         trouble=row.trouble,
         created_at=row.created_at,
         started_at=row.started_at,
@@ -209,8 +209,19 @@ def _summary(project: Project, row: RunRow, lease: LeaseRow | None) -> RunInfo:
     )
 
 
-def _waiting(lease: LeaseRow | None, database: Path) -> str | None:
-    return waiting(lease, database) or silence(lease, database)
+def _waiting(connection: sqlite3.Connection, lease: LeaseRow | None, database: Path, row: RunRow) -> str | None:
+    found = waiting(lease, database) or silence(lease, database)
+    return found or (_batch_words(connection, row.id) if is_alive(lease, database) else None)
+
+
+def _batch_words(connection: sqlite3.Connection, run: int) -> str | None:
+    """What a run waits for whose provider answers its calls together."""
+    sent = batches.sent(connection, run)
+    if not sent:
+        return None
+    count, states = sum(batch.calls for batch in sent), {batch.status or "sent" for batch in sent}
+    what = "a batch" if len(sent) == 1 else f"{len(sent)} batches"
+    return f"waiting for {what} of {count:,} calls ({', '.join(sorted(states))})"
 
 
 def _timestamp(seconds: float) -> str | None:
@@ -252,6 +263,7 @@ def run_costs(project: Project, info: RunInfo) -> RunCosts:
         ambiguous=ambiguous,
         spent=_like(used, used.answered),
         possibly_spent=_like(used, len(ambiguous) + used.unsure),
+        batches=batches.sent(project.database.reader(), info.run),
         to_finish=_like(used, math.ceil((info.items - info.done) * used.answered / info.done)) if info.done else None,
     )
 
@@ -264,7 +276,13 @@ def _like(used: RunUsage, count: int) -> Amount:
 
 
 def estimate(
-    project: Project, kind: str, options: dict[str, str], name: str | None, selection: Selection
+    project: Project,
+    kind: str,
+    options: dict[str, str],
+    name: str | None,
+    selection: Selection,
+    *,
+    in_batches: bool = False,
 ) -> Estimate | None:
     """What a run is about to use; None for a verifier that asks no server. Arguments as with ``verifying.start``.
 
@@ -288,17 +306,20 @@ def estimate(
     items = counts.items - counts.stored
     some = verdicts.spread(project.database, selection, counts.items, _SAMPLE) if items else []
     compared = with_rivals(project.database, verifier, some)
-    return structs.replace(estimate_of(project, served, items, compared), stored=counts.stored)
+    found = estimate_of(project, served, items, compared, in_batches=in_batches)
+    return structs.replace(found, stored=counts.stored)
 
 
-def estimate_of(project: Project, verifier: ServedVerifier, items: int, some: Sequence[VerifierInput]) -> Estimate:
+def estimate_of(
+    project: Project, verifier: ServedVerifier, items: int, some: Sequence[VerifierInput], *, in_batches: bool = False
+) -> Estimate:
     """What calls about so many items take, as far as some of them tell.
 
     Raises:
         UsageError: A price is wrong.
     """
     made = math.ceil(items * verifier.calls_per_item())
-    sample = asyncio.run(_calls_about(project, verifier, some))
+    sample = asyncio.run(_calls_about(project, verifier, some, in_batches=in_batches))
     each = made / len(sample) if sample else 0.0
     return Estimate(
         items=items,
@@ -311,7 +332,7 @@ def estimate_of(project: Project, verifier: ServedVerifier, items: int, some: Se
 
 
 async def _calls_about(
-    project: Project, verifier: ServedVerifier, items: Iterable[VerifierInput]
+    project: Project, verifier: ServedVerifier, items: Iterable[VerifierInput], *, in_batches: bool
 ) -> list[CallEstimate]:
     """What the calls about some items take, each by itself."""
     from workbench.llm.clock import Clock
@@ -320,6 +341,8 @@ async def _calls_about(
 
     servers = verifier.servers()
     prices = prices_of(project.path, servers.values())
+    if in_batches:
+        prices = {model: price.in_batches() for model, price in prices.items()}
     lanes = {role: Lane(server, prices.get(server.model), Clock()) for role, server in servers.items()}
     key = secret(project.database.reader())
     found = []

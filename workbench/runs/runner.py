@@ -22,9 +22,10 @@ from workbench.core.code import Provenance
 from workbench.core.database.connection import Database
 from workbench.core.errors import RunError, WorkbenchError
 from workbench.core.run import STATE_AFTER, Request, RunState
+from workbench.core.selection import Selection
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.llm.records import Halt
-from workbench.runs.lease import Lease, LeaseLost
+from workbench.runs.lease import Lease, LeaseLost, Postponed
 from workbench.runs.liveness import log_path
 from workbench.runs.local import judge_locally
 from workbench.runs.pairing import paired
@@ -145,6 +146,8 @@ class Runner:
                 _judge(self._database, run, verifier, sink)
         except (_Stop, LeaseLost):
             raise
+        except Postponed:
+            self._lease.store(runs.put_back)
         except _Interrupted as asked:
             self._settle(run, STATE_AFTER[asked.request])
         except (NotTrustedError, UnsafeError) as error:
@@ -223,6 +226,15 @@ class _Sink:
     def note_provenance(self, found: Provenance) -> None:
         self._lease.store(lambda connection: runs.note(connection, self._run, found))
 
+    def serve_in_batches(self, verifier: ServedVerifier, selection: Selection) -> None:
+        """Judge on model servers that answer calls in batches; its journal stores."""
+        from workbench.runs.batching import judge_in_batches
+        from workbench.runs.serving import reader_of, servers_of
+
+        servers = servers_of(self._database, self._run, verifier, reader_of(verifier), in_batches=True)
+        chunks = partial(verdicts.pending, self._database, self._run, selection)
+        self.stored += judge_in_batches(self._database, self._lease, servers, verifier, chunks, self.heed)
+
     def serve(self, verifier: ServedVerifier, chunks: Iterable[list[VerifierInput]]) -> None:
         """Judge on model servers; its journal stores."""
         # The client's libraries are for those runs alone that call servers.
@@ -245,7 +257,9 @@ def _completed(run: RunRow, connection: sqlite3.Connection) -> bool:
 
 def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) -> None:
     chunks = verdicts.pending(database, run.id, run.selection)
-    if verifier.isolation == "served":
+    if run.in_batches:
+        sink.serve_in_batches(cast("ServedVerifier", verifier), run.selection)
+    elif verifier.isolation == "served":
         if isinstance(verifier, JudgeDuel):
             # Reading transcripts takes the client's libraries.
             from workbench.runs.probing import duels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, Protocol
 
 from msgspec import structs
 
@@ -14,21 +14,23 @@ from workbench.core.database.connection import Database
 from workbench.core.database.hashes import secret
 from workbench.core.errors import RunError, StoreError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.llm.caller import Filtered
+from workbench.llm.caller import Filtered, StoredReply
 from workbench.llm.records import Halt, Reply, Request
 from workbench.runs.journal import NO_ITEM, RunJournal, Waiter, add_item
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.liveness import clock
-from workbench.runs.session import Client, Feed, RunServers, Session, opened_session
+from workbench.runs.session import Feed, RunServers, Session, opened_session
 from workbench.runs.store.calls import MadeCall
 from workbench.verifiers.base import Judged, ServedVerifier
 from workbench.verifiers.serving import judged_by_server
 
-_OWN = ("context_length", "content_filter")
+OWN: Final = ("context_length", "content_filter")
 """Failures that may well be one item's own."""
 
 
-def servers_of(database: Database, run: int, verifier: ServedVerifier, reader: str = "") -> RunServers:
+def servers_of(
+    database: Database, run: int, verifier: ServedVerifier, reader: str = "", *, in_batches: bool = False
+) -> RunServers:
     """What a verifier's run asks, at the prices that stand beside the database.
 
     Raises:
@@ -36,6 +38,8 @@ def servers_of(database: Database, run: int, verifier: ServedVerifier, reader: s
     """
     servers = verifier.servers()
     prices = prices_of(database.path, servers.values())
+    if in_batches:
+        prices = {model: price.in_batches() for model, price in prices.items()}
     return RunServers(run=run, servers=servers, limits=verifier.limits(), prices=prices, reader=reader)
 
 
@@ -45,8 +49,8 @@ def reader_of(verifier: ServedVerifier) -> str:
     return f"{verifier.name} {verifier.version} {said or ''}".rstrip()
 
 
-async def _verdict_of(
-    verifier: ServedVerifier, item: VerifierInput, secret: bytes, client: Client
+async def verdict_of(
+    verifier: ServedVerifier, item: VerifierInput, secret: bytes, client: Asks
 ) -> tuple[Judged, list[MadeCall]]:
     """The verdict on an item, and the calls with a reply that it rests on.
 
@@ -60,10 +64,18 @@ async def _verdict_of(
     return judged, ask.made()
 
 
+class Asks(Protocol):
+    """Who asks a run's servers; see `Client`."""
+
+    async def call(self, item: int, role: str, request: Request, sample: int) -> StoredReply:
+        """The reply to a request; raises as `Client.call` does."""
+        ...
+
+
 class _ItemCalls:
     """One item's way to the servers; remembers what it was answered, in the order it asked."""
 
-    def __init__(self, client: Client, item: int) -> None:
+    def __init__(self, client: Asks, item: int) -> None:
         self._client = client
         self._item = item
         self._made: list[MadeCall | None] = []
@@ -147,7 +159,7 @@ class _ServedRun:
         tasks = [self._session.start(self._judge(feed)) for _ in range(self._client.places)]
         try:
             await self._session.wait(tasks, look)
-            if not self._has_answered() and any(judged.verdict.reason not in _OWN for _, judged, _ in self._held):
+            if not self._has_answered() and any(judged.verdict.reason not in OWN for _, judged, _ in self._held):
                 self._caller.halt_unless_answered()
             self._record_held()
         except BaseException:
@@ -158,7 +170,7 @@ class _ServedRun:
     async def _judge(self, feed: Feed[VerifierInput]) -> None:
         recorded: Waiter | None = None
         async for item in feed:
-            judged, made = await _verdict_of(self._verifier, item, self._secret, self._client)
+            judged, made = await verdict_of(self._verifier, item, self._secret, self._client)
             if judged.verdict.outcome is Outcome.ERROR and self._caller.in_doubt:
                 # Perhaps no item is to blame, and every call would fail.
                 self._held.append((item.item, judged, made))
@@ -184,7 +196,7 @@ class _ServedRun:
             own: Only those that may be the item's own fault; the others have no verdict.
         """
         for item, judged, made in self._held:
-            if not self._journal.broken and (not own or judged.verdict.reason in _OWN):
+            if not self._journal.broken and (not own or judged.verdict.reason in OWN):
                 self._record(self._journal, item, judged, made)
         self._held = []
 
@@ -300,7 +312,7 @@ class VerifierSession:
         if self.trouble is not None:
             raise self.trouble
         try:
-            judged, made = await _verdict_of(self._verifier, item, self._secret, self._client)
+            judged, made = await verdict_of(self._verifier, item, self._secret, self._client)
             add_item(self._journal.usage, made)
             await self._journal.flush()
         except (Halt, LeaseLost, StoreError) as error:

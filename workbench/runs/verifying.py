@@ -22,6 +22,7 @@ from workbench.runs.choosing import choose, make, require_runnable, written
 from workbench.runs.configuring import bound_run
 from workbench.runs.liveness import ensure_runner, living_runner
 from workbench.runs.run_status import Watch, light_info, run_info, run_row, runs, wait
+from workbench.runs.store import batches as stored_batches
 from workbench.runs.store import calls
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts as stored_verdicts
@@ -109,6 +110,7 @@ def start(
     allow_unsafe: bool = False,
     retry_timeouts: bool = False,
     ask_again: bool = False,
+    in_batches: bool = False,
 ) -> RunInfo:
     """Start, extend or resume the run of a verifier; if it is running on the same items, join it.
 
@@ -125,6 +127,8 @@ def start(
         ask_again: Take its verdicts on the selection back, and run the solutions again, or ask its servers anew for
             everything: no reply that is stored by now is used. The earlier replies stay with the other verdicts that
             rest on them.
+        in_batches: Have its provider answer its calls in batches: later, and cheaper. A run that waits for one goes on
+            with it.
 
     Returns:
         The run, with ``selected`` and ``reused`` filled in.
@@ -140,6 +144,11 @@ def start(
     name, options = chosen.name, chosen.options
     verifier = make(chosen)
     require_trust(project, verifier, options, accept=trust or chosen.own)
+    if in_batches:
+        # The client's libraries are for those runs alone that call servers.
+        from workbench.runs.batching import require_batches
+
+        require_batches(verifier)
     if verifier.isolation == "sandbox":
         sandboxed = cast("SandboxedVerifier", verifier)
         _require_suites(project, sandboxed.suites)
@@ -163,6 +172,7 @@ def start(
     counts = stored_verdicts.of_selection(reader, run, selection)
     stored = stored_verdicts.count(reader, run)
     with project.database.write() as connection:
+        _set_way(connection, project.path, run, in_batches=in_batches)
         _queue_or_join(connection, project.path, run, selection, stored, counts.items - counts.stored, workers)
     _wake(project, run)
     return structs.replace(light_info(project, run), selected=counts.items, reused=counts.stored)
@@ -244,6 +254,7 @@ def _take_back(project: Project, run: int, take_back: Callable[[sqlite3.Connecti
         row = run_row(connection, run)
         if _at_work(connection, project.path, row):
             raise RunError(f"Run {run} is at work.", f"Pause it first: workbench runs DB pause {run}")
+        stored_batches.forget_failures(connection, run)
         if take_back(connection, run) and row.state == "complete":
             stored_runs.settle(connection, run, "paused", f"Its {what} were taken back.")
 
@@ -284,6 +295,21 @@ def _default_version(registry: Registry, kind: str) -> str | None:
         return registry.load(kind).version
     except WorkbenchError:
         return None
+
+
+def _set_way(connection: sqlite3.Connection, database: Path, run: int, *, in_batches: bool) -> None:
+    """Say how a run's calls are asked; a batch that is on its way is waited for."""
+    row = run_row(connection, run)
+    if row.in_batches == in_batches:
+        return
+    if stored_batches.unended(connection, run):
+        raise RunError(
+            f"Run {run} waits for a batch of calls, which is paid for.",
+            f"Go on with --batch, or give it up first: workbench runs DB cancel {run}",
+        )
+    if _at_work(connection, database, row):
+        raise RunError(f"Run {run} is at work.", f"Pause it first: workbench runs DB pause {run}")
+    stored_runs.ask_in_batches(connection, run, whether=in_batches)
 
 
 def _queue_or_join(
@@ -334,6 +360,10 @@ def _ask(project: Project, run: int, request: Request) -> RunInfo:
         row = run_row(connection, run)
         if row.state == "running" and living_runner(connection, project.path):
             stored_runs.ask(connection, run, request)
+        elif request == "cancel" and row.state in (*ACTIVE, "paused") and stored_batches.sent(connection, run):
+            # Only who has the key can have its batches cancelled.
+            stored_runs.queue(connection, run, row.selection, row.items, row.workers)
+            stored_runs.ask(connection, run, request)
         elif row.state in ACTIVE or (row.state == "paused" and request == "cancel"):
             if row.state == "running":
                 # Should it live where it can't be seen from here, it finds that out.
@@ -341,4 +371,5 @@ def _ask(project: Project, run: int, request: Request) -> RunInfo:
             stored_runs.settle(connection, run, wanted)
         elif row.state != wanted:
             raise RunError(f"Run {run} is {row.state}; there is nothing to {request}.")
+    _wake(project, run)
     return light_info(project, run)

@@ -91,6 +91,9 @@ class VerifyOptions(Options, frozen=True, kw_only=True):
         bool,
         option("Take the verdicts on these items back, and ask the model servers anew or run the solutions again."),
     ] = False
+    batch: Annotated[
+        bool, option("Ask in batches, at half the price: within a day (OpenAI, Anthropic, Gemini, Mistral).")
+    ] = False
     detach: Annotated[bool, option("Start it and return; `workbench runs DB` shows it.")] = False
     trust: Trust = False
     allow_unsafe: AllowUnsafe = False
@@ -110,7 +113,7 @@ def verify_command(project: Project, options: VerifyOptions) -> Output:
     began = time.monotonic()
     selection = selection_of(options.where, options.limit)
     chosen = options.settings
-    expected = estimate(project, options.verifier, chosen, options.name, selection)
+    expected = estimate(project, options.verifier, chosen, options.name, selection, in_batches=options.batch)
     if expected is not None and expected.items:
         say(estimate_words(expected))
     info = trusting(
@@ -125,6 +128,7 @@ def verify_command(project: Project, options: VerifyOptions) -> Output:
             options.allow_unsafe,
             retry_timeouts=options.retry_timeouts,
             ask_again=options.ask_again,
+            in_batches=options.batch,
         ),
         options.trust,
     )

@@ -40,6 +40,7 @@ MIGRATIONS: tuple[str, ...] = (
     "_m009_guarded",
     "_m010_digests",
     "_m011_tests_apart",
+    "_m012_call_batches",
 )
 """By what names the table of applied migrations lists the versions; a name's position (from 1) is the version."""
 OLDEST: Final = 7

@@ -382,6 +382,7 @@ CREATE TABLE runs (
     completed_at TEXT
     , asked_after INTEGER  -- since 8
     , trouble TEXT  -- since 9
+    , in_batches INTEGER NOT NULL DEFAULT 0 CHECK (in_batches IN (0, 1))  -- since 12
     , UNIQUE (verifier_id, version)
 ) STRICT;
 
@@ -483,6 +484,45 @@ CREATE TABLE attempts (
     detail TEXT
 ) STRICT;
 CREATE INDEX attempts_open ON attempts (run_id) WHERE state = 'sent';
+
+-- Calls that a provider answers together: written down with their batch before it hears of them. 'gathered': nothing was
+-- sent. 'sent': it may have been made, and is looked for there. 'open': its name there is known. What its calls may take
+-- counts as spent until it has ended.
+-- since 12
+CREATE TABLE call_batches (
+    id INTEGER PRIMARY KEY,
+    run_id INTEGER NOT NULL REFERENCES runs (id),
+    role TEXT NOT NULL,
+    base_url TEXT NOT NULL,
+    server TEXT NOT NULL,
+    token TEXT NOT NULL UNIQUE,
+    state TEXT NOT NULL CHECK (state IN ('gathered', 'sent', 'open', 'ended')),
+    calls INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    cost REAL NOT NULL,
+    input_file TEXT,
+    name TEXT,
+    status TEXT,
+    sent_at REAL,
+    look_at REAL NOT NULL DEFAULT 0
+) STRICT;
+-- since 12
+CREATE INDEX call_batches_run ON call_batches (run_id) WHERE state <> 'ended';
+
+-- since 12
+CREATE TABLE batched_calls (
+    attempt_id INTEGER PRIMARY KEY REFERENCES attempts (id),
+    run_id INTEGER NOT NULL REFERENCES runs (id),
+    batch_id INTEGER NOT NULL REFERENCES call_batches (id),
+    request_id INTEGER NOT NULL REFERENCES requests (id),
+    key BLOB NOT NULL,
+    sample INTEGER NOT NULL
+) STRICT;
+-- since 12
+CREATE INDEX batched_calls_key ON batched_calls (key);
+-- since 12
+CREATE INDEX batched_calls_batch ON batched_calls (batch_id);
 
 -- What a run has used: sums that are brought up to date with each transaction.
 CREATE TABLE run_usage (

@@ -68,6 +68,8 @@ PARTS: Final[tuple[ArchiveTable, ...]] = (
     ArchiveTable("requests", "requests"),
     ArchiveTable("responses", "responses"),
     ArchiveTable("attempts", "attempts"),
+    ArchiveTable("call_batches", "call_batches"),
+    ArchiveTable("batched_calls", "batched_calls"),
     ArchiveTable("verdict_calls", "verdict_calls"),
     ArchiveTable("probe_runs", "probe_runs"),
     ArchiveTable("probe_results", "probe_results"),

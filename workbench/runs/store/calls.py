@@ -35,6 +35,8 @@ class AttemptOutcome(Struct, frozen=True):
 
 NOBODY: Final = "*"
 """Stands for all readers where a response is not to be used any more."""
+_ALONE: Final = "NOT EXISTS (SELECT 1 FROM batched_calls AS b WHERE b.attempt_id = a.id)"
+"""Of attempts ``a`` those that are in no batch."""
 _USAGE = "prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost"
 
 
@@ -149,8 +151,11 @@ def ask_again(connection: sqlite3.Connection, run: int) -> None:
 
 
 def lose_open(connection: sqlite3.Connection, run: int) -> None:
-    """Mark the attempts that an earlier runner has left open: nobody will ever know what became of them."""
-    connection.execute("UPDATE attempts SET lost = 1 WHERE run_id = ? AND state = 'sent'", (run,))
+    """Mark the attempts that an earlier runner has left open: nobody will ever know what became of them.
+
+    What is asked in a batch is answered there, whoever asked.
+    """
+    connection.execute(f"UPDATE attempts AS a SET lost = 1 WHERE run_id = ? AND state = 'sent' AND {_ALONE}", (run,))
 
 
 def open_attempts(connection: sqlite3.Connection, run: int, *, lost: bool) -> list[OpenAttempt]:
@@ -161,7 +166,7 @@ def open_attempts(connection: sqlite3.Connection, run: int, *, lost: bool) -> li
     """
     rows = connection.execute(
         "SELECT c.key, a.id, a.sent_at, a.url FROM attempts AS a LEFT JOIN completions AS c ON c.id = a.completion_id "
-        "WHERE a.run_id = ? AND a.state = 'sent' AND a.lost >= ? ORDER BY a.id",
+        f"WHERE a.run_id = ? AND a.state = 'sent' AND a.lost >= ? AND {_ALONE} ORDER BY a.id",
         (run, int(lost)),
     )
     return [OpenAttempt(completion_id=key, attempt=number, sent_at=at, url=url) for key, number, at, url in rows]

@@ -26,6 +26,7 @@ class RunRow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         trouble: What kept its runner from storing, from when to when; None: nothing, since it was started.
+        in_batches: Whether its calls are asked in batches.
     """
 
     id: int
@@ -42,6 +43,7 @@ class RunRow(Struct, frozen=True, kw_only=True):
     finished_at: str | None
     completed_at: str | None
     trouble: str | None = None
+    in_batches: bool = False
 
 
 class LeaseRow(Struct, frozen=True):
@@ -77,8 +79,10 @@ class _StoredVerifier(Struct):
 _VERIFIER = "v.id, v.name, v.kind, v.config, v.config_hash"
 _RUN = (
     "r.id, r.version, r.selection, r.workers, r.state, r.request, r.items, r.message, "
-    "r.created_at, r.started_at, r.finished_at, r.completed_at, r.trouble"
+    "r.created_at, r.started_at, r.finished_at, r.completed_at, r.trouble, r.in_batches"
 )
+_DUE: Final = "coalesce((SELECT min(b.look_at) FROM call_batches AS b WHERE b.run_id = r.id AND b.state <> 'ended'), 0)"
+"""When a run has something to do next: at once, unless it waits for a batch."""
 _SELECT_RUNS = f"SELECT {_VERIFIER}, {_RUN} FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id"
 
 
@@ -195,6 +199,11 @@ def queue(connection: sqlite3.Connection, run: int, selection: Selection, items:
     )
 
 
+def ask_in_batches(connection: sqlite3.Connection, run: int, *, whether: bool) -> None:
+    """Say how a run's calls are to be asked."""
+    connection.execute("UPDATE runs SET in_batches = ? WHERE id = ?", (whether, run))
+
+
 def ask(connection: sqlite3.Connection, run: int, request: Request | None) -> None:
     """Leave a request for the runner, or take it back."""
     connection.execute("UPDATE runs SET request = ? WHERE id = ?", (request, run))
@@ -202,10 +211,18 @@ def ask(connection: sqlite3.Connection, run: int, request: Request | None) -> No
 
 def take_next(connection: sqlite3.Connection) -> RunRow | None:
     """Mark the next run as running: first one whose runner died, then the queue."""
-    run = _first(connection, "r.state IN ('running', 'queued') ORDER BY r.state = 'queued', r.id")
+    run = _first(connection, f"r.state IN ('running', 'queued') ORDER BY r.state = 'queued', {_DUE}, r.id")
     if run is not None and run.state == "queued":
         connection.execute("UPDATE runs SET state = 'running', started_at = ? WHERE id = ?", (now(), run.id))
     return run
+
+
+def others_are_due(connection: sqlite3.Connection, run: int, moment: float) -> bool:
+    """Whether a run is queued that has something to do before a moment, in seconds since 1970."""
+    row = connection.execute(
+        f"SELECT 1 FROM runs AS r WHERE r.state = 'queued' AND r.id <> ? AND {_DUE} < ? LIMIT 1", (run, moment)
+    )
+    return row.fetchone() is not None
 
 
 def waiting(connection: sqlite3.Connection) -> bool:
@@ -215,7 +232,7 @@ def waiting(connection: sqlite3.Connection) -> bool:
 
 
 def put_back(connection: sqlite3.Connection) -> None:
-    """The runner ends before its run does: the run waits for the next one."""
+    """The runner leaves its run: the run waits for the next one, or for the others."""
     connection.execute("UPDATE runs SET state = 'queued' WHERE state = 'running'")
 
 
@@ -334,6 +351,7 @@ def _run(row: tuple[Any, ...]) -> RunRow:
         finished_at=row[15],
         completed_at=row[16],
         trouble=row[17],
+        in_batches=bool(row[18]),
     )
 
 
@@ -348,6 +366,8 @@ _HANGING: Final = {
     "proposed_types": "proposed types",
     "provenance": "notes of what outcomes depend on",
     "verdict_cache": "answers of workers",
+    "batched_calls": "calls in batches",
+    "call_batches": "batches of calls",
     "attempts": "records of calls to model servers",
     "run_usage": "sums of what was used",
     "verdicts": "verdicts",

@@ -155,6 +155,11 @@ class LlmJudge:
         """The strategy's calls, as often as there are samples."""
         return self._strategy.calls_per_item() * self._samples
 
+    @property
+    def rounds(self) -> int | None:
+        """How many of an item's calls wait for the reply to another; None for a search, which decides as it goes."""
+        return len(self._template.calls) if STRATEGIES[self._strategy_name].file is None else None
+
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
         """The verdict on one completion; see `ServedVerifier`."""
         texts = {"question": item.question, "completion": item.completion}

@@ -12,7 +12,7 @@ from collections.abc import Coroutine, Iterable, Sequence
 from typing import Any, TypeVar
 
 from workbench.core.verdict import Outcome, Verdict
-from workbench.llm.records import Ask, Halt, Reply, Request
+from workbench.llm.records import Ask, Deferred, Halt, Reply, Request
 from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.strategy import Strategy
@@ -20,7 +20,15 @@ from workbench.verifiers.judges.strategy import Strategy
 
 async def vote(strategy: Strategy, case: JudgeCase, ask: Ask, samples: int) -> Judged:
     """Judge an item ``samples`` times over, one after the other, and count."""
-    judged = [await strategy.judge(case, _sampled(ask, number, samples)) for number in range(samples)]
+    judged, deferred = [], None
+    for number in range(samples):
+        try:
+            judged.append(await strategy.judge(case, _sampled(ask, number, samples)))
+        except Deferred as error:
+            # The other samples' calls can go into the same batch.
+            deferred = error
+    if deferred is not None:
+        raise deferred
     votes = tuple(one.verdict for one in judged)
     traces = [one.trace for one in judged]
     return Judged(verdict=majority(votes), votes=votes, trace={"samples": traces} if any(traces) else None)

@@ -1,0 +1,388 @@
+"""Runs whose calls are asked in batches: the same verdicts, nothing asked twice, at half the price."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.background import runner_pid, until
+from tests.helpers import make_project
+from tests.served_runs import HereRunner, check_sums, here_on, rows
+from tests.servers.batches import BatchProvider, batching, judge_reply
+from tests.servers.wire import Scripted
+from workbench.core.errors import RunError, UsageError
+from workbench.core.project import Project
+from workbench.core.run import RunInfo
+from workbench.core.selection import Selection
+from workbench.runs.batching import MOST_TRIES
+from workbench.runs.run_status import estimate, run_costs
+from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_lines, wait
+
+KINDS = ("openai", "anthropic", "gemini", "mistral")
+JUDGE = "llm-judge"
+SAMPLE = Path(__file__).parents[3] / "sample_data" / "tuples.jsonl"
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BATCH_KEY", "sk-batches")
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Iterator[HereRunner]:
+    with here_on(make_project(tmp_path, rows(40))) as made:
+        yield made
+
+
+@pytest.fixture
+def openai() -> Iterator[BatchProvider]:
+    with batching("openai", judge_reply) as made:
+        yield made
+
+
+def sample(count: int) -> list[dict[str, Any]]:
+    """Items of our own sample data."""
+    found = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()[:count]]
+    names = ("question_id", "completion_id", "question", "completion")
+    return [{name: row[name] for name in names} | {"reference": row["answer"]} for row in found]
+
+
+def folder(inside: Path, name: str) -> Path:
+    made = inside / name
+    made.mkdir()
+    return made
+
+
+def done(runs: HereRunner, provider: BatchProvider, name: str = "batched", **more: object) -> RunInfo:
+    """A run in batches, as it stands when this runner has nothing to do any more."""
+    runs.claim()
+    begun = start(runs.project, JUDGE, provider.options(**more), name, in_batches=True)
+    return runs.work(begun.run)
+
+
+def verdicts(project: Project, name: str) -> dict[str, tuple[object, ...]]:
+    """What was found of each item."""
+    lines = verdict_lines(project, name)
+    return {line.completion_id: (line.verdict, line.score, line.reason) for line in lines}
+
+
+def total(provider: BatchProvider, info: RunInfo) -> None:
+    """Each request was made once, and the run counts what the provider does."""
+    assert set(provider.made.values()) == {1}
+    assert info.usage is not None
+    assert (info.usage.calls, info.usage.open) == (provider.made.total(), 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_batch_says_what_single_calls_say_at_half_the_price(tmp_path: Path, kind: str) -> None:
+    """In two projects, which share no replies; without delimiters their requests are the same."""
+    with batching(kind, judge_reply) as provider:
+        with here_on(make_project(folder(tmp_path, "1"), sample(79))) as runs:
+            single = runs.work(start(runs.project, JUDGE, provider.options(fence="off"), "judge").run)
+            said = verdicts(runs.project, "judge")
+        with here_on(make_project(folder(tmp_path, "2"), sample(79))) as runs:
+            batched = done(runs, provider, "judge", fence="off")
+            assert verdicts(runs.project, "judge") == said
+            check_sums(runs.project, batched)
+        assert len(said) == batched.done == 79
+        assert batched.reasons == single.reasons
+        total(provider, batched)
+        assert provider.made == provider.calls
+        assert single.usage is not None
+        assert batched.usage is not None
+        assert batched.usage.cost is not None
+        assert batched.usage.cost == pytest.approx((single.usage.cost or 0.0) / 2, rel=0.01)
+        assert (batched.usage.prompt_tokens, batched.usage.reused) == (single.usage.prompt_tokens, single.usage.reused)
+
+
+def test_a_reply_got_in_a_batch_is_any_calls_reply(runs: HereRunner, openai: BatchProvider) -> None:
+    done(runs, openai)
+    asked = openai.calls.total()
+    runs.claim()
+    again = runs.work(start(runs.project, JUDGE, openai.options(parser="verifybench@1"), "again").run)
+    assert again.usage is not None
+    # What failed is asked for by itself; nothing else.
+    assert openai.calls.total() - asked == (again.verdicts or {})["error"] < 10 < again.usage.reused
+
+
+# -- kill -9
+
+
+def killed_at(project: Project, provider: BatchProvider, step: str, options: dict[str, str]) -> int:
+    """A run whose runner is killed when the provider has done a step, and before it hears of that."""
+    run = start(project, JUDGE, options, "batched", in_batches=True).run
+    until(lambda: provider.steps[step] > 0)
+    pid = runner_pid(project)
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: runner_pid(project) is None)
+    return run
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("step", ["upload", "create", "status", "results"])
+def test_a_runner_killed_at_a_step_leaves_nothing_to_be_asked_twice(tmp_path: Path, kind: str, step: str) -> None:
+    if kind == "anthropic" and step == "upload":
+        pytest.skip("its calls go along with the batch")
+    project = make_project(tmp_path, rows(40))
+    with batching(kind, judge_reply) as provider:
+        provider.holds[step] = threading.Event()
+        run = killed_at(project, provider, step, provider.options())
+        provider.holds.pop(step).set()
+        resume(project, run)
+        ended = wait(project, run)
+        assert (ended.state, ended.done) == ("complete", 40)
+        total(provider, ended)
+        assert [calls for _, calls in provider.batches] == [40]
+        assert run_costs(project, ended).ambiguous == []
+        check_sums(project, ended)
+    project.close()
+
+
+def test_a_runner_killed_before_anything_was_sent_sends_it_once(tmp_path: Path, openai: BatchProvider) -> None:
+    project = make_project(tmp_path, rows(40))
+    openai.refused.add("upload")
+    run = killed_at(project, openai, "upload", openai.options())
+    assert openai.batches == []
+    openai.refused.clear()
+    resume(project, run)
+    ended = wait(project, run)
+    assert (ended.state, openai.uploads, openai.batches) == ("complete", 1, [("batch_0", 40)])
+    total(openai, ended)
+    project.close()
+
+
+def test_a_runner_killed_while_it_stores_goes_on_with_the_rest(tmp_path: Path, openai: BatchProvider) -> None:
+    project = make_project(tmp_path, rows(40))
+    openai.expires = 4
+    openai.holds["errors"] = threading.Event()
+    run = start(project, JUDGE, openai.options(), "batched", in_batches=True).run
+    stored = "SELECT count(*) FROM responses"
+    until(lambda: project.database.reader().execute(stored).fetchone()[0] > 30)
+    os.kill(runner_pid(project) or 0, signal.SIGKILL)
+    until(lambda: runner_pid(project) is None)
+    openai.holds.pop("errors").set()
+    resume(project, run)
+    ended = wait(project, run)
+    assert (ended.state, [calls for _, calls in openai.batches]) == ("complete", [40, 4])
+    assert ended.usage is not None
+    assert ended.usage.answered + ended.usage.failed == ended.usage.calls == 40
+    check_sums(project, ended)
+    project.close()
+
+
+# -- what comes of a batch
+
+
+def test_what_expired_is_asked_again_and_counted(runs: HereRunner, openai: BatchProvider) -> None:
+    openai.expires, openai.strangers = 5, 3
+    ended = done(runs, openai)
+    assert [calls for _, calls in openai.batches] == [40, 5]
+    assert ended.usage is not None
+    assert (ended.usage.unsent, ended.usage.errors["timeout"], ended.usage.answered + ended.usage.failed) == (5, 5, 40)
+    warnings = " ".join(ended.usage.warnings)
+    assert "3 results of batch batch_0 belong to none of its calls" in warnings
+    assert "some calls are asked again: 5 timeout" in warnings
+
+
+def test_what_fails_again_and_again_is_an_error_and_asked_anew_when_told(runs: HereRunner) -> None:
+    broken = {"on": True}
+
+    def reply(body: Any) -> dict[str, Any] | Scripted:
+        if broken["on"] and "It is 7." in json.dumps(body):
+            return Scripted(500, body={"error": {"message": "on fire"}})
+        return judge_reply(body)
+
+    with batching("openai", reply) as provider:
+        ended = done(runs, provider)
+        assert [calls for _, calls in provider.batches] == [40] + [1] * (MOST_TRIES - 1)
+        assert verdicts(runs.project, "batched")["c7"] == ("error", None, "server")
+        broken["on"] = False
+        runs.claim()
+        resume(runs.project, ended.run, retry_errors=True)
+        again = runs.work(ended.run)
+        assert (again.state, (again.reasons or {}).get("server")) == ("complete", None)
+
+
+def test_a_refusal_of_every_call_pauses_the_run_without_a_verdict(runs: HereRunner) -> None:
+    good = {"on": False}
+
+    def reply(body: Any) -> dict[str, Any] | Scripted:
+        refusal = Scripted(400, body={"error": {"message": "temperature: no such field here"}})
+        return judge_reply(body) if good["on"] else refusal
+
+    with batching("openai", reply) as provider:
+        ended = done(runs, provider)
+        assert (ended.state, ended.done) == ("paused", 0)
+        assert "temperature: no such field here" in (ended.message or "")
+        good["on"] = True
+        runs.claim()
+        resume(runs.project, ended.run)
+        assert runs.work(ended.run).state == "complete"
+
+
+def test_a_batch_that_is_refused_as_a_whole_pauses_the_run(runs: HereRunner, openai: BatchProvider) -> None:
+    openai.refuses = lambda calls: ("model_not_found", "The provided model is not supported by the Batch API.")
+    ended = done(runs, openai)
+    assert (ended.state, ended.done, openai.made.total()) == ("paused", 0, 0)
+    assert "not supported by the Batch API" in (ended.message or "")
+    openai.refuses = lambda calls: None
+    runs.claim()
+    resume(runs.project, ended.run)
+    assert runs.work(ended.run).state == "complete"
+    assert set(openai.made.values()) == {1}
+
+
+def test_a_provider_that_takes_no_large_batch_gets_small_ones(runs: HereRunner, openai: BatchProvider) -> None:
+    openai.refuses = lambda calls: ("token_limit_exceeded", "Enqueued token limit reached") if calls > 12 else None
+    ended = done(runs, openai)
+    assert ended.state == "complete"
+    taken = [calls for name, calls in openai.batches if calls <= 12]
+    assert (sum(taken), openai.made.total()) == (40, 40)
+    assert set(openai.made.values()) == {1}
+
+
+def test_batches_are_no_larger_than_their_provider_takes(
+    runs: HereRunner, openai: BatchProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workbench.llm.batches.files.OpenAIBatches.most_calls", 15)
+    ended = done(runs, openai)
+    assert (ended.state, [calls for _, calls in openai.batches]) == ("complete", [15, 15, 10])
+
+
+def test_a_wrong_key_pauses_the_run_in_the_servers_words(runs: HereRunner, openai: BatchProvider) -> None:
+    openai.wrong_key = True
+    ended = done(runs, openai)
+    assert (ended.state, ended.done) == ("paused", 0)
+    assert "Incorrect API key provided." in (ended.message or "")
+
+
+# -- money
+
+
+def test_a_batch_holds_no_more_than_can_be_paid_for(runs: HereRunner, openai: BatchProvider) -> None:
+    one = estimate(runs.project, JUDGE, openai.options(), "batched", Selection(limit=1), in_batches=True)
+    assert one is not None
+    assert one.cost is not None
+    ended = done(runs, openai, max_cost=one.cost * 5.5)
+    assert openai.batches[0] == ("batch_0", 5)
+    assert ended.usage is not None
+    assert (ended.usage.cost or 0.0) <= one.cost * 5.5
+    assert ended.state == "complete" or "The budget is used up" in (ended.message or "")
+    assert set(openai.made.values()) == {1}
+
+
+def test_nothing_is_sent_that_cannot_be_paid_for(runs: HereRunner, openai: BatchProvider) -> None:
+    ended = done(runs, openai, max_cost=0.000001)
+    assert (ended.state, openai.steps.total()) == ("paused", 0)
+    assert "The budget is used up" in (ended.message or "")
+
+
+def test_the_estimate_is_half(runs: HereRunner, openai: BatchProvider) -> None:
+    asked = (runs.project, JUDGE, openai.options(), None, Selection())
+    whole, half = estimate(*asked), estimate(*asked, in_batches=True)
+    assert whole is not None
+    assert half is not None
+    assert half.cost == pytest.approx((whole.cost or 0.0) / 2)
+    assert (half.calls, half.prompt_tokens) == (whole.calls, whole.prompt_tokens)
+
+
+# -- several calls an item
+
+
+def test_calls_that_need_a_reply_go_into_the_next_batch(runs: HereRunner, openai: BatchProvider) -> None:
+    ended = done(runs, openai, strategy="codejudge")
+    assert ended.state == "complete"
+    assert len(openai.batches) == 2
+    assert set(openai.made.values()) == {1}
+
+
+def test_all_samples_of_an_item_go_into_one_batch(runs: HereRunner, openai: BatchProvider) -> None:
+    ended = done(runs, openai, samples=3, seed=1)
+    assert (ended.state, openai.batches) == ("complete", [("batch_0", 120)])
+
+
+def test_a_panel_has_a_batch_for_each_model(runs: HereRunner, openai: BatchProvider) -> None:
+    ended = done(runs, openai, panel="gpt-4o")
+    assert (ended.state, [calls for _, calls in openai.batches]) == ("complete", [40, 40])
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "words"),
+    [
+        (JUDGE, {"server": "ollama", "base_url": "http://127.0.0.1:1/v1", "model": "m"}, "Ollama has no batches"),
+        (JUDGE, {"server": "openai", "model": "m", "strategy": "mcts"}, "hundreds of batches"),
+        (JUDGE, {"server": "openai", "model": "m", "stream": "true"}, "no stream"),
+        ("rules", {}, "rules asks nothing in batches"),
+    ],
+)
+def test_what_has_no_batches_is_refused_by_name(
+    runs: HereRunner, kind: str, options: dict[str, str], words: str
+) -> None:
+    asked = {"base_url": "http://127.0.0.1:1/v1", **options} if options else {}
+    with pytest.raises(UsageError, match=words):
+        start(runs.project, kind, asked, "x", in_batches=True)
+
+
+# -- beside other runs, paused, cancelled
+
+
+def test_other_runs_do_not_wait_for_a_batch(tmp_path: Path, openai: BatchProvider) -> None:
+    openai.polls = 10**9
+    project = make_project(tmp_path, rows(20))
+    run = start(project, JUDGE, openai.options(), "batched", in_batches=True).run
+    until(lambda: openai.steps["status"] > 0)
+    assert wait(project, start(project, "rules").run).state == "complete"
+    info = run_info(project, run)
+    assert (info.state, info.waiting) == ("running", "waiting for a batch of 20 calls (in_progress)") or (
+        info.state == "queued"
+    )
+    (batch,) = run_costs(project, info).batches
+    assert (batch.name, batch.calls, batch.status) == ("batch_0", 20, "in_progress")
+    openai.end()
+    assert wait(project, run).state == "complete"
+    project.close()
+
+
+def test_a_paused_run_goes_on_with_its_batch_and_takes_no_other_way(tmp_path: Path, openai: BatchProvider) -> None:
+    openai.polls = 10**9
+    project = make_project(tmp_path, rows(20))
+    run = start(project, JUDGE, openai.options(), "batched", in_batches=True).run
+    until(lambda: openai.steps["status"] > 0)
+    pause(project, run)
+    until(lambda: run_info(project, run).state == "paused")
+    assert run_costs(project, run_info(project, run)).ambiguous == []
+    with pytest.raises(RunError, match="waits for a batch"):
+        start(project, JUDGE, openai.options(), "batched")
+    openai.end()
+    ended = wait(project, resume(project, run).run)
+    assert (ended.state, openai.batches) == ("complete", [("batch_0", 20)])
+    project.close()
+
+
+@pytest.mark.parametrize("at_work", [True, False])
+def test_a_cancelled_run_cancels_its_batch_and_keeps_what_was_answered(
+    tmp_path: Path, openai: BatchProvider, at_work: bool
+) -> None:
+    openai.polls = 10**9
+    project = make_project(tmp_path, rows(20))
+    run = start(project, JUDGE, openai.options(), "batched", in_batches=True).run
+    until(lambda: openai.steps["status"] > 0)
+    if not at_work:
+        pause(project, run)
+        until(lambda: run_info(project, run).state == "paused")
+        until(lambda: runner_pid(project) is None)
+    cancel(project, run)
+    until(lambda: run_info(project, run).state == "cancelled")
+    assert openai.cancels == ["batch_0"]
+    openai.polls = 1
+    ended = wait(project, resume(project, run).run)
+    assert (ended.state, openai.batches) == ("complete", [("batch_0", 20), ("batch_1", 10)])
+    project.close()

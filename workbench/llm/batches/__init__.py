@@ -1,0 +1,30 @@
+"""Calls that a provider answers together, within a day and at half the price.
+
+records: a batch, how it stands, what came of its calls. server: one provider's addresses, with the key and patience.
+files: providers that take and give files (OpenAI, Gemini, Mistral). anthropic: requests in the call itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from workbench.llm.batches.anthropic import AnthropicBatches
+from workbench.llm.batches.files import GeminiBatches, MistralBatches, OpenAIBatches
+from workbench.llm.batches.records import BatchApi
+from workbench.llm.profiles import PROFILES
+
+__all__ = ["BATCH_APIS", "titles"]
+
+BATCH_APIS: Final[Mapping[str, BatchApi]] = {
+    "openai": OpenAIBatches(),
+    "anthropic": AnthropicBatches(),
+    "gemini": GeminiBatches(),
+    "mistral": MistralBatches(),
+}
+"""Profile -> its batches."""
+
+
+def titles() -> str:
+    """Who has batches, in words."""
+    return ", ".join(PROFILES[name].title for name in BATCH_APIS)

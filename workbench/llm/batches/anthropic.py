@@ -1,0 +1,150 @@
+"""Anthropic's message batches: the calls go along in one request, and a batch is known by what its calls are called.
+
+Source: anthropic 2.12.0 ``resources/messages/batches.py`` and ``types/messages/message_batch*.py``.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, Final
+
+import msgspec
+from msgspec import Struct
+
+from workbench.llm.batches.files import name_in
+from workbench.llm.batches.records import (
+    CANCELLED,
+    EXPIRED,
+    BatchResult,
+    BatchStatus,
+    NewBatch,
+    NotYetKnown,
+    lines_of,
+    raw_line,
+    write_lines,
+)
+from workbench.llm.batches.server import BatchServer
+from workbench.llm.dialects.openai import decoded, entries, mapping, optional_count, optional_text
+from workbench.llm.failures import AttemptFailed, malformed, of_response
+from workbench.llm.waits import asked_wait
+
+_COUNTS: Final = ("succeeded", "errored", "canceled", "expired")
+_STATUSES: Final = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "overloaded_error": 529,
+}
+"""The status that an error has where it comes by itself."""
+_CLOCKS_S: Final = 300.0
+"""How far two clocks may be apart."""
+_PAGES: Final = 20
+
+
+class _Result(Struct):
+    type: str
+    message: msgspec.Raw = msgspec.Raw(b"null")
+    error: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class AnthropicBatches:
+    """``/v1/messages/batches``."""
+
+    most_calls: int = 100_000
+    most_bytes: int = 256 * 10**6
+
+    def line(self, call: str, body: bytes) -> bytes:
+        """See `BatchApi`."""
+        return b'{"custom_id":%s,"params":%s}' % (msgspec.json.encode(call), body)
+
+    async def upload(self, server: BatchServer, file: BinaryIO, batch: NewBatch) -> str | None:
+        """See `BatchApi`."""
+        return None
+
+    async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
+        """See `BatchApi`; only results show the names of calls, so that whatever may be it has to end first."""
+        after = ""
+        for _ in range(_PAGES):
+            page = await server.json(f"messages/batches?limit=100{after}")
+            found = [mapping(one, "a batch") for one in entries(page.get("data"), "the list of batches")]
+            for one in found:
+                if _made_at(one) < batch.since - _CLOCKS_S:
+                    return None
+                if _calls(one) == batch.calls and await self._is(server, one, batch.token):
+                    return name_in(one)
+            if not page.get("has_more") or not found:
+                break
+            after = f"&after_id={name_in(found[-1])}"
+        return None
+
+    async def _is(self, server: BatchServer, one: dict[str, Any], token: str) -> bool:
+        if one.get("processing_status") != "ended":
+            raise NotYetKnown
+        with TemporaryFile() as file:
+            await self.fetch(server, name_in(one), file)
+            return any(raw_line(line).custom_id.startswith(token) for line in lines_of(file))
+
+    async def create(self, server: BatchServer, input_file: str | None, file: BinaryIO, batch: NewBatch) -> str:
+        """See `BatchApi`."""
+        with TemporaryFile() as body:
+            write_lines(body, (line.rstrip(b"\n") for line in lines_of(file)), b",", (b'{"requests":[', b"]}"))
+            return name_in(await server.json("messages/batches", body))
+
+    async def status(self, server: BatchServer, name: str) -> BatchStatus:
+        """See `BatchApi`."""
+        received = await server.send(server.url(f"messages/batches/{name}"))
+        data = mapping(decoded(received.body), "the batch")
+        words = optional_text(data, "processing_status") or ""
+        return BatchStatus(
+            ended=words == "ended",
+            words=words,
+            done=sum(optional_count(data.get("request_counts"), count) or 0 for count in _COUNTS),
+            results=(name,),
+            wait=asked_wait(received.headers, server.date()),
+        )
+
+    async def fetch(self, server: BatchServer, source: str, sink: BinaryIO) -> None:
+        """See `BatchApi`."""
+        await server.send(server.url(f"messages/batches/{source}/results"), sink=sink)
+
+    def result(self, line: bytes) -> BatchResult:
+        """See `BatchApi`."""
+        found = raw_line(line)
+        try:
+            result = msgspec.json.decode(found.result, type=_Result)
+        except (ValueError, RecursionError) as wrong:
+            raise malformed(f"a line of a batch's results is no result: {wrong}") from None
+        if result.type == "succeeded":
+            return BatchResult(call=found.custom_id, body=bytes(result.message))
+        if result.type == "expired":
+            return BatchResult(call=found.custom_id, failure=AttemptFailed("timeout", EXPIRED), made=False)
+        if result.type == "canceled":
+            return BatchResult(call=found.custom_id, failure=AttemptFailed("cancelled", CANCELLED), made=False)
+        return BatchResult(call=found.custom_id, failure=of_response(_status(result.error), {}, bytes(result.error)))
+
+    async def cancel(self, server: BatchServer, name: str) -> None:
+        """See `BatchApi`."""
+        await server.json(f"messages/batches/{name}/cancel", b"")
+
+
+def _status(error: msgspec.Raw) -> int:
+    said = mapping(msgspec.json.decode(error), "the error")
+    inner = said.get("error")
+    kind = optional_text(inner, "type") if isinstance(inner, dict) else None
+    return _STATUSES.get(kind or "", 500)
+
+
+def _calls(batch: dict[str, Any]) -> int:
+    return sum(optional_count(batch.get("request_counts"), name) or 0 for name in (*_COUNTS, "processing"))
+
+
+def _made_at(batch: dict[str, Any]) -> float:
+    """Seconds since 1970; the present where it doesn't say, so that it is looked into."""
+    try:
+        return datetime.fromisoformat(optional_text(batch, "created_at") or "").timestamp()
+    except ValueError:
+        return float("inf")

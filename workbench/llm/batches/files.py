@@ -1,0 +1,219 @@
+"""Batches of providers that take a file of calls and give files of results: OpenAI, Gemini and Mistral.
+
+Sources: openai 3.52.0 ``resources/batches.py`` and ``files.py``; mistralai ``client/models/createbatchjobrequest.py``,
+``batchjob.py``; Google's page "OpenAI compatibility", whose endpoint has ``batches`` and leaves files to the Files API
+of google-genai (``upload/v1beta/files``, ``download/v1beta/…:download``).
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, ClassVar, Final
+
+import msgspec
+
+from workbench.llm.batches.records import BatchResult, BatchStatus, NewBatch, openai_result
+from workbench.llm.batches.server import BatchServer
+from workbench.llm.dialects.openai import decoded, entries, mapping, optional_count, optional_text
+from workbench.llm.failures import malformed
+from workbench.llm.waits import asked_wait
+
+_ENDED: Final = frozenset({"failed", "completed", "expired", "cancelled"})
+_PAGES: Final = 20
+"""Pages of a list that are looked through; the newest come first."""
+_PAGE: Final = 100
+
+
+class OpenAIBatches:
+    """``/v1/batches``."""
+
+    most_calls: int = 50_000
+    most_bytes: int = 200 * 10**6
+
+    def line(self, call: str, body: bytes) -> bytes:
+        """See `BatchApi`."""
+        name = msgspec.json.encode(call)
+        return b'{"custom_id":%s,"method":"POST","url":"/v1/chat/completions","body":%s}' % (name, body)
+
+    async def upload(self, server: BatchServer, file: BinaryIO, batch: NewBatch) -> str | None:
+        """See `BatchApi`."""
+        boundary = f"workbench-{batch.token}"
+        head = (
+            f'--{boundary}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n'
+            f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="workbench-{batch.token}.jsonl"\r\n'
+            "Content-Type: application/jsonl\r\n\r\n"
+        )
+        with TemporaryFile() as form:
+            form.write(head.encode())
+            file.seek(0)
+            shutil.copyfileobj(file, form)
+            form.write(f"\r\n--{boundary}--\r\n".encode())
+            headers = {"content-type": f"multipart/form-data; boundary={boundary}"}
+            received = await server.send(server.url("files"), form, headers)
+        return name_in(mapping(decoded(received.body), "the reply"))
+
+    async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
+        """See `BatchApi`; every batch has a file of its own."""
+        after = ""
+        for _ in range(_PAGES):
+            page = await server.json(f"batches?limit={_PAGE}{after}")
+            found = [mapping(one, "a batch") for one in entries(page.get("data"), "the list of batches")]
+            for one in found:
+                if one.get("input_file_id") == input_file:
+                    return name_in(one)
+            if not page.get("has_more") or not found:
+                break
+            after = f"&after={name_in(found[-1])}"
+        return None
+
+    async def create(self, server: BatchServer, input_file: str | None, file: BinaryIO, batch: NewBatch) -> str:
+        """See `BatchApi`."""
+        asked = {
+            "input_file_id": input_file,
+            "endpoint": "/v1/chat/completions",
+            "completion_window": "24h",
+            "metadata": {"workbench": batch.token},
+        }
+        return name_in(await server.json("batches", msgspec.json.encode(asked)))
+
+    async def status(self, server: BatchServer, name: str) -> BatchStatus:
+        """See `BatchApi`."""
+        received = await server.send(server.url(f"batches/{name}"))
+        data = mapping(decoded(received.body), "the batch")
+        words = optional_text(data, "status") or ""
+        counts = data.get("request_counts")
+        done = (optional_count(counts, "completed") or 0) + (optional_count(counts, "failed") or 0)
+        errors = data.get("errors")
+        problems = errors.get("data") if isinstance(errors, dict) else None
+        return BatchStatus(
+            ended=words in _ENDED,
+            words=words,
+            done=done,
+            results=_texts(data, ("output_file_id", "error_file_id")),
+            problems=_problems(problems) if words == "failed" else (),
+            wait=asked_wait(received.headers, server.date()),
+        )
+
+    async def fetch(self, server: BatchServer, source: str, sink: BinaryIO) -> None:
+        """See `BatchApi`."""
+        await server.send(server.url(f"files/{source}/content"), sink=sink)
+
+    def result(self, line: bytes) -> BatchResult:
+        """See `BatchApi`."""
+        return openai_result(line)
+
+    async def cancel(self, server: BatchServer, name: str) -> None:
+        """See `BatchApi`."""
+        await server.json(f"batches/{name}/cancel", b"")
+
+
+class GeminiBatches(OpenAIBatches):
+    """``/v1beta/openai/batches``; files go through the Files API beside it, which wants the key in another header."""
+
+    most_bytes: int = 2 * 10**9
+
+    async def upload(self, server: BatchServer, file: BinaryIO, batch: NewBatch) -> str | None:
+        """See `BatchApi`."""
+        key = await _google_key(server)
+        start = {
+            **key,
+            "x-goog-upload-protocol": "resumable",
+            "x-goog-upload-command": "start",
+            "x-goog-upload-header-content-length": str(file.seek(0, 2)),
+            "x-goog-upload-header-content-type": "application/jsonl",
+        }
+        named = msgspec.json.encode({"file": {"display_name": f"workbench-{batch.token}"}})
+        begun = await server.send(f"{server.origin}/upload/v1beta/files", named, start)
+        place = begun.headers.get("x-goog-upload-url", "")
+        whole = {**key, "x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"}
+        received = await server.send(place, file, whole)
+        described = mapping(decoded(received.body), "the reply").get("file")
+        return name_in(mapping(described, "the file"), "name")
+
+    async def fetch(self, server: BatchServer, source: str, sink: BinaryIO) -> None:
+        """See `BatchApi`."""
+        url = f"{server.origin}/download/v1beta/{source}:download?alt=media"
+        await server.send(url, headers=await _google_key(server), sink=sink)
+
+
+async def _google_key(server: BatchServer) -> dict[str, str]:
+    """The key as Google's own calls take it."""
+    return {"x-goog-api-key": await server.key()}
+
+
+class MistralBatches(OpenAIBatches):
+    """``/v1/batch/jobs``; files are as OpenAI's."""
+
+    most_calls: int = 1_000_000
+    most_bytes: int = 512 * 10**6
+    _ENDED: ClassVar[frozenset[str]] = frozenset({"SUCCESS", "FAILED", "TIMEOUT_EXCEEDED", "CANCELLED"})
+
+    def line(self, call: str, body: bytes) -> bytes:
+        """See `BatchApi`."""
+        return b'{"custom_id":%s,"body":%s}' % (msgspec.json.encode(call), body)
+
+    async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
+        """See `BatchApi`; every job has a file of its own."""
+        for number in range(_PAGES):
+            page = await server.json(f"batch/jobs?page={number}&page_size={_PAGE}")
+            found = [mapping(one, "a job") for one in entries(page.get("data") or [], "the list of jobs")]
+            for one in found:
+                if input_file in entries(one.get("input_files") or [], "the files of a job"):
+                    return name_in(one)
+            if len(found) < _PAGE:
+                break
+        return None
+
+    async def create(self, server: BatchServer, input_file: str | None, file: BinaryIO, batch: NewBatch) -> str:
+        """See `BatchApi`."""
+        asked = {
+            "input_files": [input_file],
+            "model": batch.model,
+            "endpoint": "/v1/chat/completions",
+            "metadata": {"workbench": batch.token},
+        }
+        return name_in(await server.json("batch/jobs", msgspec.json.encode(asked)))
+
+    async def status(self, server: BatchServer, name: str) -> BatchStatus:
+        """See `BatchApi`."""
+        received = await server.send(server.url(f"batch/jobs/{name}"))
+        data = mapping(decoded(received.body), "the job")
+        words = optional_text(data, "status") or ""
+        results = _texts(data, ("output_file", "error_file"))
+        return BatchStatus(
+            ended=words in self._ENDED,
+            words=words,
+            done=optional_count(data, "completed_requests"),
+            results=results,
+            problems=_problems(data.get("errors")) if words == "FAILED" and not results else (),
+            wait=asked_wait(received.headers, server.date()),
+        )
+
+    async def cancel(self, server: BatchServer, name: str) -> None:
+        """See `BatchApi`."""
+        await server.json(f"batch/jobs/{name}/cancel", b"")
+
+
+def name_in(data: dict[str, Any], field: str = "id") -> str:
+    """What something is called there; it becomes a part of paths.
+
+    Raises:
+        AttemptFailed: It has no name, or none that is one.
+    """
+    name = data.get(field)
+    if not isinstance(name, str) or not name.replace("/", "").replace("-", "").replace("_", "").isalnum():
+        raise malformed(f"the reply names no {field}")
+    return name
+
+
+def _texts(data: dict[str, Any], fields: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name_in(data, field) for field in fields if data.get(field))
+
+
+def _problems(found: Any) -> tuple[tuple[str, str], ...]:
+    """What was wrong with a batch as a whole."""
+    errors = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    said = tuple((optional_text(one, "code") or "", optional_text(one, "message") or "") for one in errors)
+    return said or (("", "it failed without a word"),)

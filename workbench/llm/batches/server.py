@@ -1,0 +1,107 @@
+"""A provider's addresses beside those of single calls: for files, batches and what came of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, BinaryIO, Final
+from urllib.parse import urlsplit
+
+from workbench.llm import server as urls
+from workbench.llm.clock import Clock
+from workbench.llm.dialects.openai import decoded, mapping
+from workbench.llm.failures import malformed, of_response
+from workbench.llm.lane import Lane, without_secrets
+from workbench.llm.transport import Received, Transport
+
+LONGEST_RESULTS: Final = 4 * 2**30
+"""Bytes of a file of results."""
+_CHUNK: Final = 2**20
+_SLOWEST: Final = 64 * 1024
+"""Bytes a second that a file may take at least, beyond the server's timeout."""
+
+
+class BatchServer:
+    """A role's server as its batches see it.
+
+    Args:
+        base: Which of its addresses.
+    """
+
+    def __init__(self, lane: Lane, base: str, transport: Transport, clock: Clock) -> None:
+        self.lane = lane
+        self._base = base
+        self._transport = transport
+        self._clock = clock
+
+    @property
+    def origin(self) -> str:
+        """The scheme and host."""
+        parts = urlsplit(self._base)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    def url(self, path: str) -> str:
+        """A path behind the base URL; its query goes before the base's own."""
+        path, _, query = path.partition("?")
+        return urls.endpoint(self._base, path, query)
+
+    async def key(self) -> str:
+        """The server's key; empty for one without."""
+        return (await self.lane.secrets(os.environ)).key or ""
+
+    async def send(
+        self,
+        url: str,
+        body: bytes | BinaryIO | None = None,
+        headers: Mapping[str, str] | None = None,
+        sink: BinaryIO | None = None,
+    ) -> Received:
+        """A response that is a success.
+
+        Args:
+            url: On the server's own host: a key goes nowhere else.
+            body: What to post; None gets.
+            headers: They go before the usual ones.
+            sink: Takes the body.
+
+        Raises:
+            AttemptFailed: It is none.
+            Halt: There is no key.
+        """
+        if not url.startswith(f"{self.origin}/"):
+            raise malformed("it names an address on another host, which is not followed: a key must not go elsewhere")
+        secrets = await self.lane.secrets(os.environ)
+        sent = {**self.lane.headers(secrets), **(headers or {})}
+        timeout = self.lane.server.timeout_s
+        content: bytes | AsyncIterator[bytes] | None
+        if body is None or isinstance(body, bytes):
+            content = body
+        else:
+            length = body.seek(0, os.SEEK_END)
+            sent["content-length"] = str(length)
+            timeout += length / _SLOWEST
+            content = _pieces(body)
+        longest = LONGEST_RESULTS if sink is not None else 2**26
+        timeout += 0 if sink is None else 3600
+        received = await self._transport.send(
+            url, sent, content, timeout, longest=longest, route=self.lane.server.route, sink=sink
+        )
+        received = without_secrets(secrets, received)
+        if not 200 <= received.status < 300:
+            raise of_response(received.status, received.headers, received.body, self._clock.date())
+        return received
+
+    async def json(self, path: str, body: bytes | BinaryIO | None = None) -> dict[str, Any]:
+        """The object that a path answers with; raises as `send` does."""
+        received = await self.send(self.url(path), body)
+        return mapping(decoded(received.body), "the reply")
+
+    def date(self) -> float:
+        """Seconds since 1970, now."""
+        return self._clock.date()
+
+
+async def _pieces(file: BinaryIO) -> AsyncIterator[bytes]:
+    file.seek(0)
+    while piece := file.read(_CHUNK):
+        yield piece

@@ -1,0 +1,234 @@
+"""Batches of calls: which calls each holds, and how far it is; what came of their calls stands with the attempts."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from workbench.core.run import CallBatch
+from workbench.llm.pace import CallEstimate
+from workbench.llm.records import JournaledCall
+
+BatchState = Literal["gathered", "sent", "open", "ended"]
+
+
+class BatchRow(Struct, frozen=True, kw_only=True):
+    """A batch that hasn't ended; see ``call_batches`` in the schema."""
+
+    id: int
+    role: str
+    base_url: str
+    server: str
+    token: str
+    state: BatchState
+    calls: int
+    bytes: int
+    tokens: int
+    cost: float
+    input_file: str | None
+    name: str | None
+    status: str | None
+    sent_at: float | None
+    look_at: float
+
+
+class GatheredCall(Struct, frozen=True, kw_only=True):
+    """A call that is to go into a batch, for an item's row id.
+
+    Attributes:
+        bytes: Of its line there.
+    """
+
+    item: int
+    call: JournaledCall
+    estimate: CallEstimate
+    bytes: int
+
+
+class AskedBefore(Struct, frozen=True):
+    """A call of a run with a certain key, in one of its batches."""
+
+    item: int | None
+    state: str
+    status: int | None
+    code: str | None
+    detail: str | None
+
+
+class BatchedCall(Struct, frozen=True):
+    """A call of a batch, and what became of it.
+
+    Attributes:
+        state: The attempt's.
+    """
+
+    state: str
+    call: JournaledCall
+
+
+_COLUMNS: Final = ", ".join(BatchRow.__struct_fields__)
+
+
+def unended(connection: sqlite3.Connection, run: int) -> list[BatchRow]:
+    """A run's batches that haven't ended, oldest first."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM call_batches WHERE run_id = ? AND state <> 'ended' ORDER BY id", (run,)
+    )
+    return [BatchRow(**dict(zip(BatchRow.__struct_fields__, row, strict=True))) for row in rows]
+
+
+def sent(connection: sqlite3.Connection, run: int) -> list[CallBatch]:
+    """What of a run's calls its provider has to answer."""
+    rows = connection.execute(
+        "SELECT name, calls, status, strftime('%Y-%m-%dT%H:%M:%SZ', sent_at, 'unixepoch') FROM call_batches "
+        "WHERE run_id = ? AND state IN ('sent', 'open') ORDER BY id",
+        (run,),
+    )
+    return [CallBatch(name=name, calls=calls, status=status, sent_at=at) for name, calls, status, at in rows]
+
+
+def begin(connection: sqlite3.Connection, run: int, role: str, base_url: str, server: str, token: str) -> int:
+    """A new batch without calls; returns its number.
+
+    Args:
+        server: The place of its server, as replies are stored under.
+    """
+    cursor = connection.execute(
+        "INSERT INTO call_batches (run_id, role, base_url, server, token, state, calls, bytes, tokens, cost) "
+        "VALUES (?, ?, ?, ?, ?, 'gathered', 0, 0, 0, 0)",
+        (run, role, base_url, server, token),
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def add(
+    connection: sqlite3.Connection, run: int, batch: int, attempts: Sequence[int], found: Sequence[GatheredCall]
+) -> None:
+    """Put calls into a batch; their attempts are stored already."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO requests (hash, profile, model, body) VALUES (?, ?, ?, ?)",
+        [(one.call.request, one.call.profile, one.call.model, one.call.body) for one in found],
+    )
+    connection.executemany(
+        "INSERT INTO batched_calls (attempt_id, run_id, batch_id, request_id, key, sample) "
+        "VALUES (?, ?, ?, (SELECT id FROM requests WHERE hash = ?), ?, ?)",
+        [
+            (attempt, run, batch, one.call.request, one.call.key, one.call.sample)
+            for attempt, one in zip(attempts, found, strict=True)
+        ],
+    )
+    connection.execute(
+        "UPDATE call_batches SET calls = calls + ?, bytes = bytes + ?, tokens = tokens + ?, cost = cost + ? "
+        "WHERE id = ?",
+        (
+            len(found),
+            sum(one.bytes for one in found),
+            sum(one.estimate.tokens for one in found),
+            sum(one.estimate.cost for one in found),
+            batch,
+        ),
+    )
+
+
+def set_sent(connection: sqlite3.Connection, batch: int, input_file: str | None, moment: float) -> None:
+    """The batch is about to be made at its provider."""
+    connection.execute(
+        "UPDATE call_batches SET state = 'sent', input_file = ?, sent_at = coalesce(sent_at, ?) WHERE id = ?",
+        (input_file, moment, batch),
+    )
+
+
+def set_open(connection: sqlite3.Connection, batch: int, name: str, look_at: float) -> None:
+    """It was made."""
+    connection.execute(
+        "UPDATE call_batches SET state = 'open', name = ?, look_at = ? WHERE id = ?", (name, look_at, batch)
+    )
+
+
+def set_status(connection: sqlite3.Connection, batch: int, status: str | None, look_at: float) -> None:
+    """How it stands at its provider, and when to look again; None leaves what is known."""
+    connection.execute(
+        "UPDATE call_batches SET status = coalesce(?, status), look_at = ? WHERE id = ?", (status, look_at, batch)
+    )
+
+
+def set_ended(connection: sqlite3.Connection, batch: int) -> None:
+    """What came of each of its calls is stored."""
+    connection.execute("UPDATE call_batches SET state = 'ended' WHERE id = ?", (batch,))
+
+
+def bodies(connection: sqlite3.Connection, batch: int) -> Iterator[tuple[int, bytes]]:
+    """Each call of a batch as (attempt, body), in their order."""
+    return connection.execute(
+        "SELECT b.attempt_id, r.body FROM batched_calls AS b CROSS JOIN requests AS r ON r.id = b.request_id "
+        "WHERE b.batch_id = ? ORDER BY b.attempt_id",
+        (batch,),
+    )
+
+
+def call_of(connection: sqlite3.Connection, batch: BatchRow, attempt: int) -> BatchedCall | None:
+    """A call of a batch; None for one that it doesn't hold."""
+    row: tuple[Any, ...] | None = connection.execute(
+        "SELECT a.state, b.key, r.hash, r.body, r.profile, r.model, b.sample, a.url FROM batched_calls AS b "
+        "CROSS JOIN attempts AS a ON a.id = b.attempt_id CROSS JOIN requests AS r ON r.id = b.request_id "
+        "WHERE b.attempt_id = ? AND b.batch_id = ?",
+        (attempt, batch.id),
+    ).fetchone()
+    if row is None:
+        return None
+    state, key, request, body, profile, model, sample, url = row
+    return BatchedCall(
+        state,
+        JournaledCall(
+            key=key,
+            server=batch.server,
+            request=request,
+            body=body,
+            profile=profile,
+            model=model,
+            sample=sample,
+            url=url,
+        ),
+    )
+
+
+def without_outcome(connection: sqlite3.Connection, batch: int) -> list[int]:
+    """The attempts of a batch of which nobody knows what became."""
+    rows = connection.execute(
+        "SELECT b.attempt_id FROM batched_calls AS b CROSS JOIN attempts AS a ON a.id = b.attempt_id "
+        "WHERE b.batch_id = ? AND a.state = 'sent'",
+        (batch,),
+    )
+    return [attempt for (attempt,) in rows]
+
+
+def failed_codes(connection: sqlite3.Connection, batch: int) -> list[str]:
+    """The code of each call of a batch that brought no reply."""
+    rows = connection.execute(
+        "SELECT a.code FROM batched_calls AS b CROSS JOIN attempts AS a ON a.id = b.attempt_id "
+        "WHERE b.batch_id = ? AND a.state IN ('failed', 'unsent')",
+        (batch,),
+    )
+    return [code or "" for (code,) in rows]
+
+
+def asked_before(connection: sqlite3.Connection, run: int, key: bytes) -> list[AskedBefore]:
+    """A run's calls with a key in its batches, oldest first."""
+    rows = connection.execute(
+        "SELECT a.completion_id, a.state, a.status, a.code, a.detail FROM batched_calls AS b "
+        "CROSS JOIN attempts AS a ON a.id = b.attempt_id WHERE b.key = ? AND b.run_id = ? ORDER BY a.id",
+        (key, run),
+    )
+    return [AskedBefore(*row) for row in rows]
+
+
+def forget_failures(connection: sqlite3.Connection, run: int) -> None:
+    """Have a run ask again what failed in its batches; the attempts stay."""
+    connection.execute(
+        "DELETE FROM batched_calls WHERE run_id = ? AND (SELECT state FROM attempts WHERE id = attempt_id) "
+        "IN ('failed', 'unsent')",
+        (run,),
+    )

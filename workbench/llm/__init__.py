@@ -4,5 +4,5 @@ caller: one call through everything. lane: one role's server. pace: how fast, ho
 records: requests and replies, and what of them must be kept. dialects, profiles: forms and kinds of servers.
 server: which one, and its address. keys: where its key comes from. check: whether it can be worked with.
 transport: bytes. clock: time and chance. failures: why an attempt failed. waits: what a server asks for and allows.
-prices: what models cost.
+prices: what models cost. batches: calls that a provider answers together.
 """

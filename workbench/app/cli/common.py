@@ -366,7 +366,8 @@ def estimate_words(found: Estimate) -> str:
 
 def follow(project: Project, info: RunInfo, database: str) -> RunInfo:
     """Show a run's progress until it ends; Ctrl-C leaves it going and ends the command."""
-    from workbench.runs.verifying import wait
+    from workbench.runs.run_status import run_costs
+    from workbench.runs.verifying import run_info, wait
 
     try:
         with one_line() as line:
@@ -376,6 +377,8 @@ def follow(project: Project, info: RunInfo, database: str) -> RunInfo:
         say(f"Run {info.run} goes on in the background.")
         runs = f"workbench runs {shlex.quote(database)}"
         say(f"  Watch it: {runs}   Cancel it: {runs} cancel {info.run}")
+        if run_costs(project, run_info(project, info.run)).batches:
+            say(f"  Its batch stays with the provider, also without this machine; then: {runs} resume {info.run}")
         sys.exit(130)
 
 

@@ -316,6 +316,10 @@ def _show_costs(used: RunUsage, costs: RunCosts) -> None:
     click.echo(f"  possibly spent beside: {amount(costs.possibly_spent)}")
     if costs.to_finish is not None:
         click.echo(f"  to finish: about {amount(costs.to_finish)}")
+    for batch in costs.batches:
+        click.echo(
+            inert(f"  batch {batch.name or '–'}: {batch.calls:,} calls, {batch.status or 'sent'}, {batch.sent_at}")
+        )
     for warning in used.warnings:
         click.echo(inert(f"  warning: {warning}"))
     if costs.ambiguous:

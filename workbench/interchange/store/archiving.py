@@ -92,7 +92,7 @@ PARTS: Final[tuple[ArchiveTable, ...]] = (
 """In the order in which they stand in an archive."""
 EVENTS: Final = ("labels", "adjudications", "exclusions")
 """Parts of one table, which are read back together in the order in which events arrived."""
-CALLS: Final = ("requests", "responses", "attempts", "verdict_calls")
+CALLS: Final = ("requests", "responses", "attempts", "call_batches", "batched_calls", "verdict_calls")
 """Parts that hold calls to model servers: by far the most bytes where judges have run."""
 NEVER: Final[dict[str, str]] = {
     "secrets": "the database's secret never leaves it; a database that is read back draws its own",

@@ -1,0 +1,271 @@
+"""A run's batches at their providers: sent, looked at, and read when they have ended.
+
+A batch is in the database before its provider hears of it. One that may have been made is looked for there first, so
+that whoever goes on after a kill has nothing made twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from tempfile import TemporaryFile
+from typing import BinaryIO, Final
+
+from workbench.core.database.connection import Database
+from workbench.llm.batches import BATCH_APIS
+from workbench.llm.batches.records import (
+    BatchApi,
+    BatchResult,
+    BatchStatus,
+    NewBatch,
+    NotYetKnown,
+    lines_of,
+    write_lines,
+)
+from workbench.llm.batches.server import BatchServer
+from workbench.llm.caller import understood
+from workbench.llm.failures import REPEATED, AttemptFailed
+from workbench.llm.lane import Lane
+from workbench.llm.pace import Patience
+from workbench.llm.records import Halt
+from workbench.llm.transport import Received
+from workbench.runs.lease import Lease
+from workbench.runs.session import Client
+from workbench.runs.store import batches
+from workbench.runs.store.batches import BatchRow
+
+_GROUP: Final = 500
+_SOONEST_S: Final = 2.0
+_LATEST_S: Final = 300.0
+_SHARE: Final = 0.1
+"""A batch is looked at again after this share of the time that it has taken, within those bounds."""
+_TOO_MANY: Final = ("token_limit_exceeded", "rate_limit_exceeded")
+"""What a provider says that takes no more for now."""
+
+
+class BatchDesk:
+    """A run's batches at their providers.
+
+    Attributes:
+        most: Calls in a batch, once a provider has refused more; None before.
+    """
+
+    def __init__(self, database: Database, lease: Lease, run: int, client: Client) -> None:
+        self._reader = database.reader()
+        self._lease = lease
+        self._run = run
+        self._journal, self._caller = client.journal, client.caller
+        self._patience: dict[int, Patience] = {}
+        self.most: int | None = None
+
+    def due(self) -> float:
+        """When the next batch is to be looked at, in seconds since 1970."""
+        return min((batch.look_at for batch in self._unended()), default=0.0)
+
+    async def attend(self) -> bool:
+        """See to the batches that are due; whether one has ended, or none is left."""
+        unended = self._unended()
+        ended = not unended
+        for batch in unended:
+            if batch.look_at <= self._caller.clock.date() and not self._waits(batch, unended):
+                ended = await self._see_to(batch) or ended
+        return ended
+
+    def _waits(self, batch: BatchRow, unended: Sequence[BatchRow]) -> bool:
+        """Whether a batch is to be sent when those before it have ended, since its provider takes no more."""
+        return self.most is not None and batch.state == "gathered" and batch.id != unended[0].id
+
+    async def _see_to(self, batch: BatchRow) -> bool:
+        """Send a batch, or look how it stands; whether it has ended."""
+        lane = self._caller.lanes[batch.role]
+        try:
+            if batch.state != "open":
+                await self._send(batch)
+                ended = False
+            else:
+                ended = await self._look(batch)
+        except NotYetKnown:
+            self._look_later(batch, "may be there")
+            return False
+        except AttemptFailed as failure:
+            wait = self._patience.setdefault(batch.id, Patience(self._caller.clock)).wait(failure)
+            if wait is None or failure.code == "quota":
+                raise lane.refusal(failure) from None
+            self._caller.errors[failure.code] += 1
+            self._caller.warn(f"{lane.title} was asked again about a batch ({failure.detail}).")
+            self._look_later(batch, None, wait)
+            return False
+        self._patience.pop(batch.id, None)
+        return ended
+
+    def _unended(self) -> list[BatchRow]:
+        return batches.unended(self._reader, self._run)
+
+    def _server(self, batch: BatchRow) -> tuple[BatchServer, BatchApi]:
+        lane = self._caller.lanes[batch.role]
+        return BatchServer(lane, batch.base_url, self._caller.transport, self._caller.clock), BATCH_APIS[
+            lane.profile.name
+        ]
+
+    def _look_later(self, batch: BatchRow, status: str | None, wait: float | None = None) -> None:
+        now = self._caller.clock.date()
+        taken = now - (batch.sent_at or now)
+        after = min(max(_SOONEST_S, _SHARE * taken), _LATEST_S) if wait is None else wait
+        self._lease.store(partial(batches.set_status, batch=batch.id, status=status, look_at=now + after))
+
+    # -- sending
+
+    async def _send(self, batch: BatchRow) -> None:
+        """Have a batch made, unless it was already.
+
+        Raises:
+            AttemptFailed: It wasn't, or nobody knows.
+            NotYetKnown: Nobody can know now.
+        """
+        server, api = self._server(batch)
+        now = self._caller.clock.date()
+        new = NewBatch(token=batch.token, model=server.lane.server.model, calls=batch.calls, since=batch.sent_at or now)
+        name = await api.find(server, batch.input_file, new) if batch.state == "sent" else None
+        if name is None:
+            with TemporaryFile() as file:
+                write_lines(file, self._lines(batch, api))
+                input_file = await api.upload(server, file, new)
+                # From here on it may be there, whatever happens.
+                self._lease.store(partial(batches.set_sent, batch=batch.id, input_file=input_file, moment=now))
+                self._caller.in_flight += 1
+                try:
+                    name = await api.create(server, input_file, file, new)
+                finally:
+                    self._caller.in_flight -= 1
+        self._lease.store(partial(batches.set_open, batch=batch.id, name=name, look_at=now))
+
+    def _lines(self, batch: BatchRow, api: BatchApi) -> Iterator[bytes]:
+        for attempt, body in batches.bodies(self._reader, batch.id):
+            yield api.line(f"{batch.token}-{attempt}", body)
+
+    # -- looking, and reading what came
+
+    async def _look(self, batch: BatchRow) -> bool:
+        """How a batch stands; what it has brought is stored."""
+        assert batch.name is not None
+        server, api = self._server(batch)
+        status = await api.status(server, batch.name)
+        if not status.ended:
+            self._look_later(batch, status.words, status.wait)
+            return False
+        if status.problems:
+            self._take_refusal(batch, status)
+        else:
+            await self._take_results(batch, server, api, status)
+        await self._journal.flush()
+        self._lease.store(partial(batches.set_ended, batch=batch.id))
+        return True
+
+    async def _take_results(self, batch: BatchRow, server: BatchServer, api: BatchApi, status: BatchStatus) -> None:
+        ms = (self._caller.clock.date() - (batch.sent_at or 0.0)) * 1000
+        seen: set[int] = set()
+        unknown = 0
+        for source in status.results:
+            with TemporaryFile() as file:
+                await api.fetch(server, source, file)
+                unknown += await self._read(batch, server.lane, api, file, seen, ms)
+        if unknown:
+            self._caller.warn(
+                f"{unknown:,} results of batch {batch.name} belong to none of its calls; they are ignored."
+            )
+        await self._journal.flush()
+        failure, made = status.of_the_rest
+        left = batches.without_outcome(self._reader, batch.id)
+        for attempt in left:
+            self._fail(attempt, failure, made=made)
+        self._tell_of(batch)
+
+    async def _read(self, batch: BatchRow, lane: Lane, api: BatchApi, file: BinaryIO, seen: set[int], ms: float) -> int:
+        """Store a file's results; how many belong to no call of the batch."""
+        unknown = 0
+        for count, line in enumerate(lines_of(file)):
+            try:
+                result = api.result(line)
+            except AttemptFailed:
+                unknown += 1
+                continue
+            unknown += not self._store(batch, lane, result, seen, ms)
+            if count % _GROUP == _GROUP - 1:
+                await self._journal.flush()
+        return unknown
+
+    def _store(self, batch: BatchRow, lane: Lane, result: BatchResult, seen: set[int], ms: float) -> bool:
+        """Store a result; whether it belongs to the batch. One that was stored before is passed over."""
+        token, _, number = result.call.partition("-")
+        if token != batch.token or not (number.isascii() and number.isdigit() and len(number) < 19):
+            return False
+        attempt = int(number)
+        found = batches.call_of(self._reader, batch, attempt)
+        if found is None:
+            return False
+        if found.state != "sent" or attempt in seen:
+            return True
+        seen.add(attempt)
+        failure = result.failure
+        if failure is None:
+            try:
+                response, reply = understood(lane, Received(200, {}, result.body), ms)
+            except AttemptFailed as malformed:
+                failure = malformed
+            else:
+                self._journal.done(attempt, found.call, response)
+                lane.trial.succeeded()
+                self._caller.unpriced += reply.usage.cost is None
+                return True
+        self._fail(attempt, failure, made=result.made)
+        return True
+
+    def _fail(self, attempt: int, failure: AttemptFailed, *, made: bool) -> None:
+        self._caller.errors[failure.code] += 1
+        self._journal.fail(attempt, failure.code, failure.status, failure.detail, sent=made)
+
+    def _take_refusal(self, batch: BatchRow, status: BatchStatus) -> None:
+        """None of a batch's calls was made.
+
+        Raises:
+            Halt: None would be, however often it is sent.
+        """
+        code, words = status.problems[0]
+        lane = self._caller.lanes[batch.role]
+        said = f"{words} ({code})" if code else words
+        too_many = code in _TOO_MANY
+        failure = AttemptFailed("rate_limit" if too_many else "bad_request", said)
+        for attempt in batches.without_outcome(self._reader, batch.id):
+            self._fail(attempt, failure, made=False)
+        if too_many and batch.calls > 1:
+            self.most = max(1, batch.calls // 2)
+            self._caller.warn(
+                f"{lane.title} takes no batch of {batch.calls:,} calls now: {said}. It gets smaller ones."
+            )
+            return
+        self._lease.store(partial(batches.set_ended, batch=batch.id))
+        more = f", and {len(status.problems) - 1} more" if len(status.problems) > 1 else ""
+        raise Halt(
+            "quota" if too_many else "bad_request",
+            f"{lane.title} took none of a batch's {batch.calls:,} calls: {said}{more}. "
+            "Mend the cause, then resume the run.",
+        )
+
+    def _tell_of(self, batch: BatchRow) -> None:
+        """Say how many calls of a batch are asked again, and why."""
+        codes: Counter[str] = Counter(batches.failed_codes(self._reader, batch.id))
+        again = {code: count for code, count in codes.items() if code in REPEATED or code == "cancelled"}
+        if again:
+            words = ", ".join(f"{count:,} {code}" for code, count in sorted(again.items()))
+            self._caller.warn(f"Of batch {batch.name} some calls are asked again: {words}.")
+
+    async def cancel(self) -> None:
+        """Have no more calls made; what was made is fetched when the run is resumed."""
+        for batch in self._unended():
+            if batch.state == "open" and batch.name is not None:
+                server, api = self._server(batch)
+                try:
+                    await api.cancel(server, batch.name)
+                except (AttemptFailed, Halt) as failure:
+                    self._caller.warn(f"Batch {batch.name} could not be cancelled: {failure}.")

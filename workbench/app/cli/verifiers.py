@@ -317,9 +317,8 @@ def _show_costs(used: RunUsage, costs: RunCosts) -> None:
     if costs.to_finish is not None:
         click.echo(f"  to finish: about {amount(costs.to_finish)}")
     for batch in costs.batches:
-        click.echo(
-            inert(f"  batch {batch.name or '–'}: {batch.calls:,} calls, {batch.status or 'sent'}, {batch.sent_at}")
-        )
+        how = f"{batch.status or 'sent'}, since {batch.sent_at}"
+        click.echo(inert(f"  batch {batch.name or '–'}: {batch.calls:,} calls, {how}"))
     for warning in used.warnings:
         click.echo(inert(f"  warning: {warning}"))
     if costs.ambiguous:

@@ -210,7 +210,7 @@ async def test_rows_refused_at_import_are_counted(tmp_path: Path) -> None:
     import_files(project, plan_import([mixed]), dataset="mixed")
     async with opened(project) as (app, _):
         assert "3 items" in text_of(app, "#home-states Static")
-        assert "! rows refused at import, in quarantine: 2" in text_of(app, "#home-states Static")
+        assert "! rows refused at import, in quarantine (:x): 2" in text_of(app, "#home-states Static")
 
 
 async def test_panels_that_do_not_fit_scroll_by_keyboard(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.file_picker import FilePicker
 from workbench.app.tui.kit.option_field import OptionField, Pick, PickMany
 from workbench.app.tui.screens.import_data import ImportScreen
+from workbench.app.tui.screens.quarantine import QuarantineScreen
 
 ODD = """\
 Prompt text,Expected result,What the model said,Human OK?,Grader says,[red]Notes[/
@@ -182,6 +183,26 @@ async def test_columns_are_guessed_by_their_values_and_shown_with_them(tmp_path:
         ("B4", 4),
         ("C4", 4),
     ]
+
+
+async def test_rows_in_quarantine_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "twice.csv"
+    rows = ["What [b]is[/b] it?,4,It is 4,Integer", "What [b]is[/b] it?,4,It is 4,B4 - Set", "Other?,5,It is 5,Integer"]
+    path.write_text("\n".join(["question,reference,completion,subtype", *rows]))
+    async with opened(make_project(tmp_path, [])) as (app, pilot):
+        screen = await look_at(app, pilot, path)
+        await until(pilot, lambda: screen.report is not None)
+        assert "! line 3, whole: 'What [b]is[/b] it?' has another type, subtype or source than" in preview(app)
+        assert "of the same question and reference answer in this file" in preview(app)
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: app.screen is not screen)
+        await press(pilot, *":x", "enter")
+        listed = screen_of(app, QuarantineScreen)
+        await until(pilot, lambda: bool(listed.refused))
+        (row,) = listed.refused
+        assert (row.file, row.line, row.field, row.code) == ("twice.csv", 3, "type", "duplicate_key")
+        assert row.text.startswith("What [b]is[/b] it?,4")
+        assert "has another type and subtype than" in str(listed.query_one("#quarantine-detail Static", Static).content)
 
 
 async def test_the_arrows_go_from_field_to_field(tmp_path: Path) -> None:

@@ -151,6 +151,24 @@ class TypeColumn(Struct, kw_only=True):
         )
 
 
+class RefusedRow(Struct, frozen=True, kw_only=True):
+    """A row in quarantine.
+
+    Attributes:
+        file: The name of its file.
+        line: Its line there (of Parquet and JSON arrays: the element's number).
+        text: How it begins.
+    """
+
+    dataset: str
+    file: str
+    line: int
+    field: str | None
+    code: str
+    message: str
+    text: str
+
+
 class QuarantinedRow(Struct, frozen=True, kw_only=True):
     """A refused row as a report shows it."""
 

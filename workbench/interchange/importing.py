@@ -17,7 +17,7 @@ from workbench.core.code import ProblemRecord, Record
 from workbench.core.code_tests.broken import BrokenTest, broken_in, with_candidate
 from workbench.core.database.connection import Database
 from workbench.core.errors import UsageError
-from workbench.core.item import ItemRecord, QuarantinedRow, QuestionRecord, Refusal, TypeColumn
+from workbench.core.item import ItemRecord, QuarantinedRow, QuestionRecord, Refusal, RefusedRow, TypeColumn
 from workbench.core.project import Project
 from workbench.core.run import RefusedLine, VerdictColumn, VerdictRow, VerdictsImported
 from workbench.data.formats import peers
@@ -52,6 +52,7 @@ __all__ = [
     "parse_verdicts",
     "plan_import",
     "preview_import",
+    "refused_rows",
     "verifier_name",
 ]
 
@@ -60,6 +61,8 @@ _LONGEST_NAME = 200
 _FIRST = 3
 """Rows that a preview shows."""
 _SHOWN_OF_TEXT = 200
+_MOST_REFUSED, _OF_REFUSED = 10_000, 2_000
+"""Rows in quarantine that are listed, and bytes of each."""
 _MAY_MISS = ("gold", "model", "source", "type_text", "subtype_text")
 """Fields of an item that a row may leave empty."""
 _LATER = logs.LATER | {UNKNOWN_PROBLEM}
@@ -181,6 +184,11 @@ def preview_import(
 
         reports.append(_with_columns(_read(plan, store.CHUNK, counts, add, None, progress), _looked_over(plan)))
     return replace(together(name, reports), first=first)
+
+
+def refused_rows(project: Project) -> list[RefusedRow]:
+    """The rows in quarantine, the newest import's first, 10,000 at most."""
+    return import_rows.refused(project.database.reader(), _MOST_REFUSED, _OF_REFUSED)
 
 
 def _preview(record: ItemRecord | QuestionRecord) -> PreviewRow:

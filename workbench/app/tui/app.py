@@ -62,6 +62,7 @@ SCREENS: dict[str, tuple[str, str, str]] = {
     "agreement": ("AgreementScreen", "g", "Agreement: the people who label, pair by pair"),
     "add_judge": ("AddJudgeScreen", "n", "Add a judge: a model server's verdicts under a name"),
     "history": ("HistoryScreen", "l", "History: your own labels"),
+    "quarantine": ("QuarantineScreen", "x", "Quarantine: rows refused at import, and why"),
     "begin": ("BeginScreen", "u", "Begin: from a file to a first figure, in four steps"),
 }
 """Screen name -> (class in tui/screens/NAME.py, its letter behind ``:``, one line of help); imported on first use."""

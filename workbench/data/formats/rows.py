@@ -359,6 +359,12 @@ def within(domain: str, source: str | None) -> str:
     return source if source is not None and "/" in source else f"{domain}/{source or NO_SOURCE}"
 
 
+def is_derived(item: ItemRecord) -> bool:
+    """Whether both of its ids were made of its content."""
+    made = derived(item.question, item.reference)
+    return item.question_key == made and item.completion_key == derived(made, item.model, item.completion)
+
+
 def derived(*parts: str | None) -> str:
     """The id of what comes without one: a hash of its content."""
     return blake2b(_hashed.encode(parts), digest_size=16).hexdigest()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 from typing import Final
 
 from workbench.core.code import ProblemRecord, Record, SolutionRecord
-from workbench.core.item import KEPT_RAW, ItemRecord, QuarantinedRow, QuestionRecord, Refusal
+from workbench.core.item import KEPT_RAW, ItemRecord, QuarantinedRow, QuestionRecord, Refusal, RefusedRow
 from workbench.data.store.item_rows import ItemInserter, Matched
 from workbench.data.store.problems import ProblemRows
 
@@ -190,6 +191,32 @@ def first(connection: sqlite3.Connection, import_id: int, most: int) -> list[Qua
         (import_id, most),
     )
     return [QuarantinedRow(line=line, field=field, code=code, message=message) for line, field, code, message in rows]
+
+
+def refused(connection: sqlite3.Connection, most: int, characters: int) -> list[RefusedRow]:
+    """Rows in quarantine, the newest import's first.
+
+    Args:
+        characters: So many bytes of each row are read.
+    """
+    rows = connection.execute(
+        "SELECT d.name, n.path, k.line, k.field, k.code, k.message, substr(k.raw, 1, ?) FROM quarantine AS k "
+        "JOIN imports AS n ON n.id = k.import_id JOIN datasets AS d ON d.id = n.dataset_id "
+        "ORDER BY n.id DESC, k.line, k.id LIMIT ?",
+        (characters, most),
+    )
+    return [
+        RefusedRow(
+            dataset=dataset,
+            file=PurePath(path).name,
+            line=line,
+            field=field,
+            code=code,
+            message=message,
+            text=" ".join(raw.decode("utf-8", "replace").split()),
+        )
+        for dataset, path, line, field, code, message, raw in rows
+    ]
 
 
 def lines(connection: sqlite3.Connection, import_id: int) -> frozenset[int]:

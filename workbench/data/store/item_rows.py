@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from workbench.core.database.hashes import content_hash
 from workbench.core.item import KEPT_RAW, ItemRecord, Refusal
+from workbench.data.formats.rows import is_derived
 from workbench.data.store.licences import Licences
 
 # -- Which row an item of an import contradicts, and in which fields.
@@ -49,7 +50,9 @@ def contradicted(connection: sqlite3.Connection, question: int, item: ItemRecord
     Args:
         question: Row id of the question of the item's key.
     """
-    stored = connection.execute(_QUESTION, (question,)).fetchone() or (None,) * len(_OF_QUESTION)
+    stored = connection.execute(_QUESTION, (question,)).fetchone()
+    if stored is None:
+        return Contradicted((), "")
     said = (item.question, item.reference, item.source, item.type, item.subtype)
     fields = _differing(_OF_QUESTION, stored, said)
     if fields:
@@ -76,6 +79,8 @@ def _place(connection: sqlite3.Connection, completion: int | None) -> str:
 
 
 _REMEMBERED = 50_000
+_SHOWN = 60
+"""Characters of a question in a message."""
 _EXPLAINED = 100
 """While a first import fills the tables, rows it contradicts can't be looked up quickly: that is done for so many."""
 _INSERT_QUESTION = "INSERT INTO questions (id, dataset_id, key, source_id, type, subtype, hash) VALUES (?,?,?,?,?,?,?)"
@@ -210,6 +215,8 @@ class ItemInserter:
         where = "that is stored" if code == "conflict" else "in this file"
         if other is not None and other.place:
             where = f"{where} ({other.place})"
+        if is_derived(item):
+            return self._told_by_texts(item, code, fields, where)
         differs = f"differs in {' and '.join(fields)} from the row of these ids {where}"
         if not fields:
             differs = f"has other content than the row of these ids {where}"
@@ -219,6 +226,24 @@ class ItemInserter:
             field=fields[0] if fields else "completion_id",
             message=f"{item.completion_key[:80]!r} of question {item.question_key[:80]!r} {differs}. "
             "Mend the row, give it an id of its own, or import it as another --dataset.",
+            raw=item.raw[:KEPT_RAW],
+        )
+
+    def _told_by_texts(self, item: ItemRecord, code: str, fields: tuple[str, ...], where: str) -> Refusal:
+        """The same of an item whose ids were made of its texts."""
+        begins = " ".join(item.question.split())[:_SHOWN]
+        asked = (item.question_key, item.question, item.reference, item.source, item.type, item.subtype)
+        if asked == self._asked:
+            same, may_differ = "question, reference answer, model and completion", "gold or further column"
+        else:
+            same, may_differ = "question and reference answer", "type, subtype or source"
+        differs = " and ".join(fields) or may_differ
+        return Refusal(
+            line=item.line,
+            code=code,
+            field=fields[0] if fields else None,
+            message=f"{begins!r} has another {differs} than the row of the same {same} {where}. "
+            "Make both say the same, leave one out, or give rows ids of their own in a column.",
             raw=item.raw[:KEPT_RAW],
         )
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from workbench.app.tui.kit.columns import TableColumn, TableRow
 from workbench.core.text.inert import inert
+
+_SHOWN: Final = 30
+"""Characters of a cell in the menu."""
 
 
 class Copyable(NamedTuple):
@@ -29,7 +32,9 @@ def of_row(columns: Sequence[TableColumn], row: TableRow, here: int) -> Iterator
         here: The place of the cell.
     """
     cell = row.cells[here]
-    yield Copyable("c", f"the cell: {columns[here].title or 'mark'}", lambda: cell.full)
+    shown = inert(" ".join(cell.full.split()))
+    said = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+    yield Copyable("c", f"the cell: {said or '–'} ({columns[here].title or 'mark'})", lambda: cell.full)
     yield Copyable("r", "the row, as Markdown", lambda: markdown([one.title for one in columns], [row]))
 
 

@@ -7,12 +7,15 @@ from collections.abc import Iterator, Sequence
 from textual.content import Content
 
 from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.wording import plain
 from workbench.core.item import QuarantinedRow
 from workbench.core.run import RefusedLine
 from workbench.core.text.figures import counted
 from workbench.interchange.importing import ImportReport, PreviewRow
 
 _SHOWN = 70
+_OF_LINES = ("csv", "tsv", "jsonl", "verifybench")
+"""Formats in which a row is counted by its line."""
 _REFUSED = 5
 
 
@@ -56,8 +59,10 @@ def _beginning(text: str) -> str:
 
 def _rest(found: ImportReport) -> Iterator[Content]:
     refused: list[QuarantinedRow | RefusedLine] = [*found.quarantine, *(found.refused_verdicts or [])]
+    where = "line" if found.format in _OF_LINES else "row"
     for row in refused[:_REFUSED]:
-        yield Content.styled(printable(f"! row {row.line}, {row.field or 'whole'}: {row.message}"), "$text-warning")
+        at = f"{where} {row.line}, {row.field or 'whole'}"
+        yield Content.styled(printable(f"! {at}: {plain(row.message)}"), "$text-warning")
     if len(refused) > _REFUSED:
         yield Content.styled(f"! and {len(refused) - _REFUSED:,} more", "$text-warning")
     for column in found.verdict_columns or []:

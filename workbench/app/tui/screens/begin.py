@@ -116,7 +116,8 @@ def _file(found: Begun) -> BeginStep:
         return BeginStep("File", waits, False)
     if not counts.items:
         return BeginStep("File", "your questions, reference answers and completions; nothing is here yet", False)
-    refused = f"; {counted(counts.quarantined, 'row')} refused, in quarantine" if counts.quarantined else ""
+    listed = f"; {counted(counts.quarantined, 'row')} refused, in quarantine (:x)"
+    refused = listed if counts.quarantined else ""
     names = ", ".join(one.name for one in counts.datasets)
     return BeginStep("File", f"{counted(counts.items, 'item')} of {names}{refused}", True)
 

@@ -393,7 +393,8 @@ def _states(found: Status, width: int) -> Content:
         found, width
     )
     if found.quarantined:
-        text += Content.styled(f"\n! rows refused at import, in quarantine: {found.quarantined:,}", "$text-warning")
+        refused = f"\n! rows refused at import, in quarantine (:x): {found.quarantined:,}"
+        text += Content.styled(refused, "$text-warning")
     return text
 
 

@@ -1,0 +1,77 @@
+"""Quarantine: the rows that imports have refused, each with its place, the field at fault and what to do."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.content import Content
+
+from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.live import LiveScreen
+from workbench.app.tui.table_screen import TableScreen
+from workbench.app.tui.wording import plain
+from workbench.core.item import RefusedRow
+from workbench.core.text.figures import counted
+from workbench.interchange.importing import refused_rows
+from workbench.tables.table import Columns, count, word
+
+_COLUMNS: Columns[RefusedRow] = (
+    word("file", lambda row: row.file, room=(12, 28)),
+    count("line", lambda row: row.line, room=8),
+    word("field", lambda row: row.field or "–", room=(8, 14)),
+    word("reason", lambda row: row.code, room=(12, 15)),
+    word("begins", lambda row: row.text, room=(16, 60)),
+)
+
+
+class QuarantineScreen(TableScreen, LiveScreen):
+    """The row under the cursor is shown below the list, with the reason in full.
+
+    Attributes:
+        refused: The rows, the newest import's first.
+    """
+
+    CSS_PATH = "quarantine.tcss"
+    TITLE_TEXT = "Quarantine"
+    PREFIX, DETAIL = "quarantine", True
+    EMPTY = "No row stands in quarantine: every row of every file was taken."
+    ACTIONS: ClassVar[tuple[Action, ...]] = (Action("quarantine.reload", "r", "reload", "Reload", "Read them again."),)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refused: list[RefusedRow] = []
+
+    def read(self) -> list[RefusedRow]:
+        """All that stand there."""
+        return refused_rows(self.project)
+
+    def show(self, data: list[RefusedRow]) -> None:
+        """List them."""
+        self.refused = data
+        self.table.show_records(_COLUMNS, enumerate(data))
+        self.set_class(not data, "empty")
+        if data:
+            self.table.focus()
+        self.say(f"{counted(len(data), 'row')} refused; mended, and its file imported again, a row leaves")
+        self.highlighted(0)
+
+    def action_reload(self) -> None:
+        """Read again."""
+        self.read_again()
+
+    def highlighted(self, row: int) -> None:
+        """Show the row under the cursor, and why it was refused."""
+        at = self.table.selected_id
+        self.put_detail(Content() if at is None or at >= len(self.refused) else _detail(self.refused[at]))
+
+
+def _detail(row: RefusedRow) -> Content:
+    where = f"line {row.line:,} of {row.file}, for {row.dataset}"
+    return Content("\n").join(
+        [
+            Content.styled(printable(where), "bold"),
+            Content.styled(printable(plain(row.message)), "$text-warning"),
+            Content.styled(printable(row.text), "$text-muted"),
+        ]
+    )

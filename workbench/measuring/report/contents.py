@@ -9,6 +9,7 @@ from msgspec import Struct
 from workbench.core.verdict import GoldChoice, OutcomeWord, Protocol3
 from workbench.measuring.records.card import DataCard
 from workbench.measuring.records.testing import SuiteFigures
+from workbench.measuring.records.triage import TriageLine
 from workbench.measuring.records.validity import ValidityReport
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.comparison import FamilyReport
@@ -148,6 +149,7 @@ class Contents(Struct, frozen=True, kw_only=True):
         family: The verifiers against each other; None where fewer than two can be compared.
         validity: Whether verdicts follow what they should not; None without a verifier that decides.
         agreement: How far people agree; None without labels.
+        causes: Why verifiers err, as reviewers gave it case by case.
         examples: How many examples an error has at most.
         tests: What came of solutions' tests, by run and suite.
     """
@@ -166,6 +168,7 @@ class Contents(Struct, frozen=True, kw_only=True):
     validity: ValidityReport | None
     agreement: AgreementReport | None
     errors: list[Errors]
+    causes: list[TriageLine] = []
     examples: int
     tests: list[SuiteFigures] = []
     runs: list[RunFacts]

@@ -30,6 +30,7 @@ from workbench.measuring.columns import Columns, columns
 from workbench.measuring.family import family
 from workbench.measuring.judged import BASELINE, JudgedSelection, VerifierRun, judged, judges_of
 from workbench.measuring.report.card import GoldItems, data_card
+from workbench.measuring.report.causes import causes_section
 from workbench.measuring.report.common import summary_section
 from workbench.measuring.report.contents import (
     ERROR_KINDS,
@@ -60,6 +61,7 @@ from workbench.measuring.report.people import (
 )
 from workbench.measuring.report.pictures import make_folder, pictures, write_pictures
 from workbench.measuring.report.testing import testing_section
+from workbench.measuring.reviewing.triage import cause_lines
 from workbench.measuring.store import overview
 from workbench.measuring.testing import suite_figures
 from workbench.measuring.validity import validity
@@ -89,6 +91,7 @@ SECTIONS: Final[tuple[Callable[[Contents], Section | None], ...]] = (
     scores_section,
     validity_section,
     people_section,
+    causes_section,
     examples_section,
     methods_section,
     provenance_section,
@@ -335,6 +338,7 @@ def gather(
         validity=validity(project, names, gold=gold, selection=wanted) if names else None,
         agreement=_agreement(project),
         errors=errors_of(project, found, examples) if found is not None and examples else [],
+        causes=cause_lines(project, names),
         examples=examples,
         tests=suite_figures(project, wanted),
         runs=[run_facts(project, judge.run) for judge in judges if judge.run is not None],

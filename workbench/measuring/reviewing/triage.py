@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from workbench.core.errors import UsageError
@@ -275,6 +275,21 @@ def own_causes(project: Project) -> list[Cause]:
 
 
 # -- For a paper.
+
+
+def cause_lines(project: Project, verifiers: Collection[str]) -> list[TriageLine]:
+    """The causes that stand on errors of these verifiers, over all items and by type; each verifier's commonest first.
+
+    Marks on verdicts that gold has come to agree with are left out.
+    """
+    found = [one for one in reviews.marks(project.database.reader()) if not one.outdated and one.verifier in verifiers]
+    lines = []
+    for verifier in sorted({mark.verifier for mark in found}):
+        own = [(cause_of(mark.category, mark.note).name, mark.type) for mark in found if mark.verifier == verifier]
+        for cause, n in Counter(cause for cause, _ in own).most_common():
+            counts = Counter(type_ for name, type_ in own if name == cause)
+            lines.append(TriageLine(verifier=verifier, cause=cause, counts=dict(counts), n=n, share=n / len(own)))
+    return lines
 
 
 def paragraph(found: TriageTally) -> str:

@@ -23,9 +23,12 @@ from workbench.core.verdict import Outcome, Verdict
 from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
+from workbench.measuring.accuracy_items import AccuracyCell
 from workbench.measuring.notes import note
+from workbench.measuring.records.triage import Cause
 from workbench.measuring.report.contents import Contents
 from workbench.measuring.report.gathering import gather, write_report
+from workbench.measuring.reviewing import triage
 
 WHEN = "2025-01-01 00:00 UTC"
 
@@ -97,6 +100,18 @@ def test_a_report_is_written_somewhere(project: Project, tmp_path: Path) -> None
     done = CliRunner().invoke(root, ["report", str(project.path)])
     assert isinstance(done.exception, UsageError)
     assert "--figures" in done.exception.hint
+
+
+def test_causes_given_in_triage_are_a_table(project: Project, tmp_path: Path) -> None:
+    assert "Causes of errors" not in written(project, tmp_path / "none.html")
+    scope = triage.of_cell(project, AccuracyCell(verifier="bad"), "items")
+    found = [one for item in scope.items[:2] if (one := triage.case(project, scope, item)) is not None]
+    triage.give_cause(project, found, Cause("other", "a <b>guess</b>"), scope, by="dora")
+    (line,) = gathered(project).causes
+    assert (line.verifier, line.cause, line.n, line.share) == ("bad", "a <b>guess</b>", 2, 1.0)
+    page = written(project, tmp_path / "some.html")
+    assert "Causes of errors" in page
+    assert "a <b>guess</b>" not in page
 
 
 def test_confusions_have_every_verdict(project: Project) -> None:

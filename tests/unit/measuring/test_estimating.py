@@ -178,7 +178,7 @@ def mixed(folder: Path, share: dict[str, float], *, whole: bool) -> Project:
     ]
     project = make_project(folder, rows)
     for name, right in (("judge", {"m": 0.95, "n": 0.6}), ("rules", {"m": 0.9, "n": 0.9})):
-        said = [row["model"] for row in rows]
+        said = [str(row["model"]) for row in rows]
         add_run(
             project,
             name,

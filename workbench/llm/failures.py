@@ -87,7 +87,8 @@ def of_response(status: int, headers: Mapping[str, str], body: bytes, date: floa
 def of_error_object(error: Any) -> AttemptFailed:
     """What an ``error`` inside a response of status 200 means (OpenRouter and streams send such)."""
     said = _said(error)
-    status = _status_inside(error) or next((status for status, names in _STATUSES if names.search(said.signs)), 500)
+    named = (status for told in (said.signs, said.whole) for status, names in _STATUSES if names.search(told))
+    status = _status_inside(error) or next(named, 500)
     return _failure(status, said.whole, said.wait, f"error {status} in the reply: {said.words}")
 
 
@@ -100,23 +101,18 @@ def _status_inside(error: Any) -> int | None:
     return None
 
 
-_STATUSES = (
-    (429, re.compile(r"rate_?limit|too_?many_?requests|RESOURCE_EXHAUSTED|insufficient_quota|throttl", re.IGNORECASE)),
-    (529, re.compile(r"overloaded|\bUNAVAILABLE\b|engine_busy", re.IGNORECASE)),
-    (
-        401,
-        re.compile(r"authentication_error|(?:invalid|missing)_?api_?key|UNAUTHENTICATED|unauthorized", re.IGNORECASE),
-    ),
-    (402, re.compile(r"billing_error|payment_required|insufficient_(?:balance|credits)", re.IGNORECASE)),
-    (403, re.compile(r"permission_?(?:denied|error)|forbidden", re.IGNORECASE)),
-    (404, re.compile(r"(?:model_)?not_?found(?:_error)?\b", re.IGNORECASE)),
-    (413, re.compile(r"request_too_large", re.IGNORECASE)),
-    (
-        400,
-        re.compile(
-            r"invalid_?(?:request|argument|parameter)|bad_?request|context_length|content_filter", re.IGNORECASE
-        ),
-    ),
+_STATUSES = tuple(
+    (status, re.compile(names, re.IGNORECASE))
+    for status, names in (
+        (402, r"billing_error|payment[_ ]?required|insufficient[_ ](?:balance|credits?|funds)"),
+        (429, r"rate[_ ]?limit|too[_ ]?many[_ ]?requests|RESOURCE_EXHAUSTED|insufficient_quota|throttl"),
+        (529, r"overloaded|\bUNAVAILABLE\b|engine_busy"),
+        (401, r"authentication_error|(?:invalid|missing)[_ ]?api[_ ]?key|UNAUTHENTICATED|unauthorized"),
+        (403, r"permission[_ ]?(?:denied|error)|forbidden"),
+        (404, r"not[_ ]?found"),
+        (413, r"request_too_large"),
+        (400, r"invalid_?(?:request|argument|parameter)|bad_?request|context_length|content_filter"),
+    )
 )
 """What servers call their errors where they say no status."""
 
@@ -156,25 +152,31 @@ _CONTEXT = re.compile(
 _FILTER = re.compile(
     r"content[ _-]?filter|content_?policy|content management policy|ResponsibleAI|moderation|\bflagged\b"
     r"|data_?inspection|inappropriate content|violat(?:es|ing) (?:our )?usage|safety[ _](?:check|system)"
-    r"|PROHIBITED_CONTENT|\b(?:bio|cyber)_policy\b",
+    r"|PROHIBITED_CONTENT|SensitiveContent|\bguardrail|敏感|\b(?:bio|cyber)_policy\b",
     re.IGNORECASE,
 )
 _SPENT = re.compile(
     r"insufficient[ _](?:quota|credits?|balance|funds)|credit (?:balance|limit)|credit_limit"
     r"|billing_(?:hard_limit|error)|spend(?:ing)?[ _]limit|all available credits|\busage (?:limits|threshold)\b"
     r"|budget (?:has been )?exceeded|budget_exceeded|\bArrearage\b|in good standing"
-    r"|free quota|free ?tier ?only|\bis suspended\b",
+    r"|free quota|free ?tier ?only|\bis suspended\b|billing_not_active|\bhave any credits\b"
+    r"|AccountOverdue|SetLimitExceeded|\bbalance is (?:insufficient|not enough)|insufficient_user_quota"
+    r"|\bKey limit exceeded \(total|欠费|余额不足",
     re.IGNORECASE,
 )
 _DAY = re.compile(
     r"\b(?:per|a)[ -]?(?:day|month)\b|Per(?:Day|Month)|ByDay\b|\b(?:daily|monthly)\b|_daily\b|\b[RT]PD\b"
-    r"|per 86400 ?s|\blimit: 0\b",
+    r"|\d [\w ]{1,20}/ ?(?:day|month)\b|\bfor today\b|per 86400 ?s|\blimit: 0\b",
     re.IGNORECASE,
 )
 _MINUTES = re.compile(
     r"(?<!free )allocated quota exceeded|exceeded your usage limits\. please try again later", re.IGNORECASE
 )
 """What sounds like a spent quota and is a limit a minute."""
+_THROTTLED = re.compile(r"\bThrottlingException\b")
+"""Bedrock's, of status 400."""
+_TOO_LARGE = re.compile(r"^Request too large for|tokens must be reduced in order to run", re.IGNORECASE)
+"""One request that is more than a minute's limit: to wait doesn't help."""
 _BUSY = re.compile(
     r"^loading(?: the)? model|\bmodel\b[^.]{0,120}\b(?:is|are) (?:currently |still )*(?:loading|being loaded)\b"
     r"|\bstill (?:loading|starting|warming)|\b(?:warming|starting) up\b|\bwaiting for (?:the )?model\b"
@@ -200,9 +202,11 @@ def _is_busy(status: int, whole: str, wait: float | None) -> bool:
 def _code(status: int, whole: str, wait: float | None) -> FailureCode:
     if status in {400, 401, 403} and _KEY.search(whole):
         return "auth"
+    if status in {413, 429} and _TOO_LARGE.search(whole):
+        return "context_length"
     if status in {400, 402, 403, 412, 429} and (limit := _limit(status, whole, wait)) is not None:
         return limit
-    if status in {400, 403, 413, 422} and _FILTER.search(whole):
+    if status in {400, 403, 413, 422, 446} and _FILTER.search(whole):
         return "content_filter"
     if status == 413 or (status in {400, 403, 422} and _CONTEXT.search(whole)):
         return "context_length"
@@ -222,7 +226,7 @@ def _limit(status: int, whole: str, wait: float | None) -> FailureCode | None:
         return "quota" if wait is None else "rate_limit"
     if _SPENT.search(whole) or (status in {403, 429} and _DAY.search(whole)):
         return "quota"
-    return "rate_limit" if status == 429 else None
+    return "rate_limit" if status == 429 or _THROTTLED.search(whole) else None
 
 
 # -- What an error's body says; servers put it in half a dozen places.
@@ -237,7 +241,7 @@ _EVENT = re.compile(rb"\s*(?:(?:event|id|retry)?:[^\n]*\n)*+(?:data|error):")
 _PAGE = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 _TITLE = re.compile(r"<(title|h1)\b[^>]*>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
 _SIGNS: Final = frozenset(
-    {"type", "code", "status", "error_type", "error_code", "reason", "quotaId", "limit_source", "reasons"}
+    {"type", "__type", "code", "status", "error_type", "error_code", "reason", "quotaId", "limit_source", "reasons"}
 )
 """Fields whose words tell what kind of error it is."""
 
@@ -316,7 +320,12 @@ def _inner(data: dict[str, Any]) -> Any:
     metadata = data.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
     return next(
-        (one for one in (raw, *(data.get(name) for name in ("error", "message", "detail", "msg"))) if one), None
+        (
+            one
+            for one in (raw, *(data.get(name) for name in ("error", "message", "detail", "msg", "status_msg")))
+            if one
+        ),
+        None,
     )
 
 

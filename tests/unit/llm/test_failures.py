@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.servers.memory import HeldClock
+from tests.servers.scripted import chat_reply
+from workbench.llm.dialects import read
 from workbench.llm.failures import AttemptFailed, of_response, said_in
 from workbench.llm.pace import FEWEST_ATTEMPTS, MOST_ATTEMPTS, PATIENCE_S, Patience
 from workbench.llm.waits import asked_wait
@@ -81,6 +83,58 @@ def test_a_servers_words_are_one_short_line(body: bytes, words: str | None) -> N
     assert words is None or said == words
     assert len(said) <= 300
     assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "code"),
+    [
+        # Amazon Bedrock, OpenAI's one request above a minute's limit, an account without billing.
+        (400, {"__type": "ThrottlingException", "message": "Too many requests, please wait."}, "rate_limit"),
+        (429, error("Request too large for gpt-4o on tokens per min (TPM): Limit 3, Requested 45."), "context_length"),
+        (429, error("Your account is not active", code="billing_not_active"), "quota"),
+        # xAI, SiliconFlow, Volcengine, OpenRouter, New API, Zhipu: credit.
+        (403, {"code": "denied", "error": "Your newly created team doesn't have any credits yet."}, "quota"),
+        (403, {"code": 30001, "message": "Sorry, your account balance is insufficient"}, "quota"),
+        (403, error("Your account has an overdue balance.", code="AccountOverdueError"), "quota"),
+        (429, error("You have reached the set inference limit.", code="SetLimitExceeded"), "quota"),
+        (403, error("Key limit exceeded (total limit). Manage it at openrouter.ai"), "quota"),
+        (403, error("user quota is not enough", code="insufficient_user_quota"), "quota"),
+        (429, error("您的账户已欠费，请充值后重试", code="1113"), "quota"),
+        # Cohere's trial, a gateway in plain words; a minute's limit looks much the same.
+        (429, {"message": "You are using a Trial key, which is limited to 1000 API calls / month."}, "quota"),
+        (429, {"message": "You are using a Trial key, which is limited to 20 API calls / minute."}, "rate_limit"),
+        (429, {"message": "quota exceeded for today"}, "quota"),
+        # Volcengine, Zhipu, Portkey: filters.
+        (400, error("may contain sensitive information", code="InputTextSensitiveContentDetected"), "content_filter"),
+        (400, error("系统检测到输入内容可能包含敏感内容", code="1301"), "content_filter"),
+        (446, error("The guardrail checks defined in the config failed.", type="hooks_failed"), "content_filter"),
+    ],
+)  # fmt: skip
+def test_what_gateways_and_other_makers_say(status: int, body: Any, code: str) -> None:
+    assert of_response(status, {}, json.dumps(body).encode()).code == code
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}, "choices": None}, "quota"),
+        ({"base_resp": {"status_code": 1002, "status_msg": "rate limit exceeded(RPM)"}}, "rate_limit"),
+        ({"code": "Throttling.RateQuota", "message": "Requests rate limit exceeded", "request_id": "1"}, "rate_limit"),
+        ({"detail": "Unauthorized"}, "auth"),
+        ({"success": False, "message": "upstream failed"}, "server"),
+    ],
+)
+def test_an_error_in_the_place_of_a_reply_is_what_it_says(body: Any, code: str) -> None:
+    with pytest.raises(AttemptFailed) as caught:
+        read(json.dumps(body).encode(), "chat", "openai")
+    assert caught.value.code == code
+
+
+def test_what_stands_around_a_reply_takes_nothing_from_it() -> None:
+    whole = chat_reply("Yes") | {"base_resp": {"status_code": 0, "status_msg": ""}, "message": "ok", "error": {}}
+    whole["usage"] = {"input_tokens": 10, "output_tokens": 5}
+    reply = read(b"\xef\xbb\xbf" + json.dumps(whole).encode(), "chat", "openai")
+    assert (reply.text, reply.usage.prompt_tokens, reply.usage.completion_tokens) == ("Yes", 10, 5)
 
 
 _JSON = st.recursive(

@@ -244,8 +244,15 @@ def test_runs_are_listed_with_their_pace(project: Project) -> None:
     start(project, "exact", selection=Selection((), 3))
     slow = start(project, "slow")
     watch = Watch(project)
-    until(lambda: any(info.rate for info in watch.runs()))
-    exact, at_work = watch.runs()
+    seen: list[RunInfo] = []
+
+    def has_pace() -> bool:
+        # What is looked at is what was seen: the run goes on meanwhile, and may be over.
+        seen[:] = watch.runs()
+        return any(info.rate for info in seen)
+
+    until(has_pace)
+    exact, at_work = seen
     assert (exact.state, exact.items, exact.done, exact.pid) == ("complete", 3, 3, None)
     assert (at_work.run, at_work.state, at_work.pid) == (slow.run, "running", runner_pid(project))
     assert at_work.alive

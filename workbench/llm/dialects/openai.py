@@ -17,6 +17,7 @@ from workbench.llm.server import NO_EXTRAS, RequestExtras
 # -- Careful looks into JSON that a server sent: any of it may be missing or of another type.
 
 
+_BOM = b"\xef\xbb\xbf"
 _KEEP_ALIVES = re.compile(rb"(?:\s|:[^\n]*+(?:\n|\Z))*+")
 _MOST_TOKENS = 10**8
 _LARGEST = 1e300
@@ -40,6 +41,7 @@ def decoded(body: bytes) -> Any:
 
 def without_keep_alives(body: bytes) -> bytes:
     """A body from where its JSON begins."""
+    body = body.removeprefix(_BOM)
     found = _KEEP_ALIVES.match(body)
     return body[found.end() :] if found else body
 
@@ -189,6 +191,8 @@ def read(data: Any) -> Reply:
         AttemptFailed: It is no chat completion, reports an error, or was broken off by the server.
     """
     data = mapping(data, "the reply")
+    if (error := _instead_of_choices(data)) is not None:
+        raise of_error_object(error)
     choices = entries(data.get("choices"), "choices")
     if not choices:
         raise malformed("choices is empty")
@@ -213,6 +217,15 @@ def read(data: Any) -> Reply:
             usage(data.get("usage"), data.get("service_tier")), parts.text or "", parts.reasoning
         ),
     )
+
+
+def _instead_of_choices(data: dict[str, Any]) -> dict[str, Any] | None:
+    """What gateways and MiniMax say, with status 200, where there is no reply."""
+    if data.get("choices") is not None:
+        return None
+    inner = data.get("base_resp")
+    said = inner if isinstance(inner, dict) else data
+    return said if any(isinstance(said.get(name), str) for name in ("message", "detail", "msg", "status_msg")) else None
 
 
 def _tokens(logprobs: Any) -> Iterator[TokenChoice]:
@@ -304,7 +317,8 @@ def usage(data: Any, tier: Any = None) -> Usage:
     """
     if not isinstance(data, dict):
         return Usage()
-    prompt, completion = optional_count(data, "prompt_tokens"), optional_count(data, "completion_tokens")
+    prompt = _first_count(data, ((None, "prompt_tokens"), (None, "input_tokens")))
+    completion = _first_count(data, ((None, "completion_tokens"), (None, "output_tokens")))
     total = optional_count(data, "total_tokens")
     details = data.get("completion_tokens_details") or data.get("output_tokens_details")
     reasoning = optional_count(details, "reasoning_tokens")

@@ -12,7 +12,6 @@ import msgspec
 from workbench.llm.dialects.openai import without_keep_alives
 from workbench.llm.failures import AttemptFailed, malformed
 
-_BOM = b"\xef\xbb\xbf"
 _DONE = "[DONE]"
 _FIELD = re.compile(rb"(?:data|event|id|retry|error):")
 _WORDS = ("content", "reasoning_content", "reasoning", "thinking", "refusal")
@@ -26,7 +25,7 @@ def unstreamed(body: bytes, content_type: str = "") -> bytes:
     Raises:
         AttemptFailed: The stream can't be understood, or ended before its reply did.
     """
-    rest = without_keep_alives(body.removeprefix(_BOM))
+    rest = without_keep_alives(body)
     if not _FIELD.match(rest):
         if not rest and content_type.partition(";")[0].strip().lower() == "text/event-stream":
             raise _cut_off()

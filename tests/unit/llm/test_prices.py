@@ -164,3 +164,15 @@ def test_a_table_of_the_users_goes_before_ours(tmp_path: Path) -> None:
         os.utime(own, (1, len(wrong)))
         with pytest.raises(UsageError, match="model_prices_and_context_window"):
             listed_price(server("openai", "gpt-5.1"), own)
+
+
+def test_a_batch_costs_what_the_table_says_else_half() -> None:
+    dear = Rates(input=4.0, output=12.0, cached_input=0.4)
+    listed = Rates(input=1.5, output=3.0)
+    others = ((200_000, "", dear), (0, "batch", listed), (0, "flex", dear))
+    price = Price(input=2.0, output=8.0, cached_input=0.2, date="2026-11-01", others=others)
+    batched = price.in_batches()
+    assert (batched.input, batched.output) == (1.5, 3.0)
+    assert batched.rates(300_000, "batch") == Rates(input=2.0, output=6.0, cached_input=0.2)
+    plain = Price(input=2.0, output=8.0, cache_write=3.0, date="2026-11-01").in_batches()
+    assert plain == Price(input=1.0, output=4.0, cache_write=1.5, date="2026-11-01")

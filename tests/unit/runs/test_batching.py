@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from tests.background import runner_pid, until
 from tests.helpers import make_project
 from tests.served_runs import HereRunner, check_sums, here_on, rows
 from tests.servers.batches import BatchProvider, batching, judge_reply
 from tests.servers.wire import Scripted
+from workbench.app.cli import root
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
@@ -385,4 +387,17 @@ def test_a_cancelled_run_cancels_its_batch_and_keeps_what_was_answered(
     openai.polls = 1
     ended = wait(project, resume(project, run).run)
     assert (ended.state, openai.batches) == ("complete", [("batch_0", 20), ("batch_1", 10)])
+    project.close()
+
+
+def test_runs_show_names_the_batch_under_way(tmp_path: Path, openai: BatchProvider) -> None:
+    openai.polls = 10**9
+    project = make_project(tmp_path, rows(20))
+    run = start(project, JUDGE, openai.options(), "batched", in_batches=True).run
+    until(lambda: openai.steps["status"] > 0)
+    until(lambda: run_costs(project, run_info(project, run)).batches[0].status)
+    shown = CliRunner().invoke(root, ["runs", str(project.path), "show", str(run)]).output
+    assert "batch batch_0: 20 calls, in_progress, since 20" in shown
+    openai.end()
+    assert wait(project, run).state == "complete"
     project.close()

@@ -9,9 +9,15 @@ import pytest
 from textual.widgets import Input
 
 from tests.tui.solved import solved_project
-from tests.tui.stage import notices, opened, press, screen_of, settle, text_of
+from tests.tui.stage import notices, opened, press, screen_of, settle, text_of, until
+from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.pass_grid import PassGrid
 from workbench.app.tui.kit.reader import Reader
+from workbench.app.tui.kit.virtual_table import VirtualTable
+from workbench.app.tui.screens.code import CodeScreen
 from workbench.app.tui.screens.code_problem import CodeProblemScreen
+from workbench.app.tui.screens.code_tests import CodeTestsScreen
+from workbench.app.tui.screens.start_run import SetUpRunScreen
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.runs import verifying
@@ -58,6 +64,28 @@ async def test_x_sets_a_test_apart_with_a_reason_and_z_takes_it_back(project: Pr
         assert screen.is_current
 
 
+async def test_the_tests_of_all_problems_stand_in_one_list(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":o", "enter", "i")
+        await settle(pilot)
+        table = screen_of(app, CodeTestsScreen).query_one(VirtualTable)
+        lines = [table.render_line(y).text.split() for y in range(1, 7)]
+        assert [line[1] for line in lines] == ["1", "2", "3", "4", "5", "1"]
+        assert [" ".join(line[2:5]) for line in lines][4:] == ["17 by some", "100 by all"]
+        await press(pilot, "down", "down", "enter")
+        await settle(pilot)
+        assert screen_of(app, CodeProblemScreen).query_one(PassGrid).column_key == 2
+
+
+async def test_the_form_that_starts_a_suite_begins_with_the_problem(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":o", "enter", "enter", "a")
+        await until(pilot, lambda: isinstance(app.screen, SetUpRunScreen))
+        await settle(pilot)
+        items = app.screen.query_one("#option-items", OptionField)
+        assert items.value == "dataset=code question_id=own/clip"
+
+
 async def test_l_runs_one_solution_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, Selection, bool]] = []
 
@@ -74,3 +102,16 @@ async def test_l_runs_one_solution_again(project: Project, monkeypatch: pytest.M
     one, every = asked
     assert (one[0], str(one[1]), one[2]) == ("execution", "dataset=code and completion_id=own/clip/0", True)
     assert str(every[1]) == "dataset=code and question_id=own/clip"
+
+
+async def test_problems_of_several_data_sets_are_told_apart(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":o", "enter")
+        table = screen_of(app, CodeScreen).query_one(VirtualTable)
+        assert "data set" not in table.render_line(0).text
+        with project.database.write() as connection:
+            connection.execute("INSERT INTO datasets (name, created_at) VALUES ('other', '2026')")
+            connection.execute("UPDATE questions SET dataset_id = 2 WHERE id = 2")
+        await press(pilot, "r")
+        await until(pilot, lambda: "data set" in table.render_line(0).text)
+        assert "other" in table.render_line(2).text

@@ -117,7 +117,10 @@ MEANINGS: Final = (
     ),
     Meaning("h", "hide", "Hide what matters less, or show it.", "hide think fold-all whole weights validity.all"),
     Meaning(
-        "i", "items", "The items behind it, or the item's problem.", "items item agreement.all flags.open item.code"
+        "i",
+        "items",
+        "The items behind it, or the item's problem.",
+        "items item agreement.all flags.open item.code code.tests",
     ),
     Meaning(
         "o",

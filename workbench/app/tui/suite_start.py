@@ -29,20 +29,25 @@ _TABLES: Final = {
 """Tables of the export, and what stands in them."""
 
 
-def start_suite(screen: WorkbenchScreen, suite: str) -> None:
-    """Open the form that starts one suite."""
+def start_suite(screen: WorkbenchScreen, suite: str, *which: Condition) -> None:
+    """Open the form that starts one suite, on items that meet the conditions."""
     work = partial(problems.to_run, screen.project, (suite,))
-    screen.in_background(work, partial(_fill_in, screen), group="suite-start")
+    screen.in_background(work, partial(_fill_in, screen, _line(which)), group="suite-start")
 
 
-def choose_suite(screen: WorkbenchScreen) -> None:
+def choose_suite(screen: WorkbenchScreen, *which: Condition) -> None:
     """Ask which suite is to be run, where there is more than one; then open the form."""
-    screen.in_background(partial(problems.runnable, screen.project), partial(_ask, screen), group="suite-start")
+    work = partial(problems.runnable, screen.project)
+    screen.in_background(work, partial(_ask, screen, _line(which)), group="suite-start")
+
+
+def _line(conditions: Sequence[Condition]) -> str:
+    return " ".join(shlex.quote(str(one)) for one in conditions)
 
 
 def choose_export(screen: WorkbenchScreen, *conditions: Condition) -> None:
     """Ask which lines are to be written, of the items that meet the conditions or of all; then open the form."""
-    where = " ".join(shlex.quote(str(one)) for one in conditions)
+    where = _line(conditions)
     there = [("this problem", where)] if conditions else []
     offered = [(table, which, where) for which, where in (*there, ("all problems", "")) for table in _TABLES]
     choices = [Choice(str(place), f"{which}: {_TABLES[table]}") for place, (table, which, _) in enumerate(offered)]
@@ -79,13 +84,13 @@ def run_again(screen: WorkbenchScreen, matrix: PassMatrix, which: Condition) -> 
     screen.in_background(work, started, group="run-again")
 
 
-def _ask(screen: WorkbenchScreen, found: Sequence[SuitesToRun]) -> None:
+def _ask(screen: WorkbenchScreen, where: str, found: Sequence[SuitesToRun]) -> None:
     def chosen(place: str | None) -> None:
         if place is not None:
-            _fill_in(screen, found[int(place)])
+            _fill_in(screen, where, found[int(place)])
 
     if len(found) == 1:
-        _fill_in(screen, found[0])
+        _fill_in(screen, where, found[0])
     elif found:
         choices = [Choice(str(place), printable(one.words)) for place, one in enumerate(found)]
         screen.app.push_screen(ChoiceMenu("Run solutions against", choices), chosen)
@@ -93,9 +98,9 @@ def _ask(screen: WorkbenchScreen, found: Sequence[SuitesToRun]) -> None:
         screen.notify("No problem here has tests yet: import a file of problems with tests.", markup=False)
 
 
-def _fill_in(screen: WorkbenchScreen, suites: SuitesToRun) -> None:
+def _fill_in(screen: WorkbenchScreen, where: str, suites: SuitesToRun) -> None:
     from workbench.app.tui.screens.runs import RunsScreen
     from workbench.app.tui.screens.start_run import StartOffer
 
-    offer = StartOffer(problems.KIND, {"suite": suites.option, "name": suites.name})
+    offer = StartOffer(problems.KIND, {"suite": suites.option, "name": suites.name, "items": where})
     screen.app.push_screen(RunsScreen(starting=True, offer=offer))

@@ -24,7 +24,7 @@ PROBLEM_KINDS: Final[dict[ProblemKind, str]] = {
 }
 """The kinds in words."""
 
-PROBLEM_SORTS: Final = ("task_id", "entry_point", "solutions", "tests", "gold", "passing", "beside", "done")
+PROBLEM_SORTS: Final = ("task_id", "dataset", "entry_point", "solutions", "tests", "gold", "passing", "beside", "done")
 """Columns that the list sorts by."""
 
 

@@ -269,7 +269,8 @@ def _contradicted(record: ProblemRecord, code: str, field: str, other: str) -> R
         code=code,
         field=field,
         message=f"Problem {record.problem.task_id[:80]!r} {where} {other}. "
-        "Give it an id of its own, or import the file as another --dataset.",
+        "Give it an id of its own, import the file as another data set, or give corrected tests a suite of their own "
+        '(a field suites: {"name": [tests]}); single wrong tests are set apart with x on the problem.',
         raw=record.raw[:KEPT_RAW],
     )
 
@@ -323,6 +324,7 @@ _JUDGED = f"(SELECT count({_ALL_PASS}) {_RAN})"
 _DIFFERING = f"(SELECT coalesce(sum({_ALL_PASS} <> {GOLD}), 0) {_RAN})"
 _ORDERS: Final[dict[str, str]] = {
     "task_id": "q.key",
+    "dataset": "d.name",
     "entry_point": "coalesce(p.entry_point, '')",
     "solutions": _SOLUTIONS,
     "tests": _TESTS,

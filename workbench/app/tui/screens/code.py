@@ -17,6 +17,7 @@ from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.suite_start import choose_export, choose_suite
 from workbench.app.tui.table_screen import CatalogScreen
 from workbench.coding import problems
+from workbench.core.selection import Condition
 from workbench.core.text.figures import NONE, percent
 from workbench.data.records.pass_matrix import PROBLEM_KINDS, ProblemKind, ProblemQuery, ProblemRow, SuiteRun
 from workbench.tables.document import Cell
@@ -47,6 +48,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
         Action("code.run", "w", "choose_run", "Run", "Choose whose outcomes are counted: run and suite."),
         Action("code.start", "a", "start", "Start", "Run the solutions against a suite of tests."),
         Action("code.metrics", "V", "rankings", "Rankings", "Show how verifiers rank solutions against their tests."),
+        Action("code.tests", "i", "tests", "Tests", "List the tests of all problems: passed by all, by none, apart."),
         Action("code.evolution", "o", "rounds", "Evolution", "Show how suites of tests grow harder by rounds."),
         Action("code.dataset", "D", "dataset", "Data set", "Show the problems of one data set.", footer=False),
         Action("code.again", "r", "again", "Read again", "Read the problems anew.", footer=False),
@@ -56,20 +58,23 @@ class CodeScreen(CatalogScreen, LiveScreen):
     def __init__(self) -> None:
         super().__init__(ProblemQuery())
         self.runs: list[SuiteRun] = []
+        self._several = False
 
     # -- following the database --------------------------------------------------------------------
 
-    def read(self) -> list[SuiteRun]:
-        """The runs there are; the table reads its rows itself."""
-        return problems.suite_runs(self.project)
+    def read(self) -> tuple[list[SuiteRun], bool]:
+        """The runs there are, and whether several data sets have problems; the table reads its rows itself."""
+        return problems.suite_runs(self.project), len(problems.datasets(self.project)) > 1
 
-    def show(self, data: list[SuiteRun]) -> None:
-        """Read the rows in sight again; their order stays until it is asked for anew."""
+    def show(self, found: tuple[list[SuiteRun], bool]) -> None:
+        """Read the rows in sight again; their order stays until it is asked for anew, or another data set comes."""
+        data, several = found
         self.runs = data
         before = self.asked.run
         run = next((one for one in data if _same(one, before)), None) or next(iter(data), None)
         beside = _beside(run, data)
-        if self._source is None or not _same(run, before) or not _same(beside, self.asked.beside):
+        came, self._several = several != self._several, several
+        if self._source is None or came or not _same(run, before) or not _same(beside, self.asked.beside):
             self.change(run=run, beside=beside)
             return
         self.asked = structs.replace(self.asked, run=run, beside=beside)
@@ -78,7 +83,11 @@ class CodeScreen(CatalogScreen, LiveScreen):
 
     def rows_of(self, asked: ProblemQuery) -> PagedSource[ProblemRow]:
         """The problems of a query."""
-        return PagedSource(_columns(asked.beside), problems.ProblemTable(self.project, asked), lambda row: row.id)
+        return PagedSource(
+            _columns(asked.beside, several=self._several),
+            problems.ProblemTable(self.project, asked),
+            lambda row: row.id,
+        )
 
     def find(self, name: str) -> list[int]:
         """Problems by their task ids."""
@@ -144,7 +153,8 @@ class CodeScreen(CatalogScreen, LiveScreen):
 
     def action_start(self) -> None:
         """Choose a suite of tests to run, and fill in the form that starts it."""
-        choose_suite(self)
+        named = self.asked.dataset
+        choose_suite(self, *([] if named is None else [Condition("dataset", "=", named)]))
 
     def _count_run(self, place: str | None) -> None:
         if place is not None:
@@ -186,6 +196,15 @@ class CodeScreen(CatalogScreen, LiveScreen):
         if (question := self.table.selected_id) is not None:
             self.app.push_screen(CodeRankingsScreen(question, self.table.order))
 
+    def action_tests(self) -> None:
+        """List the tests of all problems, as the run that is counted found them."""
+        from workbench.app.tui.screens.code_tests import CodeTestsScreen
+
+        if self.asked.run is None:
+            self.notify("Nothing has been run yet: a starts a suite of tests.", markup=False)
+            return
+        self.app.push_screen(CodeTestsScreen(self.asked.run, self.asked.dataset))
+
     def action_rounds(self) -> None:
         """Show evolutions, at the problem under the cursor."""
         from workbench.app.tui.screens.code_rounds import CodeRoundsScreen
@@ -215,10 +234,11 @@ def _whole_percent(share: float | None) -> str:
     return percent(share, 0)
 
 
-def _columns(beside: SuiteRun | None) -> Columns[ProblemRow]:
-    """The columns; that of another suite where one has been run."""
+def _columns(beside: SuiteRun | None, *, several: bool) -> Columns[ProblemRow]:
+    """The columns; that of another suite where one has been run, and of data sets where there are several."""
     return (
         word("problem", lambda row: row.task_id, key="task_id", room=(12, 24)),
+        word("data set", lambda row: row.dataset, key="dataset", room=(8, 14), tone="dim", there=several),
         column(
             "entry point",
             lambda row: row.entry_point,

@@ -63,6 +63,7 @@ class CodeProblemScreen(LiveScreen):
         run: The run to begin with.
         neighbours: Row ids of the problems ``[`` and ``]`` go to, in order.
         solution: The completion to begin at.
+        test: The position of the test to begin at.
 
     Attributes:
         matrix: What is shown; None until it has come.
@@ -109,6 +110,7 @@ class CodeProblemScreen(LiveScreen):
         run: int | None = None,
         neighbours: Sequence[int] = (),
         solution: int | None = None,
+        test: int | None = None,
     ) -> None:
         super().__init__()
         self.question = question
@@ -120,7 +122,7 @@ class CodeProblemScreen(LiveScreen):
         self.comparing = Comparing()
         self._suite, self._run = suite, run
         self._neighbours = neighbours
-        self._begin_at = solution
+        self._begin_at, self._begin_test = solution, test
         self._revealed: set[int] = set()
         self._decided: list[TestDecision] = []
 
@@ -180,9 +182,10 @@ class CodeProblemScreen(LiveScreen):
             view.columns(matrix, laid),
             view.rows(matrix, laid, self.folded, verdicts=self.verdicts, marked=self.comparing.marked),
         )
-        if self._begin_at is not None:
-            grid.move_to(self._begin_at, grid.column_key)
-            self._begin_at = None
+        row = grid.row_key if self._begin_at is None else self._begin_at
+        if row is not None and (self._begin_at, self._begin_test) != (None, None):
+            grid.move_to(row, grid.column_key if self._begin_test is None else self._begin_test)
+            self._begin_at = self._begin_test = None
 
     def _tell(self, matrix: PassMatrix) -> None:
         at = index_of(self._neighbours, self.question)
@@ -230,7 +233,9 @@ class CodeProblemScreen(LiveScreen):
 
     def action_next_suite(self, step: Literal[1, -1]) -> None:
         """Show another suite, by the run that comes first."""
-        if self.matrix is not None and self.matrix.suites:
+        if self.matrix is not None and len(self.matrix.suites) < 2:
+            self.notify("The problem has no other suite of tests.", markup=False)
+        elif self.matrix is not None:
             self._suite, self._run = following(self.matrix.suite, tuple(self.matrix.suites)[::step]), None
             self.read_again()
 
@@ -246,7 +251,7 @@ class CodeProblemScreen(LiveScreen):
     def action_start(self) -> None:
         """Fill in the form that starts this suite."""
         if self.matrix is not None and self.matrix.suite:
-            start_suite(self, self.matrix.suite)
+            start_suite(self, self.matrix.suite, *self._this(self.matrix))
 
     def action_retry(self) -> None:
         """Run the problem's solutions again."""
@@ -256,8 +261,12 @@ class CodeProblemScreen(LiveScreen):
     def action_export(self) -> None:
         """Fill in the export for this problem's outcomes."""
         if self.matrix is not None:
-            named = Condition("question_id", "=", self.matrix.problem.task_id)
-            choose_export(self, Condition("dataset", "=", self.matrix.dataset), named)
+            choose_export(self, *self._this(self.matrix))
+
+    @staticmethod
+    def _this(matrix: PassMatrix) -> tuple[Condition, Condition]:
+        """The conditions that this problem's solutions alone meet."""
+        return Condition("dataset", "=", matrix.dataset), Condition("question_id", "=", matrix.problem.task_id)
 
     # -- tests that count for nobody -----------------------------------------------------------------
 

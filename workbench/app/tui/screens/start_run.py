@@ -210,7 +210,7 @@ class SetUpRunScreen(ServerTestScreen):
         yield TitleBar(f"Start {printable(self.chosen.name)}", self._about)
         with VerticalScroll(id="set-up-run", can_focus=False):
             about = "which items: conditions such as type=A state=final; empty: all"
-            yield option_field(FormField(name=_WHERE, about=about))
+            yield option_field(FormField(name=_WHERE, about=about, value=self._filled.get(_WHERE, "")))
             if not self.chosen.is_configured:
                 about = f"what tables call it; empty: {self.chosen.name}. Other options take another name"
                 yield option_field(FormField(name=_NAME, about=about, value=self._filled.get(_NAME, "")))

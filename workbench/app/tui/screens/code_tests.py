@@ -1,0 +1,96 @@
+"""Tests of all code problems in one list: which every solution passes, which none does, which count for nobody."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.live import LiveScreen
+from workbench.app.tui.table_screen import TableScreen
+from workbench.core.text.figures import counted, percent
+from workbench.data.records.pass_matrix import SuiteRun
+from workbench.measuring.records.testing import FATES, TestFigures
+from workbench.measuring.testing import suite_figures
+from workbench.tables.document import Cell
+from workbench.tables.table import Columns, column, count, word
+
+_TOLD = {"none": Cell("by none", "error"), "all": Cell("by all", "dim"), "mixed": Cell("by some")}
+
+
+def _fate(test: TestFigures) -> Cell:
+    return _TOLD.get(test.fate) or Cell("set apart" if test.fate == "apart" else "broken", "warning")
+
+
+def _columns(*, several: bool) -> Columns[TestFigures]:
+    """The columns; that of data sets where there are several."""
+    return (
+        word("problem", lambda test: test.task_id, room=(16, 24)),
+        count("test", lambda test: test.position + 1, room=4),
+        column("pass %", lambda test: test.rate, lambda rate: percent(rate, 0), room=6, tone="bold"),
+        column("passed", _fate, lambda cell: cell, words=True, by=lambda test: FATES[test.fate], room=9),
+        column("of", lambda test: test.ran, str, room=4),
+        word("source", lambda test: " ".join(test.source.split()), room=(20, 80), tone="dim"),
+        word("why", lambda test: test.why, room=(4, 40)),
+        word("data set", lambda test: test.dataset, room=(8, 16), tone="dim", there=several),
+    )
+
+
+class CodeTestsScreen(TableScreen, LiveScreen):
+    """Figures over solutions: looking at them is no reveal; opening the problem is.
+
+    Args:
+        run: Whose outcomes are counted, and of which suite.
+        dataset: Only tests of this data set.
+    """
+
+    CSS_PATH = "code_tests.tcss"
+    TITLE_TEXT = "Tests"
+    PREFIX = "code-tests"
+    EMPTY = "No test here: the run has outcomes of no problem that is listed."
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("code-tests.open", "enter", "open_row", "Open", "Open the test's problem, with the cursor on the test."),
+        Action("code-tests.again", "r", "again", "Read again", "Count anew.", footer=False),
+    )
+
+    def __init__(self, run: SuiteRun, dataset: str | None = None) -> None:
+        super().__init__()
+        self._run, self._dataset = run, dataset
+        self._tests: list[TestFigures] = []
+
+    def read(self) -> list[TestFigures]:
+        """The tests of the suite, in the order of import."""
+        found = suite_figures(self.project, run=self._run.run)
+        tests = [test for figures in found if figures.suite == self._run.suite for test in figures.tests]
+        return [test for test in tests if self._dataset in (None, test.dataset)]
+
+    def show(self, data: list[TestFigures]) -> None:
+        """List them; the one under the cursor stays under it."""
+        table, at = self.table, self.table.cursor or 0
+        self._tests = data
+        table.show_records(_columns(several=len({test.dataset for test in data}) > 1), enumerate(data))
+        self.set_class(not data, "empty")
+        if data:
+            table.focus()
+            table.jump_to_row(min(at, len(data) - 1) + 1)
+        none, every = (sum(test.fate == fate for test in data) for fate in ("none", "all"))
+        self.say(f"{counted(len(data), 'test')} of {printable(self._run.suite)} · {none:,} by none, {every:,} by all")
+
+    def action_again(self) -> None:
+        """Count anew."""
+        self.read_again()
+
+    def action_open_row(self) -> None:
+        """Open the problem of the test under the cursor."""
+        if (row := self.table.selected_id) is not None:
+            self.opened(row)
+
+    def opened(self, row: int) -> None:
+        """Open the problem, at the test."""
+        from workbench.app.tui.screens.code_problem import CodeProblemScreen
+
+        test = self._tests[row]
+        order = list(dict.fromkeys(self._tests[place].question for place in self.table.order))
+        self.app.push_screen(
+            CodeProblemScreen(test.question, suite=test.suite, run=self._run.run, neighbours=order, test=test.position)
+        )

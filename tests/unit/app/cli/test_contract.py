@@ -132,7 +132,7 @@ def test_verdicts_are_one_line_an_item(database: Path) -> None:
 def test_accuracy(database: Path) -> None:
     found = document("accuracy", database, "--by", "type")
     assert found["protocol"] == "forced"
-    assert set(found["gold"]) == {"adjudicated", "agreed", "imported", "none"}
+    assert set(found["gold"]) == {"adjudicated", "agreed", "imported", "conflict", "none"}
     groups = [row["group"] for row in found["rows"] if row["verifier"] == "exact"]
     assert groups == [None, "A", "B", "C", "D"]
     keys = ["verifier", "group", "n", "accuracy", "ci", "balanced_accuracy", "mcc", "fpr", "fnr", "coverage"]

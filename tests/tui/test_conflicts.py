@@ -13,6 +13,7 @@ from textual.widgets import Static
 from tests.tui.stage import SIZES, notices, press, settle, until
 from tests.unit.labelling.conflicting import judge, project_of, put, rows
 from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.choices import PeopleMenu
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.adjudicate import AdjudicateScreen
@@ -48,7 +49,8 @@ async def looking(
     async with app.run_test(size=size, notifications=True) as pilot:
         app.open_screen("conflicts")
         await settle(pilot)
-        await until(pilot, lambda: app.screen.has_class("empty") or app.screen.query_one(VirtualTable).visible_ids)
+        if person is not None:
+            await until(pilot, lambda: app.screen.has_class("empty") or app.screen.query_one(VirtualTable).visible_ids)
         await press(pilot, *keys)
         yield app, pilot
 
@@ -198,3 +200,41 @@ async def test_it_is_a_key_away_from_adjudicate(project: Project) -> None:
         assert on(app, AdjudicateScreen)
         await press(pilot, "w")
         assert on(app, ConflictsScreen)
+
+
+async def test_where_nobody_may_settle_the_coordinator_names_who_does(project: Project) -> None:
+    people.pause(project, "chen", "on holiday")
+    async with looking(project, person=None) as (app, pilot):
+        await until(pilot, lambda: isinstance(app.screen, PeopleMenu))
+        text = " ".join(seen(app).split())
+        assert "It takes a third person" in text
+        assert "Gold and verdicts are a key away" in text
+        await press(pilot, *"dora", "enter")
+        await until(pilot, lambda: "as dora · 5 to settle" in seen(app))
+        await press(pilot, "enter", "asterisk", "1", "enter")
+        await until(pilot, lambda: bool(decisions(project)))
+    assert rows(
+        project,
+        "SELECT DISTINCT a.name, unblinded FROM label_events JOIN annotators AS a "
+        "ON a.id = annotator_id WHERE kind = 'adjudication'",
+    ) == [("dora", 1)]
+
+
+async def test_who_is_named_to_settle_gets_the_app_blind(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    people.pause(project, "chen", "on holiday")
+    handed: list[str] = []
+    monkeypatch.setattr(WorkbenchApp, "hand_over", lambda _, name: handed.append(name))
+    async with looking(project, person=None) as (app, pilot):
+        await until(pilot, lambda: isinstance(app.screen, PeopleMenu))
+        await press(pilot, *"dora", "ctrl+r")
+    assert handed == ["dora"]
+    assert "dora" in [one.name for one in people.annotators(project)]
+
+
+async def test_home_asks_who_settles_before_anything_is_shown(project: Project) -> None:
+    app = WorkbenchApp(project)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await until(pilot, lambda: "to settle" in seen(app))
+        await press(pilot, "1")
+        await until(pilot, lambda: isinstance(app.screen, PeopleMenu))
+        assert "chen" in seen(app)

@@ -120,7 +120,7 @@ async def test_a_number_leads_to_the_place_of_its_matter(tmp_path: Path) -> None
         runs = screen_of(app, RunsScreen)
         assert runs.chosen is not None
         assert runs.chosen.verifier == "judge"
-        await press(pilot, "escape", "2")
+        await press(pilot, "escape", "2", "enter")
         conflicts = screen_of(app, ConflictsScreen)
         assert "as chen · 3 to settle" in conflicts.query_one(TitleBar).remark
         await press(pilot, "escape", "3")
@@ -138,7 +138,7 @@ async def test_a_number_leads_to_the_place_of_its_matter(tmp_path: Path) -> None
 async def test_enter_and_the_mouse_lead_there_too_and_the_cursor_stays_with_its_matter(tmp_path: Path) -> None:
     project = open_matters(tmp_path)
     async with opened(project) as (app, pilot):
-        await press(pilot, "down", "enter")
+        await press(pilot, "down", "enter", "enter")
         assert isinstance(app.screen, ConflictsScreen)
         await press(pilot, "escape")
         screen = screen_of(app, HomeScreen)

@@ -275,3 +275,18 @@ async def test_an_adjudicator_sees_what_was_stored_and_the_past_decisions(projec
         assert "your decision" not in title(app)
     decided = "SELECT verdict, supersedes IS NOT NULL FROM label_events WHERE kind = 'adjudication' ORDER BY id"
     assert project.database.reader().execute(decided).fetchall() == [("incorrect", 0), ("correct", 1)]
+
+
+async def test_who_came_under_a_name_is_offered_no_verifier_to_start(project: Project) -> None:
+    async with opened(project, annotator="amira") as (app, pilot):
+        assert "Start" not in [key.label for _, key in app.screen.query_one(Footer).shown]
+        await press(pilot, "a")
+        assert type(app.screen).__name__ == "HomeScreen"
+
+
+async def test_who_starts_no_verifier_after_all_is_where_they_were(project: Project) -> None:
+    async with coordinator(project) as (app, pilot):
+        await press(pilot, "a")
+        await until(pilot, lambda: type(app.screen).__name__ == "StartRunScreen")
+        await press(pilot, "escape")
+        assert type(app.screen).__name__ == "HomeScreen"

@@ -276,6 +276,11 @@ def offers(project: Project, role: Role) -> list[Offer]:
     return found
 
 
+def newcomers_conflicts(project: Project) -> int:
+    """How many conflicts somebody may settle who is not among the people yet."""
+    return conflicts.count(project.database.reader(), 0)
+
+
 def _offer(reader: people.Connection, person: people.Annotator, role: Role) -> Offer:
     if role == "annotator":
         counts = claiming.counts(reader, person.id)

@@ -184,6 +184,7 @@ def _nobodys_conflicts(facts: ProjectFacts) -> Iterator[Matter]:
             sentence=f"{counted(many, 'item')} {'is' if many == 1 else 'are'} in conflict, and nobody is here who may "
             "settle them: it takes a third person, who has not labelled them.",
             size=many,
+            screen="conflicts",
             command="workbench annotators DB add NAME",
         )
 

@@ -308,6 +308,12 @@ class WorkbenchApp(App[None]):
         names = key_names(self.settings.keymap.get(name, keys))
         return [self.get_key_display(Binding(key, "")) for key in names]
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only who may open the list of runs starts a verifier."""
+        if action == "start_verifier":
+            return "runs" in self.screen_names
+        return super().check_action(action, parameters)
+
     def action_start_verifier(self, name: str = "") -> None:
         """Set up a verifier over the list of runs; "": choose one first."""
         from workbench.app.tui.screens.runs import RunsScreen

@@ -10,6 +10,7 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, PeopleMenu
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.screen import WorkbenchScreen
+from workbench.core.errors import WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.labelling.rulings import Offer, Role
@@ -19,11 +20,17 @@ _QUESTIONS: Final[dict[Role, str]] = {
     "adjudicator": "Who settles conflicts?",
     "own": "Whose labels and decisions?",
 }
-_SIGHTED: Final = (
-    "Gold and verdicts are a key away here: what is said under these names is marked unblinded, and agreement leaves "
-    "it out. So that it counts, ctrl+r hands this app to the person under the cursor, blind, until they leave it; or "
-    "they open the project under their own name, or in a browser."
+_BLIND: Final = (
+    "ctrl+r hands this app to the person under the cursor, blind, until they leave it; or they open the project "
+    "under their own name, or in a browser."
 )
+_SIGHTED: Final[dict[Role, str]] = {
+    "annotator": "Gold and verdicts are a key away here: what is said under these names is marked unblinded, and "
+    f"agreement leaves it out. So that it counts, {_BLIND}",
+    "adjudicator": "Gold and verdicts are a key away here: what is decided under these names is marked unblinded. "
+    f"So that it is blind, {_BLIND}",
+}
+_THIRD: Final = "It takes a third person, who has not labelled them: type a name, your own if that is you."
 
 
 def person_action(screen: str) -> Action:
@@ -75,28 +82,57 @@ class PersonScreen(WorkbenchScreen):
         self._offer(asked=True)
 
     def _offer(self, *, asked: bool) -> None:
-        from workbench.labelling.rulings import offers
+        self.in_background(self._candidates, partial(self._ask, asked), group="people")
 
-        work = partial(offers, self.project, self.ROLE)
-        self.in_background(work, partial(self._ask, asked), group="people")
+    def _candidates(self) -> tuple[list[Offer], bool]:
+        """Who has work in the role, and whether there is some for somebody new."""
+        from workbench.labelling.rulings import newcomers_conflicts, offers
 
-    def _ask(self, asked: bool, found: list[Offer]) -> None:
+        fresh = self.ROLE == "adjudicator" and bool(newcomers_conflicts(self.project))
+        return offers(self.project, self.ROLE), fresh
+
+    def _ask(self, asked: bool, candidates: tuple[list[Offer], bool]) -> None:
+        found, fresh = candidates
         present = self.workbench.who(self.ROLE)
-        if not found and not asked:
+        if not (found or fresh or asked):
             self.nobody()
             return
-        if not found:
+        if not (found or fresh):
             self.notify("Nobody else has work here.", markup=False)
             return
-        sighted = self.ROLE != "own"
+        sighted = self.ROLE in _SIGHTED
+        about = [_THIRD] if fresh and not found else []
         menu = PeopleMenu(
             _QUESTIONS[self.ROLE],
             [Choice(offer.name, f"{printable(offer.name)}  {_work(self.ROLE, offer)}", _key(offer)) for offer in found],
             chosen=None if present is None else (present,),
-            about=_SIGHTED if sighted else "",
-            blind=self.workbench.hand_over if sighted else None,
+            about=" ".join([*about, *filter(None, [_SIGHTED.get(self.ROLE)])]),
+            blind=self._hand_over if sighted else None,
+            fresh=fresh,
         )
-        self.app.push_screen(menu, partial(self._chosen, present))
+        self.app.push_screen(menu, partial(self._named, present))
+
+    def _make_known(self, name: str) -> None:
+        """Who settles joins the people, unless they are among them."""
+        from workbench.labelling.people import add_annotators
+
+        if self.ROLE == "adjudicator":
+            add_annotators(self.project, [name])
+
+    def _hand_over(self, name: str) -> None:
+        try:
+            self._make_known(name)
+        except WorkbenchError as error:
+            self.trouble(error)
+        else:
+            self.workbench.hand_over(name)
+
+    def _named(self, present: str | None, name: str | None) -> None:
+        if name is None:
+            self._chosen(present, None)
+        else:
+            go_on = partial(self._chosen, present, name)
+            self.in_background(partial(self._make_known, name), lambda _: go_on(), group="people")
 
     def _chosen(self, present: str | None, name: str | None) -> None:
         if name is None:

@@ -202,6 +202,7 @@ class PeopleMenu(ChoiceMenu):
 
     Args:
         blind: Is given the name of whom the app is to be handed to, blind; None where it can't be.
+        fresh: A name that none of them has can be taken, too.
     """
 
     DEFAULT_CSS = """
@@ -224,13 +225,16 @@ class PeopleMenu(ChoiceMenu):
         chosen: Collection[str] | None = None,
         about: str = "",
         blind: Callable[[str], None] | None = None,
+        fresh: bool = False,
     ) -> None:
         super().__init__(title, choices, chosen=chosen, about=about)
-        self._every, self._blind = tuple(choices), blind
+        self._every, self._blind, self._fresh = tuple(choices), blind, fresh
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield _NameLine(placeholder="a digit, or type a name", compact=True)
+            digit = "a digit, or " if self._every else ""
+            anybody = ", somebody new's, too" if self._fresh and self._every else ""
+            yield _NameLine(placeholder=f"{digit}type a name{anybody}", compact=True)
             yield from super().compose()
 
     def on_mount(self) -> None:
@@ -248,8 +252,11 @@ class PeopleMenu(ChoiceMenu):
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        said = event.value.strip().casefold()
+        name = event.value.strip()
+        said = name.casefold()
         self._choices = [one for one in self._every if said in one.value.casefold()]
+        if self._fresh and name and all(one.value.casefold() != said for one in self._every):
+            self._choices.append(Choice(name, f"{printable(name)}  as typed"))
         menu = self.query_one(OptionList)
         menu.set_options(self._options())
         self.action_move(0)

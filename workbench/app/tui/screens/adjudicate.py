@@ -98,9 +98,9 @@ NOTHING_LEFT = """\
 There is no conflict for {name} to settle.
 
 Conflicts appear here by themselves when two people differ. Nobody settles an item they have labelled, and a batch
-that names an adjudicator leaves its conflicts to that person: Assign, which the palette has (ctrl+p), asks for one.
+that names an adjudicator leaves its conflicts to that person.
 
-z takes your last decision back.
+z takes your last decision back, if you have made one.
 """
 
 NOBODY = """\
@@ -337,6 +337,9 @@ class AdjudicateScreen(JudgingScreen):
     def _show_after(self, opened: OpenedConflict | None) -> None:
         """The next conflict, or none; what was stored of the one before stays in sight until another key's work."""
         self._show(opened)
+        if opened is None:
+            done = NOTHING_LEFT.format(name=printable(self._person))
+            self._say_empty(f"Saved ✓ That was the last one.\n\n{done}")
         if self._saved is not None:
             self._said = f"saved ✓ {_value(self._saved)}"
 

@@ -357,8 +357,6 @@ class HomeScreen(LiveScreen):
         elif matter.screen == "runs":
             self.workbench.open_screen(matter.screen, *(about[name] for name in ("run",) if name in about))
         elif matter.screen:
-            if matter.screen == "conflicts" and "person" in about:
-                self.workbench.working_as["adjudicator"] = str(about["person"])
             self.workbench.open_screen(matter.screen)
         elif matter.command:
             self.workbench.open_verb(verb_of(matter.command))

@@ -220,6 +220,9 @@ class RunsScreen(TableScreen, LiveScreen):
     def _set_up(self, chosen: ChosenVerifier | None) -> None:
         if chosen is not None:
             self.app.push_screen(SetUpRunScreen(chosen, self._start))
+        elif self._starting:
+            self.workbench.action_go_back()
+        self._starting = False
 
     def _start(self, request: StartRequest) -> None:
         if not request.asks_server:

@@ -73,6 +73,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "pairs": ("combined", "Show how often the correct of two completions scores higher."),
         "calibrate": ("combined", "Show how far scores are chances of being correct; calibrate."),
         "downstream": ("combined", "Set accuracy against scores of models trained with it."),
+        "audit-figures": ("auditing", "Count every figure a second time, plainly, and compare."),
     },
     "benchmarks": {
         "build": ("sets", "Build sets in the manner of VerifyBench: picks, balanced, hard."),

@@ -1,0 +1,155 @@
+"""Figures counted a second time: equal on a project with everything in it, and a fault of each family found."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from msgspec import structs
+
+from tests.helpers import CREATED, make_project
+from tests.unit.labelling.said import Record
+from tests.unit.measuring.scored_runs import add_complete_run
+from workbench.auditing.auditing import audit
+from workbench.auditing.records import AuditReport, Family
+from workbench.auditing.tables import audit_text
+from workbench.core.errors import UsageError
+from workbench.core.project import Project, open_project
+from workbench.core.verdict import Outcome, Verdict
+
+ITEMS = 400
+SUBTYPES = (None, "A1", "A3", "C1")
+FAMILIES = get_args(Family)
+
+
+def filled(folder: Path) -> Project:
+    """Questions of one to three completions, gold of some; four verifiers, one of which has failed on everything."""
+    chance = random.Random(4)
+    project = make_project(folder, [_row(number, chance) for number in range(ITEMS)])
+    for name, right in (("[b]judge[/]", 0.8), ("rules", 0.9), ("scored", 0.7)):
+        said = [(item, _verdict(item, right, chance, scores=name == "scored")) for item in range(1, ITEMS - 10)]
+        add_complete_run(project, name, said, kind="judge")
+    broken = [(item, Verdict(outcome=Outcome.ERROR, reason="timeout")) for item in range(1, ITEMS)]
+    add_complete_run(project, "down", broken, kind="judge")
+    _label(project, chance)
+    return project
+
+
+def _row(number: int, chance: random.Random) -> dict[str, Any]:
+    question = number - number % (1 + number // 100 % 3)
+    return {
+        "question_id": f"q{question}",
+        "completion_id": f"c{number}",
+        "subtype": SUBTYPES[question // 7 % 4],
+        "model": chance.choice(("m", "<n>", None)),
+        "gold": number % 3 == 0 if chance.random() < 0.7 else None,
+    }
+
+
+def _verdict(item: int, right: float, chance: random.Random, *, scores: bool) -> Verdict:
+    score = round(chance.random() * 0.6 + 0.4 * ((item - 1) % 3 == 0), 1) if scores and chance.random() < 0.9 else None
+    if chance.random() < 0.06:
+        return Verdict(outcome=Outcome(chance.choice((2, 3))), reason="unparsed", score=score)
+    return Verdict(outcome=Outcome(int(((item - 1) % 3 == 0) == (chance.random() < right))), score=score)
+
+
+def _label(project: Project, chance: random.Random) -> None:
+    """Three people, conflicts settled and open, what does not count: corrected, unblinded, of checks, excluded."""
+    record = Record(project)
+    for item in range(1, 41):
+        for person in chance.sample(("ann", "bob", "cy"), 2 + item % 2):
+            record.say(person, item, "c" if chance.random() < 0.6 else "iu"[item % 9 == 0])
+    first = record.say("ann", 50, "c")
+    record.say("ann", 50, "i", supersedes=first)
+    record.say("bob", 50, "i", unblinded=True)
+    record.say("dee", 3, "i", kind="adjudication")
+    for item in (60, 61):
+        record.say("ann", item, "c")
+        record.say("bob", item, "c")
+    record.table(("ann", "bob"), ("A1 A3 C1 A1", "A1 A1 C1 A3"), task="type")
+    with project.database.write() as connection:
+        connection.execute("INSERT INTO check_items VALUES (60, 'correct', ?)", (CREATED,))
+        connection.execute("UPDATE item_states SET state = 'excluded' WHERE completion_id = 61")
+        connection.execute("INSERT INTO code_problems (question_id) SELECT id FROM questions WHERE id % 2")
+        connection.execute("INSERT INTO changes (first_id, last_id) VALUES (1, ?)", (ITEMS,))
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = filled(tmp_path_factory.mktemp("audited"))
+    project.close()
+    return project.path
+
+
+@pytest.fixture
+def project(path: Path) -> Any:
+    project = open_project(path)
+    yield project
+    project.close()
+
+
+def test_every_family_is_counted_alike(project: Project) -> None:
+    report = audit(project)
+    assert report.differences == []
+    found = {one.family: one for one in report.families}
+    assert list(found) == list(FAMILIES)
+    assert all(one.figures and (one.largest or 0) <= 1e-9 for one in found.values())
+    assert found["accuracy"].figures > 1_000
+    text = audit_text(report)
+    assert "none differs by more than 1e-09." in text
+    assert "Not counted again: intervals" in text
+
+
+def one_more(value: Any) -> Any:
+    return value if value is None else value + 1e-6
+
+
+FAULTS: dict[Family, tuple[str, Callable[[Any], Any]]] = {
+    "accuracy": ("workbench.statistics.accuracy.mcc", one_more),
+    "confusion": ("workbench.statistics.joint_errors.divided", lambda found: found + 1e-6),
+    "compare": ("workbench.measuring.comparing._cells", lambda cells: cells._replace(only_a=cells.only_b)),
+    "agreement": ("workbench.statistics.agreement.figures.alpha", lambda found: found + 1e-6),
+    "ensembles": ("workbench.statistics.ensembles.at_least", lambda outcome: outcome % 2),
+    "estimates": (
+        "workbench.statistics.prediction_powered.powered",
+        lambda found: structs.replace(found, power=found.power / 2),
+    ),
+    "code": ("workbench.statistics.ensembles.pass_at", lambda shares: shares * 0.999999),
+    "calibration": ("workbench.statistics.calibration.calibration_error", one_more),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_fault_of_each_family_is_found(path: Path, family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, spoilt = FAULTS[family]
+    module, _, name = place.rpartition(".")
+    right = getattr(__import__(module, fromlist=[name]), name)
+    monkeypatch.setattr(place, lambda *arguments, **more: spoilt(right(*arguments, **more)))
+    project = open_project(path)
+    report = audit(project, (family,))
+    project.close()
+    (summary,) = report.families
+    assert summary.differences > 0
+    assert {one.family for one in report.differences} == {family}
+    assert "differ by more than" in audit_text(report)
+
+
+def test_figures_that_one_side_lacks_are_differences(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.auditing.plain.calibration.figures", lambda frame: {"other": None})
+    report = audit(project, ("calibration",))
+    assert {one.absent for one in report.differences} == {"shown", "plain"}
+    assert "absent" in audit_text(report)
+
+
+def test_a_new_project_has_nothing_to_count_and_says_why(tmp_path: Path) -> None:
+    report: AuditReport = audit(make_project(tmp_path))
+    assert report.differences == []
+    assert all(one.figures == 0 and one.reason for one in report.families)
+
+
+def test_an_unknown_family_is_refused(project: Project) -> None:
+    with pytest.raises(UsageError, match="no family of figures 'accuracies'"):
+        audit(project, ("accuracies",))

@@ -1,0 +1,40 @@
+"""Tables of accuracy: every verifier over all items and by group, and both of its averages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.auditing.plain.rates import UNDECIDED, Value, accuracy, auroc, counted, rates, ratio
+
+AGAINST = {"subtype": "type"}
+"""Whose accuracy a group's delta is from; all items where it is none of these."""
+
+
+def figures(frame: Any, protocol: str, by: str | None) -> dict[str, Value]:
+    """Group and figure -> value, of one verifier's frame."""
+    found = {f"all | {name}": value for name, value in _row(frame, protocol).items()}
+    whole = accuracy(counted(frame, protocol))
+    found["all | micro"] = whole
+    groups = frame[frame["gold"].notna() & frame["outcome"].notna()]
+    if by is None:
+        shares = [accuracy(part) for _, part in counted(frame, protocol).groupby("type")]
+        found["all | macro"] = ratio(sum(share or 0.0 for share in shares), len(shares))
+        return found
+    shares = [accuracy(part) for _, part in counted(frame, protocol).groupby(by)]
+    found["all | macro"] = ratio(sum(share or 0.0 for share in shares), len(shares))
+    for group, part in groups.groupby(by):
+        row = _row(part, protocol)
+        wider = frame[frame[AGAINST[by]] == part[AGAINST[by]].iloc[0]] if by in AGAINST else frame
+        base = accuracy(counted(wider, protocol))
+        row["delta"] = None if row["accuracy"] is None or base is None else row["accuracy"] - base
+        found |= {f"{by} {group} | {name}": value for name, value in row.items()}
+    return found
+
+
+def _row(frame: Any, protocol: str) -> dict[str, Value]:
+    every = frame[frame["gold"].notna() & frame["outcome"].notna()]
+    scored = frame[frame["gold"].notna() & frame["score"].notna()]
+    return rates(counted(frame, protocol)) | {
+        "coverage": ratio(float((~every["outcome"].isin(UNDECIDED)).sum()), len(every)),
+        "auroc": auroc(scored["score"].to_numpy(), scored["gold"].to_numpy()),
+    }

@@ -1,0 +1,42 @@
+"""Verdicts and scores as chances of being correct."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.auditing.plain.rates import Value, auroc
+
+_PARTS = 10
+
+
+def figures(frame: Any) -> dict[str, Value]:
+    """Readings that need no fit: the verdict as 1 or 0, and the score as it is."""
+    kept = frame[frame["gold"].notna() & frame["outcome"].notna() & frame["score"].notna()]
+    kept = kept[kept["score"].abs() < float("inf")]
+    found: dict[str, Value] = {}
+    if kept["outcome"].isin((0, 1)).all():
+        found |= _reading("verdict", kept, kept["outcome"].astype(float), chances=True)
+    found |= _reading("score", kept, kept["score"], chances=bool(kept["score"].between(0, 1).all()))
+    return found
+
+
+def _reading(name: str, kept: Any, chance: Any, *, chances: bool) -> dict[str, Value]:
+    gold = kept["gold"]
+    right = ((chance >= 0.5) == (gold == 1)).mean()
+    return {
+        f"{name} | auroc": auroc(chance.to_numpy(), gold.to_numpy()),
+        f"{name} | ece": _error(chance, gold) if chances else None,
+        f"{name} | brier": float(((chance - gold) ** 2).mean()) if chances else None,
+        f"{name} | accuracy": float(right) if chances else None,
+    }
+
+
+def _error(chance: Any, gold: Any) -> float:
+    """Tenths of the items by chance, equal chances in one: how far their mean is from their share correct."""
+    n, below = len(chance), 0
+    parts: dict[int, list[float]] = {}
+    for value, many in sorted(chance.value_counts().items()):
+        part = int((below + many / 2) * _PARTS / n)
+        parts.setdefault(part, []).extend((chance - gold)[chance == value])
+        below += many
+    return sum(abs(sum(off)) for off in parts.values()) / n

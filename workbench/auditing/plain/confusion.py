@@ -1,0 +1,39 @@
+"""What verifiers say beside gold and beside each other: counts, and how their errors fall together."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from workbench.auditing.plain.rates import Value, counted, ratio, table
+
+
+def figures(frame: Any, protocol: str) -> dict[str, Value]:
+    """One verifier's counts."""
+    tp, fp, tn, fn = table(counted(frame, protocol))
+    every = frame[frame["gold"].notna() & frame["outcome"].notna()]
+    undecided = {name: int((every["outcome"] == code).sum()) for name, code in (("abstain", 2), ("error", 3))}
+    return {"tp": tp, "fp": fp, "tn": tn, "fn": fn, **undecided}
+
+
+def together(one: Any, other: Any) -> dict[str, Value]:
+    """How far two verifiers say the same of the items both have judged, undecided verdicts as "incorrect"."""
+    both = one[["item", "gold", "outcome"]].merge(other[["item", "outcome"]], on="item", suffixes=("_a", "_b"))
+    both = both[both["outcome_a"].notna() & both["outcome_b"].notna()]
+    a, b = both["outcome_a"] == 1, both["outcome_b"] == 1
+    n, same = len(both), float((a == b).mean()) if len(both) else 0.0
+    chance = float(a.mean() * b.mean() + (1 - a.mean()) * (1 - b.mean())) if n else 1.0
+    known = both[both["gold"].notna()]
+    wrong_a = (known["outcome_a"] == 1) != (known["gold"] == 1)
+    wrong_b = (known["outcome_b"] == 1) != (known["gold"] == 1)
+    cells = {(x, y): int(((wrong_a == x) & (wrong_b == y)).sum()) for x in (True, False) for y in (True, False)}
+    alike, unlike = cells[True, True] * cells[False, False], cells[True, False] * cells[False, True]
+    margins = float(wrong_a.sum() * (~wrong_a).sum()) * float(wrong_b.sum() * (~wrong_b).sum())
+    return {
+        "n": n,
+        "agreement": same if n else None,
+        "kappa": None if chance == 1 else (same - chance) / (1 - chance),
+        "both wrong": cells[True, True],
+        "phi": (alike - unlike) / sqrt(margins) if margins else None,
+        "yules_q": ratio(alike - unlike, alike + unlike),
+    }

@@ -1,0 +1,81 @@
+"""Prediction-powered shares, question by question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.auditing.plain.rates import Value
+
+_FEWEST = 10
+"""Questions without labels below which predictions of a stratum are left aside."""
+
+
+def of_accuracy(own: Any, others: list[Any]) -> Any:
+    """The verifier's items with ``truth`` (NaN without gold) and ``predicted``, undecided verdicts as "incorrect"."""
+    frame = own[own["outcome"].notna() & ~own["check"] & (own["state"] != "excluded")].copy()
+    vote = _mean_vote(frame, others)
+    frame["truth"] = ((frame["outcome"] == 1) == (frame["gold"] == 1)).astype(float).where(frame["gold"].notna())
+    frame["predicted"] = vote.where(frame["outcome"] == 1, 1 - vote)
+    return frame
+
+
+def of_prevalence(own: Any, others: list[Any]) -> Any:
+    """The same of the share of correct completions."""
+    frame = own[own["outcome"].notna() & ~own["check"] & (own["state"] != "excluded")].copy()
+    frame["truth"] = frame["gold"]
+    frame["predicted"] = _mean_vote(frame, [own, *others])
+    return frame
+
+
+def _mean_vote(frame: Any, judges: list[Any]) -> Any:
+    """1 for each acceptance, 0 for each refusal, one half for anything else and for nothing."""
+    total = 0.0
+    for judge in judges:
+        outcome = judge.set_index("item")["outcome"].reindex(frame["item"]).to_numpy()
+        total = total + (outcome == 1) * 1.0 + (outcome != 1) * (outcome != 0) * 0.5
+    return frame["gold"] * 0 + 1 if not judges else _series(frame, total / len(judges))
+
+
+def _series(frame: Any, values: Any) -> Any:
+    import pandas
+
+    return pandas.Series(values, index=frame.index)
+
+
+def figures(frame: Any, strata: str | None = None) -> dict[str, Value]:
+    """The estimate, the mean of labels, how far predictions count and what labels are worth with them."""
+    frame = frame.assign(stratum="all" if strata is None else frame[strata])
+    labelled = frame[frame["truth"].notna()]
+    if set(labelled["stratum"]) != set(frame["stratum"]) or not len(labelled):
+        return {"estimate": None, "classical": None, "power": None, "effective": None}
+    share, shift = 0.0, 0.0
+    label_part: dict[int, float] = {}
+    prediction_part: dict[int, float] = {}
+    for _, part in frame.groupby("stratum"):
+        weight = len(part) / len(frame)
+        known, rest = part[part["truth"].notna()], part[part["truth"].isna()]
+        helps = rest["question"].nunique() >= _FEWEST
+        mean, mean_known = float(known["truth"].mean()), float(known["predicted"].mean())
+        mean_rest = float(rest["predicted"].mean()) if len(rest) else 0.0
+        share += weight * mean
+        shift += weight * (mean_rest - mean_known) if helps else 0.0
+        for question, truth, predicted in zip(known["question"], known["truth"], known["predicted"], strict=True):
+            label_part[question] = label_part.get(question, 0.0) + weight * (truth - mean) / len(known)
+            if helps:
+                off = weight * (predicted - mean_known) / len(known)
+                prediction_part[question] = prediction_part.get(question, 0.0) + off
+        for question, predicted in zip(rest["question"], rest["predicted"], strict=True):
+            if helps:
+                off = weight * (predicted - mean_rest) / len(rest)
+                prediction_part[question] = prediction_part.get(question, 0.0) - off
+    n, questions = len(labelled), labelled["question"].nunique()
+    half = 0.5 / n**2
+    labels = sum(value**2 for value in label_part.values()) + half
+    predictions = sum(value**2 for value in prediction_part.values()) + half
+    together = sum(value * prediction_part.get(question, 0.0) for question, value in label_part.items())
+    power = min(max(together / predictions, 0.0), 1.0) if questions > 2 else 0.0
+    left = 1 - power * (2 * together - power * predictions) / labels
+    if power:
+        left = min(left * (questions - 1) / (questions - 2), 1.0)
+    estimate = min(max(share + power * shift, 0.0), 1.0)
+    return {"estimate": estimate, "classical": share, "power": power, "effective": n / left}

@@ -4,7 +4,7 @@ verb: a command is a record of options and a function of them. common, writing: 
 write. opening: the app.
 data, completions, curate: items and pools. people, labels: who labels, and what they said. disagreements: reviews.
 verifiers, verdicts, judges: what is run, and what came of it. figures, combined, what_if: tables.
-sets: frozen ones. code: code.
+auditing: figures counted twice. sets: frozen ones. code: code.
 servers: for browsers, trainers and judges. care: backups, and what is hurt. helping: help by topic.
 
 A command's module is imported only when the command runs, so that ``workbench --help`` stays fast.

@@ -19,7 +19,7 @@ from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.prompt_bar import CompletingInput
 from workbench.app.tui.kit.reader import Reader
-from workbench.app.tui.screens.add_judge import AddJudgeScreen, OptionSection, PreviewScreen
+from workbench.app.tui.screens.add_judge import AddJudgeScreen, Heading, OptionSection, PreviewScreen
 from workbench.app.tui.screens.start_run import SetUpRunScreen, StartRunScreen
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.project import Project
@@ -110,6 +110,26 @@ def said_of_server(app: WorkbenchApp) -> list[str]:
     """The lines that the form shows of the server; none while it shows nothing."""
     found = app.screen.query_one(".form-tested", Static)
     return str(found.content).splitlines() if found.display else []
+
+
+async def test_a_judge_that_refuses_a_right_answer_gets_no_tick(project: Project) -> None:
+    with scripted(lambda _: "Final Judgment: No") as server:
+        async with opened(project) as (app, pilot):
+            await press(pilot, *":n", "enter")
+            await fill(pilot, name="my-judge", base_url=server.url, model="qwen")
+            await press(pilot, "f5")
+            first, *others = said_of_server(app)
+            assert first.startswith("! qwen at")
+            assert any("has a right answer, of which that says: incorrect" in line for line in others)
+
+
+async def test_what_is_typed_on_a_heading_stands_in_the_field_below(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":n", "enter")
+        heading = app.screen.query(Heading).first()
+        heading.focus()
+        await press(pilot, *"http://x:1/v1")
+        assert app.screen.query_one("#option-base_url", OptionField).value == "http://x:1/v1"
 
 
 async def test_a_server_is_tested_in_the_form_in_few_plain_lines(project: Project) -> None:

@@ -216,7 +216,8 @@ def conclusion(report: AccuracyReport) -> tuple[str, ...]:
     if best.accuracy != 1:
         weakest = _across(report, best).weakest
         said = f"It is weakest on {_group_in_words(weakest, report)}: {_in_words(weakest)}." if weakest else ""
-        return (f"{best.verifier} is the most accurate: {_in_words(best)}.", *filter(None, [said]))
+        place = "is the most accurate:" if others else "is right on"
+        return (f"{best.verifier} {place} {_in_words(best)}.", *filter(None, [said]))
     first = f"{best.verifier} is the most accurate: right on all {counted(best.n, 'item')} {percent_interval(best.ci)}."
     weak = next(filter(None, (_across(report, row).weakest for row in others)), None)
     if weak is None:
@@ -234,7 +235,9 @@ def conclusion_about(report: AccuracyReport, row: AccuracyRow | None) -> tuple[s
         whole = next(one for one in _everything(report) if one.verifier == row.verifier)
         over_all = f"Over all it has {percent(whole.accuracy)} % of {counted(whole.n, 'item')}."
         return (f"{row.verifier} on {_group_in_words(row, report)}: {_in_words(row)}.", over_all)
-    if all_in_all and all_in_all[0].startswith(f"{row.verifier} is the most accurate: "):
+    if all_in_all and all_in_all[0].startswith(
+        (f"{row.verifier} is the most accurate: ", f"{row.verifier} is right on ")
+    ):
         return all_in_all
     weakest = _across(report, row).weakest
     said = f"It is weakest on {_group_in_words(weakest, report)}: {_in_words(weakest)}." if weakest else ""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
@@ -239,8 +239,10 @@ async def _reading(verifier: ServedVerifier, reply: Reply) -> ServerFinding | No
     except CallFailed:
         return None
     word = verdict.outcome.word + (f" ({verdict.reason})" if verdict.reason else "")
-    level: Literal["good", "note"] = "good" if verdict.outcome in (Outcome.CORRECT, Outcome.INCORRECT) else "note"
-    return ServerFinding(level, f"Read as a verdict on a right answer it is: {word}.")
+    said = f"The question has a right answer, of which that says: {word}."
+    if verdict.outcome is Outcome.CORRECT:
+        return ServerFinding("good", said)
+    return ServerFinding("note", said, "Try it on a few items before you trust it.")
 
 
 # -- Recorded judge outputs: JSON Lines with the reply in ``raw``, beside whatever else.

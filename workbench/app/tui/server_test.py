@@ -61,9 +61,10 @@ def _lines(one: CheckedServer) -> Iterator[Content]:
     name = printable(f"{one.model} at {', '.join(one.base_urls)}: ")
     problems = [f"{finding.text} {finding.advice}" for finding in one.findings if finding.level == "problem"]
     good = [finding.text for finding in one.findings if finding.level == "good"]
-    mark, style = ("✗ ", "bold $text-error") if problems else ("✓ ", "bold $text-success")
+    advised = [finding for finding in one.findings if finding.level == "note" and finding.advice and not problems]
+    mark, style = ("✓ ", "bold $text-success")
+    if problems or advised:
+        mark, style = ("✗ ", "bold $text-error") if problems else ("! ", "bold $text-warning")
     said = " ".join(problems or good or ["It answers."])
     yield Content.assemble((mark, style), (name, "bold"), printable(said.strip()))
-    for finding in one.findings:
-        if finding.level == "note" and finding.advice and not problems:
-            yield Content(printable(f"  · {finding.text} {finding.advice}"))
+    yield from (Content(printable(f"  · {finding.text} {finding.advice}")) for finding in advised)

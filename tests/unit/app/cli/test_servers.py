@@ -123,7 +123,9 @@ def test_models_tries_just_what_the_judge_will_send(project: Project, server: Sc
 def test_models_says_what_the_judge_makes_of_a_reply(project: Project, server: ScriptedServer) -> None:
     options = ("-o", f"base_url={server.url}", "-o", "model=m")
     (found,) = document(project, "models", "llm-judge", *options)
-    assert any("Read as a verdict on a right answer it is:" in finding["text"] for finding in found["findings"])
+    assert any(
+        "The question has a right answer, of which that says:" in finding["text"] for finding in found["findings"]
+    )
 
 
 def test_a_preview_is_what_is_sent(project: Project, server: ScriptedServer) -> None:

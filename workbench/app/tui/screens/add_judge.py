@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
+from textual.events import Key
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Input, Static
@@ -66,6 +67,15 @@ class Heading(Static, can_focus=True):
     def on_click(self) -> None:
         """A click folds too."""
         self.action_fold()
+
+    def on_key(self, event: Key) -> None:
+        """What is typed here is meant for the field below."""
+        if event.is_printable and event.character:
+            event.stop()
+            event.prevent_default()
+            field = self.screen.focus_next(Input)
+            if isinstance(field, Input):
+                field.insert_text_at_cursor(event.character)
 
 
 class OptionSection(Vertical):

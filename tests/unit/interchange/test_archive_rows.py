@@ -40,6 +40,7 @@ _WORDS: dict[Any, Any] = {
     ("assignments", "state"): "done",
     ("runs", "state"): "complete",
     ("attempts", "state"): "done",
+    ("call_batches", "state"): "ended",
     ("label_events", "supersedes"): str(UUID(int=7)),
     ("label_events", "created_at"): "2025-01-31T12:00:00Z",
     ("reviews", "kind"): "confirmed",
@@ -134,6 +135,7 @@ def test_without_checks_nothing_about_one_is_left_and_the_rest_is_whole(full: Pr
     with full.database.write() as connection:
         for table, key in (("requests", "hash"), ("responses", "key"), ("attempts", "key")):
             fill(connection, table, id=2, **{key: b"2"}, **({"completion_id": None} if table == "attempts" else {}))
+        fill(connection, "batched_calls", attempt_id=2, request_id=2)
         connection.execute("UPDATE responses SET request_id = 2 WHERE id = 2")
         connection.execute("UPDATE requests SET body = x'2a' WHERE id = 1")
 
@@ -148,7 +150,7 @@ def test_without_checks_nothing_about_one_is_left_and_the_rest_is_whole(full: Pr
         about = {"completion_id", "question_id", "subject"} & names if table != "attempts" else set()
         assert not about or not rows(back, table), table
     assert [report.rows[name] for name in ("checks", "items", "questions", "labels")] == [0, 0, 0, 0]
-    assert [report.rows[name] for name in CALLS] == [1, 1, 1, 0]
+    assert [report.rows[name] for name in CALLS] == [1, 1, 1, 1, 1, 0]
     assert reader.execute("SELECT id, body FROM requests").fetchall() == [(2, _VALUES["BLOB"])]
 
 

@@ -19,6 +19,7 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 from io import BytesIO, TextIOWrapper
+from textwrap import wrap
 from typing import Any, NoReturn
 
 import click
@@ -107,9 +108,11 @@ class Overview(LazyGroup):
         with formatter.indentation():
             formatter.write_dl([(name, COMMANDS[name][1]) for name in FIRST])
         formatter.write("\nThen (workbench help GROUP: a line each; workbench COMMAND --help: options):\n")
-        with formatter.indentation():
-            names = ((group, " ".join(name for name in there if name not in FIRST)) for group, there in GROUPS.items())
-            formatter.write_dl(list(names))
+        room = max(map(len, GROUPS)) + 4
+        for group, there in GROUPS.items():
+            names = " ".join(name for name in there if name not in FIRST)
+            lines = wrap(names, formatter.width - room, break_on_hyphens=False)
+            formatter.write("".join(f"{'' if n else f'  {group}':<{room}}{line}\n" for n, line in enumerate(lines)))
 
 
 @click.group(

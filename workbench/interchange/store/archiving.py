@@ -149,6 +149,10 @@ _ANSWERS: Final = """SELECT v.response_id FROM verdict_calls AS v WHERE {0}
 _ABOUT_CHECKS: Final = _ANSWERS.format(_CHECK.format("v.completion_id"))
 _ABOUT_OTHERS: Final = _ANSWERS.format(f"coalesce({_NO_CHECK.format('v.completion_id')}, 1)")
 _RESPONSE: Final = f"({{0}} NOT IN ({_ABOUT_CHECKS}) OR {{0}} IN ({_ABOUT_OTHERS}))"
+_REQUEST: Final = f"""{{0}} NOT IN (SELECT request_id FROM responses)
+    OR {{0}} IN (SELECT request_id FROM responses WHERE {_RESPONSE.format("responses.id")})"""
+_TRIED: Final = f"""SELECT v.id FROM attempts AS v
+    WHERE v.completion_id IS NULL OR {_NO_CHECK.format("v.completion_id")}"""
 _ABOUT_NOTHING: Final = """SELECT 1 FROM {0} AS t WHERE CASE t.task
     WHEN 'type' THEN NOT EXISTS (SELECT 1 FROM questions AS q WHERE q.id = t.subject)
     ELSE NOT EXISTS (SELECT 1 FROM completions AS c WHERE c.id = t.subject) END LIMIT 1"""
@@ -202,8 +206,9 @@ class Conditions:
         if part.table == "responses":
             return _RESPONSE.format("t.id")
         if part.table == "requests":
-            others = f"SELECT request_id FROM responses WHERE {_RESPONSE.format('responses.id')}"
-            return f"t.id NOT IN (SELECT request_id FROM responses) OR t.id IN ({others})"
+            return _REQUEST.format("t.id")
+        if part.table == "batched_calls":
+            return f"t.attempt_id IN ({_TRIED}) AND ({_REQUEST.format('t.request_id')})"
         return ""
 
 

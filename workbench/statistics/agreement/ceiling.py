@@ -106,7 +106,7 @@ def ceiling(
     """
     gold = made if made is not None and (made.agreed or made.adjudicated) else None
     wrong, *of_ends = (wrong_gold(gold, (1 - one, 1 - one)) for one in (accuracy, *ends))
-    others = [1 - wrong_gold(gold, *case) for case in _cases(source, accuracy, common)]
+    highest = [1 - wrong, *(1 - wrong_gold(gold, *case) for case in _cases(source, accuracy, common))]
     return Ceiling(
         source=source,
         annotator_accuracy=accuracy,
@@ -116,7 +116,7 @@ def ceiling(
         conflicts_per_1000=1000 * residue(accuracy).conflicts,
         highest_accuracy=1 - wrong,
         highest_ci=(1 - of_ends[0], 1 - of_ends[1]),
-        sensitivity=(min(1 - wrong, *others), max(1 - wrong, *others)),
+        sensitivity=(min(highest), max(highest)),
     )
 
 

@@ -138,6 +138,7 @@ READS: dict[str, str] = {
     "conflicts list": "conflicts DB list --as chidi",
     "correlate": "correlate DB often",
     "calibrate": "calibrate DB often",
+    "audit-figures": "audit-figures DB --family calibration",
     "curate exclude list": "curate POOL exclude --list",
     "curate exclude candidates": "curate POOL exclude --candidates",
     "curate duplicates dry": "curate POOL duplicates --dry-run",
@@ -190,7 +191,7 @@ ELSEWHERE = dict.fromkeys(
 """Commands that are not tried one by one, and why."""
 
 HOW = {
-    "--accepted", "--against", "--all", "--allow-unsafe-execution", "--ask-again", "--checks", "--coarse",
+    "--accepted", "--against", "--all", "--allow-unsafe-execution", "--ask-again", "--batch", "--checks", "--coarse",
     "--confirmed", "--csv", "--detach", "--dry-run", "--errors", "--evidence", "--exact", "--force", "--grid",
     "--json", "--keep-unverified", "--lines", "--long", "--names", "--new-version", "--no-baselines",
     "--own-score", "--pairs", "--paper", "--partial", "--per-question", "--questions", "--retry-errors",

@@ -317,7 +317,7 @@ async def test_conflicts_of_people_lead_to_adjudicate(tmp_path: Path) -> None:
         await press(pilot, "enter")
         assert "L" in {binding.key for _, binding, *_ in screen.app.screen.active_bindings.values() if binding.show}
         await press(pilot, "L")
-        assert type(screen.app.screen_stack[-1]).__name__ in ("AdjudicateScreen", "ChoiceMenu")
+        assert type(screen.app.screen_stack[-1]).__name__ in ("AdjudicateScreen", "PeopleMenu")
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -104,8 +104,8 @@ SHORT = ("flag", "add a case", "answer a flag", "open anew", "save agreement")
 
 WRITE_NOTHING = {
     "AccuracyItemsScreen", "AgreementItemsScreen", "BeginScreen", "BrowseScreen", "BuildSetScreen", "CodeDiffScreen",
-    "CodeProblemScreen", "CodeRankingsScreen", "CodeRoundsScreen", "CodeScreen", "CodeSolutionScreen",
-    "ConflictsScreen", "CountsScreen", "DisagreementsScreen", "HistoryScreen", "HomeScreen",
+    "CodeProblemScreen", "CodeRankingsScreen", "CodeRoundsScreen", "CodeScreen", "CodeSolutionScreen", "CodeTestsScreen",
+    "ConflictsScreen", "CountsScreen", "DisagreementsScreen", "HistoryScreen", "HomeScreen", "QuarantineScreen",
     "PoolScreen", "PreviewScreen", "RunDetailScreen", "SearchTreeScreen", "SetDiffScreen", "SetsScreen",
     "ImportScreen", "SetUpRunScreen", "TranscriptScreen", "TrialScreen", "TypeProposalsScreen", "VerbOutputScreen",
     "VerbScreen", "WhatIfScreen",

@@ -73,7 +73,6 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "pairs": ("combined", "Show how often the correct of two completions scores higher."),
         "calibrate": ("combined", "Show how far scores are chances of being correct; calibrate."),
         "downstream": ("combined", "Set accuracy against scores of models trained with it."),
-        "audit-figures": ("auditing", "Count every figure a second time, plainly, and compare."),
     },
     "benchmarks": {
         "build": ("sets", "Build sets in the manner of VerifyBench: picks, balanced, hard."),
@@ -91,6 +90,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "restore": ("care", "Go back to a backup, or make a database of an archive."),
         "doctor": ("care", "Check a database and this machine."),
         "rescue": ("care", "Write what can be read of a hurt database into a new one."),
+        "audit-figures": ("auditing", "Count every figure a second time, plainly, and compare."),
         "help": ("helping", "Show every command in a line, or one group's, or its own."),
     },
 }

@@ -123,7 +123,7 @@ def test_the_card_says_what_it_must(made: tuple[Path, object]) -> None:
         "4 of 61 items with two people's labels or more: 2 settled as correct, 2 settled as incorrect",
         "Nothing that was wanted is missing",
         "Accuracy of always “incorrect”**: 50.0",
-        "no verifier can be measured above",
+        "A verifier that is always right would be measured at",
         "Length where gold is correct",
         "the two fields of the answer type stand the wrong way round",
         "seed 7",

@@ -68,9 +68,11 @@ async def test_a_screen_that_was_left_is_freed_and_modules_are_not_looked_throug
             app.open_screen("browse")
             await pilot.pause()
             left = weakref.ref(app.screen)
-            for _ in range(100):
+            for turn in range(20):
                 await pilot.press("escape")
-                await pilot.pause(0.15)
+                # An idle widget holds the last message it got, and that whoever sent it: now each gets another.
+                await pilot.resize_terminal(80 + turn % 2, 24)
+                await pilot.pause(2.7)
                 if left() is None and gc.get_freeze_count():
                     break
                 app.open_screen("sets")

@@ -104,8 +104,9 @@ SHORT = ("flag", "add a case", "answer a flag", "open anew", "save agreement")
 
 WRITE_NOTHING = {
     "AccuracyItemsScreen", "AgreementItemsScreen", "BeginScreen", "BrowseScreen", "BuildSetScreen", "CodeDiffScreen",
-    "CodeProblemScreen", "CodeRankingsScreen", "CodeRoundsScreen", "CodeScreen", "CodeSolutionScreen", "CodeTestsScreen",
-    "ConflictsScreen", "CountsScreen", "DisagreementsScreen", "HistoryScreen", "HomeScreen", "QuarantineScreen",
+    "CodeProblemScreen", "CodeRankingsScreen", "CodeRoundsScreen", "CodeScreen", "CodeSolutionScreen",
+    "CodeTestsScreen", "ConflictsScreen", "CountsScreen", "DisagreementsScreen", "HistoryScreen", "HomeScreen",
+    "QuarantineScreen",
     "PoolScreen", "PreviewScreen", "RunDetailScreen", "SearchTreeScreen", "SetDiffScreen", "SetsScreen",
     "ImportScreen", "SetUpRunScreen", "TranscriptScreen", "TrialScreen", "TypeProposalsScreen", "VerbOutputScreen",
     "VerbScreen", "WhatIfScreen",

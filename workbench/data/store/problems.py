@@ -490,4 +490,4 @@ def _order(query: ProblemQuery) -> tuple[str, list[object]]:
         return f"q.id {direction}", []
     order = _ORDERS[query.sort]
     run = query.beside if query.sort == "beside" else query.run
-    return f"{order} {direction} NULLS LAST, q.id", _bound(order, run)
+    return f"{order} {direction} NULLS LAST, q.id {direction}", _bound(order, run)

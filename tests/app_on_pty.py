@@ -92,6 +92,7 @@ class AppOnPty:
             dimensions=(24, 80),
             env=None,
             timeout=PATIENCE_S,
+            use_poll=True,
         )
 
     def acknowledged(self) -> list[str]:

@@ -41,7 +41,9 @@ def test_without_database_or_terminal_it_says_what_to_write(arguments: tuple[str
 def on_terminal(*arguments: object) -> pexpect.spawn[str]:
     command = [*WORKBENCH, *map(str, arguments)]
     environment = os.environ | {"TERM": "xterm-256color", "NO_COLOR": "1"}
-    return pexpect.spawn(command[0], command[1:], dimensions=(24, 80), encoding="utf-8", timeout=30, env=environment)
+    return pexpect.spawn(
+        command[0], command[1:], dimensions=(24, 80), encoding="utf-8", timeout=30, env=environment, use_poll=True
+    )
 
 
 def ended(child: pexpect.spawn[str]) -> tuple[str, int | None]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, cast
+from threading import Lock, local
+from typing import Any, TextIO, cast
 
 from msgspec import Struct
 
@@ -131,6 +133,42 @@ def require_local(verifier: AnyVerifier) -> Verifier:
     return cast("Verifier", verifier)
 
 
+class _Printed:
+    """Standard output while plug-ins are loaded: what a thread that loads one prints goes to standard error.
+
+    `contextlib.redirect_stdout` is the process's: what others print meanwhile would be lost to whoever reads a pipe,
+    and two threads that overlap would leave it so for good.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._here = Lock(), local()
+        self._loading = 0
+        self._output: TextIO = sys.stdout
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        with self._lock:
+            if not self._loading:
+                self._output, sys.stdout = sys.stdout, cast("TextIO", self)
+            self._loading += 1
+        depth = getattr(self._here, "depth", 0)
+        self._here.depth = depth + 1
+        try:
+            yield
+        finally:
+            self._here.depth = depth
+            with self._lock:
+                self._loading -= 1
+                if not self._loading and cast("object", sys.stdout) is self:
+                    sys.stdout = self._output
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.stderr if getattr(self._here, "depth", 0) else self._output, name)
+
+
+_PRINTED = _Printed()
+
+
 def build(point: EntryPoint, options: dict[str, str]) -> AnyVerifier:
     """Import an entry point's class and call it with its options.
 
@@ -145,7 +183,7 @@ def build(point: EntryPoint, options: dict[str, str]) -> AnyVerifier:
         known = ", ".join(sorted(cls.options)) or "it has none"
         raise UsageError(f"The verifier {point.name!r} has no option {unknown[0]!r}.", f"Its options: {known}.")
     try:
-        with redirect_stdout(sys.stderr):
+        with _PRINTED.apart():
             verifier: AnyVerifier = cls(**options)
     except ValueError as error:
         option, colon, wrong = str(error).partition(": ")
@@ -179,7 +217,7 @@ def _import(point: EntryPoint) -> Any:
     """The entry point's class; whatever a plug-in's import raises becomes a VerifierError."""
     try:
         # A module that prints when it is imported must not end up between the lines of a report.
-        with redirect_stdout(sys.stderr):
+        with _PRINTED.apart():
             cls = point.load()
     except VerifierError:
         raise

@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.metadata import version
-from typing import cast
+from threading import Event, Semaphore, Thread, current_thread
+from typing import ClassVar, cast
 
 import pytest
 
@@ -111,6 +112,18 @@ class Chatty(Hostile):
         print("hello")
 
 
+class Slow(Hostile):
+    name = "slow"
+    begun: ClassVar[Semaphore] = Semaphore(0)
+    may_end: ClassVar[dict[str, Event]] = {}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun.release()
+        self.may_end[current_thread().name].wait(30)
+        print("hello from", current_thread().name)
+
+
 @pytest.mark.parametrize(
     ("name", "cls", "message"),
     [
@@ -132,6 +145,26 @@ def test_what_a_plugin_prints_when_it_is_made_stays_out_of_reports(
     install("odd", {"chatty": f"{__name__}:Chatty"})
     Registry().load("chatty")
     assert capsys.readouterr() == ("", "hello\n")
+
+
+def test_what_others_print_while_plugins_are_made_stays_where_it_belongs(
+    install: Install, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("odd", {"slow": f"{__name__}:Slow"})
+    output = sys.stdout
+    threads = [Thread(target=Registry().load, args=("slow",), name=name) for name in ("first", "second")]
+    for thread in threads:
+        Slow.may_end[thread.name] = Event()
+        thread.start()
+        assert Slow.begun.acquire(timeout=30)
+    print("a report's line")
+    for thread in threads:
+        Slow.may_end[thread.name].set()
+        thread.join()
+        print("another")
+    assert sys.stdout is output
+    said = "hello from first\nhello from second\n"
+    assert capsys.readouterr() == ("a report's line\nanother\nanother\n", said)
 
 
 def test_identity_follows_kind_and_configuration_only() -> None:

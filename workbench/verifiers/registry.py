@@ -148,7 +148,8 @@ class _Printed:
     @contextmanager
     def apart(self) -> Iterator[None]:
         with self._lock:
-            if not self._loading:
+            # Who took the output elsewhere while something was loaded has put this back afterwards.
+            if not self._loading and cast("object", sys.stdout) is not self:
                 self._output, sys.stdout = sys.stdout, cast("TextIO", self)
             self._loading += 1
         depth = getattr(self._here, "depth", 0)

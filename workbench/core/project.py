@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
+from functools import wraps
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from workbench.core.database.connection import Database
 from workbench.core.database.looking import open_to_read, why_unwritable
 from workbench.core.errors import StoreError
 from workbench.core.kept import BegunNotes, Kept
 from workbench.core.progress import step
+
+Arguments = ParamSpec("Arguments")
+Found = TypeVar("Found")
 
 
 class Project:
@@ -57,6 +61,22 @@ def open_project(path: Path | str, *, create: bool = False) -> Project:
     place = Path(path)
     why = why_unwritable(place)
     return Project(place, Database(place, create=create) if why is None else open_to_read(place, why))
+
+
+def at_one_moment(
+    found: Callable[Concatenate[Project, Arguments], Found],
+) -> Callable[Concatenate[Project, Arguments], Found]:
+    """Let what is found come from one state of the database, whatever others write meanwhile.
+
+    For what makes several figures that are seen together; it must not read what it wrote itself.
+    """
+
+    @wraps(found)
+    def of_one_state(project: Project, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Found:
+        with project.database.reading():
+            return found(project, *args, **kwargs)
+
+    return of_one_state
 
 
 @contextmanager

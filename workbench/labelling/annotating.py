@@ -503,7 +503,8 @@ class AnnotationSession:
 
     def progress(self) -> Progress:
         """Labels done and items left for this person."""
-        return serving.progress(self._database.reader(), self.person.id, self._policy, time.time())
+        with self._database.reading() as reader:
+            return serving.progress(reader, self.person.id, self._policy, time.time())
 
     def paused(self) -> str:
         """What to tell a person who gets no more items for now; empty while they do."""

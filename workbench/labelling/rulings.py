@@ -13,7 +13,7 @@ from workbench.core.database import events, people
 from workbench.core.database.hashes import secret
 from workbench.core.errors import AnnotationError, UsageError
 from workbench.core.label import LabelEvent, LabelVerdict, Task
-from workbench.core.project import Project
+from workbench.core.project import Project, at_one_moment
 from workbench.core.states import current_adjudication, current_events, current_labels
 from workbench.core.taxonomy import is_subtype
 from workbench.data.store import reading
@@ -258,6 +258,7 @@ class Offer(Struct, frozen=True, kw_only=True):
     place: int = 0
 
 
+@at_one_moment
 def offers(project: Project, role: Role) -> list[Offer]:
     """The people who have work in a role, in the order they came; nobody who is paused.
 

@@ -50,15 +50,15 @@ def own_work(project: Project, name: str) -> OwnWork:
     Raises:
         UsageError: There is no such person.
     """
-    with closing(AnnotationSession(project, name)) as session:
+    with closing(AnnotationSession(project, name)) as session, project.database.reading():
         done, news, pause = session.progress(), session.guidelines.news(), session.paused()
         answers = sum(not answer.heard for answer in session.answers())
-    conflicts = AdjudicationSession(project, name).left()
-    progress = PersonProgress(
-        name=name, role="annotator", done=done.done, left=done.left, conflicts=conflicts, away=done.away
-    )
-    own = _Own(project=project, progress=progress, answers=answers, news=news, pause=pause)
-    return OwnWork(progress=progress, matters=[matter for find in _FINDERS for matter in find(own)] or [_NOTHING])
+        conflicts = AdjudicationSession(project, name).left()
+        progress = PersonProgress(
+            name=name, role="annotator", done=done.done, left=done.left, conflicts=conflicts, away=done.away
+        )
+        own = _Own(project=project, progress=progress, answers=answers, news=news, pause=pause)
+        return OwnWork(progress=progress, matters=[matter for find in _FINDERS for matter in find(own)] or [_NOTHING])
 
 
 def _answers(own: _Own) -> Iterator[Matter]:

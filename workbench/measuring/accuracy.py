@@ -10,7 +10,7 @@ from msgspec import structs
 from workbench.core.database import events
 from workbench.core.database.selection import check_names
 from workbench.core.errors import UsageError
-from workbench.core.project import Project
+from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection, crossing
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring import notes as selected_by
@@ -101,6 +101,7 @@ def _row(entry: Entry, known: Rates | None, prevalence: float | None, accept_rat
     )
 
 
+@at_one_moment
 def accuracy(
     project: Project,
     *,

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct, structs
 
-from workbench.core.project import Project
+from workbench.core.project import Project, at_one_moment
 from workbench.core.run import ACTIVE, RunInfo
 from workbench.core.status import Matter, PersonProgress, Status
 from workbench.core.taxonomy import UNTYPED, type_display
@@ -488,6 +488,7 @@ def ranked(found: Iterable[Matter]) -> list[Matter]:
     return sorted(found, key=lambda matter: (place[matter.kind], -matter.size)) or [_NOTHING]
 
 
+@at_one_moment
 def briefed(project: Project) -> Status:
     """The counts of a project with its briefing."""
     counts = status(project)

@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from workbench.core import selection
 from workbench.core.errors import UsageError
-from workbench.core.project import Project
+from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection
 from workbench.core.verdict import GoldChoice, Outcome, Protocol3
 from workbench.data.records.browse import BrowseQuery, BrowseRow
@@ -136,6 +136,7 @@ def compare(
     return structs.replace(found.with_bootstrap(samples, seed), examples=found.examples(examples))
 
 
+@at_one_moment
 def compared(
     project: Project,
     a: str,

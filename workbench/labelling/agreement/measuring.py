@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.item import Refusal
 from workbench.core.label import Task
-from workbench.core.project import Project
+from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection, is_figure
 from workbench.data.formats.documents import documents
 from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, refusal
@@ -285,6 +285,7 @@ def ceilings(project: Project) -> list[Ceiling]:
     return agreement(project).report.ceiling if store.are_labels(project.database.reader(), "correctness") else []
 
 
+@at_one_moment
 def agreement(
     project: Project,
     task: Task = "correctness",

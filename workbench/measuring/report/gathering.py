@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 from workbench.core.errors import UsageError
 from workbench.core.final_answer import completion_answer, reference_answer
 from workbench.core.progress import step, stepping
-from workbench.core.project import Project
+from workbench.core.project import Project, at_one_moment
 from workbench.core.reasons import sentence
 from workbench.core.run import ConfiguredVerifier
 from workbench.core.selection import Selection
@@ -291,6 +291,7 @@ _DISTRIBUTION = "verifier-workbench"
 _IDENTITY = ("strategy", "template", "template_sha256", "parser", "model", "samples", "reference", "threshold", "of")
 
 
+@at_one_moment
 def gather(
     project: Project,
     *,

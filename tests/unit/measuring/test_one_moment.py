@@ -1,0 +1,109 @@
+"""What is seen together is of one moment: whatever others write between two reads, figures are of before or after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from tests.unit.labelling.conflicting import label_all
+from workbench.core.database.people import find
+from workbench.core.project import Project, open_project
+from workbench.labelling import people
+from workbench.labelling.agreement.measuring import agreement
+from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.labelling.rulings import offers
+from workbench.labelling.store import assignments
+from workbench.labelling.waiting import own_work
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.briefing import briefed
+from workbench.measuring.counting import status
+
+
+def give_back(project: Project) -> None:
+    with project.database.write() as connection:
+        assignments.give_back_all(connection, find(project.database, "amira").id)
+
+
+def label_more(project: Project) -> None:
+    label_all(project, "amira", Answer(verdict="incorrect"))
+
+
+def of_people(folder: Path) -> Path:
+    """Six items of six questions; ben has labelled all, and amira one, and she holds the next two."""
+    rows = [{**row, "question_id": f"q{number}"} for number, row in enumerate(numbered(6))]
+    project = make_project(folder, rows)
+    people.assign(project, ["amira", "ben"], per_item=2)
+    label_all(project, "ben", Answer(verdict="correct"))
+    session = AnnotationSession(project, "amira")
+    first = session.next()
+    assert first is not None
+    session.submit(first, Answer(verdict="incorrect"))
+    assert session.next() is not None
+    project.close()
+    return project.path
+
+
+class Meddler:
+    """Writes once, ahead of the n-th statement that a project's reader is given."""
+
+    def __init__(self, project: Project, at: int, change: Callable[[Project], None]) -> None:
+        self.seen, self.wrote, self._at, self._change, self._path = 0, False, at, change, project.path
+        self._reader = project.database.reader()
+        self._reader.set_trace_callback(self._before)
+
+    def _before(self, statement: str) -> None:
+        self.seen += 1
+        if self.seen == self._at:
+            other = open_project(self._path)
+            self._change(other)
+            other.close()
+            self.wrote = True
+
+    def done(self) -> int:
+        self._reader.set_trace_callback(None)
+        assert self.wrote == (0 < self._at <= self.seen)
+        return self.seen
+
+
+@pytest.mark.parametrize(
+    ("change", "figures"),
+    [
+        (give_back, lambda project: own_work(project, "amira")),
+        (give_back, lambda project: AnnotationSession(project, "amira").progress()),
+        (give_back, lambda project: offers(project, "annotator")),
+        (give_back, status),
+        (label_more, lambda project: agreement(project).report),
+        (label_more, lambda project: accuracy(project, verifiers=("always-correct",), by="type")),
+        (give_back, briefed),
+    ],
+    ids=["own work", "progress", "offers", "status", "agreement", "accuracy", "briefing"],
+)
+def test_figures_are_of_before_or_after(
+    tmp_path: Path, change: Callable[[Project], None], figures: Callable[[Project], Any]
+) -> None:
+    before, statements = _found(tmp_path, "before", 0, change, figures)
+    after, _ = _found(tmp_path, "after", 1, change, figures)
+    assert (before == after) == (change is give_back), "what is given back is left all the same"
+    assert statements > 3
+    every = range(2, statements + 1, max(1, statements // 12))
+    found = [_found(tmp_path, str(at), at, change, figures)[0] for at in every]
+    assert [value for value in found if value not in (before, after)] == []
+
+
+def _found(
+    folder: Path, name: str, at: int, change: Callable[[Project], None], figures: Callable[[Project], Any]
+) -> tuple[Any, int]:
+    (folder / name).mkdir()
+    project = open_project(of_people(folder / name))
+    figures(project)
+    meddler = Meddler(project, at, change)
+    try:
+        value = figures(project)
+    finally:
+        statements = meddler.done()
+        project.close()
+    return value, statements

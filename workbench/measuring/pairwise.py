@@ -78,7 +78,7 @@ def pairwise_report(project: Project, run: int, gold: GoldChoice = "final") -> P
     )
 
 
-class _Pair(Struct, frozen=True, kw_only=True):
+class _CompletionPair(Struct, frozen=True, kw_only=True):
     """Two completions.
 
     Attributes:
@@ -91,7 +91,7 @@ class _Pair(Struct, frozen=True, kw_only=True):
     right: bool | None = None
 
 
-def _pairs(found: Sequence[tuple[int, int, str | None, str | None]]) -> Iterator[_Pair]:
+def _pairs(found: Sequence[tuple[int, int, str | None, str | None]]) -> Iterator[_CompletionPair]:
     """Every pair once, although it is stored with both of its completions."""
     from workbench.verifiers.duel.pairwise import PairOutcome
 
@@ -101,10 +101,10 @@ def _pairs(found: Sequence[tuple[int, int, str | None, str | None]]) -> Iterator
             outcome = msgspec.convert(one, PairOutcome)
             if (both := frozenset((item, outcome.rival))) not in seen:
                 seen.add(both)
-                yield _Pair(question=question, item=item, outcome=outcome)
+                yield _CompletionPair(question=question, item=item, outcome=outcome)
 
 
-def _graded(project: Project, pairs: Sequence[_Pair], gold: GoldChoice) -> Iterator[_Pair]:
+def _graded(project: Project, pairs: Sequence[_CompletionPair], gold: GoldChoice) -> Iterator[_CompletionPair]:
     """The pairs beside gold."""
     everything = columns(project)
     labels = dict(zip(everything.item.tolist(), everything.gold(gold).tolist(), strict=True))

@@ -24,7 +24,7 @@ from msgspec import Struct, structs
 
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import Verdict, VerifierInput
-from workbench.runs.first_stage import NICENESS, Deferred, FirstAnswer, Readers, first_stage
+from workbench.runs.first_stage import NICENESS, FirstAnswer, LeftToWorker, Readers, first_stage
 from workbench.runs.local import SecondStage, filled_in
 from workbench.verifiers.base import Isolation, Verifier
 from workbench.verifiers.judging import failure
@@ -49,7 +49,7 @@ class _WaitingItem(Struct, frozen=True):
     """An item that somebody waits for."""
 
     item: VerifierInput
-    deferred: Deferred
+    deferred: LeftToWorker
     answer: Future[Verdict]
 
 
@@ -97,7 +97,7 @@ class LocalExecutor:
         if not _is_text(item):
             return _UNSENDABLE
         if self.isolation == "process":
-            return self.recalled(Deferred(_key(item), None))
+            return self.recalled(LeftToWorker(_key(item), None))
         return self.recalled(first_stage(self._verifier, item))
 
     def recalled(self, answer: FirstAnswer) -> FirstAnswer:
@@ -106,7 +106,7 @@ class LocalExecutor:
             return answer
         return filled_in(answer.known, found)
 
-    def later(self, item: VerifierInput, deferred: Deferred) -> Future[Verdict]:
+    def later(self, item: VerifierInput, deferred: LeftToWorker) -> Future[Verdict]:
         """Have a worker judge an item that `first` left; the future can't be cancelled.
 
         Raises:
@@ -130,7 +130,7 @@ class LocalExecutor:
         """
         answers = self._first(items)
         waiting = [
-            self.later(item, answer) if isinstance(answer, Deferred) else answer
+            self.later(item, answer) if isinstance(answer, LeftToWorker) else answer
             for item, answer in zip(items, answers, strict=True)
         ]
         return [one.result() if isinstance(one, Future) else one for one in waiting]

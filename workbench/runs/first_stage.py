@@ -48,7 +48,7 @@ _BOOT = (
 )
 
 
-class Deferred(Struct, frozen=True):
+class LeftToWorker(Struct, frozen=True):
     """What the first stage leaves to a worker.
 
     Attributes:
@@ -60,22 +60,22 @@ class Deferred(Struct, frozen=True):
     known: Verdict | None
 
 
-_WHOLE = Deferred(None, None)
+_WHOLE = LeftToWorker(None, None)
 
 
-def first_stage(verifier: Verifier, item: VerifierInput) -> Verdict | Deferred:
+def first_stage(verifier: Verifier, item: VerifierInput) -> Verdict | LeftToWorker:
     """What a verifier says that can neither hang nor crash; one that may do either leaves every item whole."""
     if verifier.isolation == "process":
         return _WHOLE
     if verifier.isolation != "staged":
         return judged(verifier, item)
     answer = quickly_judged(cast("StagedVerifier", verifier), item)
-    return Deferred(answer.key, answer.verdict) if isinstance(answer, Pending) else answer
+    return LeftToWorker(answer.key, answer.verdict) if isinstance(answer, Pending) else answer
 
 
 Spec = tuple[str, dict[str, str]]
 """A verifier's kind and options."""
-FirstAnswer = Verdict | Deferred
+FirstAnswer = Verdict | LeftToWorker
 """What the first stage says of an item."""
 
 
@@ -83,15 +83,15 @@ class _ReadRequest(Struct, frozen=True):
     items: Sequence[VerifierInput]
 
 
-class _Said(Struct, frozen=True):
+class _FirstStageAnswer(Struct, frozen=True):
     """What the first stage said of an item: one of both."""
 
     verdict: Verdict | None = None
-    deferred: Deferred | None = None
+    deferred: LeftToWorker | None = None
 
 
 class _ReadReply(Struct, frozen=True):
-    said: list[_Said]
+    said: list[_FirstStageAnswer]
 
 
 def serve(kind: str, options: dict[str, str], descriptor: int, niceness: int) -> None:
@@ -104,9 +104,9 @@ def serve(kind: str, options: dict[str, str], descriptor: int, niceness: int) ->
             sock.sendall(pack(_ReadReply([_say(verifier, item) for item in asked.items])))
 
 
-def _say(verifier: Verifier, item: VerifierInput) -> _Said:
+def _say(verifier: Verifier, item: VerifierInput) -> _FirstStageAnswer:
     answer = first_stage(verifier, item)
-    return _Said(deferred=answer) if isinstance(answer, Deferred) else _Said(answer)
+    return _FirstStageAnswer(deferred=answer) if isinstance(answer, LeftToWorker) else _FirstStageAnswer(answer)
 
 
 class ReaderProcess:

@@ -96,7 +96,7 @@ _BEAT_S = 1.0
 _WRITE_BACK_S = 1.0
 
 
-class _Recorded(Struct, frozen=True):
+class _RecordedVerdict(Struct, frozen=True):
     """A verdict with the calls it rests on and the verifier's own account of it."""
 
     item: int
@@ -119,7 +119,7 @@ Waiter = asyncio.Future[None]
 class _Awaited(Struct, frozen=True):
     """Something whose COMMIT somebody waits for; None is all that came before."""
 
-    what: Attempt | _Recorded | None
+    what: Attempt | _RecordedVerdict | None
     waiter: Waiter
 
 
@@ -132,7 +132,7 @@ class _Transaction(Struct):
     attempts: list[Attempt] = field(default_factory=list)
     outcomes: list[AttemptOutcome] = field(default_factory=list)
     responses: list[tuple[JournaledCall, Response]] = field(default_factory=list)
-    recorded: list[_Recorded] = field(default_factory=list)
+    recorded: list[_RecordedVerdict] = field(default_factory=list)
     waiters: list[Waiter] = field(default_factory=list)
 
 
@@ -263,7 +263,7 @@ class RunJournal:
         What is begun later is sent later than that COMMIT.
         """
         trace = None if judged.trace is None else msgspec.json.encode(judged.trace).decode()
-        return self._commit_with(_Recorded(item, judged, made, trace))
+        return self._commit_with(_RecordedVerdict(item, judged, made, trace))
 
     async def flush(self) -> None:
         """Commit all that has come until now."""
@@ -296,7 +296,7 @@ class RunJournal:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _commit_with(self, what: Attempt | _Recorded | None) -> Waiter:
+    def _commit_with(self, what: Attempt | _RecordedVerdict | None) -> Waiter:
         waiter = self._loop.create_future()
         self._put(_Awaited(what, waiter))
         return waiter
@@ -362,7 +362,7 @@ class RunJournal:
                     self._add(batch, what, waiter)
         return batch
 
-    def _add(self, batch: _Transaction, what: Attempt | _Recorded | None, waiter: Waiter) -> None:
+    def _add(self, batch: _Transaction, what: Attempt | _RecordedVerdict | None, waiter: Waiter) -> None:
         if isinstance(what, Attempt):
             if waiter.done():
                 # Nobody waits any more, so it will not be sent.

@@ -12,7 +12,7 @@ from typing import Protocol, Self, cast
 from msgspec import structs
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.runs.first_stage import Deferred, FirstAnswer, Readers
+from workbench.runs.first_stage import FirstAnswer, LeftToWorker, Readers
 from workbench.verifiers.base import AnyVerifier, Verifier, identity
 from workbench.verifiers.pool import WorkerPool
 
@@ -76,7 +76,7 @@ class SecondStage:
         """Whether they were started."""
         return self._pool is not None
 
-    def take(self, item: VerifierInput, deferred: Deferred) -> Verdict | None:
+    def take(self, item: VerifierInput, deferred: LeftToWorker) -> Verdict | None:
         """The verdict where a worker found it before; otherwise the item is put in line.
 
         Raises:
@@ -216,7 +216,7 @@ class _LocalRun:
 
     def take(self, item: VerifierInput, answer: FirstAnswer) -> None:
         """Keep the first stage's verdict on an item or put it in line; wait while too many stand there."""
-        verdict = self._second.take(item, answer) if isinstance(answer, Deferred) else answer
+        verdict = self._second.take(item, answer) if isinstance(answer, LeftToWorker) else answer
         if verdict is not None:
             self._ready.append((item.item, verdict))
         while self._second.count >= MOST_WAITING or self._second.characters >= MOST_CHARACTERS:

@@ -43,7 +43,7 @@ _BEAT_S = 0.1
 _PLACES = os.cpu_count() or 1
 
 
-class _Answers:
+class _VerdictStream:
     """Takes verdicts as a runner does, and passes them on."""
 
     def __init__(self, stream: BinaryIO, database: Database) -> None:
@@ -94,7 +94,7 @@ class _Answers:
 class _Tells(logging.Handler):
     """Passes on what the runner's log says: whoever waits is to know why."""
 
-    def __init__(self, answers: _Answers) -> None:
+    def __init__(self, answers: _VerdictStream) -> None:
         super().__init__(logging.WARNING)
         self._answers = answers
 
@@ -102,7 +102,7 @@ class _Tells(logging.Handler):
         self._answers.put(Told(record.getMessage()))
 
 
-def _judge(database: Database, job: RejudgingJob, answers: _Answers) -> Over:
+def _judge(database: Database, job: RejudgingJob, answers: _VerdictStream) -> Over:
     verifier = Registry().load(job.kind, job.options)
     chunks = _chunks(database, job.items)
     if verifier.isolation != "served":
@@ -158,7 +158,7 @@ class _StoredReplies:
 
 
 async def _read_again(
-    database: Database, verifier: ServedVerifier, chunks: Iterator[list[VerifierInput]], answers: _Answers
+    database: Database, verifier: ServedVerifier, chunks: Iterator[list[VerifierInput]], answers: _VerdictStream
 ) -> None:
     fence = secret(database.reader())
     for chunk in chunks:
@@ -174,7 +174,11 @@ async def _read_again(
 
 
 def _ask(
-    database: Database, run: int, verifier: ServedVerifier, chunks: Iterator[list[VerifierInput]], answers: _Answers
+    database: Database,
+    run: int,
+    verifier: ServedVerifier,
+    chunks: Iterator[list[VerifierInput]],
+    answers: _VerdictStream,
 ) -> Over:
     from workbench.runs.serving import judge_on_servers, servers_of
 
@@ -197,7 +201,7 @@ def _sent(database: Database, run: int) -> int:
 def work(job: RejudgingJob, stream: BinaryIO) -> None:
     """Do a job."""
     project = open_project(job.database)
-    answers = _Answers(stream, project.database)
+    answers = _VerdictStream(stream, project.database)
     logging.getLogger("workbench.runner").addHandler(_Tells(answers))
 
     def stop(*_: object) -> None:

@@ -120,8 +120,8 @@ def of_problems(found: Sequence[ProblemFigures], *, samples: int, seed: int) -> 
     columns = np.nan_to_num(columns, nan=0.0)
     named = dict(zip(ProblemFigures._fields, columns, strict=True))
     measures: dict[str, Callable[[FloatArray], FloatArray]] = {
-        **{name: _Ratio(named[name], np.ones(len(found))) for name in ("top1", "bottom1", "spearman", "kendall")},
-        "mae": _Ratio(named["absolute"], named["solutions"]),
+        **{name: _RatioOfSums(named[name], np.ones(len(found))) for name in ("top1", "bottom1", "spearman", "kendall")},
+        "mae": _RatioOfSums(named["absolute"], named["solutions"]),
         "r2": _Determination(named["solutions"], named["squared"], named["mean"], named["spread"]),
     }
     everyone = np.ones((1, len(found)))
@@ -138,7 +138,7 @@ def of_problems(found: Sequence[ProblemFigures], *, samples: int, seed: int) -> 
     )
 
 
-class _Ratio:
+class _RatioOfSums:
     """A sum over a sum of how many, for how often each problem is in a sample: samples x problems."""
 
     def __init__(self, over: FloatArray, under: FloatArray) -> None:

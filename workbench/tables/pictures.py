@@ -180,7 +180,7 @@ def _scatter(drawn: Scatter, figure: Figure) -> None:
     axes.set_axisbelow(True)
     axes.set_xlabel(f"{drawn.x_label} (%)")
     axes.set_ylabel(f"{drawn.y_label} (%)")
-    taken: list[_Box] = []
+    taken: list[_NameBox] = []
     dots = [(72 * 3.4 * dot.x / most, 72 * 3.4 * dot.y / most) for dot in drawn.dots]
     for place, (dot, at) in enumerate(zip(drawn.dots, dots, strict=True)):
         axes.plot(
@@ -204,7 +204,7 @@ def _scatter(drawn: Scatter, figure: Figure) -> None:
         )
 
 
-class _Box(Struct, frozen=True):
+class _NameBox(Struct, frozen=True):
     """Where a name may stand, in points from the lower left corner of the axes."""
 
     x: float
@@ -213,7 +213,7 @@ class _Box(Struct, frozen=True):
     away: float
     height: float = 9.0
 
-    def cost(self, taken: Sequence[_Box], dots: Sequence[tuple[float, float]]) -> float:
+    def cost(self, taken: Sequence[_NameBox], dots: Sequence[tuple[float, float]]) -> float:
         """How many names and dots it covers, then how far it is from its own."""
         names = sum(
             self.x < other.x + other.width
@@ -228,11 +228,11 @@ class _Box(Struct, frozen=True):
         return 1_000.0 * (names + covered) + 500.0 * (self.y < 0 or self.x < 0) + self.away
 
 
-def _places(at: tuple[float, float], label: str) -> Iterable[_Box]:
+def _places(at: tuple[float, float], label: str) -> Iterable[_NameBox]:
     width = 5.0 * len(label)
     for away, right, up in product((6.0, 16.0, 28.0, 42.0, 58.0), (1, -1), (0, 1, -1)):
         x = at[0] + away if right > 0 else at[0] - away - width
-        yield _Box(x, at[1] - 4 + up * away, width, away + (right < 0))
+        yield _NameBox(x, at[1] - 4 + up * away, width, away + (right < 0))
 
 
 @_draw.register(Histogram)

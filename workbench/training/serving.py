@@ -20,7 +20,7 @@ from workbench.core.project import Project, opened_project
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.configuring import bound_run
 from workbench.runs.executor import ExecutorClosed
-from workbench.runs.first_stage import BATCH, AsyncReaders, Deferred, FirstAnswer
+from workbench.runs.first_stage import BATCH, AsyncReaders, FirstAnswer, LeftToWorker
 from workbench.runs.generation import GO_ON, Identity, require_free
 from workbench.runs.lease import standing_in
 from workbench.runs.serving import VerifierSession, answering
@@ -168,11 +168,11 @@ class AsyncVerifier:
         """
         self._line.require_fit(items)
         answers = await self._first(items)
-        left = {row: answer for row, answer in enumerate(answers) if isinstance(answer, Deferred)}
+        left = {row: answer for row, answer in enumerate(answers) if isinstance(answer, LeftToWorker)}
         if left:
             with self._line.room([items[row] for row in left]):
                 found = dict(zip(left, await self._later([(items[row], left[row]) for row in left]), strict=True))
-        verdicts = [found[row] if isinstance(answer, Deferred) else answer for row, answer in enumerate(answers)]
+        verdicts = [found[row] if isinstance(answer, LeftToWorker) else answer for row, answer in enumerate(answers)]
         return verdicts, not left and not any(map(self._is_long, items))
 
     async def close(self) -> None:
@@ -229,7 +229,7 @@ class AsyncVerifier:
                 turned = time.perf_counter()
         return answers
 
-    async def _later(self, asked: Sequence[tuple[VerifierInput, Deferred]]) -> list[Verdict]:
+    async def _later(self, asked: Sequence[tuple[VerifierInput, LeftToWorker]]) -> list[Verdict]:
         try:
             return await all_of([asyncio.wrap_future(self._executor.later(item, left)) for item, left in asked])
         except ExecutorClosed as error:

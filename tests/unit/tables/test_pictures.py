@@ -54,9 +54,9 @@ def test_nothing_is_told_by_colour_alone() -> None:
 
 
 def test_names_beside_dots_of_one_place_do_not_cover_each_other() -> None:
-    from workbench.tables.pictures import _Box, _places
+    from workbench.tables.pictures import _NameBox, _places
 
-    taken: list[_Box] = []
+    taken: list[_NameBox] = []
     for _ in range(6):
         box = min(_places((50.0, 50.0), "judge"), key=lambda box: box.cost(taken, [(50.0, 50.0)]))
         assert box.cost(taken, []) < 500

@@ -69,7 +69,7 @@ def _place(seed: int, dataset: str, key: str) -> int:
     return -int.from_bytes(blake2b(named, digest_size=8).digest())
 
 
-class _Drawn(Struct, frozen=True):
+class _ExamplesOption(Struct, frozen=True):
     """What a judge's option says of its examples."""
 
     examples: list[_Named]
@@ -79,7 +79,7 @@ class _Named(Struct, frozen=True):
     item: tuple[str, str]
 
 
-_DECODER = msgspec.json.Decoder(_Drawn)
+_DECODER = msgspec.json.Decoder(_ExamplesOption)
 
 
 def shown_items(connection: sqlite3.Connection) -> dict[str, list[int]]:

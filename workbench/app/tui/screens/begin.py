@@ -41,7 +41,7 @@ _SEVERAL: Final = "several"
 _WHO: Final = "Your name, as labels have it"
 
 
-class Begun(NamedTuple):
+class ProjectProgress(NamedTuple):
     """How far a project is.
 
     Attributes:
@@ -102,12 +102,12 @@ class BeginStep(NamedTuple):
     done: bool
 
 
-def steps(found: Begun) -> tuple[BeginStep, ...]:
+def steps(found: ProjectProgress) -> tuple[BeginStep, ...]:
     """The four, as far as they are."""
     return (_file(found), _verifiers(found), _people(found), _figure(found))
 
 
-def _file(found: Begun) -> BeginStep:
+def _file(found: ProjectProgress) -> BeginStep:
     counts = found.counts
     if counts.questions and not counts.items:
         waits = (
@@ -122,7 +122,7 @@ def _file(found: Begun) -> BeginStep:
     return BeginStep("File", f"{counted(counts.items, 'item')} of {names}{refused}", True)
 
 
-def _verifiers(found: Begun) -> BeginStep:
+def _verifiers(found: ProjectProgress) -> BeginStep:
     if at_work := [run for run in found.runs if run.state in ACTIVE]:
         run = at_work[0]
         return BeginStep("Verifiers", f"{run.verifier} is at work: {run.done:,} of {run.items:,}", True)
@@ -138,7 +138,7 @@ def _verifiers(found: Begun) -> BeginStep:
     return BeginStep("Verifiers", said + "".join(f"; {words}" for words in found.passing), True)
 
 
-def _people(found: Begun) -> BeginStep:
+def _people(found: ProjectProgress) -> BeginStep:
     those = [one for one in found.counts.people if one.done or one.left]
     if not those:
         waits = "not needed for a figure: the file says what is right" if found.gold else "nobody labels yet"
@@ -146,7 +146,7 @@ def _people(found: Begun) -> BeginStep:
     return BeginStep("People", "; ".join(f"{one.name} {one.done:,} done, {one.left:,} left" for one in those), True)
 
 
-def _figure(found: Begun) -> BeginStep:
+def _figure(found: ProjectProgress) -> BeginStep:
     what = "each problem's pass matrix" if found.code else "accuracy by subtype"
     if found.missing:
         return BeginStep("First figure", f"{what}; it waits for {', then '.join(found.missing)}", False)
@@ -173,7 +173,7 @@ class BeginScreen(LiveScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.standing: Begun | None = None
+        self.standing: ProjectProgress | None = None
 
     def compose(self) -> ComposeResult:
         """The steps come when the project has been read."""
@@ -192,26 +192,26 @@ class BeginScreen(LiveScreen):
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def read(self) -> Begun:
+    def read(self) -> ProjectProgress:
         """Count, and measure where there is something to measure."""
         counts, runs = status(self.project), verifying.runs(self.project)
         code = bool(problems.datasets(self.project))
         suites = problems.runnable(self.project) if code else []
         if not any(run.completed_at for run in runs):
-            return Begun(counts, runs, gold=False, typed=None, code=code, suites=suites)
+            return ProjectProgress(counts, runs, gold=False, typed=None, code=code, suites=suites)
         passing = [
             _passing(self.project, run) for run in runs if code and run.kind == problems.KIND and run.completed_at
         ]
         report = ProjectFacts(self.project, counts, runs).report
         gold = any(many for source, many in report.gold.items() if source != "none")
         typed = any(row.n for row in report.rows if row.group not in (None, UNTYPED))
-        return Begun(counts, runs, gold=gold, typed=typed, code=code, suites=suites, passing=passing)
+        return ProjectProgress(counts, runs, gold=gold, typed=typed, code=code, suites=suites, passing=passing)
 
     def must_read(self) -> bool:
         """A run at work is looked at again and again."""
         return self.standing is not None and any(run.state in ACTIVE for run in self.standing.runs)
 
-    def show(self, data: Begun) -> None:
+    def show(self, data: ProjectProgress) -> None:
         """List the steps; the cursor begins at the first that is not done."""
         first = self.standing is None
         before, self.standing = self.standing, data

@@ -171,7 +171,7 @@ def _read(source: str) -> tuple[list[ast.stmt], Sources]:
     return [] if tree is None else tree.body, Sources(text)
 
 
-class _Check(Struct, frozen=True):
+class _CheckWithSetup(Struct, frozen=True):
     """One check and the statements before it that it needs."""
 
     before: list[ast.stmt]
@@ -224,15 +224,15 @@ class _Splitter:
             preamble = [ast.unparse(node) for node in self._around]
         return SplitSource(statements(tests), "\n".join(part for part in (*preamble, binding) if part))
 
-    def _pieces(self, body: Sequence[ast.stmt]) -> Iterator[_Check]:
+    def _pieces(self, body: Sequence[ast.stmt]) -> Iterator[_CheckWithSetup]:
         """The checks of a body, in order; none where something stands in it that belongs to no check."""
         before: list[ast.stmt] = []
-        found: list[_Check] = []
+        found: list[_CheckWithSetup] = []
         for node in body:
             if _idle(node):
                 continue
             if self._is_check(node):
-                found.append(_Check(self._needed(before, node), node))
+                found.append(_CheckWithSetup(self._needed(before, node), node))
                 understood = isinstance(node, ast.Assert | ast.For | ast.Expr)
             else:
                 before.append(node)
@@ -264,7 +264,7 @@ class _Splitter:
                 wanted |= names.loaded
         return kept[::-1]
 
-    def _independent(self, pieces: Sequence[_Check]) -> bool:
+    def _independent(self, pieces: Sequence[_CheckWithSetup]) -> bool:
         """Whether no check could change what another one sees: nothing that can be changed is shared."""
         users: dict[str, int] = {}
         later: set[str] = set()
@@ -279,7 +279,7 @@ class _Splitter:
                 return False
         return True
 
-    def _tests(self, piece: _Check, known: bool) -> Iterator[str]:
+    def _tests(self, piece: _CheckWithSetup, known: bool) -> Iterator[str]:
         rounds = None
         if isinstance(piece.check, ast.For):
             rounds = unrolled(piece.before, piece.check, self._sources, self.names)

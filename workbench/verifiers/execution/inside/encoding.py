@@ -29,7 +29,7 @@ _VIEWS = frozenset((type(_EMPTY.keys()), type(_EMPTY.items())))
 _PLAIN = frozenset((str, int, float, bool, type(None), bytes, complex, tuple, list))
 
 
-class _TooLargeError(Exception):
+class _ValueTooLargeError(Exception):
     """The value takes more room than any value that equals the literal."""
 
 
@@ -38,8 +38,8 @@ def encoded(value: object, most: int) -> bytes:
     try:
         text = _dumps(_plain(value, [most], 0))
         if len(text) > most:
-            raise _TooLargeError
-    except (_TooLargeError, RecursionError, MemoryError):
+            raise _ValueTooLargeError
+    except (_ValueTooLargeError, RecursionError, MemoryError):
         text = _dumps({"other": f"a {type(value).__name__} that is too large to look at"})
     return text.encode("ascii")
 
@@ -70,7 +70,7 @@ def _plain(value: Any, room: list[int], depth: int) -> Any:
     if kind is int:
         return value if -_LARGE < value < _LARGE else {"int": hex(value)}
     if depth >= _DEEPEST:
-        raise _TooLargeError
+        raise _ValueTooLargeError
     if kind is list:
         return _items(value, room, depth)
     return _tagged(value, room, depth + 1)
@@ -79,7 +79,7 @@ def _plain(value: Any, room: list[int], depth: int) -> Any:
 def _take(room: list[int], size: int) -> None:
     room[0] -= size
     if room[0] < 0:
-        raise _TooLargeError
+        raise _ValueTooLargeError
 
 
 def _items(values: Any, room: list[int], depth: int) -> list[Any]:

@@ -43,7 +43,7 @@ _BEAT_S = 0.1
 _PLACES = os.cpu_count() or 1
 
 
-class _VerdictStream:
+class _VerdictRelay:
     """Takes verdicts as a runner does, and passes them on."""
 
     def __init__(self, stream: BinaryIO, database: Database) -> None:
@@ -94,7 +94,7 @@ class _VerdictStream:
 class _Tells(logging.Handler):
     """Passes on what the runner's log says: whoever waits is to know why."""
 
-    def __init__(self, answers: _VerdictStream) -> None:
+    def __init__(self, answers: _VerdictRelay) -> None:
         super().__init__(logging.WARNING)
         self._answers = answers
 
@@ -102,7 +102,7 @@ class _Tells(logging.Handler):
         self._answers.put(Told(record.getMessage()))
 
 
-def _judge(database: Database, job: RejudgingJob, answers: _VerdictStream) -> Over:
+def _judge(database: Database, job: RejudgingJob, answers: _VerdictRelay) -> Over:
     verifier = Registry().load(job.kind, job.options)
     chunks = _chunks(database, job.items)
     if verifier.isolation != "served":
@@ -158,7 +158,7 @@ class _StoredReplies:
 
 
 async def _read_again(
-    database: Database, verifier: ServedVerifier, chunks: Iterator[list[VerifierInput]], answers: _VerdictStream
+    database: Database, verifier: ServedVerifier, chunks: Iterator[list[VerifierInput]], answers: _VerdictRelay
 ) -> None:
     fence = secret(database.reader())
     for chunk in chunks:
@@ -178,7 +178,7 @@ def _ask(
     run: int,
     verifier: ServedVerifier,
     chunks: Iterator[list[VerifierInput]],
-    answers: _VerdictStream,
+    answers: _VerdictRelay,
 ) -> Over:
     from workbench.runs.serving import judge_on_servers, servers_of
 
@@ -201,7 +201,7 @@ def _sent(database: Database, run: int) -> int:
 def work(job: RejudgingJob, stream: BinaryIO) -> None:
     """Do a job."""
     project = open_project(job.database)
-    answers = _VerdictStream(stream, project.database)
+    answers = _VerdictRelay(stream, project.database)
     logging.getLogger("workbench.runner").addHandler(_Tells(answers))
 
     def stop(*_: object) -> None:

@@ -21,7 +21,7 @@ _REDUCING = ("reducer", "weights")
 _PACES = ("concurrency", "rpm", "tpm")
 
 
-class _PanelMember(Struct, frozen=True):
+class _ServedMember(Struct, frozen=True):
     name: str
     verifier: ServedVerifier
 
@@ -48,7 +48,7 @@ class JudgePanel:
         if len(names) < 2:
             raise ValueError(f"{MEMBERS}: a panel has two or more")
         registry = Registry()
-        loaded = [_PanelMember(one.name, _served(registry.load(one.kind, one.options))) for one in members_in(options)]
+        loaded = [_ServedMember(one.name, _served(registry.load(one.kind, one.options))) for one in members_in(options)]
         self._members = loaded
         graded = all(isinstance(one.verifier, LlmJudge) and one.verifier.is_graded for one in loaded)
         self._reducer = reducer_from(options, len(names), graded=graded and bool(loaded))
@@ -87,7 +87,7 @@ class JudgePanel:
         return Judged(verdict=verdict, votes=votes, trace={"judge": self.name, "members": traces} if traces else None)
 
 
-async def _vote(member: _PanelMember, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
+async def _vote(member: _ServedMember, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
     async def asked(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
         return await ask(request, step=step, role=_role(member.name, role), sample=sample)
 

@@ -88,7 +88,7 @@ class BatchProvider:
 
     def _route(self, received: Received) -> tuple[str, Callable[[Received], Scripted]]:
         path, method = received.path.partition("?")[0], received.method
-        if path.endswith(("/chat/completions", "/messages")):
+        if path.endswith(("/chat/completions", "/messages", "/responses")):
             return "call", self._call
         if path.startswith("/upload/v1beta/files"):
             step = "begin" if received.headers.get("x-goog-upload-command") == "start" else "upload"
@@ -147,7 +147,9 @@ class BatchProvider:
             source = body["input_files"][0] if self.kind == "mistral" else body["input_file_id"]
             lines = [json.loads(line) for line in self._files[source].splitlines()]
             calls = [(one["custom_id"], one["body"]) for one in lines]
-            assert body["endpoint"] == "/v1/chat/completions"
+            endpoints = {one.get("url", "/v1/chat/completions") for one in lines}
+            assert {body["endpoint"]} == endpoints <= {"/v1/chat/completions", "/v1/responses"}
+            assert all(("input" in asked) == (body["endpoint"] == "/v1/responses") for _, asked in calls)
         assert len({name for name, _ in calls}) == len(calls)
         name = f"batch_{len(self.batches)}"
         self.batches.append((name, len(calls)))
@@ -274,7 +276,7 @@ TOKENS = (1000, 40)
 
 def judge_reply(body: Any) -> dict[str, Any] | Scripted:
     """Yes or No by the request's words, now and then something else: nothing to read, cut short, refused, too long."""
-    words = json.dumps(body["messages"])
+    words = json.dumps(body.get("messages") or body["input"])
     draw = int(hashlib.sha256(re.sub(r"[a-z]{20,}", "", words).encode()).hexdigest(), 16) % 20
     is_messages = "max_tokens" in body and "claude" in body["model"]
     if draw == 0:
@@ -292,6 +294,18 @@ def judge_reply(body: Any) -> dict[str, Any] | Scripted:
             "content": [{"type": "text", "text": text}],
             "stop_reason": "max_tokens" if reason == "length" else "end_turn",
             "usage": {"input_tokens": prompt, "output_tokens": said},
+        }
+    if "input" in body:
+        details = {"incomplete_details": {"reason": "max_output_tokens"}} if reason == "length" else {}
+        content = [{"type": "output_text", "text": text, "annotations": []}]
+        return {
+            "id": "resp",
+            "object": "response",
+            "model": body["model"],
+            "status": "incomplete" if details else "completed",
+            "output": [{"type": "message", "role": "assistant", "content": content}],
+            "usage": {"input_tokens": prompt, "output_tokens": said, "total_tokens": prompt + said},
+            **details,
         }
     return {
         "id": "chatcmpl",

@@ -14,7 +14,7 @@ from workbench.llm.caller import origin_of
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
 from workbench.llm.failures import AttemptFailed, of_response, one_line
-from workbench.llm.lane import Lane, Secrets, ServerAddress, without_secrets
+from workbench.llm.lane import OTHER_CALL, Lane, Secrets, ServerAddress, without_secrets
 from workbench.llm.profiles import DEFAULT, PROFILES, Profile, plain_model
 from workbench.llm.records import CallFailed, Chat, Halt, Reply, Request, Scoring
 from workbench.llm.server import ModelServer, endpoint, without_version
@@ -158,6 +158,8 @@ def _about_chat(profile: Profile, plain: str) -> list[ServerFinding]:
         findings.append(
             ServerFinding("note", "A reply can't be begun for the model: such words end the user's message.")
         )
+    if profile.dialect == "openai-responses":
+        findings.append(ServerFinding("note", "The model is asked by OpenAI's Responses API."))
     if not profile.top_k:
         findings.append(ServerFinding("note", "top_k is not sent: it is no field here."))
     if profile.thinking is not None and profile.thinking.match(plain):
@@ -320,7 +322,7 @@ _FIELD_ADVICE = (
     (r"\btop_p\b", "Set top_p=none, and no value of it is sent."),
     (r"system (?:role|message|prompt|turn)|role[^.]{0,20}system|developer instruction", "Set fold_system=true."),
     (r"only supports? stream|enable the stream|stream['\"` ]+must be", "Set stream=true."),
-    (r"v1/responses", "The model has no chat call there; choose one that has."),
+    *OTHER_CALL,
     (r"enable_thinking", 'Set extra_body={"enable_thinking": false}.'),
     (r"reasoning_effort", "Set reasoning_effort to what it names, or leave it out."),
 )

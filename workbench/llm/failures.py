@@ -111,7 +111,11 @@ _STATUSES = tuple(
         (403, r"permission[_ ]?(?:denied|error)|forbidden"),
         (404, r"not[_ ]?found"),
         (413, r"request_too_large"),
-        (400, r"invalid_?(?:request|argument|parameter)|bad_?request|context_length|content_filter"),
+        (
+            400,
+            r"invalid_?(?:request|argument|parameter)|bad_?request|context_length|content_filter"
+            r"|invalid_prompt|(?:bio|cyber)_policy",
+        ),
     )
 )
 """What servers call their errors where they say no status."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
@@ -14,11 +15,11 @@ from msgspec import Struct, structs
 from workbench.core.errors import UsageError
 from workbench.llm import server as urls
 from workbench.llm.clock import Clock
-from workbench.llm.dialects import Built, build
+from workbench.llm.dialects import CHAT_PATHS, Built, build
 from workbench.llm.failures import AttemptFailed
 from workbench.llm.keys import KeySource
 from workbench.llm.pace import ASSUMED_REPLY, CHARACTERS_A_TOKEN, LONGEST_ASKED_S, Breaker, CallEstimate, cost_of
-from workbench.llm.profiles import profile_named
+from workbench.llm.profiles import spoken_to
 from workbench.llm.records import CallFailed, Chat, FailureCode, Halt, JournaledCall, Request, Usage
 from workbench.llm.server import ModelServer, Price
 from workbench.llm.transport import Received
@@ -31,6 +32,18 @@ ENOUGH: Final = 25
 _WEIGHT: Final = 5
 _WEIGHTS: Final[dict[FailureCode, int]] = {"context_length": 1, "content_filter": 1}
 """What may well be one text's own fault weighs less: five calls of any other kind are enough."""
+
+
+OTHER_CALL: Final = (
+    (r"v1/responses|\bnot a chat model\b|chatCompletion operation does not work", "Set api=responses."),
+    (r"not supported (?:with|by|in) the Responses API", "Set api=chat."),
+)
+"""Words of servers that know a model by another of their calls, and what to do then."""
+
+
+def _advice(failure: CallFailed, otherwise: str) -> str:
+    told = (advice for said, advice in OTHER_CALL if re.search(said, failure.detail, re.IGNORECASE))
+    return f"{next(told, otherwise).removesuffix('.')}, then resume the run."
 
 
 class Trial:
@@ -116,9 +129,9 @@ class Trial:
         failure = self._last
         refused = isinstance(failure, AttemptFailed) and failure.status is not None and 400 <= failure.status < 500
         does = "refuses" if refused else "fails at"
-        advice = "Check the key" if failure.code == "auth" else "Check model, options and base_url"
+        advice = _advice(failure, "Check the key" if failure.code == "auth" else "Check model, options and base_url")
         many = f"all {self._failed} calls" if self._failed > 1 else "the one call made"
-        return Halt(failure.code, f"{self._title} {does} {many} ({failure.detail}). {advice}, then resume the run.")
+        return Halt(failure.code, f"{self._title} {does} {many} ({failure.detail}). {advice}")
 
     def _condemn(self) -> None:
         self.halted(self.halt())
@@ -185,7 +198,7 @@ class Lane:
 
     def __init__(self, server: ModelServer, price: Price | None, clock: Clock) -> None:
         try:
-            self.profile = profile_named(server.profile)
+            self.profile = spoken_to(server.profile, server.model, server.extras.api)
             self.addresses = [ServerAddress(base=urls.checked(base)) for base in server.base_urls]
         except ValueError as error:
             raise UsageError(str(error)) from None
@@ -254,10 +267,17 @@ class Lane:
 
     def url(self, built: Built, base: str) -> str:
         """Where a request goes at one of the addresses."""
+        if self.profile.azure_paths and built.path == CHAT_PATHS["openai-responses"]:
+            return urls.endpoint(urls.azure_root(base), built.path)
         if self.profile.azure_paths and not base.partition("?")[0].rstrip("/").endswith("/openai/v1"):
             deployment = "" if "/deployments/" in base else f"openai/deployments/{quote(self.server.model, safe='')}/"
             return urls.endpoint(base, deployment + built.path, AZURE_VERSION)
         return urls.endpoint(urls.without_version(base) if built.beside_version else base, built.path)
+
+    @property
+    def chat_path(self) -> str:
+        """Where its requests for text go, behind an address."""
+        return CHAT_PATHS[self.profile.dialect]
 
     @property
     def key_place(self) -> str | None:
@@ -304,8 +324,8 @@ class Lane:
         if failure.code == "quota" or (failure.wait or 0.0) > LONGEST_ASKED_S:
             return Halt("quota", f"{self.title} says that a quota is used up ({failure.detail}). Resume the run later.")
         key = f" with the key in {self.key_place}" if self.key_place else ""
-        advice = "Check the key" if failure.code == "auth" else "Check base_url and model"
-        return Halt(failure.code, f"{self.title} refuses calls{key} ({failure.detail}). {advice}, then resume the run.")
+        advice = _advice(failure, "Check the key" if failure.code == "auth" else "Check base_url and model")
+        return Halt(failure.code, f"{self.title} refuses calls{key} ({failure.detail}). {advice}")
 
     @property
     def sends_key_in_clear(self) -> bool:

@@ -10,11 +10,14 @@ import re
 from typing import Literal
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.llm.records import Task
 
-Dialect = Literal["openai-chat", "anthropic-messages"]
+Dialect = Literal["openai-chat", "openai-responses", "anthropic-messages"]
+
+Api = Literal["chat", "responses"]
+"""OpenAI's two calls for text."""
 
 Prefill = Literal["message", "continue", "continue-only", "words"]
 """How a reply is begun for the model: a last message of the assistant; the same with vLLM's two switches, or with
@@ -40,6 +43,7 @@ class Profile(Struct, frozen=True, kw_only=True):
         tells_cost: Whether its replies say what they cost.
         cuts_silently: Whether a prompt longer than the model's context loses its beginning without a word.
         azure_paths: Whether the model stands in the path.
+        only_responses: Models that have no chat call, but one of OpenAI's Responses API.
         thinking: Models that think first: they want ``max_completion_tokens`` and take no temperature or top_p.
         long: Other models that take ``max_completion_tokens``, such as those whose name doesn't say whether they think.
         fixed_sampling: Models that take no temperature, top_p or top_k.
@@ -65,6 +69,7 @@ class Profile(Struct, frozen=True, kw_only=True):
     tells_cost: bool = False
     cuts_silently: bool = False
     azure_paths: bool = False
+    only_responses: re.Pattern[str] | None = None
     thinking: re.Pattern[str] | None = None
     long: re.Pattern[str] | None = None
     fixed_sampling: re.Pattern[str] | None = None
@@ -72,6 +77,10 @@ class Profile(Struct, frozen=True, kw_only=True):
 
 
 _OPENAI_THINKING = re.compile(r"(?:o\d|gpt-[5-9]|codex)(?!.*-chat)")
+# As openai 2.54.0 (types/shared/responses_model.py) and litellm 1.106.2 (mode "responses") list them.
+_OPENAI_ONLY_RESPONSES = re.compile(
+    r"\b(?:o\d|gpt-[5-9])\S*-(?:pro|codex|cyber)\b|\bcodex-mini|-deep-research\b|\bcomputer-use|\bgpt-daybreak"
+)
 # An Azure deployment has whatever name its owner gave it; OpenAI's models all take the newer field, others the older.
 _AZURE_UNKNOWN = re.compile(
     r"(?!gpt-?[34]|deepseek|(?:meta-)?llama|(?:open-)?mi(?:s|x)tral|ministral|codestral|phi-|grok|cohere|command|kimi"
@@ -93,6 +102,7 @@ PROFILES: dict[str, Profile] = {
             key_required=True,
             sells=True,
             price_prefix="",
+            only_responses=_OPENAI_ONLY_RESPONSES,
             thinking=_OPENAI_THINKING,
         ),
         Profile(
@@ -103,6 +113,7 @@ PROFILES: dict[str, Profile] = {
             auth="api-key",
             sells=True,
             azure_paths=True,
+            only_responses=_OPENAI_ONLY_RESPONSES,
             thinking=_OPENAI_THINKING,
             long=_AZURE_UNKNOWN,
         ),
@@ -259,6 +270,35 @@ def profile_named(name: str) -> Profile:
     if name not in PROFILES:
         raise ValueError(f"server: there is no profile {name!r}; known: {', '.join(sorted(PROFILES))}")
     return PROFILES[name]
+
+
+def spoken_to(name: str, model: str, api: Api | None = None) -> Profile:
+    """A profile as it is for one of its models, which may have another dialect.
+
+    Args:
+        api: Which of OpenAI's calls; by default a chat, unless the model has none.
+
+    Raises:
+        ValueError: There is no profile of this name, or it has a dialect of its own.
+    """
+    profile = profile_named(name)
+    if profile.dialect != "openai-chat":
+        if api is not None:
+            raise ValueError(f"api: {profile.title} has calls of its own; leave it out")
+        return profile
+    only = profile.only_responses is not None and profile.only_responses.search(plain_model(model)) is not None
+    if api != "responses" and not (api is None and only):
+        return profile
+    return structs.replace(
+        profile,
+        dialect="openai-responses",
+        top_k=False,
+        seed=None,
+        effort="reasoning",
+        prefill="words",
+        extra=(),
+        stream_usage=False,
+    )
 
 
 def plain_model(model: str) -> str:

@@ -9,6 +9,8 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from msgspec import Struct, structs
 
+from workbench.llm.profiles import Api
+
 # -- Addresses of servers: what is taken, where a call goes, what may be shown.
 
 
@@ -52,6 +54,18 @@ def without_version(base: str) -> str:
     return parts._replace(path=parts.path.rstrip("/").removesuffix("/v1")).geturl()
 
 
+_AZURE_PATH = re.compile(r"/openai(?:/deployments/[^/]+)?\Z")
+
+
+def azure_root(base: str) -> str:
+    """Azure's address for calls that name the model in their body: its version 1, or what a dated base has beside."""
+    parts = urlsplit(base)
+    path = parts.path.rstrip("/")
+    if not path.endswith("/openai/v1"):
+        path = _AZURE_PATH.sub("", path) + ("/openai" if parts.query else "/openai/v1")
+    return parts._replace(path=path).geturl()
+
+
 def place_of(url: str, path: str = "") -> str:
     """A server's place: its address without query, last ``/v1`` and, where one is given, the path of a call there.
 
@@ -87,6 +101,7 @@ class RequestExtras(Struct, frozen=True, kw_only=True, omit_defaults=True):
         max_tokens_field: What the longest reply is called in a chat's body.
         fold_system: Whether words of the system open the user's message.
         stream: Whether replies are asked for as streams; it changes none.
+        api: Which of OpenAI's calls is made; None leaves it to the model.
     """
 
     body: dict[str, Any] = {}
@@ -95,6 +110,7 @@ class RequestExtras(Struct, frozen=True, kw_only=True, omit_defaults=True):
     max_tokens_field: str | None = None
     fold_system: bool = False
     stream: bool = False
+    api: Api | None = None
 
     def config(self) -> dict[str, object]:
         """What is set, as a part of a configuration; of a header with a variable's value only that it is there."""
@@ -104,6 +120,7 @@ class RequestExtras(Struct, frozen=True, kw_only=True, omit_defaults=True):
             "reasoning_effort": self.reasoning_effort,
             "max_tokens_field": self.max_tokens_field,
             "fold_system": self.fold_system,
+            "api": self.api,
         }
         return {name: value for name, value in said.items() if value}
 

@@ -125,11 +125,17 @@ class BatchDesk:
         """
         server, api = self._server(batch)
         now = self._caller.clock.date()
-        new = NewBatch(token=batch.token, model=server.lane.server.model, calls=batch.calls, since=batch.sent_at or now)
+        new = NewBatch(
+            token=batch.token,
+            model=server.lane.server.model,
+            calls=batch.calls,
+            since=batch.sent_at or now,
+            path=server.lane.chat_path,
+        )
         name = await api.find(server, batch.input_file, new) if batch.state == "sent" else None
         if name is None:
             with TemporaryFile() as file:
-                write_lines(file, self._lines(batch, api))
+                write_lines(file, self._lines(batch, api, new.path))
                 input_file = await api.upload(server, file, new)
                 # From here on it may be there, whatever happens.
                 self._lease.store(partial(batches.set_sent, batch=batch.id, input_file=input_file, moment=now))
@@ -140,9 +146,9 @@ class BatchDesk:
                     self._caller.in_flight -= 1
         self._lease.store(partial(batches.set_open, batch=batch.id, name=name, look_at=now))
 
-    def _lines(self, batch: BatchRow, api: BatchApi) -> Iterator[bytes]:
+    def _lines(self, batch: BatchRow, api: BatchApi, path: str) -> Iterator[bytes]:
         for attempt, body in batches.bodies(self._reader, batch.id):
-            yield api.line(f"{batch.token}-{attempt}", body)
+            yield api.line(f"{batch.token}-{attempt}", body, path)
 
     # -- looking, and reading what came
 

@@ -314,7 +314,7 @@ class _Gathering:
 
     async def add(self, item: int, prepared: PreparedRequest) -> None:
         """Put a call into the batch, or into a new one."""
-        size = len(self._api.line(_LONGEST_NAME, prepared.built.body)) + 1
+        size = len(self._api.line(_LONGEST_NAME, prepared.built.body, prepared.built.path)) + 1
         if self._calls and (self._calls >= self._most or self._bytes + size > self._api.most_bytes):
             await self.store()
             self._number, self._calls, self._bytes = None, 0, 0

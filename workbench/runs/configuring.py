@@ -247,13 +247,14 @@ def _users(strategies: Mapping[str, Kind], option: str) -> set[str]:
 
 def _choices(strategies: Mapping[str, Kind]) -> dict[str, dict[str, str]]:
     """Values and their meanings, by option; the options of all kinds that have a few values only."""
-    from workbench.llm.profiles import PROFILES
+    from workbench.llm.profiles import PROFILES, Api
     from workbench.llm.records import Task
     from workbench.verifiers.judges.mcts import subtasks as mcts
     from workbench.verifiers.judges.panel import REDUCERS
     from workbench.verifiers.judges.parsers import PARSERS
 
     words: dict[str, tuple[str, ...]] = {
+        "api": get_args(Api),
         "reference": ("true", "false"),
         "examples_type": ("true", "false"),
         "reducer": REDUCERS,

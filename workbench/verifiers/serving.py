@@ -11,14 +11,14 @@ import re
 import shlex
 import time
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar, get_args
 
 import msgspec
 from msgspec import structs
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.dialects import sendable, unsent
-from workbench.llm.profiles import DEFAULT, PROFILES, guess, profile_named
+from workbench.llm.profiles import DEFAULT, PROFILES, Api, guess, profile_named, spoken_to
 from workbench.llm.records import Ask, CallFailed, Halt, Sampling
 from workbench.llm.server import (
     DEFAULT_CONCURRENCY,
@@ -42,10 +42,11 @@ SERVER_OPTIONS: Final[dict[str, str]] = {
     "api_key_env": "environment variable that holds the key; only its name is stored",
     "api_key_file": "file that holds the key instead; only its path is stored",
     "api_key_command": "program that prints the key instead, such as gcloud auth print-access-token; without a shell",
+    "api": "which of OpenAI's calls: chat or responses (default: chat; responses for models that have no other)",
     "reasoning_effort": "how much the model is to think: low, medium, high … as its maker has it",
     "extra_body": 'fields added to each request, as JSON: {"chat_template_kwargs": {"enable_thinking": false}}',
     "extra_headers": 'headers of each request, as JSON; $NAME is an environment variable\'s: {"X-Team": "$TEAM_KEY"}',
-    "max_tokens_field": "what the server calls the longest reply (default: max_tokens or max_completion_tokens)",
+    "max_tokens_field": "what the server calls the longest reply (default: max_tokens or what its calls have instead)",
     "fold_system": "put the system's words before the user's, for models without a system turn: true or false",
     "stream": "ask for replies as streams; timeout is then the longest silence: true or false (default)",
     "ca_file": "file with the certificates of the authorities to trust instead of the usual ones",
@@ -102,7 +103,7 @@ def server_from(options: Mapping[str, str]) -> ModelServer:
 
 
 _KEYS: Final = {"api_key_env", "api_key_file", "api_key_command"}
-_OWN_FIELDS: Final = {"model", "messages", "system", "stream", "n"}
+_OWN_FIELDS: Final = {"model", "messages", "system", "input", "instructions", "stream", "n"}
 _HEADER = re.compile(r"[A-Za-z0-9-]{1,100}")
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password|credential", re.IGNORECASE)
 _FIELD = re.compile(r"[a-z][A-Za-z0-9_]{0,60}")
@@ -145,7 +146,14 @@ def _extras(options: Mapping[str, str], profile: str) -> RequestExtras:
         max_tokens_field=field,
         fold_system=switch(options, "fold_system", False),
         stream=switch(options, "stream", False),
+        api=_api(options, profile),
     )
+
+
+def _api(options: Mapping[str, str], profile: str) -> Api | None:
+    api: Api | None = choice(options, "api", get_args(Api), "chat") if "api" in options else None
+    spoken_to(profile, "", api)
+    return api
 
 
 def _object(options: Mapping[str, str], name: str) -> dict[str, Any]:
@@ -203,7 +211,7 @@ def require_sendable(server: ModelServer, sampling: Sampling, chosen: Collection
     Raises:
         ValueError: One can't be sent.
     """
-    profile = profile_named(server.profile)
+    profile = spoken_to(server.profile, server.model, server.extras.api)
     for name in unsent(profile, server.model, sampling):
         if name in chosen:
             takes = ", ".join(one for one in sendable(profile, server.model) if one != name)

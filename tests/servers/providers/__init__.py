@@ -65,7 +65,8 @@ class Cell(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     Attributes:
         none: Why there is no such case there.
-        text: What is said in the whole reply; ``message``, ``finish`` and ``usage`` are other parts of it that differ.
+        text: What is said in the whole reply; ``message``, ``finish``, ``usage`` and ``fields`` (of all of it) are
+            other parts of it that differ.
         body: What is sent instead, word for word.
         cut_text: So many bytes of the whole reply, and no more.
         reset: The connection is closed in the middle of the whole reply.
@@ -81,6 +82,7 @@ class Cell(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     text: str | None = None
     message: dict[str, Any] = {}
     finish: str | None = None
+    fields: dict[str, Any] = {}
     usage: dict[str, Any] = {}
     body: str | None = None
     cut_text: int | None = None
@@ -131,7 +133,7 @@ class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             choice["message"] |= {name: None if value == "@null@" else value for name, value in cell.message.items()}
             choice["finish_reason"] = cell.finish or choice["finish_reason"]
         reply["usage"] |= cell.usage
-        return reply
+        return reply | cell.fields
 
 
 @cache

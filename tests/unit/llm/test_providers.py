@@ -56,7 +56,7 @@ def script(provider: Provider, case: str, counted: Callable[[], int]) -> Callabl
             case "first":
                 odd = counted() <= REFUSALS[case]
             case _:
-                odd = f"What is {ODD} + 0?" in str(received.body["messages"])
+                odd = f"What is {ODD} + 0?" in str(received.body)
         return provider.answer(case if odd else "plain")
 
     return answer

@@ -82,15 +82,15 @@ def total(provider: BatchProvider, info: RunInfo) -> None:
     assert (info.usage.calls, info.usage.open) == (provider.made.total(), 0)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_batch_says_what_single_calls_say_at_half_the_price(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize(("kind", "more"), [*((kind, {}) for kind in KINDS), ("openai", {"model": "gpt-5-pro"})])
+def test_a_batch_says_what_single_calls_say_at_half_the_price(tmp_path: Path, kind: str, more: dict[str, str]) -> None:
     """In two projects, which share no replies; without delimiters their requests are the same."""
     with batching(kind, judge_reply) as provider:
         with here_on(make_project(folder(tmp_path, "1"), sample(79))) as runs:
-            single = runs.work(start(runs.project, JUDGE, provider.options(fence="off"), "judge").run)
+            single = runs.work(start(runs.project, JUDGE, provider.options(fence="off", **more), "judge").run)
             said = verdicts(runs.project, "judge")
         with here_on(make_project(folder(tmp_path, "2"), sample(79))) as runs:
-            batched = done(runs, provider, "judge", fence="off")
+            batched = done(runs, provider, "judge", fence="off", **more)
             assert verdicts(runs.project, "judge") == said
             check_sums(runs.project, batched)
         assert len(said) == batched.done == 79

@@ -57,7 +57,7 @@ class AnthropicBatches:
     most_calls: int = 100_000
     most_bytes: int = 256 * 10**6
 
-    def line(self, call: str, body: bytes) -> bytes:
+    def line(self, call: str, body: bytes, path: str) -> bytes:
         """See `BatchApi`."""
         return b'{"custom_id":%s,"params":%s}' % (msgspec.json.encode(call), body)
 

@@ -32,10 +32,10 @@ class OpenAIBatches:
     most_calls: int = 50_000
     most_bytes: int = 200 * 10**6
 
-    def line(self, call: str, body: bytes) -> bytes:
+    def line(self, call: str, body: bytes, path: str) -> bytes:
         """See `BatchApi`."""
-        name = msgspec.json.encode(call)
-        return b'{"custom_id":%s,"method":"POST","url":"/v1/chat/completions","body":%s}' % (name, body)
+        name, url = msgspec.json.encode(call), msgspec.json.encode(f"/v1/{path}")
+        return b'{"custom_id":%s,"method":"POST","url":%s,"body":%s}' % (name, url, body)
 
     async def upload(self, server: BatchServer, file: BinaryIO, batch: NewBatch) -> str | None:
         """See `BatchApi`."""
@@ -72,7 +72,7 @@ class OpenAIBatches:
         """See `BatchApi`."""
         asked = {
             "input_file_id": input_file,
-            "endpoint": "/v1/chat/completions",
+            "endpoint": f"/v1/{batch.path}",
             "completion_window": "24h",
             "metadata": {"workbench": batch.token},
         }
@@ -150,7 +150,7 @@ class MistralBatches(OpenAIBatches):
     most_bytes: int = 512 * 10**6
     _ENDED: ClassVar[frozenset[str]] = frozenset({"SUCCESS", "FAILED", "TIMEOUT_EXCEEDED", "CANCELLED"})
 
-    def line(self, call: str, body: bytes) -> bytes:
+    def line(self, call: str, body: bytes, path: str) -> bytes:
         """See `BatchApi`."""
         return b'{"custom_id":%s,"body":%s}' % (msgspec.json.encode(call), body)
 
@@ -171,7 +171,7 @@ class MistralBatches(OpenAIBatches):
         asked = {
             "input_files": [input_file],
             "model": batch.model,
-            "endpoint": "/v1/chat/completions",
+            "endpoint": f"/v1/{batch.path}",
             "metadata": {"workbench": batch.token},
         }
         return name_in(await server.json("batch/jobs", msgspec.json.encode(asked)))

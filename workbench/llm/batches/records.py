@@ -23,12 +23,14 @@ class NewBatch(Struct, frozen=True, kw_only=True):
         token: Its own, which the names of its calls begin with.
         calls: How many there are.
         since: Seconds since 1970, shortly before it was first tried to be made.
+        path: Where its calls would go by themselves, behind the base URL.
     """
 
     token: str
     model: str
     calls: int
     since: float
+    path: str
 
 
 class BatchStatus(Struct, frozen=True, kw_only=True):
@@ -88,8 +90,8 @@ class BatchApi(Protocol):
     most_calls: int
     most_bytes: int
 
-    def line(self, call: str, body: bytes) -> bytes:
-        """A call as it stands in a batch, under a name."""
+    def line(self, call: str, body: bytes, path: str) -> bytes:
+        """A call to a path as it stands in a batch, under a name."""
         ...
 
     async def upload(self, server: BatchServer, file: BinaryIO, batch: NewBatch) -> str | None:

@@ -1,14 +1,17 @@
-"""What goes to a server and what its bytes say, by dialect: Anthropic's and scoring; `openai` and `streams` beside."""
+"""What goes to a server and what its bytes say, by dialect: Anthropic's and scoring.
+
+openai, responses: the two calls of OpenAI's. streams: replies that came piece by piece.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct, structs
 
-from workbench.llm.dialects import openai
+from workbench.llm.dialects import openai, responses
 from workbench.llm.dialects.openai import (
     chosen_fields,
     decoded,
@@ -23,11 +26,11 @@ from workbench.llm.dialects.openai import (
     usage,
 )
 from workbench.llm.failures import malformed
-from workbench.llm.profiles import PROFILES, Profile, plain_model
+from workbench.llm.profiles import PROFILES, Dialect, Profile, plain_model
 from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, Request, Response, Sampling, Scoring, Usage
 from workbench.llm.server import NO_EXTRAS, RequestExtras
 
-__all__ = ["Built", "build", "read", "reread", "sendable", "unsent"]
+__all__ = ["CHAT_PATHS", "Built", "build", "read", "reread", "sendable", "unsent"]
 
 
 _SOME: dict[str, Any] = {"temperature": 0.5, "top_p": 0.5, "top_k": 5, "max_tokens": 5, "seed": 5, "top_logprobs": 5}
@@ -57,6 +60,7 @@ def build(profile: Profile, model: str, request: Request, sample: int = 0, extra
     """A request for one server.
 
     Args:
+        profile: As `profiles.spoken_to` has it for the model.
         sample: Added to the request's seed, if it has one.
         extras: What goes along with it.
 
@@ -68,11 +72,22 @@ def build(profile: Profile, model: str, request: Request, sample: int = 0, extra
         body = msgspec.json.encode(msgspec.json.decode(body) | extras.body) if extras.body else body
         return Built(task=request.task, path=path, beside_version=beside, body=body)
     notes: list[str] = []
-    if profile.dialect == "anthropic-messages":
-        body = build_anthropic(profile, model, request, notes, extras)
-        return Built(task="chat", path="messages", body=body, notes=tuple(notes))
-    body = openai.build(profile, model, request, sample, notes, extras)
-    return Built(task="chat", path="chat/completions", body=body, notes=tuple(notes))
+    match profile.dialect:
+        case "anthropic-messages":
+            body = build_anthropic(profile, model, request, notes, extras)
+        case "openai-responses":
+            body = responses.build(profile, model, request, notes, extras)
+        case "openai-chat":
+            body = openai.build(profile, model, request, sample, notes, extras)
+    return Built(task="chat", path=CHAT_PATHS[profile.dialect], body=body, notes=tuple(notes))
+
+
+CHAT_PATHS: Final[Mapping[Dialect, str]] = {
+    "anthropic-messages": "messages",
+    "openai-responses": responses.PATH,
+    "openai-chat": "chat/completions",
+}
+"""Where a request for text goes."""
 
 
 def unsent(profile: Profile, model: str, sampling: Sampling) -> tuple[str, ...]:
@@ -110,7 +125,9 @@ def read(body: bytes, task: str, profile: str, count: int | None = None) -> Repl
     if task != "chat":
         return read_scoring(data, task, count)
     dialect = PROFILES[profile].dialect if profile in PROFILES else "openai-chat"
-    return read_anthropic(data) if dialect == "anthropic-messages" else openai.read(data)
+    if dialect == "anthropic-messages":
+        return read_anthropic(data)
+    return responses.read(data) if responses.is_response(data) else openai.read(data)
 
 
 def reread(response: Response) -> Reply:
@@ -258,7 +275,7 @@ def build_scoring(profile: Profile, model: str, request: Scoring) -> tuple[bytes
 
 def _embeddings(profile: Profile, model: str, request: Scoring) -> tuple[bytes, str, bool]:
     """OpenAI's call, which every server of its dialect has."""
-    if profile.dialect != "openai-chat":
+    if profile.dialect == "anthropic-messages":
         raise ValueError(f"{profile.title} has no 'embeddings' call")
     body = {"model": model, "input": list(request.texts)}
     return msgspec.json.encode(body), request.task, False

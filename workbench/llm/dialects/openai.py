@@ -107,7 +107,7 @@ def build(
     body: dict[str, Any] = {
         "model": model,
         "messages": [{"role": message.role, "content": message.content} for message in messages],
-        **_sampling(profile, plain, chat, sample, notes, extras),
+        **sampling_fields(profile, plain, chat, sample, notes, extras),
     }
     if messages[-1].role == "assistant":
         if profile.prefill == "continue":
@@ -150,9 +150,10 @@ def prefilled(
     return (*before[:-1], PromptMessage(asked.role, f"{asked.content}\n\n{last.content}"))
 
 
-def _sampling(
+def sampling_fields(
     profile: Profile, plain: str, chat: Chat, sample: int, notes: list[str], extras: RequestExtras
 ) -> dict[str, Any]:
+    """How the reply is to be drawn, in a chat's fields; what can't be sent as asked is said in ``notes``."""
     asked = chat.sampling
     is_long = profile.long is not None and profile.long.match(plain)
     thinks = profile.thinking is not None and profile.thinking.match(plain)
@@ -210,10 +211,10 @@ def read(data: Any) -> Reply:
         text=parts.refusal if parts.text is None else parts.text,
         reasoning=parts.reasoning or None,
         finish_reason=REFUSAL if parts.refusal else reason,
-        tokens=tuple(_tokens(choice.get("logprobs"))),
+        tokens=tuple(tokens(choice.get("logprobs"))),
         model=optional_text(data, "model"),
         provider=optional_text(data, "provider"),
-        usage=_with_shown_thoughts(
+        usage=with_shown_thoughts(
             usage(data.get("usage"), data.get("service_tier")), parts.text or "", parts.reasoning
         ),
     )
@@ -228,7 +229,7 @@ def _instead_of_choices(data: dict[str, Any]) -> dict[str, Any] | None:
     return said if any(isinstance(said.get(name), str) for name in ("message", "detail", "msg", "status_msg")) else None
 
 
-def _tokens(logprobs: Any) -> Iterator[TokenChoice]:
+def tokens(logprobs: Any) -> Iterator[TokenChoice]:
     """The tokens of a reply as far as they are told in OpenAI's form; a reply isn't lost for bad ones."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     for one in content if isinstance(content, list) else ():
@@ -276,25 +277,25 @@ class _Parts(Struct, frozen=True):
         reasoning = next((thought for thought in thoughts if thought), "")
         if isinstance(content, list):
             parts = [part for part in content if isinstance(part, dict)]
-            reasoning = reasoning or _words(parts, "thinking", "reasoning")
-            refusal = refusal or _words(parts, "refusal")
-            content = _words(parts, "text", "output_text")
+            reasoning = reasoning or words(parts, "thinking", "reasoning")
+            refusal = refusal or words(parts, "refusal")
+            content = words(parts, "text", "output_text")
         if content is not None and not isinstance(content, str):
             raise malformed("the message's content is no text")
         return cls(content, reasoning, refusal or "")
 
 
-def _words(parts: list[Any], *kinds: str) -> str:
+def words(parts: list[Any], *kinds: str) -> str:
     """The words of all parts of these types, which stand under ``text`` or the type's own name, perhaps in parts."""
     said: list[str] = []
     for part in parts:
         if isinstance(part, dict) and part.get("type") in kinds:
-            words = next((part[name] for name in ("text", *kinds) if part.get(name)), "")
-            said.append(_words(words, "text") if isinstance(words, list) else words if isinstance(words, str) else "")
+            told = next((part[name] for name in ("text", *kinds) if part.get(name)), "")
+            said.append(words(told, "text") if isinstance(told, list) else told if isinstance(told, str) else "")
     return "".join(said)
 
 
-def _with_shown_thoughts(counted: Usage, text: str, reasoning: str) -> Usage:
+def with_shown_thoughts(counted: Usage, text: str, reasoning: str) -> Usage:
     """Counts that can't hold what was thought in plain sight, with an estimate of it: it was paid for too."""
     if counted.completion_tokens is None or counted.completion_tokens * _MOST_CHARACTERS >= len(text) + len(reasoning):
         return counted
@@ -343,8 +344,10 @@ def usage(data: Any, tier: Any = None) -> Usage:
 
 
 _DETAILS = "prompt_tokens_details"
+_INPUT_DETAILS = "input_tokens_details"
 _CACHED = (
     (_DETAILS, "cached_tokens"),
+    (_INPUT_DETAILS, "cached_tokens"),
     # DeepSeek; Moonshot and Together; Mistral; LiteLLM for Anthropic.
     (None, "prompt_cache_hit_tokens"),
     (None, "cached_tokens"),
@@ -353,6 +356,7 @@ _CACHED = (
 )
 _WRITTEN = (
     (_DETAILS, "cache_write_tokens"),
+    (_INPUT_DETAILS, "cache_write_tokens"),
     (_DETAILS, "cache_creation_tokens"),
     (None, "cache_creation_input_tokens"),
 )

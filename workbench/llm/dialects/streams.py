@@ -18,7 +18,8 @@ _WORDS = ("content", "reasoning_content", "reasoning", "thinking", "refusal")
 
 
 def unstreamed(body: bytes, content_type: str = "") -> bytes:
-    """A stream as the whole body, a chat completion of OpenAI's form or a message of Anthropic's; else what came.
+    """A stream as the whole body, a chat completion or a response of OpenAI's form, or a message of Anthropic's; else
+    what came.
 
     What it looks like decides: gateways send plain bodies as streams, and streams as anything.
 
@@ -30,12 +31,17 @@ def unstreamed(body: bytes, content_type: str = "") -> bytes:
         if not rest and content_type.partition(";")[0].strip().lower() == "text/event-stream":
             raise _cut_off()
         return body
-    message, completion = _Message(), _Completion()
+    response, message, completion = _Response(), _Message(), _Completion()
     for event in _events(rest):
         if error := _error(event):
             return msgspec.json.encode({"error": error})
-        (message if isinstance(event.get("type"), str) else completion).add(event)
-    return msgspec.json.encode(message.whole() if message.began else completion.whole())
+        kind = event.get("type")
+        if isinstance(kind, str):
+            (response if kind.startswith("response.") else message).add(event)
+        else:
+            completion.add(event)
+    reply = response if response.began else message if message.began else completion
+    return msgspec.json.encode(reply.whole())
 
 
 def _cut_off() -> AttemptFailed:
@@ -187,6 +193,41 @@ class _Message:
             raise _cut_off()
         blocks = [block | pieces.whole() for _, (block, pieces) in sorted(self._blocks.items(), key=itemgetter(0))]
         return self._whole | {"usage": self._usage, "content": blocks}
+
+
+class _Response:
+    """Events of OpenAI's Responses API, the last of which holds the whole.
+
+    Attributes:
+        began: Whether there were any.
+    """
+
+    def __init__(self) -> None:
+        self.began = False
+        self._whole: dict[str, Any] | None = None
+        self._items: dict[int, dict[str, Any]] = {}
+
+    def add(self, event: dict[str, Any]) -> None:
+        self.began = True
+        match event:
+            case {"type": "response.output_item.done", "output_index": int(place), "item": dict(item)}:
+                self._items[place] = item
+            case {"type": kind, "response": dict(response)} if kind in _LAST:
+                self._whole = response
+
+    def whole(self) -> dict[str, Any]:
+        """The response; some servers leave out of the last event what others before it have said.
+
+        Raises:
+            AttemptFailed: It didn't come to its end.
+        """
+        if self._whole is None:
+            raise _cut_off()
+        items = [item for _, item in sorted(self._items.items(), key=itemgetter(0))]
+        return self._whole | {"output": self._whole.get("output") or items}
+
+
+_LAST = {"response.completed", "response.incomplete", "response.failed", "response.cancelled"}
 
 
 def _objects(data: Any) -> list[dict[str, Any]]:

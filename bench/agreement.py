@@ -20,8 +20,8 @@ import numpy as np
 from bench.figures import median, report
 from workbench.labelling.agreement.measuring import agreement_of_file
 from workbench.statistics.agreement.coefficients import alpha
-from workbench.statistics.agreement.figures import intervals
 from workbench.statistics.agreement.ratings import Ratings, units
+from workbench.statistics.bootstrap import intervals
 from workbench.statistics.confusion import FloatArray
 from workbench.statistics.records.agreement import Level
 
@@ -63,7 +63,9 @@ def _against_krippendorff(ratings: Ratings, level: Level, samples: int) -> None:
         found = units(ratings)
         alpha(found, found.often, level, values)
         figures = {"alpha": lambda weights, found=found: alpha(found, weights, level, values)}
-        drawn = intervals(found, np.arange(ratings.items), figures, samples=samples, seed=0)["alpha"]
+        drawn = intervals(found.kind, len(found.sizes), np.arange(ratings.items), figures, samples=samples, seed=0)[
+            "alpha"
+        ]
         ours.append(time.perf_counter() - began)
     began = time.perf_counter()
     ends = _theirs(ratings, level, samples)
@@ -99,8 +101,7 @@ def _file(path: Path, number: int) -> None:
                 said = truth if generator.random() < 0.8 else generator.randrange(_VALUES)
                 file.write(f'{{"item": "i{item}", "annotator": "a{person}", "value": {said}}}\n')
     began = time.perf_counter()
-    found, _ = agreement_of_file(path, "ordinal")
-    found.with_intervals()
+    agreement_of_file(path, "ordinal")
     report(f"a report on {number:,} ratings of 200 people", time.perf_counter() - began, "s", _MILLION_S)
 
 

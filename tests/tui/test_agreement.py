@@ -23,7 +23,6 @@ from workbench.app.tui.screens import agreement as module
 from workbench.app.tui.screens.agreement import AgreementItemsScreen, AgreementScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.core.project import Project
-from workbench.labelling.agreement import measuring as service
 from workbench.labelling.agreement.measuring import agreement
 from workbench.labelling.agreement.text import agreement_text
 from workbench.measuring.briefing import agreement_sentence
@@ -54,8 +53,8 @@ def screen_of(app: WorkbenchApp) -> AgreementScreen:
 
 
 async def drawn(app: WorkbenchApp, pilot: Pilot[None]) -> AgreementScreen:
-    """The screen with the bootstrap's intervals."""
-    await until(pilot, lambda: screen_of(app).report and screen_of(app).report.bootstrap)  # type: ignore[union-attr]
+    """The screen with its figures."""
+    await until(pilot, lambda: screen_of(app).report is not None)
     await settle(pilot)
     return screen_of(app)
 
@@ -92,43 +91,23 @@ def rows_of(app: WorkbenchApp) -> list[list[str]]:
 @pytest.mark.parametrize("size", SIZES)
 async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int, int]) -> None:
     project = labelled(tmp_path)
-    report = agreement(project, by="type").with_intervals()
+    report = agreement(project, by="type")
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":g", "enter")
         screen = await drawn(app, pilot)
         assert screen.report == report
         shown = text_of(app, "#agreement-figures")
-        assert shown == str(view.figures(report, drawn=True))
+        assert shown == str(view.figures(report))
         for part in ("12 items, 8 with two labels or more", "3 people", "alpha", "AC1", "PABAK", "✗ incorrect"):
             assert part in shown
         assert "a verifier always right would have" in shown
         assert "! ann and bob share maths only (6 items)" in shown
 
 
-async def test_closed_figures_do_not_wait_for_the_bootstrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import threading
-
-    gate, whole = threading.Event(), service.Agreement.with_intervals
-
-    def waiting(self: Any, *arguments: Any) -> Any:
-        gate.wait(30)
-        return whole(self, *arguments)
-
-    monkeypatch.setattr(service.Agreement, "with_intervals", waiting)
-    async with opened(labelled(tmp_path)) as (app, pilot):
-        await pilot.press(*":g", "enter")
-        await until(pilot, lambda: "alpha" in text_of(app, "#agreement-figures"))
-        assert "[…]" in text_of(app, "#agreement-figures")
-        assert cells(app)["ann", "bob"]
-        gate.set()
-        await drawn(app, pilot)
-        assert "[…]" not in text_of(app, "#agreement-figures")
-
-
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_matrix_has_figure_and_symbol_in_each_cell(tmp_path: Path, size: tuple[int, int]) -> None:
     project = labelled(tmp_path)
-    pairs = {pair.pair: pair for pair in agreement(project).report.cohen_kappa}
+    pairs = {pair.pair: pair for pair in agreement(project).cohen_kappa}
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":g", "enter")
         for measure in ("kappa", "agreement", "differing"):
@@ -177,7 +156,7 @@ async def test_where_nobody_labelled_blind_it_is_said_why_nothing_counts_and_wha
         said = text_of(app, "#agreement-conclusion")
         assert "Nothing counts yet: 2 labels, all unblinded." in said
         assert "hands this app to one of them, blind" in said
-    shown = agreement_text(agreement(record.project).report)
+    shown = agreement_text(agreement(record.project))
     assert "Nothing counts yet: 2 labels, all unblinded." in shown
     assert "workbench open DB --as NAME" in shown
 
@@ -270,7 +249,7 @@ async def test_the_task_goes_on_to_types_and_their_letters(tmp_path: Path) -> No
         assert report is not None
         assert (report.coarse, report.percent_agreement) == (
             True,
-            agreement(project, "type", coarse=True).report.percent_agreement,
+            agreement(project, "type", coarse=True).percent_agreement,
         )
         await press(pilot, "enter")
         assert listed(app).count() == 0
@@ -342,7 +321,7 @@ async def test_an_annotator_does_not_get_in(tmp_path: Path) -> None:
 
 
 def test_people_are_sorted_by_the_size_of_their_shares(tmp_path: Path) -> None:
-    columns, people = view.table(agreement(labelled(tmp_path)).report, "people")
+    columns, people = view.table(agreement(labelled(tmp_path)), "people")
     source = MemorySource(layout.laid_out(columns), layout.rows_of(columns, enumerate(people)))
     for key, sized in (("with others", True), ("consensus", True), ("repeats", False)):
         ids = ArrangedSource(source, Sort(key)).ids()
@@ -357,7 +336,7 @@ async def test_it_opens_with_what_agreement_means(tmp_path: Path) -> None:
     project = labelled(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":g", "enter")
-        said = agreement_sentence(agreement(project).report)
+        said = agreement_sentence(agreement(project))
         assert " ".join(text_of(app, "#agreement-conclusion").split()) == said
         assert said.startswith("People agree on ")
         assert app.screen.query_one("#agreement-conclusion").region.y == 1

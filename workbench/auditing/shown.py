@@ -90,7 +90,7 @@ def agreement(project: Project, task: Any) -> Figures:
     """People against people."""
     from workbench.labelling.agreement.measuring import agreement as measured
 
-    report = measured(project, task).report
+    report = measured(project, task)
     found = named(report, _AGREED)
     for pair in report.cohen_kappa:
         found |= named(pair, ("n", "agreement", "kappa"), f"{' and '.join(sorted(pair.pair))} | ")

@@ -98,7 +98,7 @@ class ProjectFacts:
         from workbench.labelling.agreement.measuring import agreement
 
         several = sum(person.done > 0 for person in self.counts.people) > 1
-        return agreement(self.project).report if several else None
+        return agreement(self.project) if several else None
 
     def run_of(self, verifier: str) -> int:
         """The run that a verifier's figures come from."""

@@ -1,6 +1,6 @@
 """The bootstrap over clusters: questions are drawn again, with all their items and everything said of them.
 
-For figures without a closed form: Matthews' correlation, balanced accuracy, kappa, alpha and differences of them.
+For figures without a closed form: Matthews' correlation, balanced accuracy, errors in common and differences of them.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def resampled(kind: IntArray, kinds: int, cluster: IntArray, samples: int, seed:
         kind, cluster = kind[there], cluster[there]
     if not len(kind):
         return
-    often, items = _alike(cluster, kind, kinds)
+    often, items = alike_clusters(cluster, kind, kinds)
     clusters = int(often.sum())
     size = max(1, _HELD // max(len(often), kinds))
     each_once = len(often) == clusters < _COARSE and samples * len(often) <= _KEPT
@@ -143,7 +143,9 @@ def _samples_of(clusters: int, samples: int, seed: int) -> IntArray:
     return found
 
 
-def _alike(cluster: IntArray, kind: IntArray, kinds: int) -> tuple[IntArray, FloatArray | sparse.csr_array | None]:
+def alike_clusters(
+    cluster: IntArray, kind: IntArray, kinds: int
+) -> tuple[IntArray, FloatArray | sparse.csr_array | None]:
     """How many clusters there are of each kind of cluster, and how many items of each kind such a cluster has.
 
     Which comes first follows from the items alone. None stands for clusters of one item each, in the order of kinds.

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from string import ascii_letters
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench.core.verdict import Outcome, Protocol3
-from workbench.statistics.agreement.coefficients import divided, of_tables
+from workbench.statistics.agreement.coefficients import divided
+from workbench.statistics.agreement.cohen import kappa_interval, kappa_of
 from workbench.statistics.bootstrap import intervals
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, defined
 from workbench.statistics.records.comparison import Bootstrap, Interval, JointErrors, JudgePair
@@ -62,7 +63,6 @@ def judge_pair(a: str, b: str, verdicts: Verdicts, draws: Bootstrap | None = Non
         cell, question = cell[both], question[both]
     counts = np.bincount(cell, minlength=_CELLS).astype(float)[None, :]
     ends = dict.fromkeys(_DRAWN) if draws is None else _intervals(cell, question, draws)
-    kappa = of_tables(_tables(counts))
     faults = _faults(counts)
     errors, on_incorrect, on_correct = (
         _joint(faults[key], ends[key]) for key in ("errors", "on_incorrect", "on_correct")
@@ -73,9 +73,7 @@ def judge_pair(a: str, b: str, verdicts: Verdicts, draws: Bootstrap | None = Non
         b=b,
         n=len(cell),
         questions=distinct(question),
-        agreement=defined(kappa.agreement[0]),
-        kappa=defined(kappa.kappa[0]),
-        kappa_ci=ends["kappa"],
+        **_kappa(verdicts.a[both], verdicts.b[both], question),
         errors=errors,
         on_correct=on_correct,
         on_incorrect=on_incorrect,
@@ -98,25 +96,24 @@ def _intervals(cell: IntArray, question: IntArray, draws: Bootstrap) -> dict[str
     return {key: found.ends for key, found in drawn.items()}
 
 
-def _kappa(totals: FloatArray) -> FloatArray:
-    return of_tables(_tables(totals)).kappa
-
-
 def _phi_of(part: str, totals: FloatArray) -> FloatArray:
     return _phi(_faults(totals)[part])
 
 
 _DRAWN: dict[str, Callable[[FloatArray], FloatArray]] = {
-    "kappa": _kappa,
-    **{part: partial(_phi_of, part) for part in ("errors", "on_correct", "on_incorrect")},
+    part: partial(_phi_of, part) for part in ("errors", "on_correct", "on_incorrect")
 }
 """What the bootstrap gives an interval to."""
 
 
-def _tables(totals: FloatArray) -> FloatArray:
-    """What A and B say, whatever is true."""
-    tables: FloatArray = totals.reshape(-1, *_SHAPE).sum(axis=1)
-    return tables
+def _kappa(a: IntArray, b: IntArray, question: IntArray) -> dict[str, Any]:
+    """Agreement, kappa and its interval, whatever is true."""
+    if not len(a):
+        return dict.fromkeys(("agreement", "kappa", "kappa_ci"))
+    found, errors = kappa_of(a, b, question, _SAID)
+    kappa = float(found.kappa[0])
+    ends = kappa_interval(kappa, errors)
+    return {"agreement": defined(found.agreement[0]), "kappa": defined(kappa), "kappa_ci": ends}
 
 
 def _faults(totals: FloatArray) -> dict[str, FloatArray]:

@@ -113,7 +113,7 @@ def figures(project: Project, folder: Path) -> dict[str, bytes]:
     with project.database.reading() as reader:
         found: dict[str, bytes] = {"sets": msgspec.json.encode(sets.every(reader))}
     found["accuracy"] = msgspec.json.encode(accuracy(project, by="type"))
-    found["agreement"] = msgspec.json.encode(agreement(project).report)
+    found["agreement"] = msgspec.json.encode(agreement(project))
     found["status"] = msgspec.json.encode(status(project))
     formats: tuple[ExportFormat, ...] = ("verifybench", "jsonl", "csv", "sft", "pairs", "labels", "label-studio")
     for format in formats:
@@ -281,7 +281,7 @@ def test_figures_are_the_same_with_and_without_checks(checked: Project, tmp_path
         back = there_and_back(checked, tmp_path, checks=checks)
         assert (tables(back) == tables(checked)) is checks
         assert accuracy(back).rows == accuracy(checked).rows
-        found, wanted = asdict(agreement(back).report), asdict(agreement(checked).report)
+        found, wanted = asdict(agreement(back)), asdict(agreement(checked))
         # How people answered checks is all that may be missing, and the ceiling that rests on it.
         differing = {name for name in wanted if found[name] != wanted[name]}
         assert differing == (set() if checks else {"per_annotator", "ceiling"})

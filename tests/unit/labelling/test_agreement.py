@@ -15,6 +15,7 @@ from tests.unit.labelling.said import Record
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.label import Task
 from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
 from workbench.labelling import people
 from workbench.labelling.agreement.measuring import agreement, agreement_of_file
 from workbench.labelling.agreement.text import agreement_text
@@ -42,7 +43,7 @@ def record(project: Project) -> Record:
 
 
 def of(project: Project, task: Task = "correctness", **more: Any) -> AgreementReport:
-    return agreement(project, task, **more).report
+    return agreement(project, task, **more)
 
 
 def person(report: AgreementReport, name: str) -> AnnotatorQuality:
@@ -62,7 +63,7 @@ def test_first_pass_labels_count(project: Project, record: Record) -> None:
 
 
 def test_a_project_without_labels_has_no_figures(project: Project) -> None:
-    found = agreement(project, by="type").with_intervals()
+    found = agreement(project, by="type")
     assert (found.items, found.annotators, found.cohen_kappa, found.groups, found.ceiling) == (0, 0, [], [], [])
     assert found.percent_agreement is found.krippendorff_alpha is found.gwet_ac1 is None
     assert "0 items" in agreement_text(found)
@@ -253,21 +254,29 @@ def test_nothing_is_confounded_where_there_is_one_group(tmp_path: Path) -> None:
     assert (found.shared_by, found.confounded, found.cohen_kappa[0].shared) == (None, [], {})
 
 
-def test_the_bootstrap_is_fixed_by_its_seed_and_draws_questions(project: Project, record: Record) -> None:
-    record.table(("ann", "bob", "cy"), ("c i c i c i c i c i", "c c c i i i c i c i", "c i c i c c c i i i"))
+def test_intervals_are_by_question_and_too_few_are_told(tmp_path: Path) -> None:
+    rows = [row | {"question_id": f"q{place // 2}"} for place, row in enumerate(numbered(40))]
+    project = make_project(tmp_path, rows)
+    record = Record(project)
+    record.table(("ann", "bob"), ("c i " * 20, "c i c c i i c i " * 5))
     found = agreement(project, by="domain")
-    assert found.report.alpha_ci is None
-    drawn = found.with_intervals(200, 3)
-    assert drawn == agreement(project, by="domain").with_intervals(200, 3)
-    assert drawn != found.with_intervals(200, 4)
-    assert (drawn.interval_by, drawn.bootstrap, drawn.seed) == ("question", 200, 3)
-    assert drawn.alpha_ci is not None
-    assert drawn.krippendorff_alpha is not None
-    assert drawn.alpha_ci[0] < drawn.krippendorff_alpha < drawn.alpha_ci[1]
-    assert drawn.ac1_ci is not None
-    assert drawn.fleiss_ci is not None
-    assert drawn.groups[0].alpha_ci is not None
-    assert found.with_intervals(0) == found.report
+    assert (found.interval_by, found.differing, found.rarer) == ("question", 10, 20)
+    for value, ends in (
+        (found.krippendorff_alpha, found.alpha_ci),
+        (found.gwet_ac1, found.ac1_ci),
+        (found.fleiss_kappa, found.fleiss_ci),
+        (found.cohen_kappa[0].kappa, found.cohen_kappa[0].ci),
+        (found.groups[0].krippendorff_alpha, found.groups[0].alpha_ci),
+    ):
+        assert value is not None
+        assert ends is not None
+        assert ends[0] < value < ends[1]
+    few = agreement(project, selection=Selection((parse_condition("question_id=q1"),)))
+    assert few.krippendorff_alpha is not None
+    assert few.alpha_ci is few.cohen_kappa[0].ci is None
+    text = agreement_text(few)
+    assert "too few questions to say: people differ in 1 (of 5 needed), 1 hold a rarer label (of 10)" in text
+    assert "  too few\n" in text.partition("pair")[2]
 
 
 def test_completions_of_a_question_are_one_cluster(project: Project, record: Record) -> None:
@@ -314,7 +323,7 @@ def test_what_can_not_be_asked_is_refused(project: Project) -> None:
 
 def test_no_word_judges_a_figure(project: Project, record: Record) -> None:
     record.table(("ann", "bob", "cy"), ("c i c i c i c i", "c i c i c i c i", "c i c i c i c i"))
-    text = agreement_text(agreement(project, by="domain").with_intervals(100)).lower()
+    text = agreement_text(agreement(project, by="domain")).lower()
     adjectives = ("good", "poor", "fair", "moderate", "substantial", "perfect", "excellent", "slight", "strong", "weak")
     assert not [word for word in adjectives if word in text]
 
@@ -323,7 +332,7 @@ def test_names_are_data(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     lines = [{"item": 1, "annotator": who, "value": "\x1b[31m\u202e"} for who in ("[bold]a[/]", "b\u202eb\x1b[2J")]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    text = agreement_text(agreement_of_file(path, "nominal")[0].report)
+    text = agreement_text(agreement_of_file(path, "nominal")[0])
     assert "[bold]a[/]" in text
     assert not {"\u202e", "\x1b"} & set(text)
 
@@ -364,8 +373,7 @@ def test_a_file_of_two_categories_has_a_ceiling(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     lines = [f'{{"item": {item}, "annotator": "{who}", "value": {item % 2}}}' for item in range(10) for who in "ab"]
     path.write_text("\n".join(lines) + "\nbad\n")
-    found, refused = agreement_of_file(path, "nominal")
-    report = found.with_intervals(50)
+    report, refused = agreement_of_file(path, "nominal")
     assert [line.line for line in refused] == [21]
     assert (report.items, report.annotators, report.task, report.refused) == (10, 2, None, 1)
     assert report.percent_agreement == report.krippendorff_alpha == report.cohen_kappa[0].kappa == 1

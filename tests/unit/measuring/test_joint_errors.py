@@ -105,7 +105,7 @@ def test_the_constant_verifier_agrees_beyond_chance_with_nobody(project: Project
 def test_intervals_come_with_their_draws(project: Project) -> None:
     closed, drawn = joint_errors(project), joint_errors(project, samples=300, seed=4)
     assert (closed.bootstrap, drawn.bootstrap) == (None, Bootstrap(samples=300, seed=4))
-    assert all(pair.errors.phi_ci is pair.kappa_ci is None for pair in closed.errors)
+    assert all(pair.errors.phi_ci is None and pair.kappa_ci for pair in closed.errors)
     for pair in drawn.errors:
         for value, ends in ((pair.kappa, pair.kappa_ci), (pair.errors.phi, pair.errors.phi_ci)):
             assert ends is not None

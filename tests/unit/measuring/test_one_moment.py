@@ -76,7 +76,7 @@ class Meddler:
         (give_back, lambda project: AnnotationSession(project, "amira").progress()),
         (give_back, lambda project: offers(project, "annotator")),
         (give_back, status),
-        (label_more, lambda project: agreement(project).report),
+        (label_more, lambda project: agreement(project)),
         (label_more, lambda project: accuracy(project, verifiers=("always-correct",), by="type")),
         (give_back, briefed),
     ],

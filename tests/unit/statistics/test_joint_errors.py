@@ -12,6 +12,8 @@ from msgspec import structs
 from sklearn.metrics import cohen_kappa_score, matthews_corrcoef
 
 from workbench.core.verdict import Outcome, Protocol3
+from workbench.statistics.agreement.cohen import pairs
+from workbench.statistics.agreement.ratings import Ratings
 from workbench.statistics.confusion import grade
 from workbench.statistics.joint_errors import Verdicts, judge_pair, said
 from workbench.statistics.records.comparison import Bootstrap, JudgePair
@@ -134,13 +136,32 @@ def test_intervals_are_those_of_a_plain_bootstrap_of_questions() -> None:
             rows.append((a, b, gold, question))
     found = pair(rows, draws=Bootstrap(samples=10_000, seed=2))
     of = [[row for row in rows if row[3] == question] for question in range(80)]
-    phis, kappas = [], []
+    phis = []
     for _ in range(800):
         sample = pair([row for place in draw.integers(80, size=80) for row in of[place]])
         phis.append(sample.errors.phi)
-        kappas.append(sample.kappa)
     assert found.errors.phi_ci == pytest.approx(tuple(np.quantile(np.array(phis, float), (0.025, 0.975))), abs=0.04)
-    assert found.kappa_ci == pytest.approx(tuple(np.quantile(np.array(kappas, float), (0.025, 0.975))), abs=0.04)
+
+
+def test_kappa_has_peoples_interval_by_question() -> None:
+    """Two verifiers who err together in hard questions, and the same verdicts as labels of two people."""
+    draw = np.random.default_rng(4)
+    hard = np.repeat(draw.random(80) < 0.3, 2)
+    truth = draw.random(160) < 0.4
+    a, b = (truth ^ (draw.random(160) < np.where(hard, 0.6, 0.1)) for _ in range(2))
+    question = np.arange(160) // 2
+    found = pair([(int(x), int(y), 1, q) for x, y, q in zip(a, b, question.tolist(), strict=True)])
+    item = np.repeat(np.arange(160), 2)
+    people = Ratings(
+        item=item,
+        annotator=np.tile([0, 1], 160),
+        value=np.stack([a, b], axis=1).ravel().astype(int),
+        items=160,
+        annotators=2,
+        categories=2,
+    )
+    assert found.kappa_ci == pytest.approx(pairs(people, question).interval(0))
+    assert found.kappa_ci != pytest.approx(pairs(people, np.arange(160)).interval(0))
 
 
 def test_undecided_verdicts_in_each_protocol() -> None:

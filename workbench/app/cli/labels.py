@@ -22,7 +22,7 @@ from workbench.app.cli.common import (
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
 from workbench.core.errors import UsageError
-from workbench.core.options import BootstrapSeed, DatabaseOrFile, Force, Options, Where, Whole, argument, option
+from workbench.core.options import DatabaseOrFile, Force, Options, Where, Whole, argument, option
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.text.figures import counted
@@ -222,16 +222,6 @@ class AgreementOptions(Options, frozen=True, kw_only=True):
     order: Annotated[
         str | None, option("Values of --level ordinal, lowest first, where they are no numbers.", metavar="A,B,C")
     ] = None
-    bootstrap: Annotated[
-        int,
-        option(
-            "Samples behind the intervals of alpha, AC1 and Fleiss' kappa; 0 for none.",
-            metavar="SAMPLES",
-            ge=0,
-            le=100_000,
-        ),
-    ] = 1_000
-    seed: BootstrapSeed = 0
 
 
 @verb
@@ -251,8 +241,8 @@ def agreement_command(options: AgreementOptions) -> Output:
     if options.level != "nominal" or options.order is not None:
         raise click.UsageError("Verdicts and types have no order: --level and --order are for --from FILE.")
     with project_at(str(options.database)) as project:
-        found = agreement(project, options.task or "correctness", by=options.by, coarse=options.coarse)
-        return Output(found.with_intervals(options.bootstrap, options.seed), agreement_text)
+        report = agreement(project, options.task or "correctness", by=options.by, coarse=options.coarse)
+        return Output(report, agreement_text)
 
 
 def _of_file(file: Path, options: AgreementOptions) -> Output:
@@ -263,10 +253,10 @@ def _of_file(file: Path, options: AgreementOptions) -> Output:
         raise click.UsageError("--task, --by and --coarse are for a database; a file has ratings of one kind.")
     words = () if options.order is None else tuple(word.strip() for word in options.order.split(","))
     piped = str(file) == "-"
-    found, refused = agreement_of_file(None if piped else file, options.level, order=words)
+    report, refused = agreement_of_file(None if piped else file, options.level, order=words)
     told = refusal_lines("standard input" if piped else file, refused)
     return Output(
-        found.with_intervals(options.bootstrap, options.seed),
+        report,
         agreement_text,
         after=[*told[:SHOWN], *([f"… and {len(told) - SHOWN:,} more."] if len(told) > SHOWN else [])],
         code=REFUSED_SOME if told else 0,

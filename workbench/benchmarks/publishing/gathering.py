@@ -235,7 +235,7 @@ def _drawn(project: Project, card: DataCard, drawn: StoredSet | None) -> list[Na
 def _agreement(project: Project, selection: Selection, task: Task, called: dict[str, str]) -> AgreementReport | None:
     """How far people agree on the chosen items, with intervals; None where no item has two labels."""
     found = agreement(project, task, selection=selection)
-    return renamed(found.with_intervals(), called) if found.report.paired else None
+    return renamed(found, called) if found.paired else None
 
 
 def _pool(

@@ -184,25 +184,27 @@ Groups = dict[tuple[int, int], dict[str, int]]
 """Two people -> their common items by group."""
 
 
-def pair_rows(ratings: Ratings, people: Sequence[str], shared: Groups) -> list[PairAgreement]:
+def pair_rows(ratings: Ratings, cluster: IntArray, people: Sequence[str], shared: Groups) -> list[PairAgreement]:
     """Every two people with an item in common, in their order.
 
     Args:
+        cluster: Each item's question, or the item itself.
         shared: Two people's places in ``people`` -> their common items by group.
     """
-    from workbench.statistics.agreement.coefficients import interval, pairs
+    from workbench.statistics.agreement.cohen import pairs
     from workbench.statistics.confusion import defined
 
-    found = pairs(ratings)
+    found = pairs(ratings, cluster)
+    columns = (column.tolist() for column in (found.a, found.b, found.items, found.agreement, found.kappa))
     rows = []
-    for a, b, n, agreement, kappa, error in zip(*(column.tolist() for column in found), strict=True):
+    for place, (a, b, n, agreement, kappa) in enumerate(zip(*columns, strict=True)):
         rows.append(
             PairAgreement(
                 pair=(people[a], people[b]),
                 n=n,
                 agreement=agreement,
                 kappa=defined(kappa),
-                ci=interval(kappa, error),
+                ci=found.interval(place),
                 shared=shared.get((a, b), {}),
             )
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct, structs
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from workbench.statistics.agreement.figures import Rated
     from workbench.statistics.confusion import BoolArray
 
-__all__ = ["GROUPS", "SAMPLES", "Agreement", "agreement", "agreement_of_file", "ceilings"]
+__all__ = ["GROUPS", "agreement", "agreement_of_file", "ceilings"]
 
 
 # -- Ratings of anything by anyone: JSON Lines with ``item``, ``annotator`` and ``value``, beside whatever else.
@@ -226,63 +226,13 @@ def _refused(number: int, raw: bytes, error: Exception) -> Refusal:
     return refusal(number, raw, explain_document(raw))
 
 
-SAMPLES = 1_000
-"""Bootstrap samples behind an interval."""
-SEED = 0
 _BLOCK, _BLOCKS = 25, 8
 """Items a block of time has at least, and how many blocks there are at most."""
 
 
-class ItemGroup(NamedTuple):
-    """Some of the items, with their figures."""
-
-    rated: Rated
-    figures: GroupFigures
-
-    def with_intervals(self, samples: int, seed: int) -> GroupFigures:
-        """The figures with the bootstrap's intervals."""
-        from workbench.statistics.agreement.figures import with_intervals
-
-        return with_intervals(self.rated, self.figures, samples, seed)
-
-
-class Agreement:
-    """Ratings and their figures; those of the bootstrap come when they are asked for.
-
-    Attributes:
-        report: All that has a closed form.
-    """
-
-    def __init__(
-        self,
-        rated: Rated,
-        report: AgreementReport,
-        groups: Sequence[ItemGroup] = (),
-        over_time: Sequence[ItemGroup] = (),
-    ) -> None:
-        self._rated, self._groups, self._over_time = rated, groups, over_time
-        self.report = structs.replace(
-            report, groups=[part.figures for part in groups], over_time=[part.figures for part in over_time]
-        )
-
-    def with_intervals(self, samples: int = SAMPLES, seed: int = SEED) -> AgreementReport:
-        """The report with the bootstrap's intervals, for all items, each group and each block of time."""
-        from workbench.statistics.agreement.figures import with_intervals
-
-        if not samples:
-            return self.report
-        return structs.replace(
-            with_intervals(self._rated, self.report, samples, seed),
-            groups=[part.with_intervals(samples, seed) for part in self._groups],
-            over_time=[part.with_intervals(samples, seed) for part in self._over_time],
-            bootstrap=samples,
-            seed=seed,
-        )
-
-
 def ceilings(project: Project) -> list[Ceiling]:
     """How high the noise of correctness labels lets a verifier be measured; nothing where nobody has labelled."""
-    return agreement(project).report.ceiling if store.are_labels(project.database.reader(), "correctness") else []
+    return agreement(project).ceiling if store.are_labels(project.database.reader(), "correctness") else []
 
 
 @at_one_moment
@@ -293,10 +243,10 @@ def agreement(
     by: str | None = None,
     coarse: bool = False,
     selection: Selection | None = None,
-) -> Agreement:
+) -> AgreementReport:
     """Agreement on the labels of a project: first-pass, blind, in force.
 
-    ``unsuitable`` is a category like the verdicts. The bootstrap draws questions on the correctness task, so that
+    ``unsuitable`` is a category like the verdicts. Intervals are by question on the correctness task, so that
     completions of one question count as what they are: alike.
 
     Args:
@@ -326,8 +276,8 @@ def agreement(
     )
     closed = figures(rated)
     shared_by, shared = shared_groups(found)
-    pairs = pair_rows(found.ratings, found.people, shared)
-    report = AgreementReport(
+    pairs = pair_rows(found.ratings, rated.cluster, found.people, shared)
+    return AgreementReport(
         **structs.asdict(closed),
         task=task,
         level="nominal",
@@ -340,14 +290,15 @@ def agreement(
         confounded=confounded(pairs),
         per_annotator=annotator_rows(found.ratings, found.people, found.categories, found),
         by=by,
+        groups=_by_group(rated, found) if by else [],
+        over_time=_over_time(rated, found),
         ceiling=ceilings(closed, of_all(found.checks), gold_made(project, found)) if task == "correctness" else [],
         repeats=of_all(found.repeats),
         interval_by="question" if task == "correctness" else "item",
     )
-    return Agreement(rated, report, _by_group(rated, found) if by else (), _over_time(rated, found))
 
 
-def _by_group(rated: Rated, found: FirstPassLabels) -> list[ItemGroup]:
+def _by_group(rated: Rated, found: FirstPassLabels) -> list[GroupFigures]:
     import numpy as np
 
     from workbench.statistics.accuracy import group_order
@@ -356,7 +307,7 @@ def _by_group(rated: Rated, found: FirstPassLabels) -> list[ItemGroup]:
     return [_part(rated, names == name, name) for name in sorted(set(names.tolist()), key=group_order)]
 
 
-def _over_time(rated: Rated, found: FirstPassLabels) -> list[ItemGroup]:
+def _over_time(rated: Rated, found: FirstPassLabels) -> list[GroupFigures]:
     """Blocks of the items that have two labels or more, by the day their last one came."""
     import numpy as np
 
@@ -380,14 +331,15 @@ def _stretch(first: str, last: str) -> str:
     return f"{first}…{last[5:] if first[:4] == last[:4] else last}"
 
 
-def _part(rated: Rated, kept: BoolArray, name: str) -> ItemGroup:
+def _part(rated: Rated, kept: BoolArray, name: str) -> GroupFigures:
     from workbench.statistics.agreement.figures import figures
 
-    some = rated.of(kept)
-    return ItemGroup(some, GroupFigures(**structs.asdict(figures(some)), group=name))
+    return GroupFigures(**structs.asdict(figures(rated.of(kept))), group=name)
 
 
-def agreement_of_file(path: Path | None, level: Level, *, order: Sequence[str] = ()) -> tuple[Agreement, list[Refusal]]:
+def agreement_of_file(
+    path: Path | None, level: Level, *, order: Sequence[str] = ()
+) -> tuple[AgreementReport, list[Refusal]]:
     """Agreement on ratings of anything: JSON lines of ``item``, ``annotator`` and ``value``.
 
     Args:
@@ -423,14 +375,14 @@ def agreement_of_file(path: Path | None, level: Level, *, order: Sequence[str] =
         task=None,
         level=level,
         annotators=len(columns.annotators),
-        cohen_kappa=pair_rows(rated.ratings, columns.annotators, {}),
+        cohen_kappa=pair_rows(rated.ratings, rated.cluster, columns.annotators, {}),
         per_annotator=annotator_rows(rated.ratings, columns.annotators, columns.values, None),
         ceiling=ceilings(closed, nothing) if len(columns.values) == 2 and level == "nominal" else [],
         repeats=nothing,
         interval_by="item",
         refused=len(columns.refused),
     )
-    return Agreement(rated, report), columns.refused
+    return report, columns.refused
 
 
 def _rated(columns: RatingColumns, level: Level) -> Rated:

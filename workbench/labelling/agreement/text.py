@@ -10,6 +10,8 @@ from workbench.core.taxonomy import UNTYPED, type_display
 from workbench.core.text.figures import NONE, counted, number, percent
 from workbench.core.text.inert import inert
 from workbench.statistics.records.agreement import (
+    FEWEST_DIFFERING,
+    FEWEST_RARER,
     AgreementReport,
     AnnotatorQuality,
     Ceiling,
@@ -24,6 +26,8 @@ from workbench.tables.table import Column, Columns, cells, column, count, figure
 
 _WIDTH = 79
 
+TOO_FEW = "too few"
+"""Stands for an interval of what too few questions can't say."""
 SHOWN = 30
 """Pairs, people and groups that are spelled out."""
 
@@ -75,9 +79,6 @@ def head(report: AgreementReport) -> str:
 
 def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
     """The figures: name, value, interval, and what stands behind it."""
-    drawn = f"bootstrap of {report.interval_by}s, {report.bootstrap:,} samples, seed {report.seed}"
-    behind = drawn if report.bootstrap and report.paired else ""
-    undefined = f"; undefined in {report.undefined:,} samples" if report.undefined else ""
     rows = [
         (
             "agreement %",
@@ -85,10 +86,10 @@ def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
             percents(report.percent_ci),
             f"Wilson by {report.interval_by}" if report.paired else "undefined: no item has two labels",
         ),
-        (f"alpha {report.level}", number(report.krippendorff_alpha), ends(report.alpha_ci), f"{behind}{undefined}"),
-        ("AC1", number(report.gwet_ac1), ends(report.ac1_ci), behind),
+        _coefficient(report, f"alpha {report.level}", report.krippendorff_alpha, report.alpha_ci),
+        _coefficient(report, "AC1", report.gwet_ac1, report.ac1_ci),
         *((f"AC2 {name}", number(value), "", "") for name, value in (report.gwet_ac2 or {}).items()),
-        ("Fleiss' kappa", number(report.fleiss_kappa), ends(report.fleiss_ci), _why_no_fleiss(report)),
+        _fleiss(report),
         ("PABAK", number(report.pabak), "", ""),
     ]
     if report.repeats.n:
@@ -99,10 +100,25 @@ def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
     return rows
 
 
-def _why_no_fleiss(report: Figures) -> str:
+def _coefficient(report: AgreementReport, name: str, value: float | None, ci: Ends | None) -> tuple[str, str, str, str]:
+    if value is None:
+        return name, number(value), "", ""
+    behind = f"jackknife by {report.interval_by}" if ci else too_few(report, report.interval_by)
+    return name, number(value), ends(ci), behind
+
+
+def too_few(figures: Figures, by: str) -> str:
+    """Why coefficients have no interval."""
+    return (
+        f"too few {by}s to say: people differ in {figures.differing:,} (of {FEWEST_DIFFERING} needed), "
+        f"{figures.rarer:,} hold a rarer label (of {FEWEST_RARER})"
+    )
+
+
+def _fleiss(report: AgreementReport) -> tuple[str, str, str, str]:
     if report.fleiss_kappa is not None or report.percent_agreement is None:
-        return ""
-    return "undefined: label counts differ, or one category only"
+        return _coefficient(report, "Fleiss' kappa", report.fleiss_kappa, report.fleiss_ci)
+    return "Fleiss' kappa", NONE, "", "undefined: label counts differ, or one category only"
 
 
 def _said(report: Figures) -> str:
@@ -164,9 +180,13 @@ def pair_columns(shared_by: str) -> Columns[PairAgreement]:
         count("n", lambda pair: pair.n, room=6),
         column("agree %", lambda pair: pair.agreement, percent, room=7),
         column("kappa", lambda pair: pair.kappa, _kappa, room=9),
-        column("95 % interval", lambda pair: pair.ci, ends, room=(15, 16)),
+        word("95 % interval", _pair_ends, room=(15, 16)),
         word(shared_by, shared, room=(14, 60)),
     )
+
+
+def _pair_ends(pair: PairAgreement) -> str:
+    return "" if pair.kappa is None else ends(pair.ci) or TOO_FEW
 
 
 def _kappa(kappa: float | None) -> str:

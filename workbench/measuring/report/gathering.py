@@ -406,7 +406,7 @@ def _varies(report: AccuracyReport) -> bool:
 
 def _agreement(project: Project) -> AgreementReport | None:
     found = agreement(project, by="type")
-    return found.with_intervals() if found.report.paired else None
+    return found if found.paired else None
 
 
 def run_facts(project: Project, run: int) -> RunFacts:

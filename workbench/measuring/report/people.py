@@ -12,7 +12,7 @@ from workbench.core.options import TableForm
 from workbench.core.taxonomy import type_display
 from workbench.core.text.figures import NONE, counted
 from workbench.core.verdict import GoldChoice, Protocol3
-from workbench.labelling.agreement.text import ceiling_in_words
+from workbench.labelling.agreement.text import ceiling_in_words, too_few
 from workbench.measuring.paper import paper_counts
 from workbench.measuring.records.card import DataCard, ImportedFile, NamedCount
 from workbench.measuring.report.common import best_constant, decimal, interval, share
@@ -102,8 +102,8 @@ def _figures(found: AgreementReport) -> Table:
         head=(heads("Figure", "Value", "95 % interval"),),
         rows=rows,
         notes=(
-            f"Observed agreement: Wilson, clustered; the others: bootstrap over {found.interval_by}s, "
-            f"{found.bootstrap:,} samples, seed {found.seed}.",
+            f"Observed agreement: Wilson, clustered; the others: jackknife by {found.interval_by}.",
+            *([f"{too_few(found, found.interval_by).capitalize()}."] if found.alpha_ci is None else []),
         ),
     )
 
@@ -192,8 +192,7 @@ def _people(contents: Contents) -> list[str]:
     if found is None:
         return []
     return [
-        f"Agreement is of first-pass labels given blind; its bootstrap draws {found.interval_by}s "
-        f"({found.bootstrap:,} samples, seed {found.seed})."
+        f"Agreement is of first-pass labels given blind; its intervals leave out one {found.interval_by} at a time."
     ]
 
 

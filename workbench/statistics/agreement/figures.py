@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct, structs
 
-from workbench.statistics import bootstrap
 from workbench.statistics.agreement import coefficients
+from workbench.statistics.agreement.clustered import Evidence, evidence, interval, jackknife
 from workbench.statistics.agreement.coefficients import alpha, fleiss, pabak, summed
 from workbench.statistics.agreement.ratings import Ratings, Units, units
-from workbench.statistics.bootstrap import Interval
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, defined
-from workbench.statistics.records.agreement import Figures, Level, Share
-from workbench.statistics.subgroups import wilson
+from workbench.statistics.records.agreement import FEWEST_DIFFERING, FEWEST_RARER, Ends, Figures, Level, Share
+from workbench.statistics.subgroups import compact, wilson
 
-# -- Bootstrap intervals of agreement: questions are drawn again, with all that people said of them.
-
-
-def intervals(
-    units: Units,
-    cluster: IntArray,
-    figures: Mapping[str, Callable[[FloatArray], FloatArray]],
-    *,
-    samples: int,
-    seed: int,
-) -> dict[str, Interval]:
-    """95 % percentile intervals of figures of people's agreement; see `workbench.statistics.bootstrap.intervals`.
-
-    Both observed and expected (dis)agreement follow the sample, and the order of people changes nothing either.
-
-    Args:
-        cluster: Each item's cluster, at least 0: its question, or the item itself.
-        figures: Name -> what gives a value a sample from weights (how many items are of each kind, samples x kinds).
-    """
-    return bootstrap.intervals(units.kind, len(units.sizes), cluster, figures, samples=samples, seed=seed)
-
-
-AnyFigures = TypeVar("AnyFigures", bound=Figures)
 MOST_LISTED = 100
 """Categories whose shares are listed; with more, prevalence is left out."""
 
@@ -65,7 +41,7 @@ class Rated(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def figures(rated: Rated) -> Figures:
-    """All figures with a closed form; those of the bootstrap come with `with_intervals`."""
+    """All figures with their intervals."""
     found = units(rated.ratings)
     often = found.often
     percent = defined(coefficients.percent(found, often)[0])
@@ -74,42 +50,57 @@ def figures(rated: Rated) -> Figures:
         name: defined(coefficients.ac2(found, often, name, values)[0]) for name in coefficients.WEIGHTINGS
     }
     shares = coefficients.prevalence(found).tolist() if found.sizes.size else []
+    known = _evidence(found, rated.cluster)
+    drawn = _with_intervals(found, rated, known)
+    (fleiss_kappa, fleiss_ci), (alpha, alpha_ci), (ac1, ac1_ci) = drawn
     return Figures(
         items=int(often.sum()),
         paired=int(often[0, found.sizes > 1].sum()),
         labels=len(rated.ratings.item),
         percent_agreement=percent,
         percent_ci=coefficients.percent_interval(found, rated.cluster),
-        fleiss_kappa=defined(fleiss(found, often)[0]),
-        krippendorff_alpha=defined(alpha(found, often, rated.level, values)[0]),
-        gwet_ac1=defined(coefficients.ac1(found, often)[0]),
+        fleiss_kappa=fleiss_kappa,
+        fleiss_ci=fleiss_ci,
+        krippendorff_alpha=alpha,
+        alpha_ci=alpha_ci,
+        gwet_ac1=ac1,
+        ac1_ci=ac1_ci,
         gwet_ac2=None if rated.level == "nominal" else ac2,
         pabak=None if percent is None else defined(pabak(percent, categories)),
         prevalence=dict(zip(rated.names, shares, strict=False)) if categories <= MOST_LISTED else None,
+        differing=int(known.differing[0]),
+        rarer=int(known.rarer[0]),
     )
 
 
-def with_intervals(rated: Rated, closed: AnyFigures, samples: int, seed: int) -> AnyFigures:
-    """The same figures with the bootstrap's intervals."""
-    found: Units = units(rated.ratings)
-    drawn = intervals(
-        found,
-        rated.cluster,
-        {
-            "alpha": lambda weights: alpha(found, weights, rated.level, rated.values),
-            "ac1": lambda weights: coefficients.ac1(found, weights),
-            "fleiss": lambda weights: fleiss(found, weights),
-        },
-        samples=samples,
-        seed=seed,
-    )
-    return structs.replace(
-        closed,
-        alpha_ci=drawn["alpha"].ends,
-        ac1_ci=drawn["ac1"].ends,
-        fleiss_ci=drawn["fleiss"].ends,
-        undefined=drawn["alpha"].undefined,
-    )
+def _with_intervals(found: Units, rated: Rated, known: Evidence) -> list[tuple[float | None, Ends | None]]:
+    """Fleiss' kappa, alpha and AC1, each with its interval."""
+    coefficient: dict[str, Callable[[FloatArray], FloatArray]] = {
+        "fleiss": lambda weights: fleiss(found, weights),
+        "alpha": lambda weights: alpha(found, weights, rated.level, rated.values),
+        "ac1": lambda weights: coefficients.ac1(found, weights),
+    }
+    value = {name: float(figure(found.often)[0]) for name, figure in coefficient.items()}
+    there = {name: figure for name, figure in coefficient.items() if abs(value[name]) < 1}
+    enough = known.differing[0] >= FEWEST_DIFFERING and known.rarer[0] >= FEWEST_RARER
+    errors = jackknife(found.kind, len(found.sizes), rated.cluster, there) if enough else {}
+    return [
+        (defined(value[name]), interval(value[name], errors[name], known) if name in errors else None)
+        for name in coefficient
+    ]
+
+
+def _evidence(found: Units, cluster: IntArray) -> Evidence:
+    """The clusters that intervals rest on: those in which people differ, and those with rarer labels."""
+    several = found.sizes > 1
+    differing = np.where(several, 1 - np.nan_to_num(coefficients.agreeing(found), nan=1.0), 0.0)
+    totals = (found.often[0] * several) @ found.counts
+    commonest = found.counts[:, [int(np.argmax(totals))]].toarray()[:, 0] if len(totals) else found.sizes
+    rarer = np.where(several, found.sizes - commonest, 0.0)
+    there = found.kind >= 0
+    where, clusters = compact(cluster[there])
+    of_cluster = [summed(where, mass[found.kind[there]], len(clusters)) for mass in (differing, rarer)]
+    return evidence(np.zeros(len(clusters), dtype=np.int64), of_cluster[0], of_cluster[1], 1)
 
 
 def share_of(right: float, n: int) -> Share:

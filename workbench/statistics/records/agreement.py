@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -17,6 +17,11 @@ Source = Literal["agreement", "checks"]
 Ends = tuple[float, float]
 """A 95 % interval."""
 
+FEWEST_DIFFERING: Final = 5
+FEWEST_RARER: Final = 10
+"""A coefficient has no interval where people differ in fewer questions than the first, or fewer than the second hold
+any label but the commonest: none would cover."""
+
 
 class Figures(Struct, frozen=True, kw_only=True):
     """Agreement on a set of items.
@@ -28,14 +33,15 @@ class Figures(Struct, frozen=True, kw_only=True):
         percent_agreement: Mean over paired items of the share of agreeing pairs of labels; None without such items.
         percent_ci: Its 95 % interval (Wilson, clustered).
         fleiss_kappa: None where items differ in their number of labels, or with one category only.
-        fleiss_ci: Its 95 % interval (bootstrap); None where all samples are alike, too many are undefined, or none were
-            drawn. So are the other intervals.
+        fleiss_ci: Its 95 % interval, by leaving out one question at a time; None where too few hold differing or rarer
+            labels to say. So are the other intervals.
         krippendorff_alpha: At the report's level; None with one category only.
         gwet_ac1: None with one category only.
         gwet_ac2: By weighting; None at the nominal level.
         pabak: Prevalence- and bias-adjusted kappa: 2 po - 1 for two categories.
         prevalence: The share of each category among the labels; None for more categories than can be listed.
-        undefined: Bootstrap samples without an alpha, as they held one category only.
+        differing: Questions (or items, see ``interval_by``) in which people differ; intervals take 5.
+        rarer: Those among paired items' with any label but the commonest; intervals take 10.
     """
 
     items: int
@@ -52,7 +58,8 @@ class Figures(Struct, frozen=True, kw_only=True):
     gwet_ac2: dict[str, float | None] | None
     pabak: float | None
     prevalence: dict[str, float] | None
-    undefined: int = 0
+    differing: int
+    rarer: int
 
 
 class GroupFigures(Figures, frozen=True, kw_only=True):
@@ -68,7 +75,8 @@ class PairAgreement(Struct, frozen=True, kw_only=True):
         n: How many there are.
         agreement: The share on which they agree.
         kappa: Cohen's; None where both used one and the same category only.
-        ci: Its 95 % interval (Fleiss, Cohen and Everitt); None where they never differ, or one always says the same.
+        ci: Its 95 % interval: by question (Yang and Zhou) where questions have several of the items or there are few,
+            else Fleiss, Cohen and Everitt's; None for too few questions to say, as of the coefficients of all.
         shared: Those items by domain, or by type where the report says so.
     """
 
@@ -192,9 +200,7 @@ class AgreementReport(Figures, frozen=True, kw_only=True):
         over_time: Blocks of items in the order in which they were completed.
         ceiling: For verdicts, by source; empty where it can't be told.
         repeats: All second labels of own items that equal the first.
-        interval_by: What the bootstrap draws: questions or items.
-        bootstrap: Samples behind the bootstrap intervals; 0 for none.
-        seed: Their seed.
+        interval_by: What intervals take as the clusters: questions or items.
         refused: Lines of the file that were refused.
     """
 
@@ -214,6 +220,4 @@ class AgreementReport(Figures, frozen=True, kw_only=True):
     ceiling: list[Ceiling] = []
     repeats: Share
     interval_by: Literal["question", "item"]
-    bootstrap: int = 0
-    seed: int = 0
     refused: int = 0

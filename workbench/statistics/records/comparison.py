@@ -255,7 +255,7 @@ class JudgePair(Struct, frozen=True, kw_only=True):
         questions: Questions those belong to.
         agreement: Share of them with the same verdict; None without items.
         kappa: Cohen's kappa of the verdicts; None where both say one and the same thing only.
-        kappa_ci: Its 95 % percentile interval, by a bootstrap over questions; None as in `MetricDifference`.
+        kappa_ci: Its 95 % interval by question, as that of two people's; None for too few questions to say.
         errors: Joint errors on all items with gold.
         on_correct: The same on correct completions alone.
         on_incorrect: The same on incorrect completions alone.

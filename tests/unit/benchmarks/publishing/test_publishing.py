@@ -148,7 +148,7 @@ def test_labels_come_back_with_their_agreement(made: Made, project: Project, tmp
     assert import_labels(again, folder / "annotations/small.jsonl").refused == 0
     selection = frozen_set(project, SetName("small")).selection
     for task in ("correctness", "type"):
-        ours, theirs = agreement(project, task, selection=selection).report, agreement(again, task).report
+        ours, theirs = agreement(project, task, selection=selection), agreement(again, task)
         assert (ours.labels, ours.paired) == (theirs.labels, theirs.paired)
         assert ours.krippendorff_alpha == pytest.approx(theirs.krippendorff_alpha)
 

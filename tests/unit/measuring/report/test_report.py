@@ -253,7 +253,7 @@ def test_labels_bring_agreement_without_names(tmp_path: Path) -> None:
     page = written(project, tmp_path / "r.html")
     project.close()
     assert found.agreement is not None
-    assert found.agreement.bootstrap
+    assert found.agreement.alpha_ci
     assert "Agreement between people" in page
     assert "annotator 1" in page
     for person in found.agreement.per_annotator:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tests.unit.statistics.agreement.tables import KRIPPENDORFF, by_person, drawn, grids, of_cells, of_two
 from workbench.statistics import bootstrap
 from workbench.statistics.agreement.coefficients import alpha, percent
-from workbench.statistics.agreement.figures import intervals
 from workbench.statistics.agreement.ratings import Ratings, units
 from workbench.statistics.bootstrap import Interval
 from workbench.statistics.confusion import IntArray
@@ -21,7 +20,7 @@ def of_alpha(ratings: Ratings, cluster: IntArray | None = None, *, samples: int 
     by_item = np.arange(ratings.items) if cluster is None else cluster
     values = np.arange(float(ratings.categories))
     figures = {"alpha": lambda weights: alpha(found, weights, "nominal", values)}
-    return intervals(found, by_item, figures, samples=samples, seed=seed)["alpha"]
+    return bootstrap.intervals(found.kind, len(found.sizes), by_item, figures, samples=samples, seed=seed)["alpha"]
 
 
 def test_a_seed_fixes_the_result() -> None:
@@ -142,7 +141,9 @@ def test_coverage_of_a_share_is_about_95_percent() -> None:
         ratings = drawn(np.zeros(150, dtype=int), (0.9, 0.9), 2, 2, seed=seed)
         found = units(ratings)
         figures = {"percent": lambda weights, found=found: percent(found, weights)}
-        ends = intervals(found, np.arange(150), figures, samples=200, seed=seed)["percent"].ends
+        ends = bootstrap.intervals(found.kind, len(found.sizes), np.arange(150), figures, samples=200, seed=seed)[
+            "percent"
+        ].ends
         assert ends is not None
         inside += ends[0] <= 0.82 <= ends[1]
     assert 0.90 <= inside / 200 <= 0.985

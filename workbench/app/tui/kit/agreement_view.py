@@ -46,45 +46,39 @@ def conclusion(report: AgreementReport) -> str:
     return agreement_sentence(report) or (f"{why} {_BLIND}" if report.unblinded else why)
 
 
-def figures(report: AgreementReport, *, drawn: bool) -> Content:
-    """The headline: what is counted, the figures with their intervals, prevalence, ceiling and confounding.
-
-    Args:
-        drawn: The bootstrap has come; until then its intervals are dots.
-    """
+def figures(report: AgreementReport) -> Content:
+    """The headline: what is counted, the figures with their intervals, prevalence, ceiling and confounding."""
     lines = [Content(printable(words.head(report)))]
     if report.paired:
-        lines += [_first(report, drawn), _second(report, drawn)]
+        lines += [_first(report), _second(report)]
     if report.labels:
         lines.append(_said(report))
     lines += [_ceiling(report), _confounded(report)]
     return Content("\n").join([line for line in lines if line])
 
 
-def _first(report: AgreementReport, drawn: bool) -> Content:
+def _first(report: AgreementReport) -> Content:
     return Content.assemble(
         "agreement ",
         (f"{percent(report.percent_agreement)} %", "bold"),
         f" {words.percents(report.percent_ci)} · alpha ",
         (number(report.krippendorff_alpha), "bold"),
-        f" {_bootstrapped(report.alpha_ci, report.krippendorff_alpha, drawn)}",
+        f" {_interval(report.alpha_ci, report.krippendorff_alpha)}",
     )
 
 
-def _second(report: AgreementReport, drawn: bool) -> Content:
+def _second(report: AgreementReport) -> Content:
     fleiss = f" · Fleiss {number(report.fleiss_kappa)}" if report.fleiss_kappa is not None else ""
     own = f" · own repeats {words.share(report.repeats)}" if report.repeats.n else ""
     return Content.assemble(
         "AC1 ",
         (number(report.gwet_ac1), "bold"),
-        f" {_bootstrapped(report.ac1_ci, report.gwet_ac1, drawn)} · PABAK {number(report.pabak)}{fleiss}{own}",
+        f" {_interval(report.ac1_ci, report.gwet_ac1)} · PABAK {number(report.pabak)}{fleiss}{own}",
     )
 
 
-def _bootstrapped(ends: tuple[float, float] | None, value: float | None, drawn: bool) -> str:
-    if ends is None and value is not None:
-        return "[no interval]" if drawn else "[…]"
-    return words.ends(ends)
+def _interval(ends: tuple[float, float] | None, value: float | None) -> str:
+    return f"[{words.TOO_FEW}]" if ends is None and value is not None else words.ends(ends)
 
 
 def _said(report: Figures) -> Content:

@@ -25,7 +25,7 @@ from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.label import Task
 from workbench.core.text.figures import counted
-from workbench.labelling.agreement.measuring import GROUPS, Agreement, agreement
+from workbench.labelling.agreement.measuring import GROUPS, agreement
 from workbench.measuring.browsing import LabelledRow, PairItems, pair_items
 from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, PairAgreement
 from workbench.tables.document import Cell
@@ -98,33 +98,23 @@ class AgreementScreen(LiveScreen):
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def read(self) -> tuple[AgreementQuery, Agreement]:
+    def read(self) -> tuple[AgreementQuery, AgreementReport]:
         """Count; what was asked for goes with the figures."""
         asked = self.asked
         return asked, agreement(self.project, asked.task, by=asked.by, coarse=asked.coarse)
 
-    def show(self, data: tuple[AgreementQuery, Agreement]) -> None:
-        """Show all that has a closed form, and begin to draw the rest."""
-        asked, found = data
+    def show(self, data: tuple[AgreementQuery, AgreementReport]) -> None:
+        """Show what was asked for last."""
+        asked, report = data
         if asked != self.asked:
             return
-        self._fill(found.report, drawn=False)
-        self.in_background(lambda: (asked, found.with_intervals()), self._drawn, group="intervals", stops=True)
-
-    def _drawn(self, data: tuple[AgreementQuery, AgreementReport]) -> None:
-        asked, report = data
-        if asked == self.asked:
-            self._fill(report, drawn=True)
-
-    def _fill(self, report: AgreementReport, *, drawn: bool) -> None:
         self.report = report
         self.say(f"{printable(self.project.path.name)} · {self.asked.words}")
         said, line = view.conclusion(report), self.query_one("#agreement-conclusion", Static)
         line.display = bool(said)
         line.update(said)
-        self.query_one("#agreement-figures", Static).update(view.figures(report, drawn=drawn))
-        if not drawn:
-            self._fill_matrix()
+        self.query_one("#agreement-figures", Static).update(view.figures(report))
+        self._fill_matrix()
         self._fill_table()
 
     # -- the matrix --------------------------------------------------------------------------------

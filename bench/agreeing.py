@@ -1,0 +1,141 @@
+"""How often intervals of agreement hold the true coefficient, where errors are shared by question.
+
+Usage: python -m bench.agreeing [--simulations 1000] [--seed 0]
+
+Two people label completions of questions of equal, geometric or heavy-tailed sizes. The share of correct completions
+and both people's chance of an error are a question's own (beta distributions with an intra-class correlation). One line
+a setting and coefficient: the share of data sets with an interval, and of those the share whose interval holds the
+truth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from workbench.statistics.agreement.cohen import pairs
+from workbench.statistics.agreement.figures import Rated, figures
+from workbench.statistics.agreement.ratings import Ratings
+from workbench.statistics.confusion import FloatArray, IntArray
+from workbench.statistics.records.agreement import Ends
+
+_LEAST: Final = 0.93
+_SHOWN: Final = 0.2
+"""Where fewer data sets have an interval, coverage is given and not judged."""
+_LARGEST: Final = 60
+
+
+class Setting(NamedTuple):
+    """A kind of data: questions, their sizes, intra-class correlation, share of correct items, chance of an error."""
+
+    questions: int
+    sizes: str
+    correlation: float
+    prevalence: float
+    error: float
+
+
+SETTINGS: Final = tuple(
+    Setting(*one)
+    for one in product(
+        (10, 20, 50, 200), ("equal", "geometric", "heavy"), (0.0, 0.3, 0.7), (0.5, 0.2, 0.05), (0.2, 0.1, 0.03)
+    )
+)
+
+
+def main() -> None:
+    """Simulate and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simulations", type=int, default=1_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options, _ = parser.parse_known_args()
+    for place, setting in enumerate(SETTINGS):
+        for line in covered(setting, options.simulations, [options.seed, place]):
+            print(json.dumps(line), flush=True)
+
+
+def covered(setting: Setting, simulations: int, seed: list[int]) -> list[dict[str, Any]]:
+    """Of each coefficient how often it has an interval, and how often that holds the truth."""
+    generator = np.random.default_rng(seed)
+    truth = _truth(setting)
+    held: dict[str, list[bool]] = {name: [] for name in truth}
+    for _ in range(simulations):
+        for name, ends in _intervals(_drawn(setting, generator)):
+            if ends is not None:
+                held[name].append(ends[0] <= truth[name] <= ends[1])
+    return [
+        {
+            "figure": f"coverage of the 95 % interval of {name}",
+            **setting._asdict(),
+            "simulations": simulations,
+            "shown": len(inside) / simulations,
+            "covered": float(np.mean(inside)) if inside else None,
+            "goal": f"at least {_LEAST}",
+            "ok": len(inside) < _SHOWN * simulations or bool(np.mean(inside) >= _LEAST),
+        }
+        for name, inside in held.items()
+    ]
+
+
+def _truth(setting: Setting) -> dict[str, float]:
+    error, both = setting.error, setting.error**2 + setting.correlation * setting.error * (1 - setting.error)
+    differ = 2 * (error - both)
+    correct = setting.prevalence * (1 - error) + (1 - setting.prevalence) * error
+    chance = 2 * correct * (1 - correct)
+    return {
+        "kappa": 1 - differ / chance,
+        "alpha": 1 - differ / chance,
+        "ac1": (1 - differ - chance) / (1 - chance),
+    }
+
+
+def _drawn(setting: Setting, generator: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """What both people say of each item, items x 2, and the items' questions."""
+    sizes = _sizes(setting, generator)
+    question = np.repeat(np.arange(setting.questions), sizes)
+    correct = generator.random(len(question)) < _own(setting.prevalence, setting, generator)[question]
+    wrong = generator.random((len(question), 2)) < _own(setting.error, setting, generator)[question][:, None]
+    return (correct[:, None] ^ wrong).astype(np.int64), question
+
+
+def _sizes(setting: Setting, generator: np.random.Generator) -> IntArray:
+    if setting.sizes == "equal":
+        return np.full(setting.questions, 4)
+    if setting.sizes == "geometric":
+        return np.asarray(generator.geometric(0.25, size=setting.questions))
+    tail = np.ceil(generator.pareto(1.2, size=setting.questions))
+    return np.clip(tail, 1, _LARGEST).astype(np.int64)
+
+
+def _own(mean: float, setting: Setting, generator: np.random.Generator) -> FloatArray:
+    if not setting.correlation:
+        return np.full(setting.questions, mean)
+    sharpness = (1 - setting.correlation) / setting.correlation
+    found: FloatArray = generator.beta(mean * sharpness, (1 - mean) * sharpness, size=setting.questions)
+    return found
+
+
+def _intervals(data: tuple[IntArray, IntArray]) -> Iterator[tuple[str, Ends | None]]:
+    said, question = data
+    ratings = Ratings(
+        item=np.repeat(np.arange(len(said)), 2),
+        annotator=np.tile([0, 1], len(said)),
+        value=said.ravel(),
+        items=len(said),
+        annotators=2,
+        categories=2,
+    )
+    yield "kappa", pairs(ratings, question).interval(0)
+    values = np.arange(2.0)
+    found = figures(Rated(ratings=ratings, names=("0", "1"), values=values, level="nominal", cluster=question))
+    yield "alpha", found.alpha_ci
+    yield "ac1", found.ac1_ci
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Intervals of coefficients of agreement, where what people say of one question goes together.
+
+A coefficient's standard error comes from its clusters: by the delta method for Cohen's kappa (`coefficients.pairs`), by
+leaving out one cluster at a time for the others. Its interval is tanh(artanh k ± t e / (1 - k²)), Fisher's
+transformation with Student's t. Its degrees of freedom are one less than the number of clusters of equal weight that
+would carry as much of the disagreement, or of the labels that are not the commonest, whichever are fewer: Kish's
+(sum x)² / sum x². Where people differ in fewer than `FEWEST_DIFFERING` clusters, or fewer than `FEWEST_RARER` hold
+anything but the commonest label, there is no interval: ``python -m bench.agreeing`` shows that none would cover.
+Sources: Yang and Zhou, "Kappa statistic for clustered matched-pair data", Statistics in Medicine 33, 2014; Efron and
+Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981; Carter, Schnepel and Steigerwald, "Asymptotic
+behavior of a t-test robust to cluster heterogeneity", Review of Economics and Statistics 99, 2017; Kish, "Survey
+Sampling", 1965.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from math import atanh, tanh
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from workbench.statistics.agreement.coefficients import divided, summed
+from workbench.statistics.bootstrap import alike_clusters
+from workbench.statistics.confusion import FloatArray, IntArray
+from workbench.statistics.records.agreement import FEWEST_DIFFERING, FEWEST_RARER, Ends
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+_NOTHING = 1e-9
+_MOST: Final = 1 << 26
+"""Up to so many cells (clusters that differ x kinds of items) every cluster is left out alone."""
+_GROUPS: Final = 1_000
+"""Where there are more, clusters are left out in so many groups, dealt out by chance."""
+_HELD: Final = 1 << 20
+
+
+class Evidence(NamedTuple):
+    """What intervals rest on: arrays with one value a figure.
+
+    Attributes:
+        differing: Clusters in which people differ.
+        rarer: Clusters that hold any label but the commonest.
+        freedom: Degrees of freedom.
+    """
+
+    differing: IntArray
+    rarer: IntArray
+    freedom: FloatArray
+
+
+def evidence(figure: IntArray, differing: FloatArray, rarer: FloatArray, figures: int) -> Evidence:
+    """What the intervals of figures rest on: arrays with one value a cluster of a figure.
+
+    Args:
+        figure: The figure the cluster is counted in, from 0 to ``figures - 1``.
+        differing: How much people differ in it.
+        rarer: How many labels in it are not the commonest.
+    """
+    effective = [
+        divided(summed(figure, mass, figures) ** 2, summed(figure, mass**2, figures)) for mass in (differing, rarer)
+    ]
+    return Evidence(
+        differing=np.bincount(figure[differing > _NOTHING], minlength=figures),
+        rarer=np.bincount(figure[rarer > _NOTHING], minlength=figures),
+        freedom=np.maximum(np.fmin(*effective) - 1, 1.0),
+    )
+
+
+def interval(value: float, error: float, known: Evidence, figure: int = 0) -> Ends | None:
+    """The 95 % interval of a coefficient; None where there are too few clusters to say.
+
+    Args:
+        error: Its standard error by clusters.
+        figure: Its place in ``known``.
+    """
+    from scipy.special import stdtrit
+
+    if known.differing[figure] < FEWEST_DIFFERING or known.rarer[figure] < FEWEST_RARER:
+        return None
+    if not (abs(value) < 1 and error > _NOTHING):
+        return None
+    half = float(stdtrit(known.freedom[figure], 0.975)) * error / (1 - value * value)
+    return tanh(atanh(value) - half), tanh(atanh(value) + half)
+
+
+def jackknife(
+    kind: IntArray, kinds: int, cluster: IntArray, figures: Mapping[str, Callable[[FloatArray], FloatArray]]
+) -> dict[str, float]:
+    """Standard errors of figures, leaving out one cluster at a time; NaN where a figure is undefined without one.
+
+    sqrt((G - 1) / G sum (f_g - mean f)²), f_g the figure without cluster g of G.
+
+    Args:
+        kind: Each item's kind, from 0 to ``kinds - 1``; -1 for an item that is left out.
+        kinds: The number of kinds: all that a figure needs to know of an item.
+        cluster: Each item's cluster, any integers.
+        figures: Name -> what gives a value a row from how many items are of each kind (rows x kinds).
+    """
+    there = kind >= 0
+    kind, cluster = kind[there], cluster[there]
+    if not len(kind):
+        return dict.fromkeys(figures, float("nan"))
+    often, items = alike_clusters(cluster, kind, kinds)
+    if len(often) * kinds > _MOST:
+        number = np.unique(cluster, return_inverse=True)[1]
+        dealt = np.random.default_rng(0).permutation(int(number.max()) + 1) % _GROUPS
+        often, items = alike_clusters(dealt[number], kind, kinds)
+    total = np.bincount(kind, minlength=kinds).astype(float)
+    found: dict[str, list[FloatArray]] = {name: [] for name in figures}
+    for rows in _rows(items, len(often), kinds):
+        for name, figure in figures.items():
+            found[name].append(figure(total - rows))
+    return {name: _error(np.concatenate(values), often) for name, values in found.items()}
+
+
+def _rows(items: FloatArray | sparse.csr_array | None, number: int, kinds: int) -> Iterator[FloatArray]:
+    """The clusters' items by kind, in blocks; clusters of one item each have none stored."""
+    size = max(1, _HELD // kinds)
+    for start in range(0, number, size):
+        if items is None:
+            rows = np.zeros((min(size, number - start), kinds))
+            rows[np.arange(len(rows)), start + np.arange(len(rows))] = 1
+        else:
+            part = items[start : start + size]
+            rows = part if isinstance(part, np.ndarray) else np.asarray(part.toarray())
+        yield rows
+
+
+def _error(values: FloatArray, often: IntArray) -> float:
+    clusters = int(often.sum())
+    if clusters < 2:
+        return float("nan")
+    mean = float(often @ values) / clusters
+    return float(np.sqrt((clusters - 1) / clusters * (often @ (values - mean) ** 2)))

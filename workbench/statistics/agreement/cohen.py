@@ -1,0 +1,257 @@
+"""Cohen's kappa of every two people, with its standard error by question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from workbench.statistics.agreement.clustered import Evidence, evidence, interval
+from workbench.statistics.agreement.coefficients import divided, summed
+from workbench.statistics.agreement.ratings import Ratings
+from workbench.statistics.confusion import FloatArray, IntArray, align
+from workbench.statistics.records.agreement import Ends
+from workbench.statistics.subgroups import Z95, compact
+
+_MANY_DIFFERING: Final = 10
+_MANY_RARER: Final = 30
+"""From so many items on the formula for many independent ones holds."""
+_HELD: Final = 1 << 22
+"""Items of pairs that are looked at together."""
+
+
+class PairErrors(NamedTuple):
+    """How sure kappas are: arrays with one value a pair.
+
+    Attributes:
+        independent: Standard errors, items taken as independent; NaN where kappa is.
+        clustered: Standard errors by cluster; NaN likewise, and for one cluster.
+        shared: Whether any two of a pair's items are of one cluster.
+        known: The clusters that carry intervals.
+    """
+
+    independent: FloatArray
+    clustered: FloatArray
+    shared: IntArray
+    known: Evidence
+
+
+class LabelPairs(NamedTuple):
+    """Every two people with an item in common, arrays of one length, in order of their numbers.
+
+    Attributes:
+        a: The first person.
+        b: The second person, of a higher number.
+        items: Items both rated.
+        agreement: The share of them on which they agree.
+        kappa: Cohen's kappa; NaN where both used one and the same category only.
+        errors: How sure it is.
+    """
+
+    a: IntArray
+    b: IntArray
+    items: IntArray
+    agreement: FloatArray
+    kappa: FloatArray
+    errors: PairErrors
+
+    def interval(self, pair: int) -> Ends | None:
+        """The 95 % interval of a pair's kappa; None where there are too few clusters to say."""
+        return kappa_interval(float(self.kappa[pair]), self.errors, pair)
+
+
+def kappa_interval(kappa: float, errors: PairErrors, pair: int = 0) -> Ends | None:
+    """The 95 % interval of kappa: k ± z e for many independent items, cut at -1 and 1, else `clustered.interval`.
+
+    Source of the first: Fleiss, Cohen and Everitt, see `pairs`.
+    """
+    known = errors.known
+    many = known.differing[pair] >= _MANY_DIFFERING and known.rarer[pair] >= _MANY_RARER
+    if errors.shared[pair] or not many:
+        return interval(kappa, float(errors.clustered[pair]), known, pair)
+    half = Z95 * float(errors.independent[pair])
+    return max(-1.0, kappa - half), min(1.0, kappa + half)
+
+
+def pairs(ratings: Ratings, cluster: IntArray) -> LabelPairs:
+    """Cohen's kappa of every two people, on the items both have rated.
+
+    kappa = (po - pe) / (1 - pe), pe = sum_c p_c. p_.c. An item on which the first says c and the second d moves it by
+    u / n, u = ([c = d] - po) / (1 - pe) - (1 - po) (p_.c + p_d. - 2 pe) / (1 - pe)². Standard errors: sqrt(sum u²) / n
+    for independent items, sqrt(G / (G - 1) sum_g (sum of u in cluster g)²) / n for G clusters.
+    Sources: Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20,
+    1960; Fleiss, Cohen and Everitt, "Large sample standard errors of kappa and weighted kappa", Psychological
+    Bulletin 72, 1969, formula 13; Yang and Zhou, "Kappa statistic for clustered matched-pair data", Statistics in
+    Medicine 33, 2014.
+
+    One sparse product counts all tables at once, so that it costs the ratings that meet, not people squared.
+
+    Args:
+        cluster: Each item's cluster, any integers.
+    """
+    from scipy import sparse
+
+    cell = ratings.annotator.astype(np.int64) * ratings.categories + ratings.value
+    shape = (ratings.items, ratings.annotators * ratings.categories)
+    said = sparse.csr_array((np.ones(len(cell)), (ratings.item, cell)), shape=shape)
+    met = (said.T @ said).tocoo()
+    row, column = (np.asarray(side, dtype=np.int64) for side in (met.row, met.col))
+    kept = row // ratings.categories < column // ratings.categories
+    row, column, count = row[kept], column[kept], met.data[kept]
+    both = row // ratings.categories * ratings.annotators + column // ratings.categories
+    keys, pair = np.unique(both, return_inverse=True)
+    tables = Tables(pair, row % ratings.categories, column % ratings.categories, count, ratings.categories)
+    found = kappas(tables, len(keys))
+    order = np.argsort(row * shape[1] + column)
+    places = (row * shape[1] + column)[order], order
+    met_at = _meetings(ratings, cluster)
+    blocks = ((align(one * shape[1] + other, *places, np.int64(0)), where) for one, other, where in met_at)
+    a, b = np.divmod(keys, ratings.annotators)
+    errors = _errors(tables, found, blocks)
+    return LabelPairs(a, b, found.n.astype(np.int64), found.agreement, found.kappa, errors)
+
+
+def _meetings(ratings: Ratings, cluster: IntArray) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+    """What two people say of an item both rate, as person and value in one, and its cluster; clusters stay whole."""
+    where = compact(cluster)[0][ratings.item]
+    order = np.lexsort((ratings.annotator, ratings.item, where))
+    item, where = ratings.item[order], where[order]
+    said = ratings.annotator[order].astype(np.int64) * ratings.categories + ratings.value[order]
+    first = np.flatnonzero(np.diff(item, prepend=-1))
+    sizes = np.diff(first, append=len(item))
+    block = np.cumsum(sizes * (sizes - 1) // 2) // _HELD
+    whole = np.flatnonzero(np.diff(where[first], prepend=-1))
+    cuts = first[whole[1:][np.diff(block[whole]) > 0]].tolist()
+    for start, end in pairwise([0, *cuts, len(item)]):
+        yield _met(item[start:end], said[start:end], where[start:end])
+
+
+def _met(item: IntArray, said: IntArray, where: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Each two ratings of an item; ratings of an item stand together, in order of people."""
+    found: list[tuple[IntArray, IntArray, IntArray]] = []
+    for apart in range(1, len(item)):
+        same = np.flatnonzero(item[apart:] == item[:-apart])
+        if not len(same):
+            break
+        found.append((said[same], said[same + apart], where[same]))
+    empty = np.empty(0, dtype=np.int64)
+    one, other, at = zip((empty, empty, empty), *found, strict=True)
+    return np.concatenate(one), np.concatenate(other), np.concatenate(at)
+
+
+class Tables(NamedTuple):
+    """Cells of many tables of two people: the pair, what the first and the second said, how often."""
+
+    pair: IntArray
+    first: IntArray
+    second: IntArray
+    often: FloatArray
+    categories: int
+
+
+class Kappas(NamedTuple):
+    """Cohen's kappa of many tables, arrays of one length, but for the last.
+
+    Attributes:
+        n: Items of each table.
+        agreement: The share of them both put into the same category; NaN without items.
+        kappa: NaN without items, and where both used one and the same category only.
+        moves: By how much an item of each cell moves it, times n.
+        rarer: How many of the two labels of an item of each cell are not the table's commonest.
+    """
+
+    n: FloatArray
+    agreement: FloatArray
+    kappa: FloatArray
+    moves: FloatArray
+    rarer: FloatArray
+
+
+def kappas(cells: Tables, tables: int) -> Kappas:
+    """Cohen's kappa of tables; see `pairs`."""
+
+    def total(values: FloatArray) -> FloatArray:
+        return summed(cells.pair, values, tables)
+
+    n = total(cells.often)
+    share = cells.often / n[cells.pair]
+    rows, columns = _Margin(cells, cells.first, share), _Margin(cells, cells.second, share)
+    same = cells.first == cells.second
+    observed = total(share * same)
+    table, category = np.divmod(rows.keys, cells.categories)
+    expected = summed(table, rows.shares * columns.of(table, category), tables)
+    varies = expected < 1 - 1e-12
+    kappa = divided(observed - expected, 1 - expected, where=varies)
+    beside = columns.of(cells.pair, cells.first) + rows.of(cells.pair, cells.second) - 2 * expected[cells.pair]
+    moves = same - observed[cells.pair] - (1 - kappa)[cells.pair] * beside
+    moves = divided(moves, (1 - expected)[cells.pair], where=varies[cells.pair])
+    return Kappas(n, observed, kappa, moves, _rarer(cells, rows, columns, tables))
+
+
+def _rarer(cells: Tables, rows: _Margin, columns: _Margin, tables: int) -> FloatArray:
+    """Labels of an item of each cell that are not the commonest in its table; of equally common ones the first is."""
+    keys = np.union1d(rows.keys, columns.keys)
+    table, category = np.divmod(keys, cells.categories)
+    shares = rows.of(table, category) + columns.of(table, category)
+    commonest = np.zeros(tables, dtype=np.int64)
+    order = np.lexsort((-category, shares))
+    commonest[table[order]] = category[order]
+    of_cell = commonest[cells.pair]
+    found: FloatArray = (cells.first != of_cell).astype(float) + (cells.second != of_cell)
+    return found
+
+
+class _Margin:
+    """Shares of what one of the two people said, by table and category."""
+
+    def __init__(self, cells: Tables, said: IntArray, share: FloatArray) -> None:
+        self._categories = cells.categories
+        self.keys, place = np.unique(cells.pair * cells.categories + said, return_inverse=True)
+        self.shares = summed(place, share, len(self.keys))
+
+    def of(self, table: IntArray, category: IntArray) -> FloatArray:
+        """The share of each category in its table, 0 where it was never said."""
+        found: FloatArray = align(table * self._categories + category, self.keys, self.shares, np.float64(0))
+        return found
+
+
+def _errors(cells: Tables, found: Kappas, blocks: Iterator[tuple[IntArray, IntArray]]) -> PairErrors:
+    """How sure the kappas are.
+
+    Args:
+        blocks: Items of both people of a pair: their cells, and their clusters; no cluster is in two blocks.
+    """
+    tables = len(found.n)
+    differs = (cells.first != cells.second).astype(float)
+    parts: list[tuple[IntArray, IntArray, FloatArray]] = []
+    for cell, where in blocks:
+        clusters = int(where.max(initial=0)) + 1
+        key, known = compact(cells.pair[cell] * clusters + where)
+        masses = [summed(key, values[cell], len(known)) for values in (found.moves, differs, found.rarer)]
+        parts.append((known // clusters, np.bincount(key, minlength=len(known)), np.stack(masses)))
+    pair, items = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
+    moves, differing, rarer = np.concatenate([part[2] for part in parts], axis=1)
+    number = np.bincount(pair, minlength=tables).astype(float)
+    squares = summed(pair, moves**2, tables) * divided(number, number - 1)
+    alone = summed(cells.pair, cells.often * found.moves**2, tables)
+    return PairErrors(
+        independent=np.sqrt(alone) / found.n,
+        clustered=np.sqrt(squares) / found.n,
+        shared=np.bincount(pair[items > 1], minlength=tables),
+        known=evidence(pair, differing, rarer, tables),
+    )
+
+
+def kappa_of(first: IntArray, second: IntArray, cluster: IntArray, categories: int) -> tuple[Kappas, PairErrors]:
+    """Cohen's kappa of what two say of the same items; arrays with one value an item.
+
+    Args:
+        cluster: Each item's cluster, any integers.
+    """
+    cell, known = compact(first.astype(np.int64) * categories + second)
+    table = np.zeros(len(known), dtype=np.int64)
+    cells = Tables(table, known // categories, known % categories, np.bincount(cell).astype(float), categories)
+    found = kappas(cells, min(len(known), 1))
+    return found, _errors(cells, found, iter([(cell, compact(cluster)[0])]))

@@ -91,16 +91,21 @@ def _with_intervals(found: Units, rated: Rated, known: Evidence) -> list[tuple[f
 
 
 def _evidence(found: Units, cluster: IntArray) -> Evidence:
-    """The clusters that intervals rest on: those in which people differ, and those with rarer labels."""
+    """The clusters that intervals rest on; of equally common categories one that leaves fewest."""
     several = found.sizes > 1
-    differing = np.where(several, 1 - np.nan_to_num(coefficients.agreeing(found), nan=1.0), 0.0)
-    totals = (found.often[0] * several) @ found.counts
-    commonest = found.counts[:, [int(np.argmax(totals))]].toarray()[:, 0] if len(totals) else found.sizes
-    rarer = np.where(several, found.sizes - commonest, 0.0)
     there = found.kind >= 0
     where, clusters = compact(cluster[there])
-    of_cluster = [summed(where, mass[found.kind[there]], len(clusters)) for mass in (differing, rarer)]
-    return evidence(np.zeros(len(clusters), dtype=np.int64), of_cluster[0], of_cluster[1], 1)
+
+    def by_cluster(mass: FloatArray) -> FloatArray:
+        return summed(where, np.where(several, mass, 0.0)[found.kind[there]], len(clusters))
+
+    totals = (found.often[0] * several) @ found.counts
+    tied = np.flatnonzero(totals == totals.max(initial=0))[:MOST_LISTED]
+    rarer = [by_cluster(found.sizes - found.counts[:, [one]].toarray()[:, 0]) for one in tied.tolist()]
+    differing = by_cluster(1 - np.nan_to_num(coefficients.agreeing(found), nan=1.0))
+    place = np.repeat(np.arange(len(tied)), len(clusters))
+    each = evidence(place, np.tile(differing, len(tied)), np.concatenate([*rarer, np.empty(0)]), max(len(tied), 1))
+    return Evidence(*(part.min(keepdims=True) for part in each))
 
 
 def share_of(right: float, n: int) -> Share:
